@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ground.markdown import markdown_table
+from ground.markdown import harmless, markdown_table
 
 __all__ = ["UNDEFINED", "difference_cell", "percent_cell", "plain_cell", "rendered", "share_cell"]
 
@@ -31,8 +31,8 @@ def rendered(template: str, report: Plain, pictures: Sequence[str], **more: Any)
         found = "".join(f"![{title}](figures/{name})\n\n" for name, title in titles.items() if name in pictures)
         return f"\n## Pictures\n\n{found}" if found else ""
 
-    found: str = _templates().get_template(template).render(report, report=report, pictures=in_order, **more)
-    return found
+    # Names of models, raters and tasks come from files of others.
+    return harmless(_templates().get_template(template).render(report, report=report, pictures=in_order, **more))
 
 
 @cache
@@ -54,6 +54,7 @@ def _templates() -> Any:
         "answered": "Answered {}".format,
         "words": lambda name: name.replace("_", " "),
         "ranked": _ranked,
+        "extract": lambda name, names: names[name],
     }
     return made
 

@@ -316,7 +316,7 @@ def _write(out: Path, report: Report, template: str, draw: Callable[[Path, Path]
         more: what the template reads beside the report.
     """
     limits = {"fewest": FEWEST_CLUSTERS, "few_discordant": FEW_DISCORDANT}
-    limits |= {"small_rows": SMALL_ROWS, "small_patients": SMALL_CLUSTERS}
+    limits |= {"small_rows": SMALL_ROWS, "small_patients": SMALL_CLUSTERS, "most_panels": figures.MOST_PANELS}
     with atomic_directory(out) as folder:
         pictures = folder / "figures"
         pictures.mkdir(mode=0o700)

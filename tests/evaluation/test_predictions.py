@@ -85,7 +85,7 @@ def test_a_bad_row_is_named_by_its_number_and_not_by_its_id(
 def test_scores_that_are_not_finite_are_refused(tmp_path: Path) -> None:
     table = pl.DataFrame({"id": ["a"], "label": ["Q1"], "scores": [[float("nan"), 1.0, 0.0, 0.0]]})
     table.write_parquet(tmp_path / "p.parquet")
-    with pytest.raises(InputError, match="four finite probabilities"):
+    with pytest.raises(InputError, match="4 finite probabilities, of Q1, Q2, Q3, Q4, that sum to 1"):
         read_predictions(tmp_path / "p.parquet")
 
 
@@ -98,7 +98,7 @@ def test_scores_that_are_not_finite_are_refused(tmp_path: Path) -> None:
         ("p.csv", b"id,label\n", "no row"),
         ("p.csv", b"id,answer\na,Q1\n", "no column label"),
         ("p.csv", b"row,answer\na,Q1\n", "no column id and no column label"),
-        ("p.csv", b'id,label,scores\na,Q1,"high, low"\n', "a JSON list of four numbers"),
+        ("p.csv", b'id,label,scores\na,Q1,"high, low"\n', "a JSON list of numbers"),
         ("p.csv", b"id,label,seed\na,Q1,first\n", "the column seed holds values of another type"),
         ("p.parquet", b"PAR1 no more", "a prediction file cannot be read"),
     ],
@@ -250,6 +250,18 @@ def test_files_of_texts_are_refused_with_their_place(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read") as caught:
         read_predictions(tmp_path / "p.jsonl", "medhal")
     assert caught.value.line == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "label", "scores"), [("medhal", False, [0.2, 0.8]), ("medval", 2, [0.1, 0.8, 0.1, 0.0])]
+)
+def test_scores_are_a_probability_of_each_class(tmp_path: Path, kind: Any, label: Any, scores: list[float]) -> None:
+    file = jsonl(tmp_path / "p.jsonl", {"id": "a", "label": label, "scores": scores})
+    (run,) = join_predictions(pl.DataFrame({"id": ["a"]}), read_predictions(file, kind), kind)
+    assert run.confidence.tolist() == [0.8] and run.not_the_best == 0
+    other = jsonl(tmp_path / "q.jsonl", {"id": "a", "label": label, "scores": [0.5, 0.25, 0.25]})
+    with pytest.raises(InputError, match=f"{len(scores)} finite probabilities"):
+        read_predictions(other, kind)
 
 
 def table_of(ids: list[str], codes: list[int | None], model: str = "m", seed: int | None = None) -> pl.DataFrame:

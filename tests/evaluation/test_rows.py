@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,8 +12,9 @@ import pytest
 from evaluation.numbers import counted_of, grouped, models_numbers
 from evaluation.predictions import join_predictions
 from evaluation.rows import Reference, quadrant_rows, reference_of
+from ground.errors import InputError
 from tests.evaluation.world import dataset
-from tests.training.sft.cases import medhal_rows
+from tests.training.sft.cases import medhal_rows, medval_rows
 
 
 def world(patients: int = 12, groups: int = 2, words: str | None = None) -> Reference:
@@ -78,3 +80,12 @@ def test_lengths_are_cut_into_quarters_and_no_context_is_a_part_of_its_own() -> 
     index, names = reference_of(rows, "medhal").cuts()["length"]
     assert names == ["no context", "2 to 3 words", "4 to 5 words", "6 to 7 words", "8 to 9 words"]
     assert np.bincount(index).tolist() == [2, 2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("level", [None, 7])
+def test_rows_without_a_label_of_the_classes_are_refused(level: int | None) -> None:
+    rows: list[Any] = medval_rows(2, split="test")
+    rows[1]["risk_level"] = level
+    with pytest.raises(InputError, match=r"label of the classes|outside the classes") as caught:
+        reference_of(rows, "medval")
+    assert caught.value.found is not None and caught.value.found.startswith("1 of 2")

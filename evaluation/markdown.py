@@ -42,7 +42,13 @@ def _templates() -> Any:
     made = Environment(
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    made.globals |= {"head": _head, "row": _row, "share": share_cell, "cells": _cells, "differences": _differences}
+    made.globals |= {
+        "head": _head,
+        "row": _row,
+        "share": share_cell,
+        "cells": lambda estimates, names: [percent_cell(estimates[name]) for name in names],
+        "differences": lambda estimates, names: [difference_cell(estimates[name]) for name in names],
+    }
     made.filters |= {
         "para": lambda text: " ".join(line for line in text.splitlines() if line) + "\n",
         "number": "{:,}".format,
@@ -71,14 +77,6 @@ def _head(*names: object, left: int = 1) -> str:
 
 def _row(*cells: object) -> str:
     return markdown_table(_flat(cells), []).partition("\n")[0]
-
-
-def _cells(estimates: Plain, names: Iterable[str]) -> list[str]:
-    return [percent_cell(estimates[name]) for name in names]
-
-
-def _differences(estimates: Plain, names: Iterable[str]) -> list[str]:
-    return [difference_cell(estimates[name]) for name in names]
 
 
 def _ranked(models: Iterable[Plain], metric: str) -> list[Plain]:

@@ -310,17 +310,12 @@ def _mean_f1(counted: Counted, at: int, masks: Sequence[Mask]) -> dict[str, Any]
 
 def seed_summary(runs: Sequence[Answers], numbers: Sequence[Row], headline: str) -> list[dict[str, Any]]:
     """Return mean and sample standard deviation over seeds of each model that has several."""
-    headlines = zip(runs, (one["overall"][headline]["value"] for one in numbers), strict=True)
-    known = [(run.model, value) for run, value in headlines if value is not None]
-    values = {name: [value for other, value in known if other == name] for name, _ in known}
-    return [
-        {
-            "model": name,
-            "metric": headline,
-            "seeds": len(of),
-            "mean": round(float(np.mean(of)), DIGITS),
-            "spread": round(float(np.std(of, ddof=1)), DIGITS),
-        }
-        for name, of in values.items()
-        if len(of) > 1
-    ]
+    values = [one["overall"][headline]["value"] for one in numbers]
+    known = pl.DataFrame(
+        {"model": [run.model for run in runs], "value": values}, schema={"model": pl.String, "value": pl.Float64}
+    ).drop_nulls()
+    value = pl.col("value")
+    found = known.group_by("model", maintain_order=True).agg(
+        metric=pl.lit(headline), seeds=pl.len(), mean=value.mean().round(DIGITS), spread=value.std().round(DIGITS)
+    )
+    return found.filter(pl.col("seeds") > 1).to_dicts()

@@ -248,13 +248,12 @@ def _told(file: str, run: Answers) -> dict[str, Any]:
 
 def _tested_once(compared: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Say the one test of a pair with the pair; a single one needs no correction."""
-    named = ("both", "only_a", "only_b", "neither", "p", "exact", "p_holm")
-    alone = {"p_holm": None} if len(compared) == 1 else {}
+    sides, counts = ("a", "b", "seed_a", "seed_b"), ("both", "only_a", "only_b", "neither", "p", "exact")
     return [
         {
-            **{name: one[name] for name in ("a", "b", "seed_a", "seed_b")},
-            **{name: one["tests"][0][name] for name in named},
-            **alone,
+            **{name: one[name] for name in sides},
+            **{name: one["tests"][0][name] for name in counts},
+            "p_holm": one["tests"][0]["p_holm"] if len(compared) > 1 else None,
             "differences": {name: {**part, "spread": None} for name, part in one["differences"].items()},
         }
         for one in compared

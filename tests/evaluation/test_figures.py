@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evaluation import drawing, figures
-from evaluation.rates import METRICS
+from evaluation.rates import metrics_of
 from ground.contracts.rows import QUADRANTS
 
 
@@ -23,7 +23,7 @@ def shown(name: str, kind: str = "model", value: float | None = 0.5) -> dict[str
     return {
         "name": name,
         "kind": kind,
-        "metrics": dict.fromkeys((*METRICS, "ece"), interval),
+        "metrics": dict.fromkeys((*metrics_of(np.ones((4, 5))), "ece"), interval),
         "confusion": np.full((4, 5), 2.0).tolist(),
         "calibration": [{"rows": 20, "mean_confidence": sure, "share_right": 0.6} for sure in (0.5, 0.75)],
     }

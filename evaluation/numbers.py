@@ -59,7 +59,7 @@ class Model:
         kind: ``model``, ``baseline`` or ``ensemble``.
         seeds: S of them.
         runs: the number of each among the runs that are counted.
-        rows: what it answers.
+        rows_kind: what it answers.
         calibration: of each, `calibration_counts` of the rows, where there are confidences. *Shape:* (R, 30).
     """
 
@@ -67,7 +67,7 @@ class Model:
     kind: str
     seeds: tuple[int | None, ...]
     runs: tuple[int, ...]
-    rows: Kind = "quadrants"
+    rows_kind: Kind = "quadrants"
     calibration: tuple[Any, ...] = ()
 
 
@@ -106,7 +106,7 @@ def grouped(runs: Sequence[Answers], counted: Counted) -> list[Model]:
 
 def model_draws(model: Model, counted: Counted, mask: Mask | None = None) -> Draws:
     """Return each metric of every seed and resample; over all rows (no mask) the calibration error too."""
-    points, drawn = rate_draws(model.rows, counted, model.runs, mask)
+    points, drawn = rate_draws(model.rows_kind, counted, model.runs, mask)
     if mask is None and model.calibration:
         bins = [counted.sums(values) for values in model.calibration]
         observed, errors = (calibration_error(np.stack(part)) for part in zip(*bins, strict=True))

@@ -1,1 +1,1 @@
-"""Evaluation of quadrants, detectors and validators: metrics with intervals, baselines, comparisons, experts, reports."""
+"""Evaluation of quadrants, detectors and validators: metrics with intervals, comparisons, experts, reports."""

@@ -1,1 +1,1 @@
-"""Evaluation of quadrant predictions: metrics with intervals by patient, baselines, comparisons, tables, pictures."""
+"""Evaluation of quadrants, detectors and validators: metrics with intervals, comparisons, experts, reports."""

@@ -90,7 +90,7 @@ def compare(
                 "seed_a": a.seeds[at_a],
                 "seed_b": b.seeds[at_b],
                 "tests": [_mcnemar(counted, *runs, name, mask) for name, mask in parts.items()],
-                "differences": differences(of_a, of_b, counted.clusters(), DIFFERENCES.get(a.rows)),
+                "differences": differences(of_a, of_b, counted.clusters(), DIFFERENCES.get(a.rows_kind)),
             }
         )
     tests = [test for one in found for test in one["tests"]]

@@ -127,7 +127,8 @@ def forest(
         axes.set(yticks=range(n), yticklabels=rows, ylim=(n - 0.5, -0.5))
         for border in np.arange(n - 1) + 0.5:
             axes.axhline(border, color="#dddddd", linewidth=0.7)
-        axes.tick_params(axis="y", length=0)
+        # Markers at 0 reach out of the axes.
+        axes.tick_params(axis="y", length=0, pad=7)
         if mark is not None:
             mark(axes)
 

@@ -195,6 +195,7 @@ def learning_figure(losses: Losses, path: Path) -> None:
             if len(steps):
                 axes.plot(steps, values, linestyle="--", markersize=4, **style)
         axes.set_ylim(bottom=0)
+        axes.locator_params(axis="x", integer=True)
 
 
 def _telling(models: Sequence[Model]) -> list[Model]:
@@ -306,7 +307,7 @@ def _non_inferiority(tested: Sequence[Mapping[str, Any]], path: Path) -> None:
     margin = 100 * tested[0]["margin"]
     words = {
         "xlabel": f"macro-F1 of the model minus one expert's, in points (dashed: margin {margin:g}; bar: lower bound)",
-        "title": "Not worse than one expert? Right of the dashed line: yes",
+        "title": "Black bar right of the dashed line: not worse than one expert",
         "xlim": None,
     }
     bars = error_bars([one["difference"] for one in tested])

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ground.markdown import markdown_table
+from ground.markdown import harmless, markdown_table
 
 __all__ = ["UNDEFINED", "difference_cell", "percent_cell", "plain_cell", "rendered", "share_cell"]
 
@@ -31,8 +31,8 @@ def rendered(template: str, report: Plain, pictures: Sequence[str], **more: Any)
         found = "".join(f"![{title}](figures/{name})\n\n" for name, title in titles.items() if name in pictures)
         return f"\n## Pictures\n\n{found}" if found else ""
 
-    found: str = _templates().get_template(template).render(report, report=report, pictures=in_order, **more)
-    return found
+    # Names of models, raters and tasks come from files of others.
+    return harmless(_templates().get_template(template).render(report, report=report, pictures=in_order, **more))
 
 
 @cache
@@ -42,7 +42,13 @@ def _templates() -> Any:
     made = Environment(
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    made.globals |= {"head": _head, "row": _row, "share": share_cell, "cells": _cells, "differences": _differences}
+    made.globals |= {
+        "head": _head,
+        "row": _row,
+        "share": share_cell,
+        "cells": lambda estimates, names: [percent_cell(estimates[name]) for name in names],
+        "differences": lambda estimates, names: [difference_cell(estimates[name]) for name in names],
+    }
     made.filters |= {
         "para": lambda text: " ".join(line for line in text.splitlines() if line) + "\n",
         "number": "{:,}".format,
@@ -54,6 +60,7 @@ def _templates() -> Any:
         "answered": "Answered {}".format,
         "words": lambda name: name.replace("_", " "),
         "ranked": _ranked,
+        "extract": lambda name, names: names[name],
     }
     return made
 
@@ -70,14 +77,6 @@ def _head(*names: object, left: int = 1) -> str:
 
 def _row(*cells: object) -> str:
     return markdown_table(_flat(cells), []).partition("\n")[0]
-
-
-def _cells(estimates: Plain, names: Iterable[str]) -> list[str]:
-    return [percent_cell(estimates[name]) for name in names]
-
-
-def _differences(estimates: Plain, names: Iterable[str]) -> list[str]:
-    return [difference_cell(estimates[name]) for name in names]
 
 
 def _ranked(models: Iterable[Plain], metric: str) -> list[Plain]:

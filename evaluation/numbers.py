@@ -59,7 +59,7 @@ class Model:
         kind: ``model``, ``baseline`` or ``ensemble``.
         seeds: S of them.
         runs: the number of each among the runs that are counted.
-        rows: what it answers.
+        rows_kind: what it answers.
         calibration: of each, `calibration_counts` of the rows, where there are confidences. *Shape:* (R, 30).
     """
 
@@ -67,7 +67,7 @@ class Model:
     kind: str
     seeds: tuple[int | None, ...]
     runs: tuple[int, ...]
-    rows: Kind = "quadrants"
+    rows_kind: Kind = "quadrants"
     calibration: tuple[Any, ...] = ()
 
 
@@ -106,7 +106,7 @@ def grouped(runs: Sequence[Answers], counted: Counted) -> list[Model]:
 
 def model_draws(model: Model, counted: Counted, mask: Mask | None = None) -> Draws:
     """Return each metric of every seed and resample; over all rows (no mask) the calibration error too."""
-    points, drawn = rate_draws(model.rows, counted, model.runs, mask)
+    points, drawn = rate_draws(model.rows_kind, counted, model.runs, mask)
     if mask is None and model.calibration:
         bins = [counted.sums(values) for values in model.calibration]
         observed, errors = (calibration_error(np.stack(part)) for part in zip(*bins, strict=True))
@@ -310,17 +310,12 @@ def _mean_f1(counted: Counted, at: int, masks: Sequence[Mask]) -> dict[str, Any]
 
 def seed_summary(runs: Sequence[Answers], numbers: Sequence[Row], headline: str) -> list[dict[str, Any]]:
     """Return mean and sample standard deviation over seeds of each model that has several."""
-    headlines = zip(runs, (one["overall"][headline]["value"] for one in numbers), strict=True)
-    known = [(run.model, value) for run, value in headlines if value is not None]
-    values = {name: [value for other, value in known if other == name] for name, _ in known}
-    return [
-        {
-            "model": name,
-            "metric": headline,
-            "seeds": len(of),
-            "mean": round(float(np.mean(of)), DIGITS),
-            "spread": round(float(np.std(of, ddof=1)), DIGITS),
-        }
-        for name, of in values.items()
-        if len(of) > 1
-    ]
+    values = [one["overall"][headline]["value"] for one in numbers]
+    known = pl.DataFrame(
+        {"model": [run.model for run in runs], "value": values}, schema={"model": pl.String, "value": pl.Float64}
+    ).drop_nulls()
+    value = pl.col("value")
+    found = known.group_by("model", maintain_order=True).agg(
+        metric=pl.lit(headline), seeds=pl.len(), mean=value.mean().round(DIGITS), spread=value.std().round(DIGITS)
+    )
+    return found.filter(pl.col("seeds") > 1).to_dicts()

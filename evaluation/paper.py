@@ -31,13 +31,10 @@ PAPER_FILE = ROOT / "evaluation" / "data" / "paper_results.tsv"
 def paper_results() -> tuple[dict[str, Any], ...]:
     """Return every row of the paper's Tables 1 and 3: model, method, source, and the metrics as shares from 0 to 1."""
     rows = read_table(PAPER_FILE, ("model", "method", *PAPER_COLUMNS, "source"))
+    told = ("model", "method", "source")
     return tuple(
-        {
-            "model": row["model"],
-            "method": row["method"],
-            "source": row["source"],
-            "metrics": {name: round(float(row[name]) / 100, 6) for name in PAPER_COLUMNS},
-        }
+        {name: row[name] for name in told}
+        | {"metrics": {name: round(float(row[name]) / 100, 6) for name in PAPER_COLUMNS}}
         for row in rows
     )
 
@@ -51,7 +48,4 @@ def same_measurement(name: str) -> dict[str, Any] | None:
     """
     model, _, method = name.partition(" + ")
     wanted = (model.rstrip("/").rpartition("/")[2].casefold(), method.strip().casefold())
-    for row in paper_results():
-        if (row["model"].casefold(), row["method"].casefold()) == wanted:
-            return row
-    return None
+    return next((row for row in paper_results() if (row["model"].casefold(), row["method"].casefold()) == wanted), None)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import compress, pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluation.classes import CLASSES, Kind
+from evaluation.classes import CLASSES, Classes, Kind
 from ground.errors import InputError, UsageError
 from ground.storage.files import atomic_path
 
@@ -41,13 +41,7 @@ PREDICTION_SCHEMA: Mapping[str, pl.DataType] = {
     "model": pl.String(),
     "seed": pl.Int64(),
 }
-READERS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
-    # A name is a name and no pattern: this reader of JSON takes every name for one.
-    ".parquet": lambda path: pl.read_parquet(path, glob=False),
-    ".csv": lambda path: pl.read_csv(path, infer_schema=False, glob=False),
-    ".jsonl": lambda path: pl.read_ndjson(path.read_bytes(), infer_schema_length=None),
-}
-CONTRACT = "id, label ({}); where they are known scores (quadrants: four probabilities), explanation, model, seed"
+CONTRACT = "id, label ({}); where they are known scores (a probability of each class), explanation, model, seed"
 # Probabilities that went through bfloat16 or a CSV file with few digits do not sum to 1 exactly.
 SUM_TOLERANCE = 1e-2
 MISSING = "missing"
@@ -88,9 +82,23 @@ class Answers:
 
     def keep(self, mask: Mask) -> Answers:
         """Return the run on some of its rows; the counts stay those of the file. ``mask`` has *shape* (n,)."""
-        kept = tuple(words for words, keep in zip(self.explanations, mask, strict=True) if keep)
-        parts = (self.codes[mask], self.there[mask], self.confidence[mask])
-        return replace(self, codes=parts[0], there=parts[1], confidence=parts[2], explanations=kept)
+        kept = {name: getattr(self, name)[mask] for name in ("codes", "there", "confidence")}
+        return replace(self, **kept, explanations=tuple(compress(self.explanations, mask)))
+
+
+def _write_csv(frame: pl.DataFrame, path: Path) -> None:
+    # A CSV file cannot hold lists, but their text as JSON.
+    lists = pl.format("[{}]", pl.col(pl.List(pl.Float64)).list.eval(pl.element().cast(pl.String)).list.join(", "))
+    frame.with_columns(lists).write_csv(path)
+
+
+FORMATS: Mapping[str, tuple[Callable[[Path], pl.DataFrame], Callable[[pl.DataFrame, Path], object]]] = {
+    # A name is a name and no pattern: the reader of JSON takes every name for one.
+    ".parquet": (lambda path: pl.read_parquet(path, glob=False), pl.DataFrame.write_parquet),
+    ".csv": (lambda path: pl.read_csv(path, infer_schema=False, glob=False), _write_csv),
+    ".jsonl": (lambda path: pl.read_ndjson(path.read_bytes(), infer_schema_length=None), pl.DataFrame.write_ndjson),
+}
+"""How each kind of prediction file is read and written."""
 
 
 class Check(NamedTuple):
@@ -119,39 +127,39 @@ def _no_probability(scores: pl.Expr) -> pl.Expr:
     return ~(scores.is_finite() & scores.is_between(0, 1)).fill_null(False)
 
 
-_QUADRANTS = CLASSES["quadrants"].names
-_GIVEN = pl.col("label").fill_null("") != ""
-_OUTSIDE = _GIVEN & ~pl.col("label").is_in(_QUADRANTS)
-_SCORES = pl.col("scores")
 TWICE = Check(
     pl.struct("model", "seed", "id").is_duplicated(),
     "a row is predicted more than once by one model and seed",
     "one prediction for each id, model and seed",
     "give each run a model or a seed of its own",
 )
-# Some answers are always none of the classes; where most are, it is the writing.
-WRITTEN_OTHERWISE = Check(
-    _OUTSIDE & (2 * _OUTSIDE.sum().over("model") > _GIVEN.sum().over("model")),
-    "most labels of a model are none of the classes",
-    f"{', '.join(_QUADRANTS)} as they are written here, or nothing where the model gave no readable answer",
-)
-CHECKS = (
-    Check(pl.col("id").is_null(), "a prediction has no id", "the id of a dataset row"),
-    TWICE,
-    Check(
-        (_SCORES.list.len() != len(_QUADRANTS))
-        | _SCORES.list.eval(_no_probability(pl.element())).list.any()
-        | ((_SCORES.list.sum() - 1).abs() > SUM_TOLERANCE),
+
+
+def _checks(classes: Classes) -> Iterator[Check]:
+    scores = pl.col("scores")
+    yield Check(pl.col("id").is_null(), "a prediction has no id", "the id of a dataset row")
+    yield TWICE
+    yield Check(
+        (scores.list.len() != classes.silent)
+        | scores.list.eval(_no_probability(pl.element())).list.any()
+        | ((scores.list.sum() - 1).abs() > SUM_TOLERANCE),
         "scores are no probabilities",
-        "four finite probabilities, of Q1, Q2, Q3 and Q4, that sum to 1",
+        f"{classes.silent} finite probabilities, of {', '.join(classes.names)}, that sum to 1",
         "apply a softmax to logits, or leave scores out",
-    ),
-    Check(
+    )
+    yield Check(
         pl.col("score").is_not_null() & _no_probability(pl.col("score")),
         "a score is no probability",
         "the probability of the label, from 0 to 1",
-    ),
-)
+    )
+    # Some answers are always none of the classes; where most are, it is the writing.
+    given = pl.col("label").fill_null("") != ""
+    outside = given & pl.col("code").is_null()
+    yield Check(
+        2 * outside.sum().over("model") > given.sum().over("model"),
+        "most labels of a model are none of the classes",
+        f"{', '.join(classes.words)} as they are written here, or nothing where the model gave no readable answer",
+    )
 
 
 def _malformed_line(path: Path) -> int | None:
@@ -167,13 +175,13 @@ def _malformed_line(path: Path) -> int | None:
 
 
 def _load(path: Path, contract: str) -> pl.DataFrame:
-    if path.suffix not in READERS:
+    if path.suffix not in FORMATS:
         what = "a prediction file is of a kind that is not read"
-        raise UsageError(what, file=path, found=path.suffix, expected=", ".join(READERS))
+        raise UsageError(what, file=path, found=path.suffix, expected=", ".join(FORMATS))
     if not path.is_file():
         raise InputError("a prediction file is not there", file=path, do="name another, or a model that predicts")
     try:
-        return READERS[path.suffix](path)
+        return FORMATS[path.suffix][0](path)
     except (pl.exceptions.PolarsError, OSError):
         # polars quotes values, which may be text of a note: its message is not passed on.
         empty = not path.stat().st_size
@@ -194,7 +202,7 @@ def _column(frame: pl.DataFrame, path: Path, name: str, kind: pl.DataType) -> pl
         decoded = name == "scores" and column.dtype == pl.String
         return column.str.json_decode(kind) if decoded else column.cast(kind)
     except pl.exceptions.PolarsError:
-        expected = "a JSON list of four numbers" if name == "scores" else str(kind)
+        expected = "a JSON list of numbers" if name == "scores" else str(kind)
         what = f"the column {name} holds values of another type"
         raise InputError(what, file=path, found=str(column.dtype), expected=expected) from None
 
@@ -209,7 +217,7 @@ def read_predictions(path: Path, kind: Kind = "quadrants") -> pl.DataFrame:
         UsageError: another kind of file.
         InputError: the file is not there or damaged, ``id`` or ``label`` is missing, an id is empty or comes twice for
             one model and seed, a label is outside the classes (MedHal, MedVAL) or most of a model's are (quadrants), or
-            scores are not four finite probabilities that sum to 1.
+            scores are not a finite probability of each class that sum to 1.
     """
     contract = CONTRACT.format(CLASSES[kind].expected)
     raw = _load(path, contract)
@@ -220,7 +228,7 @@ def read_predictions(path: Path, kind: Kind = "quadrants") -> pl.DataFrame:
     codes = label_codes(raw["label"], kind, path)
     columns = [_column(raw, path, name, dtype) for name, dtype in PREDICTION_SCHEMA.items()]
     frame = pl.DataFrame([*columns, codes.alias("code")]).with_columns(pl.col("model").fill_null(path.stem))
-    _refuse(frame, path, *CHECKS, *([WRITTEN_OTHERWISE] if kind == "quadrants" else []))
+    _refuse(frame, path, *_checks(CLASSES[kind]))
     return frame
 
 
@@ -258,29 +266,16 @@ def write_predictions(path: Path, frame: pl.DataFrame) -> None:
         UsageError: another kind of file, or a column that the contract does not have.
     """
     unknown = [name for name in frame.columns if name not in PREDICTION_SCHEMA]
-    if unknown or path.suffix not in READERS:
+    if unknown or path.suffix not in FORMATS:
         raise UsageError(
             "predictions cannot be written like this",
             file=path,
             found=", ".join(unknown) or path.suffix,
-            expected=CONTRACT.format(CLASSES["quadrants"].expected) if unknown else ", ".join(READERS),
+            expected=CONTRACT.format(CLASSES["quadrants"].expected) if unknown else ", ".join(FORMATS),
         )
     named = frame.select(pl.col(name).cast(kind) for name, kind in PREDICTION_SCHEMA.items() if name in frame.columns)
     with atomic_path(path) as temporary:
-        WRITERS[path.suffix](named, temporary)
-
-
-def _write_csv(frame: pl.DataFrame, path: Path) -> None:
-    # A CSV file cannot hold lists, but their text as JSON.
-    lists = pl.format("[{}]", pl.col(pl.List(pl.Float64)).list.eval(pl.element().cast(pl.String)).list.join(", "))
-    frame.with_columns(lists).write_csv(path)
-
-
-WRITERS: Mapping[str, Callable[[pl.DataFrame, Path], object]] = {
-    ".parquet": pl.DataFrame.write_parquet,
-    ".csv": _write_csv,
-    ".jsonl": pl.DataFrame.write_ndjson,
-}
+        FORMATS[path.suffix][1](named, temporary)
 
 
 def join_predictions(
@@ -317,10 +312,9 @@ def join_predictions(
         if name not in predictions.columns
     )
     _refuse(predictions, source, TWICE)
-    order = predictions.select("model", "seed").unique().sort("model", "seed", nulls_last=False)
+    groups = predictions.sort("model", "seed", maintain_order=True).partition_by("model", "seed", as_dict=True)
     runs = []
-    for model, seed in order.iter_rows() if order.height else [(Path(source).stem, None)]:
-        own = predictions.filter(pl.col("model").eq_missing(model), pl.col("seed").eq_missing(pl.lit(seed, pl.Int64)))
+    for (model, seed), own in (groups or {(Path(source).stem, None): predictions}).items():
         extra = own.join(gold, on="id", how="anti").height
         lost = gold.join(own, on="id", how="anti").height
         if extra and unknown == "refuse":

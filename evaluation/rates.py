@@ -32,11 +32,6 @@ __all__ = [
     "validator_rates",
 ]
 
-METRICS: tuple[str, ...] = (
-    *("accuracy", "precision", "recall", "f1"),
-    *(f"f1_{quadrant.lower()}" for quadrant in QUADRANTS),
-    *("hsr", "tir", "is_true_accuracy", "is_supported_accuracy"),
-)
 BINS = 10
 TRUE = np.array([True, True, False, False])
 SUPPORTED = np.array([True, False, True, False])
@@ -60,7 +55,7 @@ def _accuracy(tables: Floats) -> Floats:
 
 
 def metrics_of(tables: Floats) -> Rates:
-    """Return every metric of `METRICS` (MediEval, section 3.2, equations 6 to 9). *Shape:* ``tables`` (..., 4, 5).
+    """Return every metric of quadrants (MediEval, section 3.2, equations 6 to 9). *Shape:* ``tables`` (..., 4, 5).
 
     A quadrant that has rows but is never predicted has precision 0 (as in the paper's Table 1). A quadrant without
     rows has no F1, and then the macro averages are undefined too: a mean over fewer quadrants is another measure.

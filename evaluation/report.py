@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from evaluation import figures
@@ -100,7 +99,7 @@ def evaluate_quadrants(
     read = read_runs(whole.frame, predictions, "quadrants", missing, unknown)
     table = baseline_predictions(dataset, split, split_column) if baselines else None
     shortcuts = [] if table is None else _baseline_runs(whole, table, {run.model for _, run in read})
-    reference, runs, kept = _common(whole, [*(run for _, run in read), *shortcuts], missing)
+    reference, runs = _common(whole, [*(run for _, run in read), *shortcuts], missing)
     counted = counted_of(reference, runs, resamples, seed)
     models = grouped(runs, counted)
     rows = reference.frame
@@ -112,7 +111,7 @@ def evaluate_quadrants(
             "split": split,
             "split_column": split_column,
             "rows": rows.height,
-            "rows_left_out": int((~kept).sum()),
+            "rows_left_out": whole.frame.height - rows.height,
             "patients": rows["subject_id"].n_unique(),
             "admissions": rows["hadm_id"].n_unique(),
             "quadrants": {quadrant: int((rows["quadrant"] == quadrant).sum()) for quadrant in QUADRANTS},
@@ -172,7 +171,7 @@ def evaluate_text(
     if ratings is not None:
         require_rated_rows(whole, ratings)
     read = [run for _, run in read_runs(whole.frame, predictions, kind, missing)]
-    reference, runs, kept = _common(whole, read, missing)
+    reference, runs = _common(whole, read, missing)
     if with_ensemble and len(runs) > 1:
         runs.append(ensemble(runs, reference.classes))
     classes, labels = reference.classes, labels_of(runs)
@@ -189,7 +188,7 @@ def evaluate_text(
             **dataset.identity,
             "licence_tier": dataset.licence_tier,
             "split": split,
-            "rows_left_out": int((~kept).sum()),
+            "rows_left_out": whole.frame.height - reference.frame.height,
         },
         "files": _hashed(predictions),
         "rows": _described(reference),
@@ -215,12 +214,10 @@ def evaluate_text(
     return report
 
 
-def _common(
-    reference: Reference, runs: Sequence[Answers], missing: Missing
-) -> tuple[Reference, list[Answers], npt.NDArray[np.bool_]]:
-    """Return the rows that count for all runs alike, the runs on them, and which of all rows they are."""
+def _common(reference: Reference, runs: Sequence[Answers], missing: Missing) -> tuple[Reference, list[Answers]]:
+    """Return the rows that count for all runs alike, and the runs on them."""
     kept = common_rows(runs, missing, reference.frame.height)
-    return reference.keep(kept), [run.keep(kept) for run in runs], kept
+    return reference.keep(kept), [run.keep(kept) for run in runs]
 
 
 def _baseline_runs(reference: Reference, table: pl.DataFrame, names: set[str]) -> list[Answers]:
@@ -248,13 +245,12 @@ def _told(file: str, run: Answers) -> dict[str, Any]:
 
 def _tested_once(compared: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Say the one test of a pair with the pair; a single one needs no correction."""
-    named = ("both", "only_a", "only_b", "neither", "p", "exact", "p_holm")
-    alone = {"p_holm": None} if len(compared) == 1 else {}
+    sides, counts = ("a", "b", "seed_a", "seed_b"), ("both", "only_a", "only_b", "neither", "p", "exact")
     return [
         {
-            **{name: one[name] for name in ("a", "b", "seed_a", "seed_b")},
-            **{name: one["tests"][0][name] for name in named},
-            **alone,
+            **{name: one[name] for name in sides},
+            **{name: one["tests"][0][name] for name in counts},
+            "p_holm": one["tests"][0]["p_holm"] if len(compared) > 1 else None,
             "differences": {name: {**part, "spread": None} for name, part in one["differences"].items()},
         }
         for one in compared
@@ -316,7 +312,7 @@ def _write(out: Path, report: Report, template: str, draw: Callable[[Path, Path]
         more: what the template reads beside the report.
     """
     limits = {"fewest": FEWEST_CLUSTERS, "few_discordant": FEW_DISCORDANT}
-    limits |= {"small_rows": SMALL_ROWS, "small_patients": SMALL_CLUSTERS}
+    limits |= {"small_rows": SMALL_ROWS, "small_patients": SMALL_CLUSTERS, "most_panels": figures.MOST_PANELS}
     with atomic_directory(out) as folder:
         pictures = folder / "figures"
         pictures.mkdir(mode=0o700)

@@ -12,6 +12,7 @@ import polars as pl
 
 from evaluation.classes import CLASSES, Classes, Kind
 from evaluation.datasets import MedievalDataset, Split, TextDataset
+from evaluation.predictions import label_codes
 from ground.contracts.rows import SUPPORT_LEVELS
 from ground.errors import InputError
 
@@ -109,11 +110,6 @@ def _words(*columns: str) -> pl.Expr:
     return pl.sum_horizontal(pl.col(name).fill_null("").str.count_matches(r"\S+").cast(pl.Int64) for name in columns)
 
 
-def _gold(classes: Classes) -> pl.Expr:
-    codes = dict(zip(classes.labels, range(classes.silent), strict=True))
-    return pl.col(classes.label).replace_strict(codes, return_dtype=pl.Int64)
-
-
 def quadrant_rows(dataset: MedievalDataset, split: Split, column: str = "split") -> Reference:
     """Read a split of quadrants, ordered by id, with the words of their contexts; arguments and errors as `split_rows`.
 
@@ -122,20 +118,32 @@ def quadrant_rows(dataset: MedievalDataset, split: Split, column: str = "split")
     """
     rows, contexts = dataset.split_rows(split, column), dataset.contexts.select("hadm_id", words=_words("context"))
     frame = rows.join(contexts, on="hadm_id", how="left", maintain_order="left")
-    return Reference(
-        "quadrants", frame.with_columns(gold=_gold(CLASSES["quadrants"]), cluster="subject_id"), "patients"
-    )
+    gold = _gold(frame["quadrant"], "quadrants")
+    return Reference("quadrants", frame.with_columns(gold=gold, cluster="subject_id"), "patients")
+
+
+def _gold(labels: pl.Series, kind: Kind) -> pl.Series:
+    """Return the codes of the rows' labels.
+
+    Raises:
+        InputError: a row has none, or one outside the classes.
+    """
+    codes = label_codes(labels, kind, "the dataset")
+    if none := codes.null_count():
+        found = f"{none:,} of {len(codes):,} rows"
+        raise InputError("rows have no label of the classes", found=found, expected=CLASSES[kind].expected)
+    return codes
 
 
 def read_reference(dataset: TextDataset, split: Split) -> Reference:
     """Read the labels of a split of texts.
 
     Raises:
-        InputError: the split is empty.
+        InputError: the split is empty, or a row has no label of the classes.
     """
     lazy = pl.scan_parquet(list(dataset.files), glob=False).filter(pl.col("split") == split)
     reference = _reference(lazy, dataset.kind)
-    if not reference.frame.height:
+    if reference.frame.is_empty():
         raise InputError(f"the {split} split is empty", file=dataset.folder, do="choose another split")
     return reference
 
@@ -156,10 +164,11 @@ def _reference(lazy: pl.LazyFrame, kind: Kind) -> Reference:
     frame = lazy.select(
         *(pl.col(name).cast(pl.String) for name in ("id", "task", *(["explanation"] if kind == "medhal" else []))),
         pl.col("subject_id").is_not_null().alias("with_patient"),
-        gold=_gold(classes),
+        gold=classes.label,
         words=_words(*classes.texts),
         cluster=together.rank("dense").cast(pl.Int64) - 1,
     ).collect()
     of_patients, others = frame["with_patient"], classes.pair.removesuffix("_id") + "s"
     kinds = [*(["patients"] if of_patients.any() else []), *([] if of_patients.all() else [others])]
-    return Reference(kind, frame.drop("with_patient"), " and ".join(kinds))
+    coded = frame.drop("with_patient").with_columns(gold=_gold(frame["gold"], kind))
+    return Reference(kind, coded, " and ".join(kinds))

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from io import StringIO
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -159,7 +160,7 @@ def read_sheet(
         page: its name in an Excel file.
         needed: columns that must be there.
         own: a pattern of all columns that a sheet can have; those that are needed where left out.
-        do: what to do where the head is another.
+        do: what to do where the page or the head is another.
 
     Returns:
         The columns, and the trimmed cells of each row that is not empty, with its number in the spreadsheet.
@@ -173,7 +174,7 @@ def read_sheet(
         raise UsageError("no sheet of an expert", file=file, expected="a file that ends in .xlsx or .csv")
     if not file.is_file():
         raise InputError("no such sheet", file=file)
-    cells = _excel(file, page) if kind == ".xlsx" else _csv(file)
+    cells = _excel(file, page, do) if kind == ".xlsx" else _csv(file)
     if not cells:
         raise InputError("the sheet is empty", file=file)
     names, *lines = ([cell.strip() for cell in line] for line in cells)
@@ -199,7 +200,8 @@ def _csv(file: Path) -> list[list[str]]:
     head = text.split("\n", 1)[0]
     csv.field_size_limit(LONGEST_CELL)
     try:
-        return list(csv.reader(text.splitlines(keepends=True), delimiter=max(",;\t", key=head.count), strict=True))
+        # Line by line as CSV has them: a form feed in a note ends no row.
+        return list(csv.reader(StringIO(text, newline=""), delimiter=max(",;\t", key=head.count), strict=True))
     except csv.Error as error:
         raise InputError("the sheet is no CSV", file=file, found=str(error)) from error
 
@@ -215,14 +217,14 @@ def _decoded(content: bytes) -> str:
         return content.decode("cp1252", errors="replace")
 
 
-def _excel(file: Path, name: str) -> list[list[str]]:
+def _excel(file: Path, name: str, do: str | None) -> list[list[str]]:
     import fastexcel
 
     try:
         book = fastexcel.read_excel(file)
         if name not in book.sheet_names:
             found = ", ".join(book.sheet_names)
-            raise InputError("the sheet has no page to read", file=file, found=found, expected=f"a page {name}")
+            raise InputError("the sheet has no page to read", file=file, found=found, expected=f"a page {name}", do=do)
         # Without a head row and from the first one on, so that row numbers are those of the spreadsheet.
         page: Any = book.load_sheet(name, header_row=None, skip_rows=0, dtypes="string")
         batch, problems = page.to_arrow_with_errors()

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from evaluation.intervals import resampled
 from ground.errors import UsageError
 from ground.stable import stable_hash
 from stewardship.benchmark.folder import Benchmark
@@ -21,8 +22,6 @@ from stewardship.grading.grades import Answers, Grader, LabelSet, Missing, Other
 __all__ = ["Board", "Difference", "Entry", "Place", "board", "paired_difference"]
 
 LEVEL = (2.5, 97.5)
-# Resamples that are held in memory at once: 200 x 1,000 rows x 8 bytes are 1.6 MB a model.
-AT_ONCE = 200
 
 Bools = NDArray[np.bool_]
 
@@ -175,13 +174,8 @@ def _drawn(right: Bools, resamples: int, seed: int) -> NDArray[np.float64]:
     The draws depend on the seed and the number of rows alone: all models, and both sides, see the same rows.
     """
     rows = right.shape[1]
-    draw = np.random.default_rng(stable_hash(seed, "leaderboard", rows))
-    counts = right.T.astype(np.float64)
-    parts = []
-    for begin in range(0, resamples, AT_ONCE):
-        weights = draw.multinomial(rows, np.full(rows, 1 / rows), size=min(AT_ONCE, resamples - begin))
-        parts.append(weights @ counts / rows)
-    return np.concatenate(parts)
+    each = np.ones(rows, dtype=np.int64)
+    return resampled(right.T.astype(np.float64), each, resamples, stable_hash(seed, "leaderboard", rows)) / rows
 
 
 def _places(right: NDArray[np.int64], drawn: NDArray[np.float64]) -> list[Place]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,8 @@ __all__ = ["FilledRow", "FilledSheet", "read_filled"]
 
 NEEDED = ("item", "answer", "comment")
 PROBLEM = "problem"
-COLUMN = r"item|question|answer|comment|context(?: \d+)?"
+CONTEXT = r"context(?: \d+)?"
+COLUMN = rf"item|question|answer|comment|{CONTEXT}"
 HEAD = "put the head of the sheet back as it was written; published labels are taken up with `ontoground steward adopt`"
 
 
@@ -58,9 +60,9 @@ def read_filled(file: Path) -> FilledSheet:
         InputError: it cannot be read, or is no sheet: a page or column is missing, or a column is there twice.
     """
     names, lines = read_sheet(file, ANSWERS, NEEDED, COLUMN, HEAD)
-    contexts = [name for name in names if name == "context" or name.startswith("context ")]
+    contexts = [name for name in names if re.fullmatch(CONTEXT, name)]
     # Columns may have been moved; the pieces of a context keep their order by name.
-    contexts.sort(key=lambda name: int(name.removeprefix("context").strip() or 1))
+    contexts.sort(key=lambda name: int(name.removeprefix("context") or 1))
     rows = [
         FilledRow(
             line=line,

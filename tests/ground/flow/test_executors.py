@@ -1,4 +1,4 @@
-"""Executors in this process and in several: order, state, errors, and workers that end."""
+"""Executors in this process, its threads and several: order, state, errors, and workers that end."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import pytest
 
 from ground.errors import InputError, UsageError, WorkerError
 from ground.flow.executor import AHEAD, Executor, Serial, nothing
-from ground.flow.executors import Processes, Threads, open_executor
+from ground.flow.executors import Processes, Threads, open_executor, open_threads
 from ground.settings import RunSettings
 from tests.ground.flow.executor_work import describe, die_at, open_text, process_of, refuse_the_third
 
 ROOT = Path(__file__).resolve().parents[3]
-EXECUTORS = [Serial(), Processes(2), Threads(2)]
+EXECUTORS = [Serial(), Threads(2), Processes(2)]
 
 
 @pytest.fixture
@@ -91,20 +91,31 @@ def test_workers_end_at_once_where_the_results_are_no_longer_wanted() -> None:
     assert time.monotonic() - begin < 60  # not the ten minutes of a shard
 
 
-def test_threads_are_interrupted_where_the_results_are_no_longer_wanted() -> None:
-    interrupted = list[threading.Event]()
+@pytest.mark.parametrize("ends", ["an error", "no more wanted"])
+def test_threads_stop_what_is_under_way_and_begin_nothing_more(ends: str) -> None:
+    begun, interrupted = list[int](), threading.Event()
 
-    def interrupt(stop: threading.Event) -> None:
-        interrupted.append(stop)
-        stop.set()
+    def work(_: object, shard: int) -> int:
+        begun.append(shard)
+        if shard == 1 and ends == "an error":
+            raise InputError("this shard is wrong")
+        # A query that ends only where its connection is interrupted.
+        if shard:
+            interrupted.wait(60)
+        return shard
 
-    def wait(stop: threading.Event, shard: int) -> int:
-        return shard if shard == 0 or stop.wait(600) else -1
-
-    results = Threads(2, interrupt).in_order(threading.Event, wait, range(9))
+    results = Threads(2, lambda _: interrupted.set()).in_order(nothing, work, range(9))
     assert next(results) == 0
-    results.close()  # type: ignore[attr-defined]
-    assert interrupted
+    if ends == "an error":
+        with pytest.raises(InputError, match="this shard is wrong"):
+            next(results)
+    else:
+        results.close()  # type: ignore[attr-defined]
+    # What waited for a worker was cancelled; a worker takes at most one shard between the end and its cancellation.
+    assert interrupted.is_set() and len(begun) <= 5
+    before = list(begun)
+    time.sleep(0.05)
+    assert begun == before
 
 
 KILLED = """
@@ -144,6 +155,12 @@ def test_the_settings_choose_the_executor() -> None:
     ):
         with open_executor(run, "credentialed") as executor:
             assert (type(executor), executor.workers) == (kind, workers)
+
+
+def test_the_settings_choose_how_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    assert [open_threads(RunSettings(workers=workers)).workers for workers in (3, 64)] == [3, 4]
+    assert open_threads(RunSettings(executor="serial", workers=8)).workers == 1
 
 
 def test_an_address_without_ray_is_wrong_usage() -> None:

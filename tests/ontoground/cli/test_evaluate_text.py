@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from ground.contracts.prompts import medhal_answer
-from tests.evaluation.text import world
+from tests.evaluation import text_world as world
 from tests.ground.lm.server import completion, scripted_server
 from tests.ontoground.cli.schemas import checked
 from tests.ontoground.cli.trained import Lab

@@ -246,9 +246,11 @@ def test_thousands_marks_are_refused_on_a_sheet_that_has_decimal_commas(
     assert {one.item for one in both.refused} == {first, second}
 
 
-def test_sheets_of_long_contexts_come_back_with_columns_in_any_order(tmp_path: Path) -> None:
+def test_sheets_of_long_contexts_come_back_with_columns_in_any_order_and_a_raters_own(tmp_path: Path) -> None:
     bench = scores(tmp_path / "long", 8, long=200)
     given = written(bench, [(f"row-{number}", "ann") for number in range(8)])
     rows = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
     turned: list[dict[str, Any]] = [{name: row[name] for name in reversed(list(row))} for row in rows]
     assert len(read(bench, save(tmp_path / "ann.xlsx", turned)).ratings) == 8
+    own: list[dict[str, Any]] = [{**row, "context of mine": "seen"} for row in rows]
+    assert len(read(bench, save(tmp_path / "ann.csv", own)).ratings) == 8

@@ -11,7 +11,7 @@ import pytest
 from evaluation.report import evaluate_text
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import to_json
-from tests.evaluation.text import world
+from tests.evaluation import text_world as world
 
 LEVELS = (1, 2, 3, 4)
 
@@ -98,6 +98,9 @@ def test_a_validators_report_has_all_its_parts(medval: Any) -> None:
     text = (root / "report" / "report.md").read_text()
     for heading in ("Risk levels", "Safe or unsafe", "Experts", "Comparisons", "Confusion"):
         assert f"## {heading}" in text
+    assert "| A | B | Macro-F1 | F1 (unsafe) | Sensitivity | Specificity | Accuracy |" in text
+    assert "The ensemble is the majority of all other runs, of equal votes the higher risk" in text
+    assert f"manifest: `{report['dataset']['manifest_sha256']}`" in text
 
 
 def test_experts_are_compared_with_each_other_and_with_the_runs(medval: Any) -> None:
@@ -119,6 +122,19 @@ def test_experts_alone_are_a_report(tmp_path: Path) -> None:
     report = evaluate_text("medval", dataset, [], tmp_path / "report", ratings=world.experts(rows))
     assert report["runs"] == [] and report["experts"]["items"] == 40
     assert "## Experts" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+
+
+def test_a_name_from_a_file_is_text_on_the_page_and_all_runs_are_told_where_pictures_show_some(tmp_path: Path) -> None:
+    dataset, rows = world.detectors(tmp_path / "medhal")
+    names = ["<img src=x>", *(f"run {number}" for number in range(9))]
+    files = [
+        world.answers(tmp_path / f"{at}.parquet", rows, "label", (True, False), 0.8, name)
+        for at, name in enumerate(names)
+    ]
+    evaluate_text("medhal", dataset, files, tmp_path / "report", resamples=20)
+    text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "<img" not in text and "| &lt;img src=x> |" in text
+    assert "Pictures show the first 9 runs" in text and all(f"| {name} |" in text for name in names[1:])
 
 
 def test_rows_that_some_run_left_out_are_left_out_for_all(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Tables have the paper's shape and numbers; pictures are drawn with what they must show."""
+"""Pictures are drawn with what they must show."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from evaluation import drawing, figures
-from evaluation.markdown import difference_cell, percent_cell, share_cell
-from evaluation.paper import PAPER_COLUMNS, paper_results, same_measurement
-from evaluation.rates import METRICS
+from evaluation.rates import metrics_of
 from ground.contracts.rows import QUADRANTS
-from ground.markdown import markdown_table
 
 
 def estimate(
@@ -27,60 +23,10 @@ def shown(name: str, kind: str = "model", value: float | None = 0.5) -> dict[str
     return {
         "name": name,
         "kind": kind,
-        "metrics": dict.fromkeys((*METRICS, "ece"), interval),
+        "metrics": dict.fromkeys((*metrics_of(np.ones((4, 5))), "ece"), interval),
         "confusion": np.full((4, 5), 2.0).tolist(),
         "calibration": [{"rows": 20, "mean_confidence": sure, "share_right": 0.6} for sure in (0.5, 0.75)],
     }
-
-
-def test_the_papers_tables_are_whole() -> None:
-    rows = paper_results()
-    assert len(rows) == 27
-    assert len({(row["model"], row["method"]) for row in rows}) == 27
-    assert {row["source"] for row in rows} == {"MediEval, Table 1", "MediEval, Table 3"}
-    assert all(0 <= value <= 1 for row in rows for value in row["metrics"].values())
-    best = same_measurement("Llama-3.1-8B-Instruct + CoRFu (Q1 vs. Q2)")
-    assert best is not None
-    assert list(best["metrics"].values()) == [0.768, 0.772, 0.77, 0.779, 0.732, 0.766, 0.789, 0.799, 0.182, 0.0]
-
-
-def test_most_macro_f1_of_the_paper_are_the_means_of_their_quadrants() -> None:
-    far = [
-        row["model"]
-        for row in paper_results()
-        if abs(row["metrics"]["f1"] - np.mean([row["metrics"][f"f1_q{at}"] for at in (1, 2, 3, 4)])) > 0.006
-    ]
-    assert len(far) <= 3
-
-
-@pytest.mark.parametrize(
-    ("name", "source"),
-    [
-        ("Qwen/Qwen3-8B + SFT", "MediEval, Table 1"),
-        ("/models/vicuna-13b-v1.5/ + sft", "MediEval, Table 1"),
-        ("gpt-4o + zero-shot", "MediEval, Table 3"),
-        ("Qwen/Qwen3-8B", None),
-        ("Qwen/Qwen3-8B + CoRFu (Q2 vs. Q1)", None),
-        ("other/Model + SFT", None),
-    ],
-)
-def test_only_the_same_model_and_method_stand_beside_the_paper(name: str, source: str | None) -> None:
-    row = same_measurement(name)
-    assert (row and row["source"]) == source
-
-
-def test_cells_say_what_is_undefined_and_what_is_a_difference() -> None:
-    assert percent_cell(estimate(None)) == "–"
-    assert percent_cell(estimate(0.1234, 0.1, 0.2)) == "12.3 (10.0 to 20.0)"
-    assert percent_cell(estimate(0.5, spread=0.012)) == "50.0 ±1.2"
-    assert difference_cell(estimate(0.05, -0.01, 0.11)) == "+5.0 (-1.0 to 11.0)"
-    assert difference_cell(estimate(-0.0001)) == "0.0"
-    assert share_cell(1, 8) == "1 (12.5%)"
-    assert markdown_table(("A", "B"), [("x|y", "1")]) == "| A | B |\n| --- | ---: |\n| x\\|y | 1 |\n"
-
-
-def test_columns_are_those_of_the_papers_table() -> None:
-    assert " ".join(PAPER_COLUMNS.values()) == "Acc. Prec. Rec. F1 F1_Q1 F1_Q2 F1_Q3 F1_Q4 HSR TIR"
 
 
 def picture(path: Path) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,13 +13,16 @@ import pytest
 from evaluation.baselines import N
 from evaluation.predictions import (
     PREDICTION_SCHEMA,
+    Answers,
     common_rows,
     join_predictions,
     read_predictions,
     write_predictions,
 )
+from evaluation.rows import reference_of
 from ground.errors import InputError, UsageError
 from tests.evaluation.world import dataset, predictions
+from tests.training.sft.cases import medhal_rows, medval_rows
 
 GOOD = {"id": "1000-0-Q1", "label": "Q1", "scores": [0.7, 0.1, 0.1, 0.1], "model": "m", "seed": 1}
 
@@ -81,7 +85,7 @@ def test_a_bad_row_is_named_by_its_number_and_not_by_its_id(
 def test_scores_that_are_not_finite_are_refused(tmp_path: Path) -> None:
     table = pl.DataFrame({"id": ["a"], "label": ["Q1"], "scores": [[float("nan"), 1.0, 0.0, 0.0]]})
     table.write_parquet(tmp_path / "p.parquet")
-    with pytest.raises(InputError, match="four finite probabilities"):
+    with pytest.raises(InputError, match="4 finite probabilities, of Q1, Q2, Q3, Q4, that sum to 1"):
         read_predictions(tmp_path / "p.parquet")
 
 
@@ -94,7 +98,7 @@ def test_scores_that_are_not_finite_are_refused(tmp_path: Path) -> None:
         ("p.csv", b"id,label\n", "no row"),
         ("p.csv", b"id,answer\na,Q1\n", "no column label"),
         ("p.csv", b"row,answer\na,Q1\n", "no column id and no column label"),
-        ("p.csv", b'id,label,scores\na,Q1,"high, low"\n', "a JSON list of four numbers"),
+        ("p.csv", b'id,label,scores\na,Q1,"high, low"\n', "a JSON list of numbers"),
         ("p.csv", b"id,label,seed\na,Q1,first\n", "the column seed holds values of another type"),
         ("p.parquet", b"PAR1 no more", "a prediction file cannot be read"),
     ],
@@ -192,3 +196,110 @@ def test_labels_that_are_written_otherwise_are_refused_and_not_scored(tmp_path: 
     assert "4 of 4 rows" in str(caught.value) and "Q1, Q2, Q3, Q4 as they are written" in str(caught.value)
     kept = [{**row, "label": "Q1"} for row in rows[:2]]
     assert read_predictions(jsonl(tmp_path / "p.jsonl", *kept, *rows[2:])).height == 4
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
+def test_a_file_of_texts_reads_alike_in_every_format(tmp_path: Path, suffix: str) -> None:
+    table = pl.DataFrame(
+        {"id": ["a", "b", "c"], "label": [True, False, None], "explanation": [None, "x", None], "seed": [1, 1, 1]}
+    )
+    file = tmp_path / f"mine.{suffix}"
+    getattr(table, f"write_{suffix.replace('jsonl', 'ndjson')}")(file)
+    found = read_predictions(file, "medhal")
+    assert found["code"].to_list() == [0, 1, None]
+    assert found["outcome"].null_count() == 3
+    assert found["model"].to_list() == ["mine"] * 3 and found["seed"].to_list() == [1] * 3
+    assert found["explanation"].to_list() == [None, "x", None]
+
+
+@pytest.mark.parametrize("labels", [[1, 4, None], [1.0, 4.0, None], ["1", "4", ""], ["1.0", "4.0", None]])
+def test_risk_levels_are_read_from_numbers_and_words(tmp_path: Path, labels: list[Any]) -> None:
+    file = tmp_path / "p.parquet"
+    pl.DataFrame({"id": ["a", "b", "c"], "label": labels}).write_parquet(file)
+    assert read_predictions(file, "medval")["code"].to_list() == [0, 3, None]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "message"),
+    [
+        ("medhal", [{"id": "a", "label": "YES"}], "outside the classes"),
+        ("medhal", [{"id": "a", "label": 1}], "outside the classes"),
+        ("medval", [{"id": "a", "label": 5}], "outside the classes"),
+        ("medval", [{"id": "a", "label": 2.5}], "outside the classes"),
+        ("medval", [{"id": "a", "label": True}], "outside the classes"),
+        ("medval", [{"id": "a", "label": [1]}], "outside the classes"),
+        ("medhal", [{"id": "a"}], "no column label"),
+    ],
+)
+def test_labels_outside_the_classes_are_refused(tmp_path: Path, kind: Any, rows: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_predictions(jsonl(tmp_path / "p.jsonl", *rows), kind)
+
+
+def test_files_of_texts_are_refused_with_their_place(tmp_path: Path) -> None:
+    (tmp_path / "p.txt").write_text("x")
+    (tmp_path / "p.parquet").write_text("x")
+    (tmp_path / "p.jsonl").write_text('{"id": "a", "label": true}\n[1]\n')
+    for name, message in (
+        ("p.txt", "a kind that is not read"),
+        ("p.parquet", "cannot be read"),
+        ("q.csv", "is not there"),
+    ):
+        with pytest.raises((InputError, UsageError), match=message):
+            read_predictions(tmp_path / name, "medhal")
+    with pytest.raises(InputError, match="cannot be read") as caught:
+        read_predictions(tmp_path / "p.jsonl", "medhal")
+    assert caught.value.line == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "label", "scores"), [("medhal", False, [0.2, 0.8]), ("medval", 2, [0.1, 0.8, 0.1, 0.0])]
+)
+def test_scores_are_a_probability_of_each_class(tmp_path: Path, kind: Any, label: Any, scores: list[float]) -> None:
+    file = jsonl(tmp_path / "p.jsonl", {"id": "a", "label": label, "scores": scores})
+    (run,) = join_predictions(pl.DataFrame({"id": ["a"]}), read_predictions(file, kind), kind)
+    assert run.confidence.tolist() == [0.8] and run.not_the_best == 0
+    other = jsonl(tmp_path / "q.jsonl", {"id": "a", "label": label, "scores": [0.5, 0.25, 0.25]})
+    with pytest.raises(InputError, match=f"{len(scores)} finite probabilities"):
+        read_predictions(other, kind)
+
+
+def table_of(ids: list[str], codes: list[int | None], model: str = "m", seed: int | None = None) -> pl.DataFrame:
+    return pl.DataFrame(
+        {"id": ids, "code": codes, "model": model, "seed": seed},
+        schema_overrides={"code": pl.Int64, "seed": pl.Int64},
+    )
+
+
+def joined(reference: Any, table: pl.DataFrame, missing: Any = "refuse") -> list[Answers]:
+    return join_predictions(reference.frame, table, reference.kind, missing=missing)
+
+
+def test_seeds_of_one_file_are_runs_of_their_own_in_the_order_of_the_rows() -> None:
+    reference = reference_of(medval_rows(4, split="test"), "medval")
+    ids = reference.frame["id"].to_list()
+    both = pl.concat([table_of(ids[::-1], [3, 2, 1, 0], seed=1), table_of(ids, [0, 0, None, 0], seed=2)])
+    first, second = joined(reference, both)
+    assert first.codes.tolist() == [0, 1, 2, 3] and first.seed == 1
+    assert second.codes.tolist() == [0, 0, 4, 0] and second.seed == 2
+    assert second.outcomes == {"no_label": 1, "parsed": 3}
+
+
+def test_texts_without_a_prediction_are_refused_or_counted_as_wrong() -> None:
+    reference = reference_of(medhal_rows(4, split="test"), "medhal")
+    some = table_of(reference.frame["id"].to_list()[:3], [0, 1, 0])
+    with pytest.raises(InputError, match="predictions of m are missing") as caught:
+        joined(reference, some)
+    assert caught.value.found == "1 of 4 rows have none"
+    (run,) = joined(reference, some, "wrong")
+    assert run.codes.tolist() == [0, 1, 0, 2] and run.outcomes == {"missing": 1, "parsed": 3}
+    assert run.there.tolist() == [True, True, True, False]
+
+
+def test_predictions_of_other_rows_and_two_for_one_row_are_refused() -> None:
+    reference = reference_of(medhal_rows(2, split="test"), "medhal")
+    ids = reference.frame["id"].to_list()
+    with pytest.raises(InputError, match="rows that are not evaluated"):
+        joined(reference, table_of(["elsewhere"], [0]), "wrong")
+    with pytest.raises(InputError, match="predicted more than once by one model and seed"):
+        joined(reference, table_of([ids[0], ids[0]], [0, 1]), "wrong")

@@ -1,4 +1,4 @@
-"""Slices part the rows; baselines see what they may see, and nothing of the rows that they are tested on."""
+"""Baselines see what they may see, and nothing of the rows that they are tested on."""
 
 from __future__ import annotations
 
@@ -7,59 +7,13 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from evaluation.baselines import BASELINES, baseline_predictions, names_found
-from evaluation.numbers import counted_of, grouped, models_numbers
+from evaluation.datasets import FOLDS
 from evaluation.predictions import join_predictions
-from evaluation.rows import Reference, quadrant_rows
 from ground.errors import InputError
 from tests.evaluation.world import dataset
-
-
-def world(patients: int = 12, groups: int = 2, words: str | None = None) -> Reference:
-    data = dataset(patients, groups)
-    if words is not None:
-        data = replace(data, contexts=data.contexts.with_columns(context=pl.lit(words)))
-    return quadrant_rows(data, "test")
-
-
-def test_each_way_of_slicing_parts_all_rows() -> None:
-    reference = world(30, 3)
-    cuts = reference.cuts()
-    assert list(cuts) == ["predicate", "hops", "context length", "support level"]
-    assert all(set(codes) == set(range(len(names))) for codes, names in cuts.values())
-    assert cuts["hops"][1] == ["1", "2", "3 or more"]
-    assert cuts["predicate"][1] == ["treats", "causes"]
-    assert cuts["context length"][1][0] == "9 to 27 words"
-    runs = join_predictions(reference.frame, reference.frame.select("id", label="quadrant", model=pl.lit("m")))
-    counted = counted_of(reference, runs, 2, 0)
-    (model,) = models_numbers(reference, grouped(runs, counted), counted)
-    parts = model["slices"]
-    support, lengths = ([part for part in parts if part["by"] == by] for by in ("support level", "context length"))
-    assert [part["rows"] for part in support] == [30, 30, 60]
-    assert [part["small"] for part in support] == [True, True, False]
-    assert [part["patients"] for part in lengths] == [4, 3, 3]
-
-
-@pytest.mark.parametrize(("words", "name"), [("  three\n short-words here ", "3 words"), (" ", "no context")])
-def test_contexts_of_one_length_are_one_slice(words: str, name: str) -> None:
-    codes, names = world(words=words).cuts()["context length"]
-    assert names == [name] and not codes.any()
-
-
-def test_a_slice_holds_the_metrics_of_its_own_rows() -> None:
-    reference = world(30, 3)
-    rows = reference.frame
-    called = pl.when(pl.col("predicate") == "causes").then(pl.lit("Q1")).otherwise(pl.col("quadrant"))
-    runs = join_predictions(rows, rows.select("id", called.alias("label"), model=pl.lit("m")))
-    counted = counted_of(reference, runs, 50, 0)
-    (model,) = models_numbers(reference, grouped(runs, counted), counted)
-    parts = {part["value"]: part["metrics"] for part in model["slices"]}
-    assert parts["treats"]["accuracy"]["value"] == 1.0
-    assert parts["causes"]["accuracy"]["value"] == 0.25
-    assert (parts["causes"]["hsr"]["value"], parts["causes"]["tir"]["value"]) == (1.0, 1.0)
-    assert parts["stated"]["hsr"]["value"] is None
-    assert parts["silent"]["hsr"]["value"] == pytest.approx(1 / 3, abs=1e-6)
 
 
 def test_names_are_found_whole_and_whatever_their_case() -> None:
@@ -134,3 +88,11 @@ def test_a_training_split_with_one_quadrant_is_learned_too() -> None:
     table = baseline_predictions(replace(data, rows=rows))
     for name in ("majority", "statement-only", "context-only"):
         assert set(table.filter(pl.col("model") == name)["label"]) == {"Q3"}
+
+
+def test_baselines_of_all_folds_are_fitted_anew_for_each() -> None:
+    data = dataset(12)
+    found = baseline_predictions(data, "test", FOLDS)
+    assert found.height == len(BASELINES) * data.rows.height
+    own = baseline_predictions(data, "test", "fold_2")
+    assert_frame_equal(found.join(own, on=["id", "model"], how="semi").sort("id", "model"), own.sort("id", "model"))

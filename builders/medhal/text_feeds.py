@@ -75,7 +75,7 @@ def _pairs(
     items = read(tally)
     if task == "question_answering":
         # What options say is counted first, in a reading that counts nothing else.
-        return qa_pairs(items, writer, settings, tally, odds_of(read(Tally())))
+        return qa_pairs(items, writer, settings, tally, odds_of(read(Tally()), settings.seed))
     if task == "information_extraction":
         return extraction_pairs(items, writer, settings, tally)
     if task == "nli":

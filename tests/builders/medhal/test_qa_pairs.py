@@ -198,6 +198,19 @@ def test_the_check_holds_a_short_answer_against_the_long_one(answer: int, why: s
     assert check_question(pair) == (None if confirmed else Refusal("judge_long_answer_disagrees"))
 
 
+@pytest.mark.parametrize(
+    ("why", "confirmed"),
+    [
+        ("Zinc was not found in most of them, thus ruling out a role in colds.", True),
+        ("The role of zinc in colds has not been established.", False),
+        ("Zinc makes only a small contribution to colds.", False),
+    ],
+)
+def test_that_something_has_no_role_is_more_than_that_none_was_shown(why: str, confirmed: bool) -> None:
+    pair = one("Is there a role for zinc in colds?", ("yes", "no"), 1, context="We gave zinc.", why=why)
+    assert check_question(pair) == (None if confirmed else Refusal("judge_long_answer_disagrees"))
+
+
 @pytest.mark.real
 @pytest.mark.parametrize(("name", "share"), [("medqa", 0.6), ("pubmedqa", 0.6)])
 def test_most_real_questions_give_pairs_that_the_check_confirms(name: str, share: float, real_data: Path) -> None:

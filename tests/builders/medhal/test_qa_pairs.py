@@ -189,6 +189,7 @@ def test_the_check_wants_one_negation_on_the_right_side() -> None:
     [
         (0, "Zinc shortened colds.", True),
         (0, "Zinc was not associated with shorter colds.", False),
+        (0, "Zinc should be investigated as a treatment of colds.", False),
         (1, "Zinc did not help.", True),
         (1, "Zinc shortened colds.", False),
     ],

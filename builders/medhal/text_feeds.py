@@ -13,7 +13,7 @@ from builders.medhal.rows import Stamp
 from builders.medhal.sources import READERS
 from builders.medhal.transform.ie import extraction_pairs
 from builders.medhal.transform.nli import nli_pairs
-from builders.medhal.transform.odds import odds_of
+from builders.medhal.transform.odds import Odds
 from builders.medhal.transform.qa import qa_pairs
 from builders.medhal.transform.summary import summary_pairs
 from builders.medhal.writers import Writer
@@ -75,7 +75,7 @@ def _pairs(
     items = read(tally)
     if task == "question_answering":
         # What options say is counted first, in a reading that counts nothing else.
-        return qa_pairs(items, writer, settings, tally, odds_of(read(Tally()), settings.seed))
+        return qa_pairs(items, writer, tally, Odds(read(Tally()), settings.seed))
     if task == "information_extraction":
         return extraction_pairs(items, writer, settings, tally)
     if task == "nli":

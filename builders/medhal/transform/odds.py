@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from heapq import nsmallest
 
 from builders.medhal.items import QaItem
 from ground.stable import stable_hash, stable_unit
 
-__all__ = ["Odds", "odds_of"]
+__all__ = ["Odds"]
 
 WORD = re.compile(r"[^\W_]+")
 PRIOR = 1.0
@@ -29,29 +29,48 @@ MEASURED = 4_000
 
 
 class Odds:
-    """How many right and how many wrong options each word stands in, and the power of its odds."""
+    """How many right and how many wrong options each word stands in, and the power; the order of items changes nothing.
 
-    def __init__(self) -> None:
+    Args:
+        items: all questions, read once.
+        seed: of the draw.
+    """
+
+    def __init__(self, items: Iterable[QaItem], seed: int) -> None:
         self.right: Counter[str] = Counter()
         self.wrong: Counter[str] = Counter()
         self.power = 0.0
-        self._options = self._questions = 0
+        self._seed = seed
+        self._wrong_options = self._questions = 0
+        measured = nsmallest(
+            MEASURED, self._counted(items), lambda item: stable_hash(seed, "odds", item.origin.inner_id)
+        )
+        turns = [(item, self._turns(item, _wrong_places(item))) for item in measured if len(item.options) > 1]
+        for halving in range(1, HALVINGS + 1):
+            power = self.power + 0.5**halving
+            pairs = [(item.options[item.answer], item.options[_sorted(turn, power)[0]]) for item, turn in turns]
+            self.power = power if _told(pairs) > 0 else self.power
 
-    def add(self, item: QaItem) -> None:
-        """Count the options of a question."""
-        self.right.update(words_of(item.options[item.answer]))
-        self.wrong.update(_wrong_words(item))
-        self._options += len(item.options) - 1
-        self._questions += 1
+    def _counted(self, items: Iterable[QaItem]) -> Iterator[QaItem]:
+        for item in items:
+            self.right.update(words_of(item.options[item.answer]))
+            self.wrong.update(_wrong_words(item))
+            self._wrong_options += len(item.options) - 1
+            self._questions += 1
+            yield item
 
-    def turns(self, item: QaItem, places: Iterable[int], seed: int) -> dict[int, tuple[float, float]]:
-        """Return by the place of a wrong option the hash's lot and the logarithm of how much likelier its words are
-        in right options than in wrong ones: the lot divided by their power says when it is tried."""
+    def order(self, item: QaItem, places: Iterable[int]) -> list[int]:
+        """Return wrong options in the order in which they are tried: first each as often as its odds say."""
+        return _sorted(self._turns(item, places), self.power)
+
+    def _turns(self, item: QaItem, places: Iterable[int]) -> dict[int, tuple[float, float]]:
+        """Return by place the lot of an option, and how much likelier its words are in right options than in wrong
+        ones, as a logarithm."""
         own, others = words_of(item.options[item.answer]), _wrong_words(item)
-        times = self._options / self._questions
+        times = self._wrong_options / self._questions
         return {
             at: (
-                -math.log(stable_unit(seed, "wrong option", item.origin.source, item.origin.inner_id, at)),
+                -math.log(stable_unit(self._seed, "wrong option", item.origin.source, item.origin.inner_id, at)),
                 # The order of a set is another in each process: the sum is exact, so that it does not depend on it.
                 math.fsum(
                     math.log(self.right[word] - (word in own) + PRIOR)
@@ -62,36 +81,12 @@ class Odds:
             for at in places
         }
 
-    def order(self, item: QaItem, places: Iterable[int], seed: int) -> list[int]:
-        """Return wrong options in the order in which they are tried: first each as often as its odds say."""
-        return _sorted(self.turns(item, places, seed), self.power)
-
-
-def odds_of(items: Iterable[QaItem], seed: int) -> Odds:
-    """Return the counts of all questions, and the power that they call for; their order changes nothing."""
-    odds = Odds()
-
-    def counted() -> Iterator[QaItem]:
-        for item in items:
-            odds.add(item)
-            yield item
-
-    measured = nsmallest(MEASURED, counted(), lambda item: stable_hash(seed, "odds", item.origin.inner_id))
-    measured = [item for item in measured if len(item.options) > 1]
-    turns = [odds.turns(item, _wrong_places(item), seed) for item in measured]
-    for halving in range(1, HALVINGS + 1):
-        power = odds.power + 0.5**halving
-        drawn = [_sorted(turn, power)[0] for turn in turns]
-        pairs = [(one.options[one.answer], one.options[at]) for one, at in zip(measured, drawn, strict=True)]
-        odds.power = power if _told(pairs) > 0 else odds.power
-    return odds
-
 
 def _sorted(turns: dict[int, tuple[float, float]], power: float) -> list[int]:
     return sorted(turns, key=lambda at: turns[at][0] / math.exp(power * turns[at][1]))
 
 
-def _told(pairs: Sequence[tuple[str, str]]) -> float:
+def _told(pairs: list[tuple[str, str]]) -> float:
     """Return how alike pairs differ: 0 where chance says which of their options is right.
 
     The sum, over every two pairs, of the product of what their options differ in; rare words count for more.

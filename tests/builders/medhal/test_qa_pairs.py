@@ -16,7 +16,7 @@ from builders.medhal.rules.check_question import check_question
 from builders.medhal.rules.writer import RulesWriter
 from builders.medhal.sources import medqa, pubmedqa
 from builders.medhal.transform import qa
-from builders.medhal.transform.odds import odds_of
+from builders.medhal.transform.odds import Odds
 from builders.medhal.transform.qa import overlap, qa_pairs
 from builders.texts.origin import Origin, Refusal, Tally
 from ground.settings import MedhalSettings
@@ -34,7 +34,7 @@ def item(question: str, options: Sequence[str], answer: int = 0, name: str = "q"
 
 def pairs_of(items: Sequence[QaItem], tally: Tally | None = None, settings: MedhalSettings = SETTINGS) -> list[Pair]:
     """Return the pairs of questions by the rules engine."""
-    return list(qa_pairs(items, RulesWriter(settings.seed), settings, tally or Tally(), odds_of(items, settings.seed)))
+    return list(qa_pairs(items, RulesWriter(settings.seed), tally or Tally(), Odds(items, settings.seed)))
 
 
 def one(question: str, options: Sequence[str], answer: int = 0, **more: Any) -> Pair:
@@ -232,7 +232,7 @@ def test_wrong_options_are_drawn_until_their_words_are_as_often_right() -> None:
     said = Counter(pair.wrong.statement.lower().split()[-1] for pair in pairs_of(items))
     likely = said["lupus."] + said["gout."]
     assert likely > 180
-    odds, again = odds_of(items, 1), odds_of(items[::-1], 1)
+    odds, again = Odds(items, 1), Odds(items[::-1], 1)
     assert (odds.right, odds.wrong, odds.power) == (again.right, again.wrong, again.power)
 
 
@@ -243,4 +243,4 @@ def test_words_are_no_more_balanced_than_by_chance() -> None:
         item(f"Case {n}. What is it?", draw.sample([f"Disease {k}" for k in range(100)], 4), 0, str(n))
         for n in range(150)
     ]
-    assert odds_of(items, 1).power < 0.2
+    assert Odds(items, 1).power < 0.2

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from builders.medhal.engines import Engine
 from builders.medhal.feeds import Feed
-from builders.medhal.items import Extraction, NliItem, Pair, QaItem, SummaryItem
+from builders.medhal.items import Pair
 from builders.medhal.rows import Stamp
 from builders.medhal.sources import READERS
 from builders.medhal.transform.ie import extraction_pairs
@@ -21,12 +21,9 @@ from builders.texts.inputs import file_inputs
 from builders.texts.origin import OTHER_SPLIT, Tally
 from builders.texts.sources import TextSource
 from ground.contracts.rows_text import MedhalTask
-from ground.settings import MedhalSettings, SourceSplits
+from ground.settings import MedhalSettings
 
 __all__ = ["text_feed"]
-
-TextItem = QaItem | Extraction | NliItem | SummaryItem
-ItemType = TypeVar("ItemType", bound=TextItem)
 
 
 def text_feed(source: TextSource, folder: Path, engine: Engine, settings: MedhalSettings, tally: Tally) -> Feed:
@@ -46,7 +43,11 @@ def text_feed(source: TextSource, folder: Path, engine: Engine, settings: Medhal
     task = cast(MedhalTask, source.tasks[0])
 
     def items(tally: Tally) -> Iterator[Any]:
-        return _wanted(reader.read(folder, source, tally), settings.splits, tally)
+        for item in reader.read(folder, source, tally):
+            if settings.splits in ("all", item.origin.split):
+                yield item
+            else:
+                tally.drop(source.source, OTHER_SPLIT)
 
     def pairs() -> Iterator[Pair]:
         return _pairs(task, items, engine.writer, settings, tally)
@@ -58,15 +59,6 @@ def text_feed(source: TextSource, folder: Path, engine: Engine, settings: Medhal
         judge=engine.judges.get(task),
         inputs=file_inputs(source.source, folder, reader.files(folder)),
     )
-
-
-def _wanted(items: Iterable[ItemType], splits: SourceSplits, tally: Tally) -> Iterator[ItemType]:
-    """Yield the items of the wanted splits of the source; count the others."""
-    for item in items:
-        if splits in ("all", item.origin.split):
-            yield item
-        else:
-            tally.drop(item.origin.source, OTHER_SPLIT)
 
 
 def _pairs(

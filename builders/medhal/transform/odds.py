@@ -3,7 +3,7 @@
 Of a likely diagnosis and an unlikely one the likely one is more often right. So a wrong option is drawn by the ratio
 of how often its words stand in right options to how often they stand in wrong ones (importance sampling, naive
 Bayes), to a power: the one that balances words as much as chance would. Below it, what is right in some questions is
-right in others; above it, it is wrong in others, which tells the label as well. A question's own options do not count.
+right in others; above it, it is wrong in others, which tells the label as well.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Odds:
         self.wrong: Counter[str] = Counter()
         self.power = 0.0
         self._seed = seed
-        self._wrong_options = self._questions = 0
+        self._options = self._questions = 0
         measured = nsmallest(
             MEASURED, self._counted(items), lambda item: stable_hash(seed, "odds", item.origin.inner_id)
         )
@@ -54,8 +54,9 @@ class Odds:
     def _counted(self, items: Iterable[QaItem]) -> Iterator[QaItem]:
         for item in items:
             self.right.update(words_of(item.options[item.answer]))
-            self.wrong.update(_wrong_words(item))
-            self._wrong_options += len(item.options) - 1
+            for at in _wrong_places(item):
+                self.wrong.update(words_of(item.options[at]))
+            self._options += len(item.options)
             self._questions += 1
             yield item
 
@@ -66,15 +67,13 @@ class Odds:
     def _turns(self, item: QaItem, places: Iterable[int]) -> dict[int, tuple[float, float]]:
         """Return by place the lot of an option, and how much likelier its words are in right options than in wrong
         ones, as a logarithm."""
-        own, others = words_of(item.options[item.answer]), _wrong_words(item)
-        times = self._wrong_options / self._questions
+        times = self._options / self._questions - 1
         return {
             at: (
                 -math.log(stable_unit(self._seed, "wrong option", item.origin.source, item.origin.inner_id, at)),
                 # The order of a set is another in each process: the sum is exact, so that it does not depend on it.
                 math.fsum(
-                    math.log(self.right[word] - (word in own) + PRIOR)
-                    - math.log((self.wrong[word] - others[word]) / times + PRIOR)
+                    math.log((self.right[word] + PRIOR) / (self.wrong[word] / times + PRIOR))
                     for word in words_of(item.options[at])
                 ),
             )
@@ -104,7 +103,3 @@ def words_of(option: str) -> frozenset[str]:
 
 def _wrong_places(item: QaItem) -> list[int]:
     return [at for at in range(len(item.options)) if at != item.answer]
-
-
-def _wrong_words(item: QaItem) -> Counter[str]:
-    return Counter(word for at in _wrong_places(item) for word in words_of(item.options[at]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from builders.medhal.items import Pair
+from builders.medhal.rules.check_summary import unshared
 from builders.medhal.versions import NO_EXCHANGE, content_hash
 from ground.contracts.rows_text import MedhalTask
 
@@ -38,7 +39,7 @@ def exchange_of(pair: Pair, task: MedhalTask) -> tuple[int, bool]:
         return NO_EXCHANGE, False
     if pair.wrong.rule in _NEGATIONS:
         return content_hash("negation"), pair.wrong.rule == _NEGATIONS[0]
-    one, other = _changed(_TOKEN.findall(factual.lower()), _TOKEN.findall(wrong.lower()))
+    one, other = (" ".join(words) for words in unshared(*(_TOKEN.findall(said.lower()) for said in (factual, wrong))))
     if _NUMBER.fullmatch(one) and _NUMBER.fullmatch(other):
         return content_hash("number"), _value(one) > _value(other)
     return content_hash("words", *sorted((one, other))), one > other
@@ -46,13 +47,3 @@ def exchange_of(pair: Pair, task: MedhalTask) -> tuple[int, bool]:
 
 def _value(number: str) -> float:
     return float(number.replace(",", "").rstrip("."))
-
-
-def _changed(one: list[str], other: list[str]) -> tuple[str, str]:
-    """Return what two sequences of words do not share at their beginnings and ends."""
-    begin, end, least = 0, 0, min(len(one), len(other))
-    while begin < least and one[begin] == other[begin]:
-        begin += 1
-    while end < least - begin and one[-1 - end] == other[-1 - end]:
-        end += 1
-    return " ".join(one[begin : len(one) - end]), " ".join(other[begin : len(other) - end])

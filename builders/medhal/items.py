@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from builders.texts.origin import Origin
 from ground.contracts.rows_text import Falsity
 
-__all__ = ["Claim", "Extraction", "FactPair", "Item", "NliItem", "Pair", "QaItem", "SummaryItem"]
+__all__ = ["Claim", "Extraction", "FactPair", "NliItem", "Pair", "QaItem", "SummaryItem"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,6 @@ class FactPair:
     wrong: str
     explanation: str
     quadrant: str
-
-
-Item = QaItem | Extraction | NliItem | SummaryItem | FactPair
 
 
 @dataclass(frozen=True, slots=True)

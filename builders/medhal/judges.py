@@ -60,7 +60,7 @@ class LmJudge:
         requests = [_request(pair, claim) for pair in pairs for claim in (pair.factual, pair.wrong)]
         results = self._model.complete_all(requests)
         return [
-            _first(_verdict(factual, True), _verdict(wrong, False))
+            _verdict(factual, True) or _verdict(wrong, False)
             for factual, wrong in zip(results[::2], results[1::2], strict=True)
         ]
 
@@ -81,7 +81,3 @@ def _verdict(result: Result, label: bool) -> Refusal | None:
     if answer.label is not label:
         return Refusal("judge_calls_factual_wrong" if label else "judge_calls_wrong_factual")
     return None
-
-
-def _first(one: Refusal | None, other: Refusal | None) -> Refusal | None:
-    return one if one is not None else other

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from builders.medhal.engines import Engine
 from builders.medhal.feeds import Feed
-from builders.medhal.items import Extraction, NliItem, Pair, QaItem, SummaryItem
+from builders.medhal.items import Pair
 from builders.medhal.rows import Stamp
 from builders.medhal.sources import READERS
 from builders.medhal.transform.ie import extraction_pairs
 from builders.medhal.transform.nli import nli_pairs
-from builders.medhal.transform.odds import odds_of
+from builders.medhal.transform.odds import Odds
 from builders.medhal.transform.qa import qa_pairs
 from builders.medhal.transform.summary import summary_pairs
 from builders.medhal.writers import Writer
@@ -21,12 +21,9 @@ from builders.texts.inputs import file_inputs
 from builders.texts.origin import OTHER_SPLIT, Tally
 from builders.texts.sources import TextSource
 from ground.contracts.rows_text import MedhalTask
-from ground.settings import MedhalSettings, SourceSplits
+from ground.settings import MedhalSettings
 
 __all__ = ["text_feed"]
-
-TextItem = QaItem | Extraction | NliItem | SummaryItem
-ItemType = TypeVar("ItemType", bound=TextItem)
 
 
 def text_feed(source: TextSource, folder: Path, engine: Engine, settings: MedhalSettings, tally: Tally) -> Feed:
@@ -46,7 +43,11 @@ def text_feed(source: TextSource, folder: Path, engine: Engine, settings: Medhal
     task = cast(MedhalTask, source.tasks[0])
 
     def items(tally: Tally) -> Iterator[Any]:
-        return _wanted(reader.read(folder, source, tally), settings.splits, tally)
+        for item in reader.read(folder, source, tally):
+            if settings.splits in ("all", item.origin.split):
+                yield item
+            else:
+                tally.drop(source.source, OTHER_SPLIT)
 
     def pairs() -> Iterator[Pair]:
         return _pairs(task, items, engine.writer, settings, tally)
@@ -60,22 +61,13 @@ def text_feed(source: TextSource, folder: Path, engine: Engine, settings: Medhal
     )
 
 
-def _wanted(items: Iterable[ItemType], splits: SourceSplits, tally: Tally) -> Iterator[ItemType]:
-    """Yield the items of the wanted splits of the source; count the others."""
-    for item in items:
-        if splits in ("all", item.origin.split):
-            yield item
-        else:
-            tally.drop(item.origin.source, OTHER_SPLIT)
-
-
 def _pairs(
     task: MedhalTask, read: Callable[[Tally], Iterator[Any]], writer: Writer, settings: MedhalSettings, tally: Tally
 ) -> Iterator[Pair]:
     items = read(tally)
     if task == "question_answering":
         # What options say is counted first, in a reading that counts nothing else.
-        return qa_pairs(items, writer, settings, tally, odds_of(read(Tally())))
+        return qa_pairs(items, writer, tally, Odds(read(Tally()), settings.seed))
     if task == "information_extraction":
         return extraction_pairs(items, writer, settings, tally)
     if task == "nli":

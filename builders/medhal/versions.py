@@ -138,21 +138,18 @@ def select(index: PairIndex) -> Selection:
     kept = np.ones(len(index), dtype=np.bool_)
     source = _codes_of(index.source)
     dropped: Counter[tuple[str, str]] = Counter()
-    for reason, found in (
-        ("repeated_id", _repeated(_column(index.pair), kept)),
-        ("conflicting_labels", _conflicting(index)),
-        ("repeated_pair", _repeated_pair(index)),
-        ("repeated_elsewhere", _repeated_elsewhere(index)),
-        ("context_in_other_split", _context_in_other_split(index)),
-    ):
-        bad = found & kept
-        counts = np.bincount(source[bad], minlength=len(index.sources))
+
+    def leave_out(reason: str, found: Bools) -> None:
+        counts = np.bincount(source[found & kept], minlength=len(index.sources))
         dropped.update({(name, reason): int(n) for name, n in zip(index.sources, counts, strict=True) if n})
-        kept &= ~bad
-    bad = _one_way(index, kept)
-    counts = np.bincount(source[bad], minlength=len(index.sources))
-    dropped.update({(name, "one_way_exchange"): int(n) for name, n in zip(index.sources, counts, strict=True) if n})
-    kept &= ~bad
+        kept[found] = False
+
+    leave_out("repeated_id", _repeated(_column(index.pair)))
+    leave_out("conflicting_labels", _conflicting(index))
+    leave_out("repeated_pair", _repeated_pair(index))
+    leave_out("repeated_elsewhere", _repeated_elsewhere(index))
+    leave_out("context_in_other_split", _context_in_other_split(index))
+    leave_out("one_way_exchange", _one_way(index, kept))
     short = kept & (_codes_of(index.short) == 1)
     return Selection(kept, short, _balanced(index, short), dropped)
 
@@ -165,8 +162,8 @@ def _codes_of(values: array[int]) -> npt.NDArray[np.int64]:
     return np.array(values, dtype=np.int64)
 
 
-def _repeated(pair: Hashes, kept: Bools) -> Bools:
-    bad = kept.copy()
+def _repeated(pair: Hashes) -> Bools:
+    bad = np.ones(len(pair), dtype=np.bool_)
     bad[np.unique(pair, return_index=True)[1]] = False
     return bad
 

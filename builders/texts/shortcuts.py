@@ -7,6 +7,7 @@ used neither these nor the seed.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,9 @@ FEWEST = 500
 MOST = 1_500
 """Documents of a group that are read, those of the lowest hashes."""
 FOLD_SEED = 20_407
+WIDER = math.sqrt(2)
+"""Documents read one another: of two, each is scored by what the other says, so that labels by chance give areas that
+spread so much further than resampled documents show."""
 _MARKS = re.compile(r"[^\w\s]")
 
 
@@ -48,9 +52,9 @@ class Told:
 class Shortcut(Plain):
     """How well a reader of the text alone tells wrong rows from right ones: area under the ROC curve, 95% interval.
 
-    ``verdict``: ``held`` where the interval ends below `LIMIT`, ``told`` where it does not, ``too few`` where there are
-    not `FEWEST` rows on either side. An area below a half tells nothing: what a row says stands in other documents with
-    the other label.
+    ``verdict``: ``held`` where the interval includes a half and ends below `LIMIT`, ``told`` where it does not, ``too
+    few`` where there are not `FEWEST` rows on either side. Below a half, what a row says stands in other documents with
+    the other label: whoever turns the reader round has the label.
     """
 
     group: str
@@ -91,9 +95,11 @@ def _measured(group: str, documents: dict[str, list[Told]]) -> list[Shortcut]:
         scores = _cross_validated(_features(reader, [row.text for row in rows]), wrong, of_row % FOLDS)
         auc = scored_auc(scores, wrong, of_row, "statement", "is_supported", "", FOLD_SEED)
         low, high = (0.0, 1.0) if auc.low is None or auc.high is None else (auc.low, auc.high)
+        low, high = (min(1.0, max(0.0, auc.auc + WIDER * (end - auc.auc))) for end in (low, high))
         n = int(wrong.sum())
         few = min(n, len(rows) - n) < FEWEST
-        verdict: Literal["held", "told", "too few"] = "too few" if few else "held" if high < LIMIT else "told"
+        held = low <= 0.5 <= high < LIMIT
+        verdict: Literal["held", "told", "too few"] = "too few" if few else "held" if held else "told"
         area = (round(auc.auc, 3), round(low, 3), round(high, 3))
         found.append(Shortcut(group, reader, len(rows) - n, n, *area, verdict))
     return found
@@ -153,7 +159,7 @@ def shortcut_table(found: Sequence[Shortcut]) -> str:
     warning = f"**Warning: the text alone tells the label in {', '.join(told)}.**\n\n" if told else ""
     note = (
         "Areas under the ROC curve of readers that see the text alone, cross-validated by document. `held`: the 95%"
-        f" interval ends below {LIMIT}; `told`: it does not; `too few`: less than {FEWEST} rows on a side.\n\n"
+        f" interval includes .5 and ends below {LIMIT}; `told`: not so; `too few`: less than {FEWEST} rows a side.\n\n"
     )
     columns = ("group", "reader", "right", "wrong", "area", "95% interval", "verdict")
     return warning + note + (plain_table(columns, rows) if rows else "No group has both labels in five documents.")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
+from itertools import product
 
 import pytest
 
@@ -27,8 +29,9 @@ def test_a_word_that_only_wrong_rows_have_is_told() -> None:
 
 
 def test_names_drawn_alike_are_held() -> None:
+    draw = random.Random(20261211)
     found = shortcuts_of(
-        Told("notes", f"{n}", f"The patient has {NAMES[n * 5 % 7]}.", n // 7 % 2 == 0) for n in range(1400)
+        Told("notes", f"{n}", f"The patient has {draw.choice(NAMES)}.", draw.random() < 0.5) for n in range(1400)
     )
     assert {one.verdict for one in found} == {"held"}
     assert "Warning" not in shortcut_table(found)
@@ -45,3 +48,29 @@ def test_what_is_measured_depends_on_neither_order_nor_how_many_were_read(monkey
     found = shortcuts_of(rows)
     assert {one.right for one in found} == {40}
     assert shortcuts_of(rows[::-1]) == found
+
+
+def test_intervals_hold_a_half_where_chance_gives_the_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shortcuts, "READERS", ("words",))
+    draw = random.Random(20261211)
+    said = [f"word{n}" for n in range(300)]
+    rows = []
+    for trial, document in product(range(40), range(60)):
+        wrong = draw.random() < 0.5
+        texts = [" ".join(draw.choices(said, k=6)) for _ in "ab"]
+        rows += [Told(f"{trial}", f"{document}", text, wrong is bool(place)) for place, text in enumerate(texts)]
+    found = shortcuts_of(rows)
+    assert len(found) == 40
+    # Without `WIDER` nine of them do not.
+    assert sum(one.low <= 0.5 <= one.high for one in found) >= 36
+
+
+def test_words_that_stand_with_the_other_label_elsewhere_are_told() -> None:
+    """Each document's right name is wrong in another one: what is learnt from the others is never so."""
+    rows = []
+    for n in range(520):
+        names = f"name{n // 2}", f"other{n // 2}"
+        right, wrong = names if n % 2 else names[::-1]
+        rows += [Told("notes", f"{n}", right, False), Told("notes", f"{n}", wrong, True)]
+    found = {one.reader: one for one in shortcuts_of(rows)}
+    assert found["words"].high < 0.5 and found["words"].verdict == "told"

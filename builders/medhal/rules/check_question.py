@@ -114,14 +114,16 @@ def _borne_out(pair: Pair, yes: bool) -> Refusal | None:
     """Ask whether the source's long answer, which follows the factual statement, may say what the short one says.
 
     Texts of such sources do not always support their labels: a yes whose long answer begins with a denial, and a
-    no whose long answer denies nothing, are not confirmed.
+    no whose long answer denies nothing, are not confirmed; nor is it that something has no role at all, where the long
+    answer only calls it small or not shown.
     """
     long_answer = (pair.wrong.explanation or "").removeprefix(pair.factual.statement).strip()
     if not long_answer:
         return None
     first = re.split(r"(?<=[.!])\s", long_answer)[0]
-    denied = pattern("denies").search(first) if yes else not pattern("may_deny").search(long_answer)
-    return Refusal("judge_long_answer_disagrees") if denied else None
+    denial = "denies_role" if pattern("role").search(pair.factual.statement) else "may_deny"
+    disagrees = pattern("denies").search(first) if yes else not pattern(denial).search(long_answer)
+    return Refusal("judge_long_answer_disagrees") if disagrees else None
 
 
 def _explained(pair: Pair) -> Refusal | None:

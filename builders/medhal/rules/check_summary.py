@@ -7,6 +7,7 @@ small, in one sentence, of a kind that turns a sentence's meaning, and is the ch
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -15,7 +16,7 @@ from builders.texts.edits.tables import cue, read_edit_table
 from builders.texts.edits.words import opposites
 from builders.texts.origin import Refusal
 
-__all__ = ["check_summary"]
+__all__ = ["check_summary", "unshared"]
 
 TOKEN = re.compile(r"<\w+>|\d+(?:[.,]\d+)*|\w+(?:[-'’]\w+)*|[^\w\s]")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -67,7 +68,7 @@ def _change(factual: str, wrong: str, original: str) -> _Change | Refusal:
     if factual == wrong or not wrong.startswith(head) or not wrong.endswith(tail):
         return Refusal("judge_change_is_elsewhere")
     changed = wrong[len(head) : len(wrong) - len(tail)]
-    before, after = _distinct(tuple(TOKEN.findall(original.lower())), tuple(TOKEN.findall(changed.lower())))
+    before, after = unshared(TOKEN.findall(original.lower()), TOKEN.findall(changed.lower()))
     if not before + after or max(len(before), len(after)) > LONGEST_CHANGE:
         return Refusal("judge_change_is_too_large")
     return _Change(before, after, original, changed)
@@ -115,19 +116,18 @@ def _known() -> frozenset[tuple[tuple[str, ...], tuple[str, ...]]]:
     pairs |= {pair for one in in_words for pair in (one, one[::-1])}
     known = set()
     for before, after in pairs:
-        old, new = _distinct(tuple(TOKEN.findall(before)), tuple(TOKEN.findall(after)))
+        old, new = unshared(TOKEN.findall(before), TOKEN.findall(after))
         known.add((_without_article(old), _without_article(new)))
         if len(old) == len(new) == 1:
             known.add(_ends(old[0], new[0]))
     return frozenset(known)
 
 
-def _distinct(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Take what two sequences share at their begins and ends away."""
-    begin = 0
-    while begin < min(len(old), len(new)) and old[begin] == new[begin]:
+def unshared(old: Sequence[str], new: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return two sequences without what they share at their beginnings and ends."""
+    begin, end, least = 0, 0, min(len(old), len(new))
+    while begin < least and old[begin] == new[begin]:
         begin += 1
-    end = 0
-    while end < min(len(old), len(new)) - begin and old[-1 - end] == new[-1 - end]:
+    while end < least - begin and old[-1 - end] == new[-1 - end]:
         end += 1
-    return old[begin : len(old) - end], new[begin : len(new) - end]
+    return tuple(old[begin : len(old) - end]), tuple(new[begin : len(new) - end])

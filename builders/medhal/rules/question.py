@@ -103,8 +103,8 @@ def _hopeless(asked: str, option: str) -> Refusal | None:
 
 
 def _normal(asked: str) -> str:
-    """Return what is asked with one wording of "which of the following" and without its end."""
-    asked = TAIL.sub("", asked).replace("the most likely the ", "the most likely ")
+    """Return what is asked with one wording of "which of the following", without its end, its slips mended."""
+    asked = pattern("lacks_genitive").sub("'s", pattern("spare_article").sub("", TAIL.sub("", asked)))
     asked = pattern("of_these").sub("which of the following", asked)
     asked = pattern("below").sub(r"which of the following \1", asked)
     return pattern("which").sub("which of the following", asked)
@@ -131,4 +131,5 @@ def _checked(made: Written | Refusal) -> Written | Refusal:
     text = sentence(made.text)
     if pattern("still_asks").search(text):
         return Refusal("still_asks")
-    return Refusal("broken_english") if is_broken(text) else Written(text, made.rule)
+    broken = is_broken(text) or pattern("slip").search(text)
+    return Refusal("broken_english") if broken else Written(text, made.rule)

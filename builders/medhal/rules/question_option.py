@@ -120,7 +120,9 @@ def _holds_a_verb(tokens: list[str]) -> bool:
 
 
 def _verb_here(tokens: list[str], place: int) -> bool:
-    """Tell whether a word that may be a plural noun is a verb: a noun phrase follows it."""
+    """Tell whether a word that may be a plural noun is a verb (a noun phrase follows it), or is an imperative."""
+    if tokens[place - 1] in {"and", "then"} and tokens[place] in _verbs_only():
+        return True
     after = tokens[place + 1] if place + 1 < len(tokens) else ""
     ends = after in words("preposition", "relative") or after in {"and", "or", "to"} or after.endswith(("ed", "ing"))
     return tokens[place] in third_persons() and after[:1].isalpha() and not ends

@@ -103,7 +103,7 @@ def _keeps_capital(word: str, option: str) -> bool:
     """Tell whether a first word is an abbreviation, a letter or a name."""
     stem = re.split(r"['-]", word)[0]
     if word == "A":
-        return re.match(r"A [a-z]", option) is None
+        return re.match(r"A [a-z\d]", option) is None
     if word[1:] != word[1:].lower() or len(stem) == 1:
         return True
     return bool({word, stem} & words("name")) or TWO_NAMES.match(option) is not None

@@ -2,7 +2,8 @@
 
 Of a likely diagnosis and an unlikely one the likely one is more often right. So a wrong option is drawn by the ratio
 of how often its words stand in right options to how often they stand in wrong ones (importance sampling, naive
-Bayes): what is drawn is worded as right options of other questions are. The question's own options do not count.
+Bayes), to a power: the one that balances words as much as chance would. Below it, what is right in some questions is
+right in others; above it, it is wrong in others, which tells the label as well.
 """
 
 from __future__ import annotations
@@ -10,63 +11,89 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from heapq import nsmallest
 
 from builders.medhal.items import QaItem
-from ground.stable import stable_unit
+from ground.stable import stable_hash, stable_unit
 
-__all__ = ["Odds", "odds_of"]
+__all__ = ["Odds"]
 
 WORD = re.compile(r"[^\W_]+")
 PRIOR = 1.0
 """Options of either kind that every word is taken to have stood in besides."""
-STEEPEST = 3.0
-"""Logarithm of the largest ratio: beyond it a few words would decide alone."""
-TOGETHER = 0.3
-"""What each word's ratio counts for, as words go together; fitted to half of MedQA's test questions by hash."""
-WHOLE = 2520
-"""What the wrong options of a question count together: divided by up to ten options it stays a whole number, so that
-sums do not depend on their order."""
+HALVINGS = 7
+"""Of the powers from 0 to 1, until one is taken."""
+MEASURED = 4_000
+"""Questions, of the lowest hashes, by which the power is found."""
 
 
 class Odds:
-    """How often words stand in right options and, of each question's wrong ones, in what share."""
+    """How many right and how many wrong options each word stands in, and the power; the order of items changes nothing.
 
-    def __init__(self) -> None:
+    Args:
+        items: all questions, read once.
+        seed: of the draw.
+    """
+
+    def __init__(self, items: Iterable[QaItem], seed: int) -> None:
         self.right: Counter[str] = Counter()
         self.wrong: Counter[str] = Counter()
-
-    def add(self, item: QaItem) -> None:
-        """Count the options of a question."""
-        self.right.update(words_of(item.options[item.answer]))
-        self.wrong.update(_shares(item))
-
-    def log_ratio(self, item: QaItem, place: int) -> float:
-        """Return the logarithm of how much likelier the words of an option are in right options than in wrong ones."""
-        own, shares = words_of(item.options[item.answer]), _shares(item)
-        ratios = (
-            (self.right[word] - (word in own) + PRIOR) / ((self.wrong[word] - shares[word]) / WHOLE + PRIOR)
-            for word in words_of(item.options[place])
+        self.power = 0.0
+        self._seed = seed
+        self._options = self._questions = 0
+        measured = nsmallest(
+            MEASURED, self._counted(items), lambda item: stable_hash(seed, "odds", item.origin.inner_id)
         )
-        # The order of a set is another in each process: the sum is exact, so that it does not depend on it.
-        return max(-STEEPEST, min(STEEPEST, TOGETHER * math.fsum(map(math.log, ratios))))
+        turns = [(item, self._turns(item, _wrong_places(item))) for item in measured if len(item.options) > 1]
+        for halving in range(1, HALVINGS + 1):
+            power = self.power + 0.5**halving
+            pairs = [(item.options[item.answer], item.options[_sorted(turn, power)[0]]) for item, turn in turns]
+            self.power = power if _told(pairs) > 0 else self.power
 
-    def order(self, item: QaItem, places: Iterable[int], seed: int) -> list[int]:
-        """Return wrong options in the order in which they are tried: first each as often as its ratio says."""
-        name = (item.origin.source, item.origin.inner_id)
-        wait = {
-            at: -math.log(stable_unit(seed, "wrong option", *name, at)) / math.exp(self.log_ratio(item, at))
+    def _counted(self, items: Iterable[QaItem]) -> Iterator[QaItem]:
+        for item in items:
+            self.right.update(words_of(item.options[item.answer]))
+            for at in _wrong_places(item):
+                self.wrong.update(words_of(item.options[at]))
+            self._options += len(item.options)
+            self._questions += 1
+            yield item
+
+    def order(self, item: QaItem, places: Iterable[int]) -> list[int]:
+        """Return wrong options in the order in which they are tried: first each as often as its odds say."""
+        return _sorted(self._turns(item, places), self.power)
+
+    def _turns(self, item: QaItem, places: Iterable[int]) -> dict[int, tuple[float, float]]:
+        """Return by place the lot of an option, and how much likelier its words are in right options than in wrong
+        ones, as a logarithm."""
+        times = self._options / self._questions - 1
+        return {
+            at: (
+                -math.log(stable_unit(self._seed, "wrong option", item.origin.source, item.origin.inner_id, at)),
+                # The order of a set is another in each process: the sum is exact, so that it does not depend on it.
+                math.fsum(
+                    math.log((self.right[word] + PRIOR) / (self.wrong[word] / times + PRIOR))
+                    for word in words_of(item.options[at])
+                ),
+            )
             for at in places
         }
-        return sorted(wait, key=wait.__getitem__)
 
 
-def odds_of(items: Iterable[QaItem]) -> Odds:
-    """Return the counts of all questions; their order changes nothing."""
-    odds = Odds()
-    for item in items:
-        odds.add(item)
-    return odds
+def _sorted(turns: dict[int, tuple[float, float]], power: float) -> list[int]:
+    return sorted(turns, key=lambda at: turns[at][0] / math.exp(power * turns[at][1]))
+
+
+def _told(pairs: list[tuple[str, str]]) -> float:
+    """Return how alike pairs differ: 0 where chance says which of their options is right.
+
+    The sum, over every two pairs, of the product of what their options differ in; rare words count for more.
+    """
+    right = Counter(word for one, other in pairs for word in words_of(one) - words_of(other))
+    wrong = Counter(word for one, other in pairs for word in words_of(other) - words_of(one))
+    counts = (right + wrong).items()
+    return math.fsum(math.log(2 * len(pairs) / n) * ((right[word] - wrong[word]) ** 2 - n) for word, n in counts)
 
 
 def words_of(option: str) -> frozenset[str]:
@@ -74,7 +101,5 @@ def words_of(option: str) -> frozenset[str]:
     return frozenset(WORD.findall(option.lower()))
 
 
-def _shares(item: QaItem) -> Counter[str]:
-    wrong = [option for place, option in enumerate(item.options) if place != item.answer]
-    counts = Counter(word for option in wrong for word in words_of(option))
-    return Counter({word: n * WHOLE // len(wrong) for word, n in counts.items()})
+def _wrong_places(item: QaItem) -> list[int]:
+    return [at for at in range(len(item.options)) if at != item.answer]

@@ -22,7 +22,6 @@ from builders.medhal.rules.question import split_question
 from builders.medhal.transform.odds import Odds
 from builders.medhal.writers import AnswerInWords, Writer, Written
 from builders.texts.origin import Refusal, Tally
-from ground.settings import MedhalSettings
 
 __all__ = ["overlap", "qa_pairs"]
 
@@ -51,9 +50,7 @@ class _Work:
     waiting: list[AnswerInWords] = field(default_factory=list)
 
 
-def qa_pairs(
-    items: Iterable[QaItem], writer: Writer, settings: MedhalSettings, tally: Tally, odds: Odds
-) -> Iterator[Pair]:
+def qa_pairs(items: Iterable[QaItem], writer: Writer, tally: Tally, odds: Odds) -> Iterator[Pair]:
     """Word a right and a wrong option of each question and yield the pairs, in the order of the items.
 
     The wrong option is drawn by the odds of its words (`builders.medhal.transform.odds`) among those that are neither
@@ -62,7 +59,7 @@ def qa_pairs(
     ``no_wrong_option_alike``.
     """
     stream = iter(items)
-    while works := [_work(item, settings, odds) for item in islice(stream, BATCH)]:
+    while works := [_work(item, odds) for item in islice(stream, BATCH)]:
         while open_works := [work for work in works if _ask(work)]:
             answers = writer.answers([request for work in open_works for request in work.waiting])
             place = 0
@@ -76,11 +73,11 @@ def qa_pairs(
                 yield work.pair
 
 
-def _work(item: QaItem, settings: MedhalSettings, odds: Odds) -> _Work:
+def _work(item: QaItem, odds: Odds) -> _Work:
     context, asked = (item.context, item.question) if item.context is not None else split_question(item.question)
     right = item.options[item.answer]
     places = (at for at, option in enumerate(item.options) if at != item.answer and not overlap(option, right))
-    left = odds.order(item, places, settings.seed)
+    left = odds.order(item, places)
     work = _Work(item, context, asked, left)
     if item.context is None and context is not None and context.rstrip('")').endswith("?"):
         work.refused = "two_questions"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from builders.medhal.rules.check_question import check_question
 from builders.medhal.rules.writer import RulesWriter
 from builders.medhal.sources import medqa, pubmedqa
 from builders.medhal.transform import qa
-from builders.medhal.transform.odds import odds_of
+from builders.medhal.transform.odds import Odds
 from builders.medhal.transform.qa import overlap, qa_pairs
 from builders.texts.origin import Origin, Refusal, Tally
 from ground.settings import MedhalSettings
@@ -33,7 +34,7 @@ def item(question: str, options: Sequence[str], answer: int = 0, name: str = "q"
 
 def pairs_of(items: Sequence[QaItem], tally: Tally | None = None, settings: MedhalSettings = SETTINGS) -> list[Pair]:
     """Return the pairs of questions by the rules engine."""
-    return list(qa_pairs(items, RulesWriter(settings.seed), settings, tally or Tally(), odds_of(items)))
+    return list(qa_pairs(items, RulesWriter(settings.seed), tally or Tally(), Odds(items, settings.seed)))
 
 
 def one(question: str, options: Sequence[str], answer: int = 0, **more: Any) -> Pair:
@@ -188,12 +189,26 @@ def test_the_check_wants_one_negation_on_the_right_side() -> None:
     [
         (0, "Zinc shortened colds.", True),
         (0, "Zinc was not associated with shorter colds.", False),
+        (0, "Zinc should be investigated as a treatment of colds.", False),
         (1, "Zinc did not help.", True),
         (1, "Zinc shortened colds.", False),
     ],
 )
 def test_the_check_holds_a_short_answer_against_the_long_one(answer: int, why: str, confirmed: bool) -> None:
     pair = one("Does zinc reduce colds?", ("yes", "no"), answer, context="We gave zinc.", why=why)
+    assert check_question(pair) == (None if confirmed else Refusal("judge_long_answer_disagrees"))
+
+
+@pytest.mark.parametrize(
+    ("why", "confirmed"),
+    [
+        ("Zinc was not found in most of them, thus ruling out a role in colds.", True),
+        ("The role of zinc in colds has not been established.", False),
+        ("Zinc makes only a small contribution to colds.", False),
+    ],
+)
+def test_that_something_has_no_role_is_more_than_that_none_was_shown(why: str, confirmed: bool) -> None:
+    pair = one("Is there a role for zinc in colds?", ("yes", "no"), 1, context="We gave zinc.", why=why)
     assert check_question(pair) == (None if confirmed else Refusal("judge_long_answer_disagrees"))
 
 
@@ -211,10 +226,21 @@ def test_most_real_questions_give_pairs_that_the_check_confirms(name: str, share
 
 
 def test_wrong_options_are_drawn_until_their_words_are_as_often_right() -> None:
-    """Of two wrong options one is the right answer elsewhere: it is drawn more often than the other, not always."""
+    """Of two wrong options one is the right answer elsewhere: it is drawn more often than the other."""
     asked = "Which of the following is the most likely diagnosis?"
     items = [item(f"Case {n}. {asked}", ("Gout", "Lupus", "Rickets"), n % 2, str(n)) for n in range(200)]
     said = Counter(pair.wrong.statement.lower().split()[-1] for pair in pairs_of(items))
     likely = said["lupus."] + said["gout."]
-    assert 0.55 < likely / 200 < 0.95
-    assert odds_of(items).right == odds_of(items[::-1]).right and odds_of(items).wrong == odds_of(items[::-1]).wrong
+    assert likely > 180
+    odds, again = Odds(items, 1), Odds(items[::-1], 1)
+    assert (odds.right, odds.wrong, odds.power) == (again.right, again.wrong, again.power)
+
+
+def test_words_are_no_more_balanced_than_by_chance() -> None:
+    """With few questions the full odds would make what is right in one wrong in the others."""
+    draw = random.Random(20261211)
+    items = [
+        item(f"Case {n}. What is it?", draw.sample([f"Disease {k}" for k in range(100)], 4), 0, str(n))
+        for n in range(150)
+    ]
+    assert Odds(items, 1).power < 0.2

@@ -179,6 +179,30 @@ GOLDEN = [
     ("Is there any link between zinc and colds?", "yes", "yes_no_there", "There is a link between zinc and colds."),
     ("Is there any link between zinc and colds?", "no", "yes_no_there", "There is no link between zinc and colds."),
     ("Zinc for colds: is it safe?", "no", "yes_no_be", "Zinc for colds is not safe."),
+    (
+        "Which of the following is most likely the cause of this patient condition?",
+        "Zinc",
+        "subject",
+        "Zinc is most likely the cause of this patient's condition.",
+    ),
+    (
+        "Which of the following is the most likely the diagnosis?",
+        "Gout",
+        "copula",
+        "The most likely diagnosis is gout.",
+    ),
+    (
+        "Which of the following is the most likely to confirm the diagnosis?",
+        "Biopsy",
+        "subject",
+        "Biopsy is most likely to confirm the diagnosis.",
+    ),
+    (
+        "Which of the following is the next best step?",
+        "CT scan and give oxygen",
+        "copula_list",
+        "The next best step is as follows: CT scan and give oxygen.",
+    ),
 ]
 
 
@@ -211,6 +235,9 @@ def test_a_shape_becomes_its_statement(question: str, option: str, rule: str, st
         ("May zinc prevent colds?", "no", "title_is_no_question"),
         ("Is zinc still useful?", "no", "subject_unsure"),
         ("Can a novel approach to the joint improve access?", "yes", "subject_unsure"),
+        ("Which of the following will most likely found in this patient?", "Crystals", "broken_english"),
+        ("The patient is most likely increased risk of developing which of the following?", "Gout", "broken_english"),
+        ("Which of the following explains for the difference?", "Bias", "broken_english"),
     ],
 )
 def test_what_cannot_be_worded_well_is_refused_with_its_reason(question: str, option: str, reason: str) -> None:

@@ -261,7 +261,7 @@ def classifier_plain(sizes: Sizes, folder: Path) -> dict[str, float]:
     from transformers import Trainer, TrainingArguments
 
     from training.classifier.plain import ROWS_AT_ONCE, PlainRows
-    from training.packing.decoders import checkpoint_activations
+    from training.runs.models import checkpoint_activations
     from training.runs.resuming import run_trainer, trainer_arguments
 
     rows, plan, settings = _classifier(sizes)

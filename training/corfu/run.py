@@ -35,14 +35,21 @@ from training.corfu.stage import (
     step_margins,
     summary,
 )
-from training.packing.attention import attention_of, attention_of_texts
+from training.packing.attention import attention_of
 from training.packing.collate import RunData
 from training.packing.decoders import check_decoder, check_sharing
 from training.packing.rows import largest_row, plan_steps
 from training.packing.shared import SharedPolicy
 from training.packing.trainer import SHORT_OF_MEMORY, train_packed
 from training.runs.folder import CHECKPOINTS, Run, dataset_identity, is_main, open_run, wait_for_all
-from training.runs.models import load_config, load_tokenizer, restore_weights, save_model, usable_length
+from training.runs.models import (
+    attention_of_texts,
+    load_config,
+    load_tokenizer,
+    restore_weights,
+    save_model,
+    usable_length,
+)
 from training.runs.resuming import last_checkpoint
 from training.runs.settings import CorfuSettings
 

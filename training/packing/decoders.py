@@ -11,8 +11,9 @@ import torch
 from ground.errors import UsageError
 from training.packing.attention import attention_mask, row_multiple
 from training.packing.collate import packed_row
+from training.runs.models import backbone_of, base_of, implementation_of
 
-__all__ = ["backbone_of", "base_of", "check_decoder", "check_sharing", "checkpoint_activations", "implementation_of"]
+__all__ = ["check_decoder", "check_sharing"]
 
 PROBE = (9, (5, 7, 4))
 """Tokens of the probe's context, and of its statements."""
@@ -20,26 +21,6 @@ TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 0.01, tor
 """Relative difference of hidden states between packed and separate rows that needs no explanation, by precision."""
 NOISE = 3.0
 """How many times the noise of separate rows among themselves a larger difference may be."""
-
-
-def base_of(model: Any) -> Any:
-    """Return the transformers model inside adapters and wrappers."""
-    return model.get_base_model() if hasattr(model, "get_base_model") else model
-
-
-def backbone_of(model: Any) -> Any:
-    """Return the decoder without its head."""
-    return base_of(model).base_model
-
-
-def implementation_of(model: Any) -> str:
-    """Return the attention implementation that the model runs."""
-    return str(base_of(model).config._attn_implementation)
-
-
-def checkpoint_activations(model: Any) -> None:
-    """Compute activations again in the backward pass; the non-reentrant kind works behind frozen embeddings."""
-    base_of(model).gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
 
 
 def _refuse(why: str, config: Any, do: str) -> UsageError:

@@ -12,9 +12,9 @@ from evaluation.datasets import MedievalDataset
 from ground.errors import InputError
 from training.packing.attention import attention_of, joins_contexts, row_multiple
 from training.packing.collate import PackedRow, RunData, collate_row
-from training.packing.decoders import implementation_of
 from training.packing.plan import RowPlan, Step, plan_epochs, plan_rows
 from training.packing.tokens import EncodedTexts, Truncation, encode_contexts
+from training.runs.models import implementation_of
 from training.runs.settings import ClassifierSettings, CorfuSettings
 
 __all__ = ["encode_admissions", "largest_row", "plan_steps", "read_items", "read_rows"]

@@ -10,8 +10,8 @@ from torch.utils.checkpoint import checkpoint
 
 from training.packing.attention import attention_mask, row_multiple
 from training.packing.collate import PackedRow, RunData, collate_row
-from training.packing.decoders import backbone_of, base_of, implementation_of
 from training.packing.plan import RowPlan
+from training.runs.models import backbone_of, base_of, implementation_of
 
 __all__ = ["SharedClassifier", "SharedPolicy"]
 

@@ -17,10 +17,9 @@ import torch
 from torch import nn
 
 from training.packing.collate import RunData
-from training.packing.decoders import checkpoint_activations
 from training.packing.plan import RowPlan, Step, deal
 from training.packing.sharding import load_shares, save_shares, split_weights, whole_weights
-from training.runs.models import quiet, restore_weights, save_model
+from training.runs.models import checkpoint_activations, quiet, restore_weights, save_model
 from training.runs.resuming import OF_OPTIMIZER, Measured, logged, run_trainer, trainer_arguments
 
 with quiet():

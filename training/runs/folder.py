@@ -24,14 +24,16 @@ from ground import __version__
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import to_json, versions
 from ground.storage.files import private_directory, sha256_of, write_text
-from training.packing.decoders import backbone_of, base_of, implementation_of
 from training.runs.card import write_card
 from training.runs.memory import GIB, Estimate, Step, estimate_memory, rehearse
 from training.runs.models import (
     Task,
+    backbone_of,
+    base_of,
     device_of,
     dropout_note,
     hub_commit,
+    implementation_of,
     load_model,
     lora_of,
     prepare_device,

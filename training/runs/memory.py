@@ -27,8 +27,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from training.packing.decoders import checkpoint_activations
-from training.runs.models import Task, add_adapter, device_of, load_config, precision_of
+from training.runs.models import Task, add_adapter, checkpoint_activations, device_of, load_config, precision_of
 from training.runs.resuming import peak_memory
 from training.runs.settings import HardwareSettings, LoraSettings
 

@@ -22,9 +22,14 @@ __all__ = [
     "adapter_config",
     "adapter_of",
     "add_adapter",
+    "attention_of_texts",
+    "backbone_of",
+    "base_of",
+    "checkpoint_activations",
     "device_of",
     "dropout_note",
     "hub_commit",
+    "implementation_of",
     "load_config",
     "load_model",
     "load_pretrained",
@@ -36,12 +41,14 @@ __all__ = [
     "refuse_adapter",
     "restore_weights",
     "save_model",
+    "split_parts",
     "trained_weights",
     "usable_length",
 ]
 
 Task = Literal["causal", "quadrants"]
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float64": torch.float64}
+FLASH = ("flash_attention_2", "flash_attention_3")
 ADAPTER = "adapter_config.json"
 HEAD = "score"
 """transformers' name of a decoder's classification head."""
@@ -94,6 +101,31 @@ def precision_of(hardware: HardwareSettings) -> torch.dtype:
     if hardware.precision != "auto":
         return PRECISIONS[hardware.precision]
     return torch.bfloat16 if device_of(hardware) == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
+
+
+def attention_of_texts(hardware: HardwareSettings) -> str:
+    """Return transformers' name of the attention for rows of one text each: the other kinds are for packed rows."""
+    return hardware.attention if hardware.attention in ("sdpa", "eager", *FLASH) else "sdpa"
+
+
+def base_of(model: Any) -> Any:
+    """Return the transformers model inside adapters and wrappers."""
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
+
+
+def backbone_of(model: Any) -> Any:
+    """Return the decoder without its head."""
+    return base_of(model).base_model
+
+
+def implementation_of(model: Any) -> str:
+    """Return the attention implementation that the model runs."""
+    return str(base_of(model).config._attn_implementation)
+
+
+def checkpoint_activations(model: Any) -> None:
+    """Compute activations again in the backward pass; the non-reentrant kind works behind frozen embeddings."""
+    base_of(model).gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
 
 
 def trained_weights(hardware: HardwareSettings, *, whole: bool) -> tuple[HardwareSettings, bool]:
@@ -362,11 +394,20 @@ def _under_other_head(folder: str | Path, adapter: Any, base: Any, task: Task) -
     return model
 
 
+def split_parts(module: Any) -> list[Any]:
+    """Return the parts of a model that were split between processes (FSDP2), whether or not they are whole now."""
+    from torch.distributed.fsdp import FSDPModule
+
+    return [part for part in module.modules() if isinstance(part, FSDPModule)]
+
+
 def save_model(model: Any, tokenizer: Any, folder: Path) -> None:
     """Save adapter and head, or the whole model where there is no adapter, with the tokenizer, as transformers does."""
-    from training.packing.sharding import whole_state
-
-    model.save_pretrained(folder, state_dict=whole_state(model))
+    weights = None
+    if split_parts(model):
+        # The weights are whole now; its own ``state_dict`` would take them apart, and hold this process's share.
+        weights = {name: weight.detach() for name, weight in model.named_parameters(remove_duplicate=False)}
+    model.save_pretrained(folder, state_dict=weights)
     tokenizer.save_pretrained(folder)
 
 

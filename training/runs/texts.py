@@ -9,11 +9,18 @@ import torch
 
 from ground.errors import UsageError
 from ground.lm.sampling import Batching, end_tokens, sampled
-from training.packing.attention import attention_of_texts
-from training.packing.decoders import base_of
 from training.runs.folder import Run
 from training.runs.memory import Step
-from training.runs.models import adapter_config, device_of, dropout_note, load_config, precision_of, usable_length
+from training.runs.models import (
+    adapter_config,
+    attention_of_texts,
+    base_of,
+    device_of,
+    dropout_note,
+    load_config,
+    precision_of,
+    usable_length,
+)
 from training.runs.resuming import trainer_arguments
 from training.runs.settings import HardwareSettings
 

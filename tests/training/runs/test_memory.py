@@ -14,10 +14,9 @@ import torch
 
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from training.packing.collate import packed_row
-from training.packing.decoders import checkpoint_activations
 from training.packing.shared import SharedClassifier, SharedPolicy
 from training.runs.memory import Estimate, estimate_memory, free_memory, rehearse
-from training.runs.models import load_model, trained_weights
+from training.runs.models import checkpoint_activations, load_model, trained_weights
 from training.runs.settings import (
     ClassifierSettings,
     CorfuSettings,

@@ -91,6 +91,7 @@ def train_classifier(
         run.estimate(
             "quadrants",
             lambda made: kind(made)(row.to(made.device)).sum(),
+            SHORT_OF_MEMORY,
             attention=attention,
             sizes=(engine, row.sizes),
             prepare=freeze if freeze_backbone else None,
@@ -99,7 +100,7 @@ def train_classifier(
         ready_to_train(loaded, freeze_backbone=freeze_backbone)
         if engine == "shared":
             check_sharing(loaded)
-        run.rehearse(loaded, SHORT_OF_MEMORY)
+        run.rehearse(loaded)
         loss, own = QuadrantLoss(rows.labels), {"autocast": run.weights[1], "resume": resume}
         with progress(f"training {out.name}", len(plan)) as advance:
             records, measured = train_packed(

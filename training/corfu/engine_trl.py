@@ -22,7 +22,7 @@ from training.corfu.stage import LOGGED, CorfuStage, Policy, pair_values
 from training.packing.collate import RunData
 from training.packing.rows import plan_steps
 from training.runs.folder import n_processes
-from training.runs.resuming import OF_OPTIMIZER, logged, run_trainer, trainer_arguments
+from training.runs.resuming import run_trainer, step_records, trainer_arguments
 from training.runs.settings import CorfuSettings
 
 __all__ = ["build_trainer", "pair_rows", "train_stage"]
@@ -146,7 +146,6 @@ def train_stage(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
     with policy.progress(f"{stage.name}: training", len(plan_steps(data, run.settings))) as advance:
         trainer = build_trainer(data, policy.model, policy.tokenizer, folder, run.settings, autocast=run.weights[1])
         measured = run_trainer(trainer, advance, resume=run.resume, short_of_memory=SHORT_OF_MEMORY)
-    records = [{**log, "step": log["step"] - 1} for log in logged(trainer, ("step", "loss", *LOGGED, *OF_OPTIMIZER))]
     validation: dict[str, Any] = {"pairs": len(stage.validation.items)}
     if stage.validation.items:
         found = trainer.evaluate(pair_rows(stage.validation))
@@ -154,4 +153,4 @@ def train_stage(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
     # What trl patched on and copied is no part of the policy.
     if REFERENCE in getattr(policy.model, "peft_config", {}):
         policy.model.delete_adapter(REFERENCE)
-    return {"records": records, "validation": validation, "measured": measured}
+    return {"records": step_records(trainer, LOGGED), "validation": validation, "measured": measured}

@@ -99,13 +99,14 @@ def train_corfu(
             run.estimate(
                 "causal",
                 lambda made: SharedPolicy(made)(row.to(made.device)).sum(),
+                SHORT_OF_MEMORY,
                 attention=attention,
                 sizes=row.sizes,
             )
         policy = run.load("causal", attention=attention, lora=run.settings.lora)
         if engine == "shared":
             check_sharing(policy)
-            run.rehearse(policy, SHORT_OF_MEMORY)
+            run.rehearse(policy)
         records = _train_stages(stages, Policy(policy, tokenizer, run, progress, _of_run(references, run)), engine)
         found = {
             "rows": {f"pairs of {stage['stage']}": stage["pairs"]["pairs"] for stage in records},

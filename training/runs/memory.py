@@ -91,19 +91,20 @@ class Estimate:
             f"{parts[2]}); free on the {self.device}: {free} GiB"
         )
 
-    def warning(self, margin: float, hardware: HardwareSettings) -> str | None:
-        """Say what to change where the estimate exceeds its share of the free memory, None where it does not."""
-        if self.total <= margin * self.free:
+    def warning(self, hardware: HardwareSettings, smaller: str) -> str | None:
+        """Say what to change where the estimate exceeds its share of the free memory, None where it does not.
+
+        ``smaller`` says what makes a step of this verb smaller.
+        """
+        if self.total <= hardware.memory_margin * self.free:
             return None
         if self.step >= self.weights + self.optimizer:
-            do = "a lower packing.tokens_per_row (and packing.max_length)"
-            if not hardware.gradient_checkpointing:
-                do = "hardware.gradient_checkpointing = true, or a lower packing.tokens_per_row"
+            do = smaller if hardware.gradient_checkpointing else "set hardware.gradient_checkpointing = true"
         elif self.optimizer >= self.weights:
-            do = "lora.r above 0 (adapters instead of all weights)"
+            do = "set lora.r above 0 (adapters instead of all weights)"
         else:
-            do = "hardware.quantize = 'nf4'" if hardware.quantize == "none" else "a smaller base model"
-        return f"memory may run short (hardware.memory_margin is {margin:g}): set {do}"
+            do = "set hardware.quantize = 'nf4'" if hardware.quantize == "none" else "choose a smaller base model"
+        return f"memory may run short (hardware.memory_margin is {hardware.memory_margin:g}): {do}"
 
 
 def free_memory(device: str) -> int:

@@ -17,9 +17,9 @@ from training.packing.collate import RunData
 from training.packing.plan import Item, plan_epochs
 from training.packing.shared import SharedClassifier
 from training.packing.tokens import EncodedTexts
-from training.packing.trainer import Record, train_packed
+from training.packing.trainer import train_packed
 from training.runs.models import load_model, load_tokenizer
-from training.runs.resuming import on_one_device, trainer_arguments
+from training.runs.resuming import Record, on_one_device, trainer_arguments
 from training.runs.settings import ClassifierSettings, HardwareSettings, LoraSettings, OptimizerSettings
 
 LABELS = torch.arange(24) % 4

@@ -162,13 +162,14 @@ def test_runs_alike_are_measured_once_and_others_anew(base: Path) -> None:
 
 def test_a_warning_names_the_setting_to_change() -> None:
     small = Estimate(weights=GIB, trained=1 << 20, optimizer=2 << 20, step=GIB, free=100 * GIB, device="cuda")
-    assert small.warning(0.9, CPU) is None
+    smaller = "lower per_device_batch_size"
+    assert small.warning(CPU, smaller) is None
     activations = replace(small, step=99 * GIB)
-    assert "hardware.gradient_checkpointing = true" in str(activations.warning(0.9, CPU))
+    assert "hardware.gradient_checkpointing = true" in str(activations.warning(CPU, smaller))
     checkpointed = CPU.model_copy(update={"gradient_checkpointing": True})
-    assert "packing.tokens_per_row" in str(activations.warning(0.9, checkpointed))
-    assert "hardware.quantize = 'nf4'" in str(replace(small, weights=99 * GIB).warning(0.9, CPU))
-    assert "lora.r" in str(replace(small, optimizer=99 * GIB).warning(0.9, CPU))
+    assert str(activations.warning(checkpointed, smaller)).endswith(f": {smaller}")
+    assert "hardware.quantize = 'nf4'" in str(replace(small, weights=99 * GIB).warning(CPU, smaller))
+    assert "lora.r" in str(replace(small, optimizer=99 * GIB).warning(CPU, smaller))
     assert str(small) == (
         "memory: about 2 GiB (weights 1, optimizer 0.00195, activations and gradients 1); free on the cuda: 100.0 GiB"
     )

@@ -22,6 +22,7 @@ from training.corfu.stage import LOGGED, CorfuStage, Policy, pair_values
 from training.packing.collate import RunData
 from training.packing.rows import plan_steps
 from training.runs.folder import n_processes
+from training.runs.models import evaluating
 from training.runs.resuming import run_trainer, step_records, trainer_arguments
 from training.runs.settings import CorfuSettings
 
@@ -61,13 +62,8 @@ class CorfuTrainer(DPOTrainer):
 
     def reference_logps(self, model: Any, inputs: Any) -> torch.Tensor:
         """Return the same under the reference, whose dropout is off. *Shape:* (n, 2)."""
-        was_training = model.training
-        model.eval()
-        try:
-            found = self.compute_ref_log_probs(self.ref_model or model, inputs)
-        finally:
-            model.train(was_training)
-        return torch.stack(found, dim=1)
+        with evaluating(model):
+            return torch.stack(self.compute_ref_log_probs(self.ref_model or model, inputs), dim=1)
 
     def compute_loss(
         self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None

@@ -8,10 +8,9 @@ from typing import Any
 
 import torch
 
-from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError, UsageError
 from ground.storage.files import sha256_of
-from training.runs.models import load_config, load_pretrained, quiet
+from training.runs.models import LABELS, load_config, load_pretrained, quiet
 
 __all__ = ["PACKAGED", "load_backbone", "load_pair_classifier", "load_tokenizer", "resolve_model"]
 
@@ -92,6 +91,4 @@ def load_pair_classifier(model: str, dropout: float) -> Any:
     """Load an encoder with a four-way classification head; a head that the model does not have is made new."""
     from transformers import AutoModelForSequenceClassification
 
-    names = dict(enumerate(QUADRANTS))
-    own = {"id2label": names, "label2id": {label: index for index, label in names.items()}}
-    return _load(AutoModelForSequenceClassification, model, dropout, **own)
+    return _load(AutoModelForSequenceClassification, model, dropout, **LABELS)

@@ -11,7 +11,7 @@ import torch
 from ground.errors import UsageError
 from training.packing.attention import attention_mask, row_multiple
 from training.packing.collate import packed_row
-from training.runs.models import backbone_of, base_of, implementation_of
+from training.runs.models import backbone_of, base_of, evaluating, implementation_of
 
 __all__ = ["check_decoder", "check_sharing"]
 
@@ -83,9 +83,7 @@ def check_sharing(model: Any) -> float:
         ids = torch.as_tensor([*context, *part, *[0] * pads], device=device)[None]
         return states(ids, attention_mask=(torch.arange(n + pads, device=device) < n).long()[None])[len(context) : n]
 
-    training = backbone.training
-    backbone.eval()
-    try:
+    with evaluating(backbone):
         row = row.to(device)
         mask = attention_mask(row, implementation, dtype)
         hidden = states(row.input_ids, position_ids=row.position_ids, attention_mask=mask)
@@ -97,8 +95,6 @@ def check_sharing(model: Any) -> float:
         if head is not None:
             own = base_of(model)(input_ids=ids, use_cache=False).logits[0].double()
             taken = head(states(ids)).double()
-    finally:
-        backbone.train(training)
     difference, noise = (float((found - apart).norm() / apart.norm()) for found in (together, padded))
     if not difference <= max(TOLERANCE[dtype], NOISE * noise):
         raise _refuse(

@@ -14,7 +14,7 @@ from training.packing.attention import attention_of, joins_contexts, row_multipl
 from training.packing.collate import PackedRow, RunData, collate_row
 from training.packing.plan import RowPlan, Step, plan_epochs, plan_rows
 from training.packing.tokens import EncodedTexts, Truncation, encode_contexts
-from training.runs.models import implementation_of
+from training.runs.models import evaluating, implementation_of
 from training.runs.settings import ClassifierSettings, CorfuSettings
 
 __all__ = ["encode_admissions", "largest_row", "plan_steps", "read_items", "read_rows"]
@@ -101,18 +101,14 @@ def read_rows(
         Values in the order of ``data.items``. *Shape:* (n_items, statements of an item, ...), float64 on the CPU.
     """
     group = torch.distributed if torch.distributed.is_available() and torch.distributed.is_initialized() else None
-    was_training = module.training
-    module.eval()
     found: dict[int, torch.Tensor] = {}
-    try:
+    with evaluating(module):
         for plan in rows if group is None else rows[group.get_rank() :: group.get_world_size()]:
             row, order, places = module.tensors(plan, data)
             with torch.autocast(places.device.type, torch.bfloat16, enabled=autocast):
                 values = module(row)
             found |= {index: values[place].double().cpu() for index, place in zip(order, places, strict=True)}
             advance(len(order))
-    finally:
-        module.train(was_training)
     if group is not None:
         shares: list[dict[int, torch.Tensor]] = [{}] * group.get_world_size()
         group.all_gather_object(shares, found)

@@ -149,20 +149,10 @@ def train_packed(
 ) -> tuple[list[Record], Measured]:
     """Train a model on planned steps; returns what each step logged, and what it took.
 
-    Checkpoints go to ``out/checkpoints``; with ``resume`` the last one there is gone on from, and gives the weights of
-    a run without a break.
-
-    Args:
-        module: a `SharedPolicy`, a `SharedClassifier` or a `PlainClassifier`.
-        tokenizer: is saved with checkpoints.
-        data: what the plan's items are made of.
-        plan: the optimizer steps.
-        objective: the loss.
-        out: with ``resume`` see above.
-        settings: with ``autocast`` as of `trainer_arguments`.
-        autocast: see above.
-        resume: with ``advance`` and errors as of `run_trainer`.
-        advance: see above.
+    ``module`` is a `SharedPolicy`, a `SharedClassifier` or a `PlainClassifier`, ``data`` what the plan's items are made
+    of. Checkpoints, with the tokenizer, go to ``out/checkpoints``; with ``resume`` the last one there is gone on from,
+    and gives the weights of a run without a break. ``settings`` and ``autocast`` are as of `trainer_arguments`,
+    ``advance`` and errors as of `run_trainer`.
     """
     if settings.hardware.gradient_checkpointing:
         checkpoint_activations(module.model)

@@ -18,6 +18,7 @@ from ground.errors import InputError, UsageError
 from training.runs.settings import HardwareSettings, LoraSettings
 
 __all__ = [
+    "LABELS",
     "Task",
     "adapter_config",
     "adapter_of",
@@ -28,6 +29,7 @@ __all__ = [
     "checkpoint_activations",
     "device_of",
     "dropout_note",
+    "evaluating",
     "hub_commit",
     "implementation_of",
     "load_config",
@@ -52,6 +54,8 @@ FLASH = ("flash_attention_2", "flash_attention_3")
 ADAPTER = "adapter_config.json"
 HEAD = "score"
 """transformers' name of a decoder's classification head."""
+LABELS = {"id2label": dict(enumerate(QUADRANTS)), "label2id": {name: at for at, name in enumerate(QUADRANTS)}}
+"""What a configuration says of a four-way head."""
 LOGGERS = ("transformers", "peft", "trl", "accelerate", "datasets", "bitsandbytes")
 
 
@@ -74,6 +78,17 @@ def quiet() -> Iterator[None]:
             logger.setLevel(level)
         if bars:
             transformers_logging.enable_progress_bar()
+
+
+@contextmanager
+def evaluating(module: Any) -> Iterator[None]:
+    """Have a module in evaluation mode (no dropout) inside, and in the mode that it was in afterwards."""
+    training = module.training
+    module.eval()
+    try:
+        yield
+    finally:
+        module.train(training)
 
 
 def device_of(hardware: HardwareSettings) -> str:
@@ -261,8 +276,7 @@ def _base(model: str | Path, task: Task, hardware: HardwareSettings, tokenizer: 
         quantization = BitsAndBytesConfig(**nf4, bnb_4bit_compute_dtype=precision_of(hardware))
         options |= {"quantization_config": quantization, "device_map": {"": _place(hardware)}}
     if task == "quadrants":
-        names = dict(enumerate(QUADRANTS))
-        options |= {"num_labels": len(names), "id2label": names, "label2id": {q: i for i, q in names.items()}}
+        options |= LABELS
     kind = AutoModelForCausalLM if task == "causal" else AutoModelForSequenceClassification
     # An adapter records where its base was: a relative path would not outlive a change of folder.
     name = str(Path(model).resolve()) if Path(model).is_dir() else str(model)

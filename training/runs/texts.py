@@ -153,15 +153,10 @@ def answers(
     batching: Batching,
     **sampling: Any,
 ) -> Iterator[tuple[Any, str, bool]]:
-    """Yield what a prompt's answer is yielded by, the answer, and whether it was cut before its end.
+    """Yield a prompt's key in ``prompts`` (token ids), its answer, and whether that was cut before its end.
 
-    Args:
-        model: a causal one.
-        tokenizer: of it.
-        prompts: token ids by what the answers are yielded by; longer ones are answered first.
-        at_once: prompts in a padded batch; with ``batching`` and errors as of `ground.lm.sampling.sampled`.
-        batching: see above.
-        sampling: transformers' generation options.
+    Longer prompts are answered first. ``at_once``, ``batching`` and errors are as of `ground.lm.sampling.sampled`,
+    ``sampling`` transformers' generation options.
     """
     from transformers import GenerationConfig
 

@@ -217,13 +217,8 @@ def _run(
     with torch.device("meta"):
         model = make(layers).train()
     with FakeTensorMode(allow_non_fake_inputs=True):
-        for module in model.modules():
-            # On the CPU, whose kernels are thereby chosen.
-            for name, weight in module.named_parameters(recurse=False):
-                fake = torch.empty_like(weight, device="cpu")
-                setattr(module, name, nn.Parameter(fake, requires_grad=weight.requires_grad))
-            for name, buffer in module.named_buffers(recurse=False):
-                setattr(module, name, torch.empty_like(buffer, device="cpu"))
+        # Fake tensors are on the CPU, whose kernels are thereby chosen.
+        model.to_empty(device="cpu")
         if checkpointing:
             checkpoint_activations(model)
         for parameter in model.parameters():

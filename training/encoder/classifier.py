@@ -14,7 +14,7 @@ from ground.errors import InputError, UsageError
 from ground.settings import parse_settings
 from training.encoder.cross import CrossModel
 from training.encoder.late import FrozenReader, LateModel, LayeredEncoder
-from training.encoder.pretrained import load_backbone, load_pair_classifier, load_tokenizer, resolve_model
+from training.encoder.pretrained import load_backbone, load_tokenizer, resolve_model
 from training.encoder.quadrants import QuadrantLogits
 from training.encoder.texts import EncodedRows
 from training.runs.folder import read_run
@@ -105,7 +105,7 @@ def _assemble(source: str, settings: EncoderSettings, name: str) -> EncoderClass
         encoder = LayeredEncoder(transformer, settings.frozen_layers)
         module = LateModel(encoder, settings.match_layers, settings.dropout)
     else:
-        transformer = load_pair_classifier(source, settings.dropout)
+        transformer = load_backbone(source, settings.dropout, head=True)
         module = CrossModel(transformer, tokenizer, settings.window_tokens, settings.overlap_tokens)
     module.to(device)
     return EncoderClassifier(module, transformer, tokenizer, settings, device, name)

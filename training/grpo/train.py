@@ -10,7 +10,6 @@ length (Liu et al. 2025, "Dr. GRPO"; paper, appendix E). Every step is on-policy
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -24,7 +23,6 @@ from transformers import TrainerCallback
 from ground.contracts.rewards import REWARDS, RewardWeights
 from ground.errors import InputError, UsageError
 from ground.lm.sampling import Batching, sampled
-from ground.storage.files import write_text
 from training.grpo.evaluate import accuracies, grade_sets, respond
 from training.grpo.rows import Row, encode, messages, order_sha256, planned_order, system_prompt
 from training.runs.folder import Run, open_run
@@ -49,7 +47,6 @@ with quiet():
 __all__ = ["EVALUATION", "Arm", "arm_trainer", "evaluate_base", "reward_function", "train_arm"]
 
 EVALUATION = "evaluation.parquet"
-WATCHED = "evaluations.json"
 SHORT_OF_MEMORY = (
     "lower per_device_batch_size and generation_batch_size, then max_new_tokens; an adapter (lora.r) saves memory, too"
 )
@@ -108,8 +105,7 @@ def train_arm(
         tokens = usable_length(load_config(model_name), settings.max_prompt_tokens + settings.max_new_tokens)
         at_once, answer = settings.per_device_batch_size, min(settings.max_new_tokens + 1, tokens)
         estimate_texts(run, at_once, tokens, answer, SHORT_OF_MEMORY, reference=settings.kl_beta > 0)
-        watched = run.checkpoints / WATCHED
-        callbacks = [Watcher(arm, tokenizer, settings, watched)] if settings.evaluate_every else []
+        callbacks = [Watcher(arm, tokenizer, settings)] if settings.evaluate_every else []
         trainer = arm_trainer(run, tokenizer, rows, order, categories=arm.categories, callbacks=callbacks)
         what, steps = f"arm {arm.name}, steps", len(order) // settings.prompts_per_step
         trained = run_texts(run, trainer, what, steps, history=HISTORY, grows=True)
@@ -119,7 +115,7 @@ def train_arm(
             "rows": {"used": len(rows), "left_out": {"too_long": too_long}},
             "order_sha256": order_sha256(order),
             **trained,
-            "evaluations": _watched(watched),
+            "evaluations": [log for log in trainer.state.log_history if "sets" in log],
             "evaluation": accuracies(graded),
         }
 
@@ -162,22 +158,15 @@ def _fitting(arm: Arm, tokenizer: Any, settings: GrpoSettings) -> tuple[dict[str
 
 
 class Watcher(TrainerCallback):
-    """Evaluates in training; what it finds is kept in a file, and outlives a run that is cut."""
+    """Evaluates in training; what it finds is one of the Trainer's logs, which checkpoints hold."""
 
-    def __init__(self, arm: Arm, tokenizer: Any, settings: GrpoSettings, file: Path) -> None:
-        self.arm, self.tokenizer, self.settings, self.file = arm, tokenizer, settings, file
+    def __init__(self, arm: Arm, tokenizer: Any, settings: GrpoSettings) -> None:
+        self.arm, self.tokenizer, self.settings = arm, tokenizer, settings
 
     def on_step_end(self, _args: Any, state: Any, *_: Any, model: Any = None, **__: Any) -> None:
         if state.global_step % self.settings.evaluate_every == 0:
             graded = _graded(model, self.tokenizer, self.arm, self.settings)
-            found = [*_watched(self.file), {"step": state.global_step, "sets": accuracies(graded)}]
-            write_text(self.file, json.dumps(found))
-
-
-def _watched(file: Path) -> list[dict[str, Any]]:
-    """Return the evaluations in training, one a step: a step that was gone through again counts once."""
-    found = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
-    return list({one["step"]: one for one in found}.values())
+            state.log_history.append({"step": state.global_step, "sets": accuracies(graded)})
 
 
 def reward_function(

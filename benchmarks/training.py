@@ -187,7 +187,7 @@ def corfu_shared(sizes: Sizes, folder: Path) -> dict[str, float]:
     reference = pair_logps(policy, stage, settings.packing.tokens_per_row)
     clock.at.append(time.perf_counter())
     train_packed(
-        policy, _tokenizer(folder), stage, plan_steps(stage, settings),
+        policy, _tokenizer(folder), stage, plan_steps(stage, settings, _attention(sizes)),
         CorfuObjective(reference, settings.beta, settings.lambda_), folder, settings, advance=clock,
     )  # fmt: skip
     reference_share = (clock.at[1] - clock.at[0]) / sizes.n_contexts

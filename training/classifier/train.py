@@ -83,10 +83,10 @@ def train_classifier(
         rows = quadrant_data(dataset, split, tokenizer, max_length=length, chat=chat)
         weights = class_weights(rows.labels, settings.class_weights)
         rows = rows.weighted(weights)
-        plan = plan_steps(rows.data, settings)
+        attention, kind = _attention(run.weights[0], engine), MODULES[engine]
+        plan = plan_steps(rows.data, settings, attention)
         if engine == "plain":
             plan = plain_steps(plan, rows.data)
-        attention, kind = _attention(run.weights[0], engine), MODULES[engine]
         row = largest_row(rows.data, plan, attention) if engine == "shared" else largest_batch(rows.data, plan)
         run.estimate(
             "quadrants",

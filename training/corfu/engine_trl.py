@@ -9,6 +9,7 @@ adapter, made when the trainer is built, as the reference: the frozen snapshot t
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from training.corfu.stage import LOGGED, CorfuStage, Policy, pair_values
 from training.packing.collate import RunData
 from training.packing.rows import plan_steps
 from training.runs.folder import n_processes
-from training.runs.models import evaluating
+from training.runs.models import evaluating, implementation_of
 from training.runs.resuming import run_trainer, step_records, trainer_arguments
 from training.runs.settings import CorfuSettings
 
@@ -118,7 +119,9 @@ def build_trainer(
         # Rows are in the order of the planned steps.
         train_sampling_strategy="sequential",
     )
-    order = [data.items[index] for step in plan_steps(data, settings) for index in step.items]
+    order = [
+        data.items[index] for step in plan_steps(data, settings, implementation_of(policy)) for index in step.items
+    ]
     trainer = CorfuTrainer(
         model=policy,
         ref_model=None if hasattr(policy, "peft_config") else copy.deepcopy(policy).eval().requires_grad_(False),
@@ -139,8 +142,9 @@ def train_stage(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
     run, data, folder = policy.run, stage.train, policy.run.checkpoints / stage.name
-    with policy.progress(f"{stage.name}: training", len(plan_steps(data, run.settings))) as advance:
-        trainer = build_trainer(data, policy.model, policy.tokenizer, folder, run.settings, autocast=run.weights[1])
+    trainer = build_trainer(data, policy.model, policy.tokenizer, folder, run.settings, autocast=run.weights[1])
+    steps = math.ceil(len(trainer.train_dataset) / run.settings.batch_size)
+    with policy.progress(f"{stage.name}: training", steps) as advance:
         measured = run_trainer(trainer, advance, resume=run.resume, short_of_memory=SHORT_OF_MEMORY)
     validation: dict[str, Any] = {"pairs": len(stage.validation.items)}
     if stage.validation.items:

@@ -44,6 +44,7 @@ from training.packing.trainer import SHORT_OF_MEMORY, train_packed
 from training.runs.folder import CHECKPOINTS, Run, dataset_identity, is_main, open_run, wait_for_all
 from training.runs.models import (
     attention_of_texts,
+    implementation_of,
     load_config,
     load_tokenizer,
     restore_weights,
@@ -94,7 +95,7 @@ def train_corfu(
         stages, truncation = corfu_stages(dataset, tokenizer, settings, length)
         attention = attention_of(settings.hardware) if engine == "shared" else attention_of_texts(settings.hardware)
         if engine == "shared":
-            rows = [largest_row(one.train, plan_steps(one.train, settings), attention) for one in stages]
+            rows = [largest_row(one.train, plan_steps(one.train, settings, attention), attention) for one in stages]
             row = max(rows, key=lambda row: (row.input_ids.numel(), len(row.targets)))
             run.estimate(
                 "causal",
@@ -154,7 +155,7 @@ def _run_shared(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
 
     before = reference(stage.train, "reference")
     before_validation = reference(stage.validation, "reference-validation")
-    plan = plan_steps(stage.train, settings)
+    plan = plan_steps(stage.train, settings, implementation_of(policy.model))
     noise = _kept(
         kept / f"{stage.name}-noise.npy",
         lambda: step_margins(module, stage.train, plan[0], before, settings.beta, autocast=autocast),

@@ -10,7 +10,7 @@ import torch
 
 from evaluation.datasets import MedievalDataset
 from ground.errors import InputError
-from training.packing.attention import attention_of, joins_contexts, row_multiple
+from training.packing.attention import joins_contexts, row_multiple
 from training.packing.collate import PackedRow, RunData, collate_row
 from training.packing.plan import RowPlan, Step, plan_epochs, plan_rows
 from training.packing.tokens import EncodedTexts, Truncation, encode_contexts
@@ -38,8 +38,8 @@ def encode_admissions(
     return encoded, {hadm: at for at, hadm in enumerate(contexts["hadm_id"])}, truncation
 
 
-def plan_steps(data: RunData, settings: ClassifierSettings | CorfuSettings) -> list[Step]:
-    """Plan every optimizer step of a run."""
+def plan_steps(data: RunData, settings: ClassifierSettings | CorfuSettings, attention: str | None) -> list[Step]:
+    """Plan every optimizer step of a run, by transformers' name of its attention: some join contexts in a row."""
     return plan_epochs(
         data.items,
         data.contexts.lengths,
@@ -49,7 +49,7 @@ def plan_steps(data: RunData, settings: ClassifierSettings | CorfuSettings) -> l
         tokens_per_row=settings.packing.tokens_per_row,
         epochs=settings.epochs,
         seed=settings.seed,
-        join_contexts=joins_contexts(attention_of(settings.hardware)),
+        join_contexts=joins_contexts(attention),
     )
 
 

@@ -27,7 +27,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from training.runs.models import Task, add_adapter, checkpoint_activations, device_of, load_config, precision_of
+from training.runs.models import FLASH, Task, add_adapter, checkpoint_activations, device_of, load_config, precision_of
 from training.runs.resuming import peak_memory
 from training.runs.settings import HardwareSettings, LoraSettings
 
@@ -172,8 +172,9 @@ def estimate_memory(
         reference: whether all weights are compared with a second copy; an adapter is switched off instead.
     """
     config = load_config(model)
-    # FlexAttention needs its device: SDPA with a dense mask holds as much with recomputation, a tenth more without.
-    dtype, attention = precision_of(hardware), "sdpa" if attention in (None, "flex_attention") else attention
+    # FlexAttention and FlashAttention need their device, and SDPA stands in. With a dense mask it holds as much as
+    # FlexAttention with recomputation, a tenth more without.
+    dtype, attention = precision_of(hardware), "sdpa" if attention in (None, "flex_attention", *FLASH) else attention
 
     def make(layers: int) -> Any:
         made = _model(config, layers, task, attention, dtype, lora)

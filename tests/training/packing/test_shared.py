@@ -15,18 +15,11 @@ import torch
 
 from ground.errors import UsageError
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
-from training.packing.attention import (
-    SPLIT,
-    attention_mask,
-    attention_of,
-    attention_of_texts,
-    fastest,
-    register_split,
-    visible,
-)
+from training.packing.attention import SPLIT, attention_mask, attention_of, fastest, register_split, visible
 from training.packing.collate import packed_row
 from training.packing.decoders import check_decoder, check_sharing
 from training.packing.shared import SharedClassifier, SharedPolicy
+from training.runs.models import attention_of_texts
 from training.runs.settings import HardwareSettings
 
 KINDS = ("llama", "qwen3", "mistral")

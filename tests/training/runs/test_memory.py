@@ -114,6 +114,16 @@ def test_a_policy_is_estimated_too(base: Path) -> None:
     assert 0 < flex.step <= found.step
 
 
+def test_attention_that_needs_a_gpu_is_estimated_without_one(base: Path) -> None:
+    flash, usual = (
+        estimate_memory(
+            str(base), "causal", texts_step(2, 64, 16), LoraSettings(), CPU, attention=name, prepare=add_head
+        )
+        for name in ("flash_attention_2", "sdpa")
+    )
+    assert replace(flash, free=usual.free) == usual
+
+
 def test_a_rehearsal_meets_gradients_and_states_and_leaves_no_trace(base: Path) -> None:
     model = load_model(base, "causal", CPU, lora=LoraSettings(r=4, dropout=0.5)).eval()
     add_head(model)

@@ -36,7 +36,6 @@ from training.runs.models import (
     implementation_of,
     load_model,
     lora_of,
-    prepare_device,
     quiet,
     trained_weights,
 )
@@ -86,7 +85,12 @@ def join_processes(device: str) -> None:
     Raises:
         UsageError: weights are to be split between processes, and the first one could not write them whole.
     """
-    prepare_device(device)
+    if device == "cuda":
+        # Memory comes in segments that grow (rows differ in length, and blocks of fixed sizes would be cut up by them),
+        # unless the environment says otherwise. Products of float32 weights (adapters, weights that are trained whole)
+        # run on tensor cores, rounded to TF32, which is finer than the bfloat16 around them.
+        os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
+        torch.set_float32_matmul_precision("high")
     for name in ("FSDP", "DEEPSPEED"):
         if os.environ.get(f"ACCELERATE_USE_{name}", "").lower() in ("1", "true", "yes"):
             do = "launch with --multi_gpu, or torchrun"

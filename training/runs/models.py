@@ -38,7 +38,6 @@ __all__ = [
     "load_tokenizer",
     "lora_of",
     "precision_of",
-    "prepare_device",
     "quiet",
     "refuse_adapter",
     "restore_weights",
@@ -97,18 +96,6 @@ def device_of(hardware: HardwareSettings) -> str:
     if hardware.device == "cuda" and not there:
         raise UsageError("no CUDA device is there", expected="hardware.device = cpu or auto")
     return "cuda" if there and hardware.device != "cpu" else "cpu"
-
-
-def prepare_device(device: str) -> None:
-    """Set what a GPU needs before its first tensor; what the environment already says of its memory stays.
-
-    Products of float32 weights (adapters, weights that are trained whole) run on tensor cores, rounded to TF32, which
-    is finer than the bfloat16 around them. Memory comes in segments that grow: rows differ in length, and blocks of
-    fixed sizes would be cut up by them.
-    """
-    if device == "cuda":
-        os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
-        torch.set_float32_matmul_precision("high")
 
 
 def precision_of(hardware: HardwareSettings) -> torch.dtype:

@@ -24,7 +24,6 @@ __all__ = [
     "last_checkpoint",
     "logged",
     "memory_errors",
-    "on_one_device",
     "peak_memory",
     "run_trainer",
     "step_records",
@@ -49,16 +48,6 @@ Measured = dict[str, float]
 """What training took in this process, since it was begun or last gone on with: ``seconds`` of wall time; ``tokens``,
 places of rows that went through the model to be learnt from, padding included; ``tokens_per_second``; and
 ``peak_memory``, the bytes of `peak_memory`."""
-
-
-def on_one_device(arguments: Any) -> Any:
-    """Keep a process to one GPU: without torchrun or accelerate the Trainer would run nn.DataParallel on all of them.
-
-    Its batches would be as many times larger, and a batch here is a planned step, or a part of one.
-    """
-    if arguments.n_gpu > 1:
-        arguments._n_gpu = 1
-    return arguments
 
 
 def choose_optimizer(name: str, device: str) -> tuple[str, str | None]:
@@ -101,7 +90,11 @@ def trainer_arguments(kind: Any, folder: Path, settings: Any, *, autocast: bool,
         "report_to": "none",
         "disable_tqdm": True,
     }
-    return on_one_device(kind(**(shared | own)))
+    arguments = kind(**(shared | own))
+    # Without torchrun or accelerate the Trainer would run nn.DataParallel on all GPUs, and its batches would be as many
+    # times larger; a batch here is a planned step, or a part of one.
+    arguments._n_gpu = min(arguments.n_gpu, 1)
+    return arguments
 
 
 def peak_memory(device: str) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.command import parser, run
 from ontoground.cli.render import Cell, console, table
-from training.packing.plan import Item, RowPlan, plan_epochs, plan_rows
+from training.packing.plan import Item, RowPlan, plan_rows
 from training.packing.tokens import EncodedTexts
 
 __all__ = ["main"]
@@ -46,11 +46,8 @@ def measured(dataset_folder: Path, tokenizer_name: str) -> list[tuple[Cell, ...]
     length = classifier.packing.max_length
     data = quadrant_data(dataset, dataset.split_rows("train"), tokenizer, max_length=length).data
     texts = (data.contexts, data.statements)
-    steps = plan_epochs(
-        data.items, data.contexts.lengths, data.statements.lengths, batch_size=classifier.batch_size,
-        max_per_context=classifier.packing.max_per_context, tokens_per_row=classifier.packing.tokens_per_row,
-        epochs=1, seed=classifier.seed,
-    )  # fmt: skip
+    # No attention by name: one context a row, whatever this machine has.
+    steps = plan_steps(data, classifier, None)
     whole = plan_rows(
         range(len(data.items)), data.items, data.contexts.lengths, data.statements.lengths,
         classifier.packing.tokens_per_row,
@@ -63,7 +60,7 @@ def measured(dataset_folder: Path, tokenizer_name: str) -> list[tuple[Cell, ...]
         ("classifier, an epoch", len(data.items), _tokens(of_steps, data.items, *texts), _apart(data.items, *texts)),
         ("prediction", len(data.items), _tokens(whole, data.items, *texts), _apart(data.items, *texts)),
         ("CoRFu, pairs of a stage", len(stage.items),
-         _tokens((row for step in plan_steps(stage, corfu) for row in step.rows), *pairs), _apart(*pairs)),
+         _tokens((row for step in plan_steps(stage, corfu, None) for row in step.rows), *pairs), _apart(*pairs)),
     ]  # fmt: skip
     return [(*one, round(one[3] / one[2], 1)) for one in found]
 

@@ -187,7 +187,7 @@ def corfu_shared(sizes: Sizes, folder: Path) -> dict[str, float]:
     reference = pair_logps(policy, stage, settings.packing.tokens_per_row)
     clock.at.append(time.perf_counter())
     train_packed(
-        policy, _tokenizer(folder), stage, plan_steps(stage, settings),
+        policy, _tokenizer(folder), stage, plan_steps(stage, settings, _attention(sizes)),
         CorfuObjective(reference, settings.beta, settings.lambda_), folder, settings, advance=clock,
     )  # fmt: skip
     reference_share = (clock.at[1] - clock.at[0]) / sizes.n_contexts
@@ -261,7 +261,7 @@ def classifier_plain(sizes: Sizes, folder: Path) -> dict[str, float]:
     from transformers import Trainer, TrainingArguments
 
     from training.classifier.plain import ROWS_AT_ONCE, PlainRows
-    from training.packing.decoders import checkpoint_activations
+    from training.runs.models import checkpoint_activations
     from training.runs.resuming import run_trainer, trainer_arguments
 
     rows, plan, settings = _classifier(sizes)

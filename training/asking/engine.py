@@ -20,7 +20,7 @@ from ground.lm.settings import LmSettings
 from ground.settings import Section
 from ground.stable import stable_hash
 from ground.storage.files import atomic_path, private_directory, write_text
-from training.packing.contexts import context_sections, kept_tokens
+from training.packing.tokens import kept_parts
 
 __all__ = ["Advance", "AskedReport", "AskingSettings", "Prediction", "Question", "Row", "ask", "cut_context", "drawn"]
 
@@ -212,9 +212,7 @@ def drawn(rows: Sequence[Row], settings: AskingSettings, part: str) -> list[Row]
 
 def cut_context(context: str, tokenizer: Any, max_tokens: int) -> str:
     """Return the parts of a context that training would keep under this budget; the tokenizer is a fast one."""
-    encoded = tokenizer(context, add_special_tokens=False, return_offsets_mapping=True)
-    spans = np.array(encoded["offset_mapping"], dtype=np.int64).reshape(-1, 2)
-    kept = kept_tokens(spans[:, 0], context_sections(context), max_tokens)
+    ((_, spans, kept),) = kept_parts(tokenizer, [context], max_tokens)
     if kept.all():
         return context
     # Runs of kept tokens: where the mask goes up, and where it goes down again.
@@ -230,15 +228,9 @@ def _tokenizer_for(model_settings: LmSettings, name: str) -> Any:
             "max_context_tokens needs a tokenizer",
             expected="tokenizer = the name or folder of the served model's tokenizer",
         )
-    from transformers import AutoTokenizer
+    from training.runs.models import load_tokenizer
 
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(name)
-    except (OSError, ValueError) as error:
-        raise UsageError("the tokenizer cannot be loaded", found=name, expected="a folder or a hub name") from error
-    if not tokenizer.is_fast:
-        raise UsageError("the tokenizer gives no offsets", found=name, expected="a fast one (tokenizer.json)")
-    return tokenizer
+    return load_tokenizer(name)
 
 
 def _require_answers(results: Sequence[Result], model_settings: LmSettings) -> None:

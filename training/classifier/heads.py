@@ -8,8 +8,7 @@ import torch
 from torch import nn
 
 from ground.errors import UsageError
-from training.packing.decoders import backbone_of, base_of
-from training.runs.models import HEAD
+from training.runs.models import HEAD, backbone_of, base_of
 
 __all__ = ["freeze", "keep_head_wide", "ready_to_train"]
 

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 
-from training.packing.collate import RunData
+from training.packing.collate import Rows, RunData
 from training.packing.plan import Block, RowPlan, Step
 from training.packing.rows import read_rows
 
@@ -26,7 +26,7 @@ ROWS_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
-class PlainRows:
+class PlainRows(Rows):
     """Rows of one statement each, padded on the right. *Shapes:* (n_rows, longest) each."""
 
     input_ids: torch.Tensor
@@ -40,15 +40,6 @@ class PlainRows:
         texts = [torch.from_numpy(np.concatenate(part)) for part in parts]
         seen = pad_sequence([torch.ones_like(text) for text in texts], batch_first=True)
         return cls(pad_sequence(texts, batch_first=True, padding_value=data.pad_id), seen)
-
-    def to(self, device: torch.device | str) -> PlainRows:
-        """Move both tensors."""
-        return PlainRows(self.input_ids.to(device), self.attention_mask.to(device))
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """What the memory of a pass over the rows depends on."""
-        return tuple(self.input_ids.shape)
 
 
 class PlainClassifier(nn.Module):

@@ -22,14 +22,23 @@ from ground.settings import parse_settings
 from training.classifier.heads import freeze, keep_head_wide, ready_to_train
 from training.classifier.items import QuadrantLoss, class_weights, predicted, quadrant_data
 from training.classifier.plain import PlainClassifier, evaluate_plain, largest_batch, plain_steps
-from training.packing.attention import attention_of, attention_of_texts
-from training.packing.decoders import base_of, check_decoder, check_sharing
+from training.packing.attention import attention_of
+from training.packing.decoders import check_decoder, check_sharing
 from training.packing.rows import largest_row, plan_steps, read_items
 from training.packing.shared import SharedClassifier
 from training.packing.tokens import Truncation
 from training.packing.trainer import SHORT_OF_MEMORY, train_packed
 from training.runs.folder import dataset_identity, open_run, read_run
-from training.runs.models import load_config, load_model, load_tokenizer, quiet, save_model, usable_length
+from training.runs.models import (
+    attention_of_texts,
+    base_of,
+    load_config,
+    load_model,
+    load_tokenizer,
+    quiet,
+    save_model,
+    usable_length,
+)
 from training.runs.settings import ClassifierSettings, HardwareSettings
 
 __all__ = ["Engine", "predict_classifier", "train_classifier"]
@@ -74,14 +83,15 @@ def train_classifier(
         rows = quadrant_data(dataset, split, tokenizer, max_length=length, chat=chat)
         weights = class_weights(rows.labels, settings.class_weights)
         rows = rows.weighted(weights)
-        plan = plan_steps(rows.data, settings)
+        attention, kind = _attention(run.weights[0], engine), MODULES[engine]
+        plan = plan_steps(rows.data, settings, attention)
         if engine == "plain":
             plan = plain_steps(plan, rows.data)
-        attention, kind = _attention(run.weights[0], engine), MODULES[engine]
         row = largest_row(rows.data, plan, attention) if engine == "shared" else largest_batch(rows.data, plan)
         run.estimate(
             "quadrants",
             lambda made: kind(made)(row.to(made.device)).sum(),
+            SHORT_OF_MEMORY,
             attention=attention,
             sizes=(engine, row.sizes),
             prepare=freeze if freeze_backbone else None,
@@ -90,7 +100,7 @@ def train_classifier(
         ready_to_train(loaded, freeze_backbone=freeze_backbone)
         if engine == "shared":
             check_sharing(loaded)
-        run.rehearse(loaded, SHORT_OF_MEMORY)
+        run.rehearse(loaded)
         loss, own = QuadrantLoss(rows.labels), {"autocast": run.weights[1], "resume": resume}
         with progress(f"training {out.name}", len(plan)) as advance:
             records, measured = train_packed(

@@ -9,6 +9,7 @@ adapter, made when the trainer is built, as the reference: the frozen snapshot t
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,8 @@ from training.corfu.stage import LOGGED, CorfuStage, Policy, pair_values
 from training.packing.collate import RunData
 from training.packing.rows import plan_steps
 from training.runs.folder import n_processes
-from training.runs.resuming import OF_OPTIMIZER, logged, run_trainer, trainer_arguments
+from training.runs.models import evaluating, implementation_of
+from training.runs.resuming import run_trainer, step_records, trainer_arguments
 from training.runs.settings import CorfuSettings
 
 __all__ = ["build_trainer", "pair_rows", "train_stage"]
@@ -61,13 +63,8 @@ class CorfuTrainer(DPOTrainer):
 
     def reference_logps(self, model: Any, inputs: Any) -> torch.Tensor:
         """Return the same under the reference, whose dropout is off. *Shape:* (n, 2)."""
-        was_training = model.training
-        model.eval()
-        try:
-            found = self.compute_ref_log_probs(self.ref_model or model, inputs)
-        finally:
-            model.train(was_training)
-        return torch.stack(found, dim=1)
+        with evaluating(model):
+            return torch.stack(self.compute_ref_log_probs(self.ref_model or model, inputs), dim=1)
 
     def compute_loss(
         self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
@@ -122,7 +119,9 @@ def build_trainer(
         # Rows are in the order of the planned steps.
         train_sampling_strategy="sequential",
     )
-    order = [data.items[index] for step in plan_steps(data, settings) for index in step.items]
+    order = [
+        data.items[index] for step in plan_steps(data, settings, implementation_of(policy)) for index in step.items
+    ]
     trainer = CorfuTrainer(
         model=policy,
         ref_model=None if hasattr(policy, "peft_config") else copy.deepcopy(policy).eval().requires_grad_(False),
@@ -143,10 +142,10 @@ def train_stage(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
         TrainingError: the loss is no number, training diverges, or memory is short.
     """
     run, data, folder = policy.run, stage.train, policy.run.checkpoints / stage.name
-    with policy.progress(f"{stage.name}: training", len(plan_steps(data, run.settings))) as advance:
-        trainer = build_trainer(data, policy.model, policy.tokenizer, folder, run.settings, autocast=run.weights[1])
+    trainer = build_trainer(data, policy.model, policy.tokenizer, folder, run.settings, autocast=run.weights[1])
+    steps = math.ceil(len(trainer.train_dataset) / run.settings.batch_size)
+    with policy.progress(f"{stage.name}: training", steps) as advance:
         measured = run_trainer(trainer, advance, resume=run.resume, short_of_memory=SHORT_OF_MEMORY)
-    records = [{**log, "step": log["step"] - 1} for log in logged(trainer, ("step", "loss", *LOGGED, *OF_OPTIMIZER))]
     validation: dict[str, Any] = {"pairs": len(stage.validation.items)}
     if stage.validation.items:
         found = trainer.evaluate(pair_rows(stage.validation))
@@ -154,4 +153,4 @@ def train_stage(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
     # What trl patched on and copied is no part of the policy.
     if REFERENCE in getattr(policy.model, "peft_config", {}):
         policy.model.delete_adapter(REFERENCE)
-    return {"records": records, "validation": validation, "measured": measured}
+    return {"records": step_records(trainer, LOGGED), "validation": validation, "measured": measured}

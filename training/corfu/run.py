@@ -35,14 +35,22 @@ from training.corfu.stage import (
     step_margins,
     summary,
 )
-from training.packing.attention import attention_of, attention_of_texts
+from training.packing.attention import attention_of
 from training.packing.collate import RunData
 from training.packing.decoders import check_decoder, check_sharing
 from training.packing.rows import largest_row, plan_steps
 from training.packing.shared import SharedPolicy
 from training.packing.trainer import SHORT_OF_MEMORY, train_packed
 from training.runs.folder import CHECKPOINTS, Run, dataset_identity, is_main, open_run, wait_for_all
-from training.runs.models import load_config, load_tokenizer, restore_weights, save_model, usable_length
+from training.runs.models import (
+    attention_of_texts,
+    implementation_of,
+    load_config,
+    load_tokenizer,
+    restore_weights,
+    save_model,
+    usable_length,
+)
 from training.runs.resuming import last_checkpoint
 from training.runs.settings import CorfuSettings
 
@@ -87,18 +95,19 @@ def train_corfu(
         stages, truncation = corfu_stages(dataset, tokenizer, settings, length)
         attention = attention_of(settings.hardware) if engine == "shared" else attention_of_texts(settings.hardware)
         if engine == "shared":
-            rows = [largest_row(one.train, plan_steps(one.train, settings), attention) for one in stages]
+            rows = [largest_row(one.train, plan_steps(one.train, settings, attention), attention) for one in stages]
             row = max(rows, key=lambda row: (row.input_ids.numel(), len(row.targets)))
             run.estimate(
                 "causal",
                 lambda made: SharedPolicy(made)(row.to(made.device)).sum(),
+                SHORT_OF_MEMORY,
                 attention=attention,
                 sizes=row.sizes,
             )
         policy = run.load("causal", attention=attention, lora=run.settings.lora)
         if engine == "shared":
             check_sharing(policy)
-            run.rehearse(policy, SHORT_OF_MEMORY)
+            run.rehearse(policy)
         records = _train_stages(stages, Policy(policy, tokenizer, run, progress, _of_run(references, run)), engine)
         found = {
             "rows": {f"pairs of {stage['stage']}": stage["pairs"]["pairs"] for stage in records},
@@ -146,7 +155,7 @@ def _run_shared(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
 
     before = reference(stage.train, "reference")
     before_validation = reference(stage.validation, "reference-validation")
-    plan = plan_steps(stage.train, settings)
+    plan = plan_steps(stage.train, settings, implementation_of(policy.model))
     noise = _kept(
         kept / f"{stage.name}-noise.npy",
         lambda: step_margins(module, stage.train, plan[0], before, settings.beta, autocast=autocast),

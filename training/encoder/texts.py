@@ -90,12 +90,8 @@ def encode_rows(
 ) -> EncodedRows:
     """Tokenise rows and the contexts that they need, in windows of so many tokens, marks included.
 
-    Args:
-        tokenizer: of the encoder.
-        rows: with ``statement``, ``hadm_id`` and ``quadrant``; nothing else is read.
-        contexts: ``hadm_id`` and ``context``, one row an admission.
-        window_tokens: see above.
-        overlap_tokens: tokens that neighbouring windows share.
+    Of ``rows`` the columns ``statement``, ``hadm_id`` and ``quadrant`` are read; ``contexts`` has ``hadm_id`` and
+    ``context``, one row an admission. Neighbouring windows share ``overlap_tokens``.
     """
     needed = contexts.filter(pl.col("hadm_id").is_in(rows["hadm_id"].unique().to_list())).sort("hadm_id")
     cut = context_windows(tokenizer, needed["context"].to_list(), window_tokens, overlap_tokens)

@@ -14,6 +14,7 @@ import torch
 from ground.contracts.grading import grade_abstention
 from ground.progress import progress
 from training.grpo.rows import Row, encode, messages
+from training.runs.models import evaluating
 from training.runs.settings import GrpoSettings
 from training.runs.texts import answers
 
@@ -33,20 +34,16 @@ def respond(
     responses: dict[str, str | None] = dict.fromkeys(prompts)
     sampling = {"do_sample": True, "temperature": settings.temperature, "top_p": settings.top_p, "top_k": 0}
     options = {"max_new_tokens": settings.max_new_tokens} | sampling
-    at_once, was_training = settings.generation_batch_size, model.training
-    model.eval()
-    device = next(model.parameters()).device
-    try:
-        with (
-            torch.random.fork_rng(devices=[device] if device.type == "cuda" else []),
-            progress("responses to the rows of evaluation", len(fitting)) as advance,
-        ):
-            torch.manual_seed(settings.seed)
-            for uid, text, _ in answers(model, tokenizer, fitting, at_once, settings.batching, **options):
-                responses[uid] = text
-                advance(1)
-    finally:
-        model.train(was_training)
+    at_once, device = settings.generation_batch_size, next(model.parameters()).device
+    with (
+        evaluating(model),
+        torch.random.fork_rng(devices=[device] if device.type == "cuda" else []),
+        progress("responses to the rows of evaluation", len(fitting)) as advance,
+    ):
+        torch.manual_seed(settings.seed)
+        for uid, text, _ in answers(model, tokenizer, fitting, at_once, settings.batching, **options):
+            responses[uid] = text
+            advance(1)
     return responses
 
 

@@ -10,6 +10,7 @@ from training.runs.settings import GrpoSettings
 __all__ = ["smoke_settings", "write_random_model"]
 
 VOCABULARY = 2000
+POSITIONS = 32_768
 TEMPLATE = (
     "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}{{ eos_token }}{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
@@ -24,7 +25,7 @@ def smoke_settings(settings: GrpoSettings) -> GrpoSettings:
     return settings.model_copy(update={**few, **short, "hardware": hardware})
 
 
-def write_random_model(folder: Path, texts: Iterable[str], *, seed: int, positions: int = 32_768) -> Path:
+def write_random_model(folder: Path, texts: Iterable[str], *, seed: int) -> Path:
     """Write a decoder of about 0.2 million random weights and a tokenizer trained on ``texts``; returns the folder."""
     import torch
     from tokenizers import ByteLevelBPETokenizer
@@ -43,7 +44,7 @@ def write_random_model(folder: Path, texts: Iterable[str], *, seed: int, positio
         num_attention_heads=4,
         num_key_value_heads=2,
         head_dim=16,
-        max_position_embeddings=positions,
+        max_position_embeddings=POSITIONS,
         pad_token_id=tokenizer.pad_token_id,
         bos_token_id=None,
         eos_token_id=tokenizer.eos_token_id,

@@ -10,7 +10,6 @@ length (Liu et al. 2025, "Dr. GRPO"; paper, appendix E). Every step is on-policy
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -24,8 +23,6 @@ from transformers import TrainerCallback
 from ground.contracts.rewards import REWARDS, RewardWeights
 from ground.errors import InputError, UsageError
 from ground.lm.sampling import Batching, sampled
-from ground.progress import progress
-from ground.storage.files import write_text
 from training.grpo.evaluate import accuracies, grade_sets, respond
 from training.grpo.rows import Row, encode, messages, order_sha256, planned_order, system_prompt
 from training.runs.folder import Run, open_run
@@ -39,9 +36,8 @@ from training.runs.models import (
     trained_weights,
     usable_length,
 )
-from training.runs.resuming import logged, run_trainer
 from training.runs.settings import GrpoSettings
-from training.runs.texts import add_head, build_trainer, texts_attention, texts_step
+from training.runs.texts import build_trainer, estimate_texts, run_texts, texts_attention
 
 with quiet():
     # What it imports says what it lacks on a CPU.
@@ -51,9 +47,8 @@ with quiet():
 __all__ = ["EVALUATION", "Arm", "arm_trainer", "evaluate_base", "reward_function", "train_arm"]
 
 EVALUATION = "evaluation.parquet"
-WATCHED = "evaluations.json"
 SHORT_OF_MEMORY = (
-    "lower per_device_batch_size and generation_batch_size, then max_new_tokens, or set lora.r to train an adapter"
+    "lower per_device_batch_size and generation_batch_size, then max_new_tokens; an adapter (lora.r) saves memory, too"
 )
 HISTORY = (
     *("step", "loss", "reward", "reward_std", "frac_reward_zero_std", "kl", "entropy", "grad_norm", "learning_rate"),
@@ -108,28 +103,19 @@ def train_arm(
         rows, too_long = _fitting(arm, tokenizer, settings)
         order = planned_order(list(rows), settings.seed, settings.epochs, settings.prompts_per_step)
         tokens = usable_length(load_config(model_name), settings.max_prompt_tokens + settings.max_new_tokens)
-        sizes = (settings.per_device_batch_size, tokens, min(settings.max_new_tokens + 1, tokens))
-        attention, _ = texts_attention(settings.hardware)
-        compared = settings.kl_beta > 0
-        run.estimate(
-            "causal", texts_step(*sizes), attention=attention, sizes=sizes, prepare=add_head, reference=compared
-        )
-        watched = run.checkpoints / WATCHED
-        callbacks = [Watcher(arm, tokenizer, settings, watched)] if settings.evaluate_every else []
+        at_once, answer = settings.per_device_batch_size, min(settings.max_new_tokens + 1, tokens)
+        estimate_texts(run, at_once, tokens, answer, SHORT_OF_MEMORY, reference=settings.kl_beta > 0)
+        callbacks = [Watcher(arm, tokenizer, settings)] if settings.evaluate_every else []
         trainer = arm_trainer(run, tokenizer, rows, order, categories=arm.categories, callbacks=callbacks)
-        run.rehearse(trainer.model, SHORT_OF_MEMORY)
-        steps = len(order) // settings.prompts_per_step
-        with progress(f"arm {arm.name}, steps", steps) as advance:
-            measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY, grows=True)
+        what, steps = f"arm {arm.name}, steps", len(order) // settings.prompts_per_step
+        trained = run_texts(run, trainer, what, steps, history=HISTORY, grows=True)
         graded = _graded(trainer.model, tokenizer, arm, settings)
         found = {
             "system_prompt": system_prompt(arm.categories),
             "rows": {"used": len(rows), "left_out": {"too_long": too_long}},
             "order_sha256": order_sha256(order),
-            "measured": measured,
-            "steps": trainer.state.global_step,
-            "history": logged(trainer, HISTORY),
-            "evaluations": _watched(watched),
+            **trained,
+            "evaluations": [log for log in trainer.state.log_history if "sets" in log],
             "evaluation": accuracies(graded),
         }
 
@@ -172,22 +158,15 @@ def _fitting(arm: Arm, tokenizer: Any, settings: GrpoSettings) -> tuple[dict[str
 
 
 class Watcher(TrainerCallback):
-    """Evaluates in training; what it finds is kept in a file, and outlives a run that is cut."""
+    """Evaluates in training; what it finds is one of the Trainer's logs, which checkpoints hold."""
 
-    def __init__(self, arm: Arm, tokenizer: Any, settings: GrpoSettings, file: Path) -> None:
-        self.arm, self.tokenizer, self.settings, self.file = arm, tokenizer, settings, file
+    def __init__(self, arm: Arm, tokenizer: Any, settings: GrpoSettings) -> None:
+        self.arm, self.tokenizer, self.settings = arm, tokenizer, settings
 
     def on_step_end(self, _args: Any, state: Any, *_: Any, model: Any = None, **__: Any) -> None:
         if state.global_step % self.settings.evaluate_every == 0:
             graded = _graded(model, self.tokenizer, self.arm, self.settings)
-            found = [*_watched(self.file), {"step": state.global_step, "sets": accuracies(graded)}]
-            write_text(self.file, json.dumps(found))
-
-
-def _watched(file: Path) -> list[dict[str, Any]]:
-    """Return the evaluations in training, one a step: a step that was gone through again counts once."""
-    found = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
-    return list({one["step"]: one for one in found}.values())
+            state.log_history.append({"step": state.global_step, "sets": accuracies(graded)})
 
 
 def reward_function(

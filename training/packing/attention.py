@@ -19,14 +19,13 @@ import torch
 
 from ground.errors import UsageError
 from training.packing.collate import PackedRow
-from training.runs.models import device_of
+from training.runs.models import FLASH, device_of
 from training.runs.settings import HardwareSettings
 
 __all__ = [
     "SPLIT",
     "attention_mask",
     "attention_of",
-    "attention_of_texts",
     "compiles",
     "fastest",
     "joins_contexts",
@@ -37,7 +36,6 @@ __all__ = [
 
 SPLIT = "ontoground_split"
 """Name under which the split form is registered with transformers."""
-FLASH = ("flash_attention_2", "flash_attention_3")
 FLEX_BLOCK = 128
 """Rows are padded to whole blocks of FlexAttention, so that few distinct lengths are compiled."""
 
@@ -118,11 +116,6 @@ def attention_of(hardware: HardwareSettings) -> str:
     if name == SPLIT:
         register_split()
     return name
-
-
-def attention_of_texts(hardware: HardwareSettings) -> str:
-    """Return transformers' name of the attention for rows of one text each: the other kinds are for packed rows."""
-    return hardware.attention if hardware.attention in ("sdpa", "eager", *FLASH) else "sdpa"
 
 
 def visible(row: PackedRow, first: int = 0, last: int | None = None) -> torch.Tensor:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ import torch
 from training.packing.plan import Item, RowPlan
 from training.packing.tokens import EncodedTexts
 
-__all__ = ["PAD", "PackedRow", "RunData", "collate_row", "packed_row"]
+__all__ = ["PAD", "PackedRow", "Rows", "RunData", "collate_row", "packed_row"]
 
 PAD = -1
 """The context number of padding, which sees nothing but itself and is seen by none."""
@@ -35,7 +36,24 @@ class RunData:
 
 
 @dataclass(frozen=True)
-class PackedRow:
+class Rows:
+    """Tensors that go through a model together."""
+
+    @property
+    def sizes(self) -> tuple[Hashable, ...]:
+        """What the memory of a pass depends on: the shapes of the tensors, and what else there is."""
+        values = (getattr(self, field.name) for field in fields(self))
+        return tuple(tuple(value.shape) if torch.is_tensor(value) else value for value in values)
+
+    def to(self, device: torch.device | str) -> Self:
+        """Move every tensor."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        moved: dict[str, Any] = {name: value.to(device) for name, value in values.items() if torch.is_tensor(value)}
+        return replace(self, **moved)
+
+
+@dataclass(frozen=True)
+class PackedRow(Rows):
     """One packed row of ``n`` tokens with ``k`` statements of ``t`` tokens together.
 
     Attributes:
@@ -61,23 +79,6 @@ class PackedRow:
     last: torch.Tensor
     contexts: tuple[int, ...]
 
-    @property
-    def sizes(self) -> tuple[tuple[int, ...], ...]:
-        """What the memory of a pass over the row depends on: the shapes of its tensors, and its contexts."""
-        values = (getattr(self, field.name) for field in fields(self))
-        return tuple(tuple(value.shape) if torch.is_tensor(value) else value for value in values)
-
-    def to(self, device: torch.device | str) -> PackedRow:
-        """Move every tensor."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        moved: dict[str, Any] = {name: value.to(device) for name, value in values.items() if torch.is_tensor(value)}
-        return replace(self, **moved)
-
-    @property
-    def n_statements(self) -> int:
-        """Statements in the row."""
-        return len(self.last)
-
 
 def packed_row(
     groups: list[tuple[npt.NDArray[np.int64], list[npt.NDArray[np.int64]]]], *, multiple: int = 1, pad_id: int = 0
@@ -86,46 +87,31 @@ def packed_row(
 
     ``groups`` are pairs of a context's ids and the ids of its statements, in the order of the row.
     """
-    ids, positions, contexts, segments = [], [], [], []
-    predictors, targets, owners = [], [], []
-    last: list[int] = []
-    at = 0
-    for number, (context, statements) in enumerate(groups):
-        ids.append(context)
-        positions.append(np.arange(len(context)))
-        contexts.append(np.full(len(context), number))
-        segments.append(np.zeros(len(context), np.int64))
-        at += len(context)
-        context_end = at - 1
-        for statement in statements:
-            n = len(statement)
-            ids.append(statement)
-            positions.append(np.arange(len(context), len(context) + n))
-            contexts.append(np.full(n, number))
-            segments.append(np.full(n, len(last) + 1))
-            predictors.append(np.concatenate([[context_end], np.arange(at, at + n - 1)]))
-            targets.append(statement)
-            owners.append(np.full(n, len(last)))
-            at += n
-            last.append(at - 1)
-    padding = -at % multiple
-    ids.append(np.full(padding, pad_id))
-    positions.append(np.zeros(padding, np.int64))
-    contexts.append(np.full(padding, PAD))
-    segments.append(np.zeros(padding, np.int64))
+    pieces = [piece for context, statements in groups for piece in (context, *statements)]
+    sizes = np.array([len(piece) for piece in pieces])
+    starts, first = np.cumsum(sizes) - sizes, np.cumsum([0, *(1 + len(statements) for _, statements in groups)])[:-1]
+    # Of each piece: its context, and whether it is one; of each token: its piece, and its place in it.
+    of_group = np.repeat(np.arange(len(groups)), np.diff([*first, len(pieces)]))
+    own = first[of_group]
+    is_statement = own != np.arange(len(pieces))
+    piece = np.repeat(np.arange(len(pieces)), sizes)
+    place = np.arange(len(piece)) - starts[piece]
+    asked = np.flatnonzero(is_statement[piece])
+    context_ends = (starts + sizes)[own[piece[asked]]] - 1
+    segments = np.where(is_statement, np.cumsum(is_statement), 0)
 
-    def tensor(parts: list[npt.NDArray[np.int64]]) -> torch.Tensor:
-        return torch.from_numpy(np.concatenate(parts).astype(np.int64))
+    def whole(values: npt.NDArray[np.int64], padding: int) -> torch.Tensor:
+        return torch.from_numpy(np.pad(values, (0, -len(piece) % multiple), constant_values=padding))
 
     return PackedRow(
-        input_ids=tensor(ids)[None],
-        position_ids=tensor(positions)[None],
-        context_of=tensor(contexts),
-        segment_of=tensor(segments),
-        predictors=tensor(predictors),
-        targets=tensor(targets),
-        statement_of=tensor(owners),
-        last=torch.tensor(last, dtype=torch.int64),
+        input_ids=whole(np.concatenate(pieces).astype(np.int64), pad_id)[None],
+        position_ids=whole(place + np.where(is_statement, sizes[own], 0)[piece], 0)[None],
+        context_of=whole(of_group[piece], PAD),
+        segment_of=whole(segments[piece], 0),
+        predictors=torch.from_numpy(np.where(place[asked] == 0, context_ends, asked - 1)),
+        targets=torch.from_numpy(np.concatenate(pieces)[asked].astype(np.int64)),
+        statement_of=torch.from_numpy(segments[piece[asked]] - 1),
+        last=torch.from_numpy((starts + sizes - 1)[is_statement]),
         contexts=tuple(len(context) for context, _ in groups),
     )
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -40,12 +41,8 @@ def context_sections(context: str) -> list[ContextSection]:
     """Split a context at its known section headers; the sections tile it, and what precedes the first comes last."""
     pattern, priority = _headers()
     found = [(match.start(), priority[match.group(1).lower()]) for match in pattern.finditer(context)]
-    starts = [0, *(begin for begin, _ in found)] if not found or found[0][0] else [begin for begin, _ in found]
-    ranks = [LAST, *(rank for _, rank in found)] if len(starts) > len(found) else [rank for _, rank in found]
-    ends = [*starts[1:], len(context)]
-    return [
-        ContextSection(begin, end, rank) for begin, end, rank in zip(starts, ends, ranks, strict=True) if end > begin
-    ]
+    bounds = [(0, LAST), *found, (len(context), LAST)]
+    return [ContextSection(begin, end, rank) for (begin, rank), (end, _) in pairwise(bounds) if end > begin]
 
 
 def kept_tokens(

@@ -11,8 +11,9 @@ import torch
 from ground.errors import UsageError
 from training.packing.attention import attention_mask, row_multiple
 from training.packing.collate import packed_row
+from training.runs.models import backbone_of, base_of, evaluating, implementation_of
 
-__all__ = ["backbone_of", "base_of", "check_decoder", "check_sharing", "checkpoint_activations", "implementation_of"]
+__all__ = ["check_decoder", "check_sharing"]
 
 PROBE = (9, (5, 7, 4))
 """Tokens of the probe's context, and of its statements."""
@@ -20,26 +21,6 @@ TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 0.01, tor
 """Relative difference of hidden states between packed and separate rows that needs no explanation, by precision."""
 NOISE = 3.0
 """How many times the noise of separate rows among themselves a larger difference may be."""
-
-
-def base_of(model: Any) -> Any:
-    """Return the transformers model inside adapters and wrappers."""
-    return model.get_base_model() if hasattr(model, "get_base_model") else model
-
-
-def backbone_of(model: Any) -> Any:
-    """Return the decoder without its head."""
-    return base_of(model).base_model
-
-
-def implementation_of(model: Any) -> str:
-    """Return the attention implementation that the model runs."""
-    return str(base_of(model).config._attn_implementation)
-
-
-def checkpoint_activations(model: Any) -> None:
-    """Compute activations again in the backward pass; the non-reentrant kind works behind frozen embeddings."""
-    base_of(model).gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
 
 
 def _refuse(why: str, config: Any, do: str) -> UsageError:
@@ -102,9 +83,7 @@ def check_sharing(model: Any) -> float:
         ids = torch.as_tensor([*context, *part, *[0] * pads], device=device)[None]
         return states(ids, attention_mask=(torch.arange(n + pads, device=device) < n).long()[None])[len(context) : n]
 
-    training = backbone.training
-    backbone.eval()
-    try:
+    with evaluating(backbone):
         row = row.to(device)
         mask = attention_mask(row, implementation, dtype)
         hidden = states(row.input_ids, position_ids=row.position_ids, attention_mask=mask)
@@ -116,8 +95,6 @@ def check_sharing(model: Any) -> float:
         if head is not None:
             own = base_of(model)(input_ids=ids, use_cache=False).logits[0].double()
             taken = head(states(ids)).double()
-    finally:
-        backbone.train(training)
     difference, noise = (float((found - apart).norm() / apart.norm()) for found in (together, padded))
     if not difference <= max(TOLERANCE[dtype], NOISE * noise):
         raise _refuse(

@@ -10,11 +10,11 @@ import torch
 
 from evaluation.datasets import MedievalDataset
 from ground.errors import InputError
-from training.packing.attention import attention_of, joins_contexts, row_multiple
+from training.packing.attention import joins_contexts, row_multiple
 from training.packing.collate import PackedRow, RunData, collate_row
-from training.packing.decoders import implementation_of
 from training.packing.plan import RowPlan, Step, plan_epochs, plan_rows
 from training.packing.tokens import EncodedTexts, Truncation, encode_contexts
+from training.runs.models import evaluating, implementation_of
 from training.runs.settings import ClassifierSettings, CorfuSettings
 
 __all__ = ["encode_admissions", "largest_row", "plan_steps", "read_items", "read_rows"]
@@ -38,8 +38,8 @@ def encode_admissions(
     return encoded, {hadm: at for at, hadm in enumerate(contexts["hadm_id"])}, truncation
 
 
-def plan_steps(data: RunData, settings: ClassifierSettings | CorfuSettings) -> list[Step]:
-    """Plan every optimizer step of a run."""
+def plan_steps(data: RunData, settings: ClassifierSettings | CorfuSettings, attention: str | None) -> list[Step]:
+    """Plan every optimizer step of a run, by transformers' name of its attention: some join contexts in a row."""
     return plan_epochs(
         data.items,
         data.contexts.lengths,
@@ -49,7 +49,7 @@ def plan_steps(data: RunData, settings: ClassifierSettings | CorfuSettings) -> l
         tokens_per_row=settings.packing.tokens_per_row,
         epochs=settings.epochs,
         seed=settings.seed,
-        join_contexts=joins_contexts(attention_of(settings.hardware)),
+        join_contexts=joins_contexts(attention),
     )
 
 
@@ -101,18 +101,14 @@ def read_rows(
         Values in the order of ``data.items``. *Shape:* (n_items, statements of an item, ...), float64 on the CPU.
     """
     group = torch.distributed if torch.distributed.is_available() and torch.distributed.is_initialized() else None
-    was_training = module.training
-    module.eval()
     found: dict[int, torch.Tensor] = {}
-    try:
+    with evaluating(module):
         for plan in rows if group is None else rows[group.get_rank() :: group.get_world_size()]:
             row, order, places = module.tensors(plan, data)
             with torch.autocast(places.device.type, torch.bfloat16, enabled=autocast):
                 values = module(row)
             found |= {index: values[place].double().cpu() for index, place in zip(order, places, strict=True)}
             advance(len(order))
-    finally:
-        module.train(was_training)
     if group is not None:
         shares: list[dict[int, torch.Tensor]] = [{}] * group.get_world_size()
         group.all_gather_object(shares, found)

@@ -18,9 +18,9 @@ import torch
 from torch import nn
 
 from ground.errors import UsageError
-from training.packing.decoders import backbone_of
+from training.runs.models import backbone_of, split_parts
 
-__all__ = ["load_shares", "save_shares", "split_weights", "whole_state", "whole_weights"]
+__all__ = ["load_shares", "save_shares", "split_weights", "whole_weights"]
 
 SHARES = "shares"
 
@@ -34,20 +34,20 @@ def split_weights(module: Any) -> Iterator[None]:
     """
     from torch.distributed.fsdp import fully_shard
 
-    if not _parts(module):
+    if not split_parts(module):
         if any(weight.dtype == torch.uint8 for weight in module.parameters()):
             raise UsageError("quantized weights are not split between processes", do="set hardware.quantize = 'none'")
         for layer in backbone_of(module.model).layers:
             fully_shard(layer)
         fully_shard(module)
-    for part in _parts(module):
+    for part in split_parts(module):
         # The head is taken in several pieces, the last ones of them in the backward pass.
         part.set_reshard_after_forward(part is not module)
         part.reshard()
     try:
         yield
     finally:
-        for part in _parts(module):
+        for part in split_parts(module):
             part.set_reshard_after_forward(False)
             part.unshard()
 
@@ -55,27 +55,11 @@ def split_weights(module: Any) -> Iterator[None]:
 @contextmanager
 def whole_weights(module: Any) -> Iterator[None]:
     """Have every process see the weights whole inside; what is changed there is lost."""
-    for part in _parts(module):
+    for part in split_parts(module):
         part.unshard()
     yield
-    for part in _parts(module):
+    for part in split_parts(module):
         part.reshard()
-
-
-def whole_state(model: Any) -> dict[str, torch.Tensor] | None:
-    """Return the weights of a model that was split once, while they are whole; None for one that never was.
-
-    Its own ``state_dict`` holds this process's share at all times, and takes what is whole apart.
-    """
-    if not _parts(model):
-        return None
-    return {name: weight.detach() for name, weight in model.named_parameters(remove_duplicate=False)}
-
-
-def _parts(module: Any) -> list[Any]:
-    from torch.distributed.fsdp import FSDPModule
-
-    return [part for part in module.modules() if isinstance(part, FSDPModule)]
 
 
 def _states(model: nn.Module, optimizer: Any) -> dict[str, Any]:

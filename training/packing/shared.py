@@ -10,8 +10,8 @@ from torch.utils.checkpoint import checkpoint
 
 from training.packing.attention import attention_mask, row_multiple
 from training.packing.collate import PackedRow, RunData, collate_row
-from training.packing.decoders import backbone_of, base_of, implementation_of
 from training.packing.plan import RowPlan
+from training.runs.models import backbone_of, base_of, implementation_of
 
 __all__ = ["SharedClassifier", "SharedPolicy"]
 
@@ -75,7 +75,7 @@ class SharedPolicy(_Shared):
         states = self.states(row)[row.predictors]
         chunks = zip(states.split(HEAD_CHUNK), row.targets.split(HEAD_CHUNK), strict=True)
         logps = torch.cat([checkpoint(self._token_logps, *chunk, use_reentrant=False) for chunk in chunks])
-        return logps.new_zeros(row.n_statements).index_add(0, row.statement_of, logps)
+        return logps.new_zeros(len(row.last)).index_add(0, row.statement_of, logps)
 
 
 class SharedClassifier(_Shared):

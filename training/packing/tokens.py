@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,16 @@ import numpy.typing as npt
 from ground.errors import UsageError
 from training.packing.contexts import context_sections, kept_tokens
 
-__all__ = ["PLAIN", "EncodedTexts", "Truncation", "encode_contexts", "encode_statements", "special_token", "unmarked"]
+__all__ = [
+    "PLAIN",
+    "EncodedTexts",
+    "Truncation",
+    "encode_contexts",
+    "encode_statements",
+    "kept_parts",
+    "special_token",
+    "unmarked",
+]
 
 Ids = npt.NDArray[np.int64]
 
@@ -108,6 +117,28 @@ def _frame(tokenizer: Any, *, chat: bool) -> tuple[Ids, Ids]:
     return np.asarray(parts[0], dtype=np.int64), np.asarray(parts[1], dtype=np.int64)
 
 
+def kept_parts(
+    tokenizer: Any, contexts: Sequence[str], budget: int
+) -> Iterator[tuple[Ids, npt.NDArray[np.int64], npt.NDArray[np.bool_]]]:
+    """Yield each context's tokens, where they stand in it, and which of them are kept under a budget.
+
+    *Shapes:* (n_tokens,), (n_tokens, 2) half-open code points, (n_tokens,). `UsageError`: a slow tokenizer, which gives
+    no offsets.
+    """
+    if not getattr(tokenizer, "is_fast", False):
+        raise UsageError(
+            "the tokenizer gives no offsets",
+            found=type(tokenizer).__name__,
+            expected="a fast tokenizer (tokenizer.json)",
+            do="use a model folder that has tokenizer.json",
+        )
+    encoded = tokenizer(list(contexts), return_offsets_mapping=True, **PLAIN)
+    for context, ids, offsets in zip(contexts, encoded["input_ids"], encoded["offset_mapping"], strict=True):
+        spans = np.array(offsets, dtype=np.int64).reshape(-1, 2)
+        kept = kept_tokens(spans[:, 0], context_sections(context), budget)
+        yield np.asarray(ids, dtype=np.int64), spans, kept
+
+
 def encode_contexts(
     tokenizer: Any, contexts: Sequence[str], *, max_tokens: int, chat: bool = False
 ) -> tuple[EncodedTexts, Truncation]:
@@ -120,13 +151,6 @@ def encode_contexts(
         UsageError: the tokenizer is a slow one (offsets are needed), it has no chat template, or ``max_tokens`` leaves
             no room for a context.
     """
-    if not getattr(tokenizer, "is_fast", False):
-        raise UsageError(
-            "the tokenizer gives no offsets",
-            found=type(tokenizer).__name__,
-            expected="a fast tokenizer (tokenizer.json)",
-            do="use a model folder that has tokenizer.json",
-        )
     before, after = _frame(tokenizer, chat=chat)
     budget = max_tokens - len(before) - len(after)
     if budget < 1:
@@ -136,12 +160,9 @@ def encode_contexts(
             expected=f"at least {len(before) + len(after) + 1}",
             do="raise packing.max_length",
         )
-    encoded = tokenizer(list(contexts), return_offsets_mapping=True, **PLAIN)
-    texts, cut = [], []
-    for context, ids, offsets in zip(contexts, encoded["input_ids"], encoded["offset_mapping"], strict=True):
-        starts = np.array([begin for begin, _ in offsets], dtype=np.int64)
-        kept = kept_tokens(starts, context_sections(context), budget)
-        texts.append(np.concatenate([before, np.asarray(ids, dtype=np.int64)[kept], after]))
-        cut.append(len(ids) - int(kept.sum()))
-    total = sum(len(ids) for ids in encoded["input_ids"])
+    texts, cut, total = [], [], 0
+    for ids, _, kept in kept_parts(tokenizer, contexts, budget):
+        texts.append(np.concatenate([before, ids[kept], after]))
+        cut.append(int((~kept).sum()))
+        total += len(ids)
     return EncodedTexts.of(texts), Truncation(len(texts), sum(n > 0 for n in cut), total, sum(cut))

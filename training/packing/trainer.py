@@ -7,7 +7,6 @@ the processes that they were dealt to.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -17,27 +16,22 @@ import torch
 from torch import nn
 
 from training.packing.collate import RunData
-from training.packing.decoders import checkpoint_activations
 from training.packing.plan import RowPlan, Step, deal
 from training.packing.sharding import load_shares, save_shares, split_weights, whole_weights
-from training.runs.models import quiet, restore_weights, save_model
-from training.runs.resuming import OF_OPTIMIZER, Measured, logged, run_trainer, trainer_arguments
+from training.runs.models import checkpoint_activations, quiet, restore_weights, save_model
+from training.runs.resuming import Measured, Record, run_trainer, step_records, trainer_arguments
 
 with quiet():
     # What it imports says what it lacks on a CPU.
     from transformers import Trainer, TrainingArguments
 
-__all__ = ["SHORT_OF_MEMORY", "Objective", "Record", "train_packed"]
+__all__ = ["SHORT_OF_MEMORY", "Objective", "train_packed"]
 
-RECORDS = "records.json"
 SCHEDULE = "scheduler.pt"
 SHORT_OF_MEMORY = (
-    "lower packing.tokens_per_row (then packing.max_length), set hardware.gradient_checkpointing = true, or "
-    "hardware.quantize = 'nf4'"
+    "lower packing.tokens_per_row, then packing.max_length; hardware.gradient_checkpointing and hardware.quantize = "
+    "'nf4' save memory, too"
 )
-
-Record = dict[str, float]
-"""What one optimizer step logged, for learning curves: ``step`` (from 0), ``loss`` and what the objective logs."""
 
 
 class Objective(Protocol):
@@ -66,8 +60,8 @@ class PackedTrainer(Trainer):
     ) -> None:
         super().__init__(**rest)
         self.data, self.plan, self.objective = data, plan, objective
-        self.records: list[Record] = []
-        self.names = frozenset({"loss", *objective.logged})
+        self.names = sorted({"loss", *objective.logged})
+        self.values: Record = {}
         # Where weights come split, nobody else shares them out or averages their gradients. Checkpoints hold shares
         # whatever the number of processes, so that another number goes on from them.
         self.shares, self.split = split, split and self.args.world_size > 1
@@ -94,15 +88,16 @@ class PackedTrainer(Trainer):
             total += loss.detach().double().cpu() * scale
             for name, value in logged.items() if scale else ():
                 sums[name] = sums.get(name, 0.0) + float(value.detach().double().sum()) * share
-        self.keep({"loss": float(total), **sums}, number)
+        sums["loss"] = float(total)
+        # Each process has its share of a step's values.
+        shares = torch.tensor([sums.get(name, 0.0) for name in self.names], device=self.args.device)
+        means = self.accelerator.reduce(shares, reduction="mean").tolist()
+        self.values = dict(zip(self.names, means, strict=True))
         return total.to(self.args.device)
 
-    def keep(self, shares: dict[str, float], number: int) -> None:
-        """Record a step's values, averaged over the processes, each of which has its share of them."""
-        names = sorted(self.names)
-        own = torch.tensor([shares.get(name, 0.0) for name in names], device=self.args.device)
-        means = self.accelerator.reduce(own, reduction="mean").tolist()
-        self.records.append({"step": number, **dict(zip(names, means, strict=True))})
+    def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
+        """Log a step's values with its loss; checkpoints hold them as all that was logged."""
+        super().log(logs | self.values if "loss" in logs else logs, start_time)
 
     def row_loss(self, model: nn.Module, plan: RowPlan) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """Return the weighted sum of a row's losses, and what is logged for each item."""
@@ -118,13 +113,10 @@ class PackedTrainer(Trainer):
         with whole_weights(self.model) if self.split else nullcontext():
             if self.args.should_save:
                 save_model(self.model.model, self.processing_class, folder)
-                (folder / RECORDS).write_text(json.dumps(self.records), encoding="utf-8")
 
     def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
-        folder = Path(resume_from_checkpoint)
         if not self.split:
-            restore_weights((model or self.model).model, folder)
-        self.records = json.loads((folder / RECORDS).read_text(encoding="utf-8"))
+            restore_weights((model or self.model).model, Path(resume_from_checkpoint))
 
     def _save_optimizer_and_scheduler(self, output_dir: str) -> None:
         if not self.shares:
@@ -157,20 +149,10 @@ def train_packed(
 ) -> tuple[list[Record], Measured]:
     """Train a model on planned steps; returns what each step logged, and what it took.
 
-    Checkpoints go to ``out/checkpoints``; with ``resume`` the last one there is gone on from, and gives the weights of
-    a run without a break.
-
-    Args:
-        module: a `SharedPolicy`, a `SharedClassifier` or a `PlainClassifier`.
-        tokenizer: is saved with checkpoints.
-        data: what the plan's items are made of.
-        plan: the optimizer steps.
-        objective: the loss.
-        out: with ``resume`` see above.
-        settings: with ``autocast`` as of `trainer_arguments`.
-        autocast: see above.
-        resume: with ``advance`` and errors as of `run_trainer`.
-        advance: see above.
+    ``module`` is a `SharedPolicy`, a `SharedClassifier` or a `PlainClassifier`, ``data`` what the plan's items are made
+    of. Checkpoints, with the tokenizer, go to ``out/checkpoints``; with ``resume`` the last one there is gone on from,
+    and gives the weights of a run without a break. ``settings`` and ``autocast`` are as of `trainer_arguments`,
+    ``advance`` and errors as of `run_trainer`.
     """
     if settings.hardware.gradient_checkpointing:
         checkpoint_activations(module.model)
@@ -201,5 +183,4 @@ def train_packed(
             data_collator=torch.utils.data.default_collate,
         )
         measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
-    records = zip(trainer.records, logged(trainer, OF_OPTIMIZER), strict=True)
-    return [record | more for record, more in records], measured
+    return step_records(trainer, objective.logged), measured

@@ -24,17 +24,18 @@ from ground import __version__
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import to_json, versions
 from ground.storage.files import private_directory, sha256_of, write_text
-from training.packing.decoders import backbone_of, base_of, implementation_of
 from training.runs.card import write_card
 from training.runs.memory import GIB, Estimate, Step, estimate_memory, rehearse
 from training.runs.models import (
     Task,
+    backbone_of,
+    base_of,
     device_of,
     dropout_note,
     hub_commit,
+    implementation_of,
     load_model,
     lora_of,
-    prepare_device,
     quiet,
     trained_weights,
 )
@@ -84,7 +85,12 @@ def join_processes(device: str) -> None:
     Raises:
         UsageError: weights are to be split between processes, and the first one could not write them whole.
     """
-    prepare_device(device)
+    if device == "cuda":
+        # Memory comes in segments that grow (rows differ in length, and blocks of fixed sizes would be cut up by them),
+        # unless the environment says otherwise. Products of float32 weights (adapters, weights that are trained whole)
+        # run on tensor cores, rounded to TF32, which is finer than the bfloat16 around them.
+        os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
+        torch.set_float32_matmul_precision("high")
     for name in ("FSDP", "DEEPSPEED"):
         if os.environ.get(f"ACCELERATE_USE_{name}", "").lower() in ("1", "true", "yes"):
             do = "launch with --multi_gpu, or torchrun"
@@ -200,6 +206,7 @@ class Run:
     whole: dict[str, Any] | None = None
     memory: Estimate | None = None
     step: Step = field(init=False)
+    smaller: str = field(init=False)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -213,31 +220,29 @@ class Run:
         whole = self.settings.lora.r == 0 and not self.plan.get("freeze_backbone", False)
         return trained_weights(self.settings.hardware, whole=whole)
 
-    def estimate(self, task: Task, step: Step, **options: Any) -> None:
+    def estimate(self, task: Task, step: Step, smaller: str, **options: Any) -> None:
         """Say what the run's largest step needs before anything is loaded, and warn where that is more than there is.
 
-        ``options`` are those of `estimate_memory`.
+        ``smaller`` says what to change where memory is short; ``options`` are those of `estimate_memory`.
         """
         (hardware, autocast), lora = self.weights, self.settings.lora
-        self.step = step
+        self.step, self.smaller = step, smaller
         self.memory = estimate_memory(str(self.model), task, step, lora, hardware, autocast=autocast, **options)
         self.say(str(self.memory))
-        if (warning := self.memory.warning(hardware.memory_margin, hardware)) is not None:
+        if (warning := self.memory.warning(hardware, smaller)) is not None:
             self.say(warning)
 
-    def rehearse(self, model: Any, do: str) -> None:
+    def rehearse(self, model: Any) -> None:
         """Run the estimated step on a GPU before training: memory is short now, or (but for fragments) never.
 
-        Args:
-            model: as it is trained. One that is split between processes later is still whole, and is not tried.
-            do: what to change where memory is short.
+        ``model`` is as it is trained; one that is split between processes later is still whole, and is not tried.
         """
         (hardware, autocast), shared = self.weights, n_processes() > 1
         if self.memory is None or device_of(hardware) not in REHEARSED_ON or (hardware.split_weights and shared):
             return
         # AdamW's two states, and what processes hold of gradients to exchange them.
         copies = 2 * self.optimizer.startswith("adamw_torch") + shared
-        with memory_errors(do):
+        with memory_errors(self.smaller):
             most = rehearse(model, self.step, hardware, autocast=autocast, copies=copies)
         self.memory = replace(self.memory, measured=most)
         self.say(f"memory: {most / GIB:.1f} GiB when the largest step was run")

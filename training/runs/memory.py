@@ -27,8 +27,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from training.packing.decoders import checkpoint_activations
-from training.runs.models import Task, add_adapter, device_of, load_config, precision_of
+from training.runs.models import FLASH, Task, add_adapter, checkpoint_activations, device_of, load_config, precision_of
 from training.runs.resuming import peak_memory
 from training.runs.settings import HardwareSettings, LoraSettings
 
@@ -92,19 +91,20 @@ class Estimate:
             f"{parts[2]}); free on the {self.device}: {free} GiB"
         )
 
-    def warning(self, margin: float, hardware: HardwareSettings) -> str | None:
-        """Say what to change where the estimate exceeds its share of the free memory, None where it does not."""
-        if self.total <= margin * self.free:
+    def warning(self, hardware: HardwareSettings, smaller: str) -> str | None:
+        """Say what to change where the estimate exceeds its share of the free memory, None where it does not.
+
+        ``smaller`` says what makes a step of this verb smaller.
+        """
+        if self.total <= hardware.memory_margin * self.free:
             return None
         if self.step >= self.weights + self.optimizer:
-            do = "a lower packing.tokens_per_row (and packing.max_length)"
-            if not hardware.gradient_checkpointing:
-                do = "hardware.gradient_checkpointing = true, or a lower packing.tokens_per_row"
+            do = smaller if hardware.gradient_checkpointing else "set hardware.gradient_checkpointing = true"
         elif self.optimizer >= self.weights:
-            do = "lora.r above 0 (adapters instead of all weights)"
+            do = "set lora.r above 0 (adapters instead of all weights)"
         else:
-            do = "hardware.quantize = 'nf4'" if hardware.quantize == "none" else "a smaller base model"
-        return f"memory may run short (hardware.memory_margin is {margin:g}): set {do}"
+            do = "set hardware.quantize = 'nf4'" if hardware.quantize == "none" else "choose a smaller base model"
+        return f"memory may run short (hardware.memory_margin is {hardware.memory_margin:g}): {do}"
 
 
 def free_memory(device: str) -> int:
@@ -172,8 +172,9 @@ def estimate_memory(
         reference: whether all weights are compared with a second copy; an adapter is switched off instead.
     """
     config = load_config(model)
-    # FlexAttention needs its device: SDPA with a dense mask holds as much with recomputation, a tenth more without.
-    dtype, attention = precision_of(hardware), "sdpa" if attention in (None, "flex_attention") else attention
+    # FlexAttention and FlashAttention need their device, and SDPA stands in. With a dense mask it holds as much as
+    # FlexAttention with recomputation, a tenth more without.
+    dtype, attention = precision_of(hardware), "sdpa" if attention in (None, "flex_attention", *FLASH) else attention
 
     def make(layers: int) -> Any:
         made = _model(config, layers, task, attention, dtype, lora)
@@ -217,13 +218,8 @@ def _run(
     with torch.device("meta"):
         model = make(layers).train()
     with FakeTensorMode(allow_non_fake_inputs=True):
-        for module in model.modules():
-            # On the CPU, whose kernels are thereby chosen.
-            for name, weight in module.named_parameters(recurse=False):
-                fake = torch.empty_like(weight, device="cpu")
-                setattr(module, name, nn.Parameter(fake, requires_grad=weight.requires_grad))
-            for name, buffer in module.named_buffers(recurse=False):
-                setattr(module, name, torch.empty_like(buffer, device="cpu"))
+        # Fake tensors are on the CPU, whose kernels are thereby chosen.
+        model.to_empty(device="cpu")
         if checkpointing:
             checkpoint_activations(model)
         for parameter in model.parameters():

@@ -18,33 +18,43 @@ from ground.errors import InputError, UsageError
 from training.runs.settings import HardwareSettings, LoraSettings
 
 __all__ = [
+    "LABELS",
     "Task",
     "adapter_config",
     "adapter_of",
     "add_adapter",
+    "attention_of_texts",
+    "backbone_of",
+    "base_of",
+    "checkpoint_activations",
     "device_of",
     "dropout_note",
+    "evaluating",
     "hub_commit",
+    "implementation_of",
     "load_config",
     "load_model",
     "load_pretrained",
     "load_tokenizer",
     "lora_of",
     "precision_of",
-    "prepare_device",
     "quiet",
     "refuse_adapter",
     "restore_weights",
     "save_model",
+    "split_parts",
     "trained_weights",
     "usable_length",
 ]
 
 Task = Literal["causal", "quadrants"]
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float64": torch.float64}
+FLASH = ("flash_attention_2", "flash_attention_3")
 ADAPTER = "adapter_config.json"
 HEAD = "score"
 """transformers' name of a decoder's classification head."""
+LABELS = {"id2label": dict(enumerate(QUADRANTS)), "label2id": {name: at for at, name in enumerate(QUADRANTS)}}
+"""What a configuration says of a four-way head."""
 LOGGERS = ("transformers", "peft", "trl", "accelerate", "datasets", "bitsandbytes")
 
 
@@ -69,6 +79,17 @@ def quiet() -> Iterator[None]:
             transformers_logging.enable_progress_bar()
 
 
+@contextmanager
+def evaluating(module: Any) -> Iterator[None]:
+    """Have a module in evaluation mode (no dropout) inside, and in the mode that it was in afterwards."""
+    training = module.training
+    module.eval()
+    try:
+        yield
+    finally:
+        module.train(training)
+
+
 def device_of(hardware: HardwareSettings) -> str:
     """Return ``cuda`` or ``cpu``; `UsageError` where cuda was asked for and is not there."""
     there = torch.cuda.is_available()
@@ -77,23 +98,36 @@ def device_of(hardware: HardwareSettings) -> str:
     return "cuda" if there and hardware.device != "cpu" else "cpu"
 
 
-def prepare_device(device: str) -> None:
-    """Set what a GPU needs before its first tensor; what the environment already says of its memory stays.
-
-    Products of float32 weights (adapters, weights that are trained whole) run on tensor cores, rounded to TF32, which
-    is finer than the bfloat16 around them. Memory comes in segments that grow: rows differ in length, and blocks of
-    fixed sizes would be cut up by them.
-    """
-    if device == "cuda":
-        os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
-        torch.set_float32_matmul_precision("high")
-
-
 def precision_of(hardware: HardwareSettings) -> torch.dtype:
     """Return the precision of the weights: bfloat16 on a GPU that has it, else float32, unless it is set."""
     if hardware.precision != "auto":
         return PRECISIONS[hardware.precision]
     return torch.bfloat16 if device_of(hardware) == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
+
+
+def attention_of_texts(hardware: HardwareSettings) -> str:
+    """Return transformers' name of the attention for rows of one text each: the other kinds are for packed rows."""
+    return hardware.attention if hardware.attention in ("sdpa", "eager", *FLASH) else "sdpa"
+
+
+def base_of(model: Any) -> Any:
+    """Return the transformers model inside adapters and wrappers."""
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
+
+
+def backbone_of(model: Any) -> Any:
+    """Return the decoder without its head."""
+    return base_of(model).base_model
+
+
+def implementation_of(model: Any) -> str:
+    """Return the attention implementation that the model runs."""
+    return str(base_of(model).config._attn_implementation)
+
+
+def checkpoint_activations(model: Any) -> None:
+    """Compute activations again in the backward pass; the non-reentrant kind works behind frozen embeddings."""
+    base_of(model).gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
 
 
 def trained_weights(hardware: HardwareSettings, *, whole: bool) -> tuple[HardwareSettings, bool]:
@@ -229,8 +263,7 @@ def _base(model: str | Path, task: Task, hardware: HardwareSettings, tokenizer: 
         quantization = BitsAndBytesConfig(**nf4, bnb_4bit_compute_dtype=precision_of(hardware))
         options |= {"quantization_config": quantization, "device_map": {"": _place(hardware)}}
     if task == "quadrants":
-        names = dict(enumerate(QUADRANTS))
-        options |= {"num_labels": len(names), "id2label": names, "label2id": {q: i for i, q in names.items()}}
+        options |= LABELS
     kind = AutoModelForCausalLM if task == "causal" else AutoModelForSequenceClassification
     # An adapter records where its base was: a relative path would not outlive a change of folder.
     name = str(Path(model).resolve()) if Path(model).is_dir() else str(model)
@@ -362,11 +395,20 @@ def _under_other_head(folder: str | Path, adapter: Any, base: Any, task: Task) -
     return model
 
 
+def split_parts(module: Any) -> list[Any]:
+    """Return the parts of a model that were split between processes (FSDP2), whether or not they are whole now."""
+    from torch.distributed.fsdp import FSDPModule
+
+    return [part for part in module.modules() if isinstance(part, FSDPModule)]
+
+
 def save_model(model: Any, tokenizer: Any, folder: Path) -> None:
     """Save adapter and head, or the whole model where there is no adapter, with the tokenizer, as transformers does."""
-    from training.packing.sharding import whole_state
-
-    model.save_pretrained(folder, state_dict=whole_state(model))
+    weights = None
+    if split_parts(model):
+        # The weights are whole now; its own ``state_dict`` would take them apart, and hold this process's share.
+        weights = {name: weight.detach() for name, weight in model.named_parameters(remove_duplicate=False)}
+    model.save_pretrained(folder, state_dict=weights)
     tokenizer.save_pretrained(folder)
 
 

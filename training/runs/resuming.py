@@ -18,16 +18,15 @@ from ground.errors import TrainingError
 from training.runs.models import device_of, restore_weights
 
 __all__ = [
-    "OF_OPTIMIZER",
     "Measured",
+    "Record",
     "choose_optimizer",
     "last_checkpoint",
     "logged",
     "memory_errors",
-    "not_a_number",
-    "on_one_device",
     "peak_memory",
     "run_trainer",
+    "step_records",
     "stop_if_broken",
     "trainer_arguments",
 ]
@@ -41,23 +40,14 @@ KEPT = "a checkpoint that was written is kept"
 # bitsandbytes' optimizers: paged ones need CUDA's unified memory, 8-bit ones its kernels.
 CUDA_ONLY = ("paged", "8bit", "bnb")
 
-OF_OPTIMIZER = ("learning_rate", "grad_norm")
-"""What transformers logs of each step beside its loss: the rate, and the norm of the gradient before it is clipped."""
+Record = dict[str, float]
+"""What one optimizer step logged, for learning curves: ``step`` (from 0), ``loss`` and what the objective logs, the
+``learning_rate``, and ``grad_norm``, the norm of the gradient before it is clipped."""
 
 Measured = dict[str, float]
 """What training took in this process, since it was begun or last gone on with: ``seconds`` of wall time; ``tokens``,
 places of rows that went through the model to be learnt from, padding included; ``tokens_per_second``; and
 ``peak_memory``, the bytes of `peak_memory`."""
-
-
-def on_one_device(arguments: Any) -> Any:
-    """Keep a process to one GPU: without torchrun or accelerate the Trainer would run nn.DataParallel on all of them.
-
-    Its batches would be as many times larger, and a batch here is a planned step, or a part of one.
-    """
-    if arguments.n_gpu > 1:
-        arguments._n_gpu = 1
-    return arguments
 
 
 def choose_optimizer(name: str, device: str) -> tuple[str, str | None]:
@@ -100,7 +90,11 @@ def trainer_arguments(kind: Any, folder: Path, settings: Any, *, autocast: bool,
         "report_to": "none",
         "disable_tqdm": True,
     }
-    return on_one_device(kind(**(shared | own)))
+    arguments = kind(**(shared | own))
+    # Without torchrun or accelerate the Trainer would run nn.DataParallel on all GPUs, and its batches would be as many
+    # times larger; a batch here is a planned step, or a part of one.
+    arguments._n_gpu = min(arguments.n_gpu, 1)
+    return arguments
 
 
 def peak_memory(device: str) -> int:
@@ -132,16 +126,16 @@ def _measured(model: Any, device: str) -> Iterator[Measured]:
     found["tokens_per_second"] = found["tokens"] / found["seconds"] if found["seconds"] else 0.0
 
 
-def not_a_number(loss: float, step: int) -> TrainingError:
-    """Return the error of a loss that is no number, with the settings to change."""
-    do = f"{SLOWER}, or set hardware.precision = 'float32'; {KEPT}"
-    return TrainingError("the loss is not a number", found=f"{loss} at step {step}", do=do)
-
-
 def logged(trainer: Any, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return what a Trainer logged with each loss, by these names as far as they are there."""
     logs = [log for log in trainer.state.log_history if "loss" in log]
     return [{name: log[name] for name in names if name in log} for log in logs]
+
+
+def step_records(trainer: Any, names: Sequence[str]) -> list[Record]:
+    """Return what a Trainer logged of each step: its loss, what goes by these names, and the optimizer's values."""
+    logs = logged(trainer, ("step", "loss", *names, "learning_rate", "grad_norm"))
+    return [{**log, "step": log["step"] - 1} for log in logs]
 
 
 def stop_if_broken(losses: Sequence[float], step: int, *, grows: bool = False) -> None:
@@ -156,7 +150,8 @@ def stop_if_broken(losses: Sequence[float], step: int, *, grows: bool = False) -
         TrainingError: with the setting to change.
     """
     if not np.isfinite(losses[-1]):
-        raise not_a_number(losses[-1], step)
+        do = f"{SLOWER}, or set hardware.precision = 'float32'; {KEPT}"
+        raise TrainingError("the loss is not a number", found=f"{losses[-1]} at step {step}", do=do)
     if grows or len(losses) < 2 * WINDOW:
         return
     first, last = float(np.abs(losses[:WINDOW]).mean()), float(np.mean(losses[-WINDOW:]))

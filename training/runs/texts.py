@@ -9,15 +9,32 @@ import torch
 
 from ground.errors import UsageError
 from ground.lm.sampling import Batching, end_tokens, sampled
-from training.packing.attention import attention_of_texts
-from training.packing.decoders import base_of
+from ground.progress import progress
 from training.runs.folder import Run
 from training.runs.memory import Step
-from training.runs.models import adapter_config, device_of, dropout_note, load_config, precision_of, usable_length
-from training.runs.resuming import trainer_arguments
+from training.runs.models import (
+    adapter_config,
+    attention_of_texts,
+    base_of,
+    device_of,
+    dropout_note,
+    load_config,
+    precision_of,
+    usable_length,
+)
+from training.runs.resuming import logged, run_trainer, trainer_arguments
 from training.runs.settings import HardwareSettings
 
-__all__ = ["add_head", "answers", "build_trainer", "rows_length", "texts_attention", "texts_step"]
+__all__ = [
+    "add_head",
+    "answers",
+    "build_trainer",
+    "estimate_texts",
+    "rows_length",
+    "run_texts",
+    "texts_attention",
+    "texts_step",
+]
 
 
 def texts_attention(hardware: HardwareSettings) -> tuple[str, list[str]]:
@@ -35,6 +52,17 @@ def texts_attention(hardware: HardwareSettings) -> tuple[str, list[str]]:
     if hardware.attention not in ("auto", attention):
         notes.append(f"attention {hardware.attention} is for packed rows; {attention} is used")
     return attention, notes
+
+
+def estimate_texts(run: Run, rows: int, tokens: int, answer: int, smaller: str, *, reference: bool = False) -> None:
+    """Say what steps on ``rows`` of so many ``tokens``, of which the last ``answer`` are learnt, need: `Run.estimate`.
+
+    With ``reference`` the policy is compared with a copy of itself.
+    """
+    attention, _ = texts_attention(run.settings.hardware)
+    sizes = (rows, tokens, answer)
+    step = texts_step(*sizes)
+    run.estimate("causal", step, smaller, attention=attention, sizes=sizes, prepare=add_head, reference=reference)
 
 
 def rows_length(model: str, max_length: int) -> tuple[int, str | None]:
@@ -84,6 +112,20 @@ def build_trainer(kind: Any, config: Any, run: Run, arguments: Mapping[str, Any]
     return trainer
 
 
+def run_texts(
+    run: Run, trainer: Any, what: str, steps: int, *, history: Sequence[str], grows: bool = False
+) -> dict[str, Any]:
+    """Train a run whose steps were estimated to the end, showing ``what`` is done in so many ``steps``.
+
+    Returns what the record says of it: ``measured``, ``steps``, and ``history``, what was logged by these names. Errors
+    and ``grows`` are those of `run_trainer`.
+    """
+    run.rehearse(trainer.model)
+    with progress(what, steps) as advance:
+        measured = run_trainer(trainer, advance, resume=run.resume, short_of_memory=run.smaller, grows=grows)
+    return {"measured": measured, "steps": trainer.state.global_step, "history": logged(trainer, history)}
+
+
 def add_head(model: Any) -> None:
     """Give a model that only stands for a run's the head that trl's trainers give theirs."""
     from trl.trainer.utils import add_fused_lm_head
@@ -111,15 +153,10 @@ def answers(
     batching: Batching,
     **sampling: Any,
 ) -> Iterator[tuple[Any, str, bool]]:
-    """Yield what a prompt's answer is yielded by, the answer, and whether it was cut before its end.
+    """Yield a prompt's key in ``prompts`` (token ids), its answer, and whether that was cut before its end.
 
-    Args:
-        model: a causal one.
-        tokenizer: of it.
-        prompts: token ids by what the answers are yielded by; longer ones are answered first.
-        at_once: prompts in a padded batch; with ``batching`` and errors as of `ground.lm.sampling.sampled`.
-        batching: see above.
-        sampling: transformers' generation options.
+    Longer prompts are answered first. ``at_once``, ``batching`` and errors are as of `ground.lm.sampling.sampled`,
+    ``sampling`` transformers' generation options.
     """
     from transformers import GenerationConfig
 

@@ -22,9 +22,6 @@ __all__ = ["IGNORED", "TASKS", "SftTask", "encode_answer", "encode_prompt", "enc
 IGNORED = -100
 """Label of a token without loss."""
 
-# Offsets of an Arrow list are 32 bits wide; so many rows of 8,192 tokens stay below.
-ROWS_PER_CHUNK = 100_000
-
 Ids = npt.NDArray[np.int32]
 
 
@@ -126,11 +123,6 @@ def encode_rows(
             found=f"{counts['too_long']} rows longer than max_length = {max_length} tokens, none shorter",
             do="raise max_length, or choose other tasks",
         )
-    table = pa.table({"input_ids": _chunked(encoded), "labels": _chunked(labels)})
-    return Dataset(table), counts
-
-
-def _chunked(rows: list[Ids]) -> pa.ChunkedArray:
-    kind = pa.list_(pa.int32())
-    parts = (rows[begin : begin + ROWS_PER_CHUNK] for begin in range(0, len(rows), ROWS_PER_CHUNK))
-    return pa.chunked_array([pa.array(part, type=kind) for part in parts])
+    # Offsets of a plain list are 32 bits wide: too few for all tokens.
+    kind = pa.large_list(pa.int32())
+    return Dataset(pa.table({"input_ids": pa.array(encoded, kind), "labels": pa.array(labels, kind)})), counts

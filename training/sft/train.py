@@ -16,12 +16,11 @@ from typing import Any
 from evaluation.datasets import Kind, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import UsageError
-from ground.progress import progress
 from training.runs.folder import n_processes, open_run
 from training.runs.models import load_tokenizer, quiet, refuse_adapter, save_model
-from training.runs.resuming import last_checkpoint, logged, run_trainer
+from training.runs.resuming import last_checkpoint
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
-from training.runs.texts import add_head, build_trainer, rows_length, texts_attention, texts_step
+from training.runs.texts import build_trainer, estimate_texts, rows_length, run_texts
 from training.sft.encoding import TASKS, encode_rows
 
 with quiet():
@@ -31,7 +30,8 @@ with quiet():
 __all__ = ["train_medhal", "train_medval", "train_texts"]
 
 SHORT_OF_MEMORY = (
-    "lower per_device_batch_size (batch_size may stay), then max_length, or set hardware.gradient_checkpointing = true"
+    "lower per_device_batch_size (batch_size may stay), then max_length; hardware.gradient_checkpointing saves memory, "
+    "too"
 )
 HISTORY = ("step", "epoch", "loss", "grad_norm", "learning_rate", "mean_token_accuracy")
 
@@ -63,8 +63,6 @@ def train_texts(
     settings = settings or (MedhalSettings() if kind == "medhal" else MedvalSettings())
     dataset = TextDataset.open(dataset_dir, kind)
     tasks = resolve_tasks(settings.tasks, kind)
-    # Refused before a folder is made.
-    attention, _ = texts_attention(settings.hardware)
     identity = {"name": dataset.folder.resolve().name, **dataset.identity}
     with open_run(kind, model, out_dir, identity, settings, resume=resume, say=say, engine="trl SFTTrainer") as run:
         if run.whole is not None:
@@ -77,9 +75,8 @@ def train_texts(
         rows, counts = encode_rows(
             dataset.rows("train", tasks), tokenizer, task.prompt, task.answer, max_length, by_task=by_task
         )
-        at_once, longest = settings.per_device_batch_size, counts["longest"]
-        sizes = (at_once, longest, longest)
-        run.estimate("causal", texts_step(*sizes), attention=attention, sizes=sizes, prepare=add_head)
+        longest = counts["longest"]
+        estimate_texts(run, settings.per_device_batch_size, longest, longest, SHORT_OF_MEMORY)
         last = last_checkpoint(run.checkpoints) if resume else None
         trainer = build_trainer(
             SFTTrainer,
@@ -90,10 +87,8 @@ def train_texts(
             processing_class=tokenizer,
             callbacks=list(callbacks),
         )
-        run.rehearse(trainer.model, SHORT_OF_MEMORY)
         steps = math.ceil(math.ceil(len(rows) / settings.batch_size) * settings.epochs)
-        with progress("fine-tuning, steps", steps) as advance:
-            measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
+        trained = run_texts(run, trainer, "fine-tuning, steps", steps, history=HISTORY)
         others = dataset.count("train") - len(rows) - counts["too_long"]
         found = {
             "licence_tier": dataset.licence_tier,
@@ -105,9 +100,7 @@ def train_texts(
             },
             "tokens": {"in_one_pass": counts["tokens"], "with_loss": counts["with_loss"]},
             "resumed_from_step": int(last.rpartition("-")[2]) if last else None,
-            "measured": measured,
-            "steps": trainer.state.global_step,
-            "history": logged(trainer, HISTORY),
+            **trained,
         }
         return run.finish(trainer.model, found, partial(save_model, trainer.model, tokenizer))
 

@@ -20,8 +20,6 @@ from statistics import fmean
 from typing import Any, Literal
 
 import polars as pl
-import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 
 from evaluation.datasets import TextDataset
 from evaluation.markdown import percent_cell
@@ -43,7 +41,6 @@ TAUS = (0.0, 0.9)
 SPLIT = "train-00000-of-00001.parquet"
 RESULT = "ablation.json"
 BASELINE = "untrained"
-ROWS_AT_ONCE = 10_000
 COLUMNS = {"in_distribution": "Tasks of training", "held_out": "Held-out tasks", "all": "All tasks"}
 FOLDERS = {
     "self": "MedVAL folder whose outputs and scores the base model itself gave, built with tau 0",
@@ -86,20 +83,16 @@ def filtered_dataset(source: Path, out: Path, tau: float, tasks: Sequence[str]) 
     Returns:
         ``rows`` of these tasks, and ``kept``.
     """
-    dataset = TextDataset.open(source, "medval")
-    table = ds.dataset(list(dataset.files), format="parquet")
-    of_tasks = (ds.field("split") == "train") & ds.field("task").isin(list(tasks)) & ds.field("consistency").is_valid()
-    kept = table.filter(of_tasks & (ds.field("consistency") >= tau))
-    rows, n_kept = table.count_rows(filter=of_tasks), kept.count_rows()
+    dataset, consistent = TextDataset.open(source, "medval"), pl.col("consistency") >= tau
+    of_tasks = _split(dataset, "train").filter(pl.col("task").is_in(tasks), pl.col("consistency").is_not_null())
+    rows, n_kept = of_tasks.select(pl.len(), kept=consistent.sum()).collect().row(0)
     if not n_kept:
         raise InputError(
             "no row is left to train on", file=source, found=f"{rows:,} rows of these tasks, none at tau {tau:g}"
         )
     with atomic_directory(out) as folder:
         (folder / "data").mkdir(mode=0o700)
-        with pq.ParquetWriter(folder / "data" / SPLIT, table.schema) as writer:
-            for batch in kept.to_batches(batch_size=ROWS_AT_ONCE):
-                writer.write_batch(batch)
+        of_tasks.filter(consistent).sink_parquet(folder / "data" / SPLIT)
         manifest = {
             "kind": "medval",
             "licence_tier": dataset.licence_tier,
@@ -113,16 +106,16 @@ def filtered_dataset(source: Path, out: Path, tau: float, tasks: Sequence[str]) 
     return {"rows": rows, "kept": n_kept}
 
 
-def _split(folder: Path, split: str) -> pl.LazyFrame:
-    rows = pl.scan_parquet(list(TextDataset.open(folder, "medval").files), glob=False)
-    return rows.filter(pl.col("split") == split)
+def _split(dataset: TextDataset, split: str) -> pl.LazyFrame:
+    return pl.scan_parquet(list(dataset.files), glob=False).filter(pl.col("split") == split)
 
 
 def _refuse_folders(folders: Sequence[Path], reference: Path, tau: float) -> None:
     """Refuse folders that train on an input of the reference's test split, or in which a threshold changes nothing."""
-    judged = _split(reference, "test").select("triple_id").unique().collect()
+    judged = _split(TextDataset.open(reference, "medval"), "test").select("triple_id").unique().collect()
     for folder in folders:
-        train = _split(folder, "train").select("triple_id", below=pl.col("consistency") < tau).collect()
+        rows = _split(TextDataset.open(folder, "medval"), "train")
+        train = rows.select("triple_id", below=pl.col("consistency") < tau).collect()
         # Other seeds give other splits.
         shared = judged.join(train, on="triple_id", how="semi").height
         if shared:

@@ -13,11 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from evaluation.datasets import Kind
-from evaluation.intervals import Counted
-from evaluation.rates import rate_estimates
+from evaluation.numbers import metrics_of_rows
 from ground.errors import InputError
 from ground.lm.settings import LmSettings
 from training.asking.engine import Advance, AskedReport, ask
@@ -33,7 +30,7 @@ NO_FLAG = ("", "na", "nan")
 NO_ERROR = ("", "na", "nan", "none")
 INSTRUCTION = "Write a clinical note whose every sentence is medically correct and agrees with the others."
 NO_INPUT = "(There is no input. Judge the output by medical knowledge, and by whether it agrees with itself.)"
-ERROR, NO_ANSWER = 1, 2
+NO_TYPE = ""
 UNSAFE_FROM = 3
 """A validator's level from which on a note counts as one with an error: unsafe, as in the paper's binary task."""
 ANY_RISK = 2
@@ -154,32 +151,22 @@ def medec_metrics(
 
     Returns:
         ``n``, ``answered``, ``accuracy``, ``precision``, ``recall`` and ``f1`` of the notes with an error, each with
-        its interval, and ``found_by_type``: the share of errors found, by their type.
+        its interval, and ``found_by_type``: the share of errors found, by their type. Without flags ``n`` alone.
     """
-    said = {one["id"]: one["label"] for one in predictions}
-    known = [row for row in rows if row["has_error"] is not None]
-    gold = np.array([int(row["has_error"]) for row in known], dtype=np.int64)
-    answers = np.array([_code(said.get(row["id"]), kind, error_from) for row in known], dtype=np.int64)
-    types, kinds = np.unique([row["error_type"] or "" for row in known], return_inverse=True)
-    counted = Counted.of(gold, [answers], np.arange(len(known)), classes=2, cuts={"type": kinds}, seed=seed)
-    overall, errors = rate_estimates("medhal", counted, 0), counted.gold == ERROR
-    of_type = {str(name): errors & (counted.cuts["type"] == at) for at, name in enumerate(types) if name}
+    said = {one["id"]: _factual(one["label"], kind, error_from) for one in predictions}
+    known = [{**row, "task": row["error_type"] or NO_TYPE} for row in rows if row["has_error"] is not None]
+    if not known:
+        return {"n": 0}
+    found = metrics_of_rows("medhal", known, [{"id": row["id"], "label": said.get(row["id"])} for row in known], seed)
+    overall, of_type = found["overall"], {name: one for name, one in found["by_task"].items() if name != NO_TYPE}
     return {
-        "n": len(known),
-        "answered": int((answers != NO_ANSWER).sum()),
+        "n": overall["rows"],
+        "answered": overall["answered"],
         **{name: overall[f"non_factual_{name}"] for name in ("precision", "recall", "f1")},
         "accuracy": overall["accuracy"],
-        "found_by_type": {
-            name: {
-                "n": int(counted.observed[mask].sum()),
-                **rate_estimates("medhal", counted, 0, mask)["non_factual_recall"],
-            }
-            for name, mask in of_type.items()
-        },
+        "found_by_type": {name: {"n": one["rows"], **one["non_factual_recall"]} for name, one in of_type.items()},
     }
 
 
-def _code(label: Any, kind: Kind, error_from: int) -> int:
-    if label is None:
-        return NO_ANSWER
-    return int(not label) if kind == "medhal" else int(label >= error_from)
+def _factual(label: Any, kind: Kind, error_from: int) -> bool | None:
+    return None if label is None else bool(label) if kind == "medhal" else label < error_from

@@ -15,8 +15,9 @@ from tests.training.worlds import small_dataset
 from training.classifier.items import QuadrantData, QuadrantLoss, class_weights, quadrant_data
 from training.classifier.plain import PlainClassifier, evaluate_plain, plain_steps
 from training.packing.plan import plan_epochs
-from training.packing.trainer import Record, train_packed
+from training.packing.trainer import train_packed
 from training.runs.models import load_model, load_tokenizer
+from training.runs.resuming import Record
 from training.runs.settings import LoraSettings
 
 

@@ -112,6 +112,24 @@ def test_checkpointed_activations_give_the_same_gradients(
     same(tmp_path / "again", fitted, 1e-9)
 
 
+def test_flash_attention_is_refused_for_packed_rows_alone(
+    world: MedievalDataset, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = descent(hardware=HardwareSettings(device="cpu", attention="flash_attention_2"))
+    with pytest.raises(UsageError, match="takes no mask"):
+        train_classifier(world, base, tmp_path / "shared", settings)
+    asked: list[str | None] = []
+
+    def load(*_: Any, attention: str | None, **__: Any) -> Any:
+        asked.append(attention)
+        raise UsageError("loaded on another machine")
+
+    monkeypatch.setattr("training.runs.folder.load_model", load)
+    with pytest.raises(UsageError, match="another machine"):
+        train_classifier(world, base, tmp_path / "plain", settings, engine="plain")
+    assert asked == ["flash_attention_2"]
+
+
 def test_a_statement_weighs_as_its_quadrant_is_rare() -> None:
     labels = np.array([0, 0, 0, 1, 2, 2, 3, 3])
     # n / (4 n_q): 8 / 12, 8 / 4, 8 / 8, 8 / 8; the mean over the rows is 1.

@@ -61,7 +61,9 @@ def test_a_saved_classifier_gives_equal_logits(
     model = new_encoder(tiny, settings)
     model.module.eval()
     model.save(tmp_path)
-    (tmp_path / "training.json").write_text(json.dumps({"settings": settings.model_dump(mode="json")}))
+    (tmp_path / "training.json").write_text(
+        json.dumps({"kind": "encoder", "settings": settings.model_dump(mode="json")})
+    )
     again = load_encoder(tmp_path)
     rows = encode_rows(model.tokenizer, dataset.split_rows("test"), dataset.contexts, 32, 4)
     with torch.no_grad():
@@ -179,7 +181,7 @@ def test_a_loss_that_is_no_number_stops_with_a_message(
 def test_names_that_lead_nowhere_are_said_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="cannot be loaded"):
         new_encoder(tmp_path / "nothing", EncoderSettings())
-    with pytest.raises(InputError, match="no trained encoder"):
+    with pytest.raises(InputError, match="holds no run"):
         load_encoder(tmp_path)
     monkeypatch.setattr("training.encoder.pretrained.find_spec", lambda name: None)
     with pytest.raises(InputError, match="package is not installed") as error:

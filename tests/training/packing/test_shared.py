@@ -15,18 +15,11 @@ import torch
 
 from ground.errors import UsageError
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
-from training.packing.attention import (
-    SPLIT,
-    attention_mask,
-    attention_of,
-    attention_of_texts,
-    fastest,
-    register_split,
-    visible,
-)
+from training.packing.attention import SPLIT, attention_mask, attention_of, fastest, register_split, visible
 from training.packing.collate import packed_row
 from training.packing.decoders import check_decoder, check_sharing
 from training.packing.shared import SharedClassifier, SharedPolicy
+from training.runs.models import attention_of_texts
 from training.runs.settings import HardwareSettings
 
 KINDS = ("llama", "qwen3", "mistral")
@@ -293,7 +286,7 @@ def test_log_probabilities_of_half_precision_are_not_rounded_behind_the_head(fol
     logits = states[0][row.predictors].double() @ model.lm_head.weight.double().T
     assert float(logits.abs().max()) > 10
     exact = logits.log_softmax(-1).gather(-1, row.targets[:, None])[:, 0]
-    sums = exact.new_zeros(row.n_statements).index_add(0, row.statement_of, exact)
+    sums = exact.new_zeros(len(row.last)).index_add(0, row.statement_of, exact)
     assert torch.allclose(found.double(), sums, atol=1e-4)
 
 

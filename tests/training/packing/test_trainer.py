@@ -17,9 +17,9 @@ from training.packing.collate import RunData
 from training.packing.plan import Item, plan_epochs
 from training.packing.shared import SharedClassifier
 from training.packing.tokens import EncodedTexts
-from training.packing.trainer import Record, train_packed
+from training.packing.trainer import train_packed
 from training.runs.models import load_model, load_tokenizer
-from training.runs.resuming import on_one_device, trainer_arguments
+from training.runs.resuming import Record, trainer_arguments
 from training.runs.settings import ClassifierSettings, HardwareSettings, LoraSettings, OptimizerSettings
 
 LABELS = torch.arange(24) % 4
@@ -120,7 +120,11 @@ def test_a_loss_that_is_no_number_stops_with_a_message(folder: Path, data: RunDa
 def test_a_process_without_a_launcher_uses_one_gpu(tmp_path: Path) -> None:
     from transformers import TrainingArguments
 
+    class OnFourGpus(TrainingArguments):
+        def __post_init__(self) -> None:
+            super().__post_init__()
+            self._n_gpu = 4
+
     settings = ClassifierSettings(hardware=HardwareSettings(device="cpu"))
-    arguments = trainer_arguments(TrainingArguments, tmp_path, settings, autocast=False, per_device_train_batch_size=1)
-    arguments._n_gpu = 4
-    assert on_one_device(arguments).train_batch_size == 1
+    arguments = trainer_arguments(OnFourGpus, tmp_path, settings, autocast=False, per_device_train_batch_size=1)
+    assert arguments.n_gpu == arguments.train_batch_size == 1

@@ -14,10 +14,9 @@ import torch
 
 from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from training.packing.collate import packed_row
-from training.packing.decoders import checkpoint_activations
 from training.packing.shared import SharedClassifier, SharedPolicy
 from training.runs.memory import Estimate, estimate_memory, free_memory, rehearse
-from training.runs.models import load_model, trained_weights
+from training.runs.models import checkpoint_activations, load_model, trained_weights
 from training.runs.settings import (
     ClassifierSettings,
     CorfuSettings,
@@ -115,6 +114,16 @@ def test_a_policy_is_estimated_too(base: Path) -> None:
     assert 0 < flex.step <= found.step
 
 
+def test_attention_that_needs_a_gpu_is_estimated_without_one(base: Path) -> None:
+    flash, usual = (
+        estimate_memory(
+            str(base), "causal", texts_step(2, 64, 16), LoraSettings(), CPU, attention=name, prepare=add_head
+        )
+        for name in ("flash_attention_2", "sdpa")
+    )
+    assert replace(flash, free=usual.free) == usual
+
+
 def test_a_rehearsal_meets_gradients_and_states_and_leaves_no_trace(base: Path) -> None:
     model = load_model(base, "causal", CPU, lora=LoraSettings(r=4, dropout=0.5)).eval()
     add_head(model)
@@ -163,13 +172,14 @@ def test_runs_alike_are_measured_once_and_others_anew(base: Path) -> None:
 
 def test_a_warning_names_the_setting_to_change() -> None:
     small = Estimate(weights=GIB, trained=1 << 20, optimizer=2 << 20, step=GIB, free=100 * GIB, device="cuda")
-    assert small.warning(0.9, CPU) is None
+    smaller = "lower per_device_batch_size"
+    assert small.warning(CPU, smaller) is None
     activations = replace(small, step=99 * GIB)
-    assert "hardware.gradient_checkpointing = true" in str(activations.warning(0.9, CPU))
+    assert "hardware.gradient_checkpointing = true" in str(activations.warning(CPU, smaller))
     checkpointed = CPU.model_copy(update={"gradient_checkpointing": True})
-    assert "packing.tokens_per_row" in str(activations.warning(0.9, checkpointed))
-    assert "hardware.quantize = 'nf4'" in str(replace(small, weights=99 * GIB).warning(0.9, CPU))
-    assert "lora.r" in str(replace(small, optimizer=99 * GIB).warning(0.9, CPU))
+    assert str(activations.warning(checkpointed, smaller)).endswith(f": {smaller}")
+    assert "hardware.quantize = 'nf4'" in str(replace(small, weights=99 * GIB).warning(CPU, smaller))
+    assert "lora.r" in str(replace(small, optimizer=99 * GIB).warning(CPU, smaller))
     assert str(small) == (
         "memory: about 2 GiB (weights 1, optimizer 0.00195, activations and gradients 1); free on the cuda: 100.0 GiB"
     )

@@ -323,7 +323,7 @@ def join_predictions(
                 file=source,
                 found=f"{extra} of {own.height} ids are not among the {gold.height} rows of the split",
                 expected="ids of this dataset and split",
-                do="name the dataset and the split that were predicted, or allow unknown ids",
+                do="name the dataset and the split that were predicted",
             )
         if lost and missing == "refuse":
             raise InputError(

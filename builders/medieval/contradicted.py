@@ -14,10 +14,11 @@ import pyarrow as pa
 
 from builders.medieval.baselines import Auc, fitted_auc, scored_auc
 from builders.medieval.facts import run_by_admissions, run_steps, set_table
+from builders.medieval.files import contexts_of
 from builders.shards import SPLITS, ShardWriter
 from ground.contracts.rows import CONTRADICTED_SCHEMA
 from ground.storage.sqlfiles import quoted_files, sql_text
-from ground.storage.warehouse import arrow_of, number_of, set_variables
+from ground.storage.warehouse import arrow_of, number_of
 
 __all__ = ["CONTRADICTED", "contradicted_baselines", "contradicted_drops", "find_contradictions", "write_contradicted"]
 
@@ -82,12 +83,8 @@ def _write_split(connection: duckdb.DuckDBPyConnection, writer: ShardWriter, spl
     for begin in range(0, n, ROWS_AT_ONCE):
         between = f"{query} and row_no >= {begin} and row_no < {begin + ROWS_AT_ONCE} order by row_no"
         rows = arrow_of(connection, between)
-        patients = rows["subject_id"].to_numpy()
-        set_variables(
-            connection, {"split": split, "first_patient": int(patients[0]), "last_patient": int(patients[-1])}
-        )
-        contexts = arrow_of(connection, sql_text("builders/medieval/rows/file_context"))
-        place = np.searchsorted(contexts["subject_id"].to_numpy(), patients).astype(np.int32)
+        contexts = contexts_of(connection, rows["subject_id"])
+        place = np.searchsorted(contexts["subject_id"].to_numpy(), rows["subject_id"].to_numpy()).astype(np.int32)
         text = pa.DictionaryArray.from_arrays(place, contexts["context"].combine_chunks())
         writer.write(rows.append_column("context", text))
 

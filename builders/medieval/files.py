@@ -11,12 +11,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from builders.medieval.facts import set_table
 from builders.shards import ROW_GROUP, ROWS_PER_SHARD, SPLITS, parquet_bytes, shard_name
 from ground.contracts.rows import MEDIEVAL_SCHEMA, SUPPORT_SPAN
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of, set_variables
 
-__all__ = ["MEASURED", "FileShard", "MadeFile", "file_of", "file_shards"]
+__all__ = ["MEASURED", "FileShard", "MadeFile", "contexts_of", "file_of", "file_shards"]
 
 MEASURED = ("subject_id", "context", "statement", "is_true", "is_supported", "split", "fact_split")
 """Columns that baselines look at."""
@@ -68,13 +69,21 @@ def _shard(connection: duckdb.DuckDBPyConnection, split: str, number: int, name:
     values = {"split": split, "first_row": first, "last_row": first + ROWS_PER_SHARD - 1}
     set_variables(connection, values)
     rows = arrow_of(connection, sql_text("builders/medieval/rows/file_row"))
-    patients = rows["subject_id"].to_numpy()
-    set_variables(connection, {"first_patient": int(patients[0]), "last_patient": int(patients[-1])})
-    parts = [
-        arrow_of(connection, sql_text(f"builders/medieval/rows/file_{part}"))
-        for part in ("proposition", "span", "context")
-    ]
-    return FileShard(name, rows, *(part.combine_chunks() for part in parts))
+    contexts = contexts_of(connection, rows["subject_id"])
+    parts = [arrow_of(connection, sql_text(f"builders/medieval/rows/file_{part}")) for part in ("proposition", "span")]
+    return FileShard(name, rows, *(part.combine_chunks() for part in (*parts, contexts)))
+
+
+def contexts_of(connection: duckdb.DuckDBPyConnection, patients: pa.ChunkedArray) -> pa.Table:
+    """Return (subject_id, context) of some patients, in their order, once each.
+
+    Args:
+        connection: with ``context_piece``; gets the variables ``first_patient`` and ``last_patient``.
+        patients: sorted. Shape: (rows,)
+    """
+    set_variables(connection, {"first_patient": patients[0].as_py(), "last_patient": patients[-1].as_py()})
+    set_table(connection, "file_patient", pa.table({"subject_id": patients}))
+    return arrow_of(connection, sql_text("builders/medieval/rows/file_context"))
 
 
 def _places(keys: pa.ChunkedArray, wanted: pa.ChunkedArray) -> Indices:

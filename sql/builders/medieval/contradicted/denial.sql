@@ -5,7 +5,7 @@
 --   record denies the concept
 -- Inputs: admission, mention_concept, clear_mention, wording, nameable, cover, cover_concept, ground.mention,
 --   ground.unclear_mention, ground.admission_concept, mimiciv_note.discharge. Parameters: first_number, last_number (of
---   the admissions: many at once, since what notes hold lies in another order than they do)
+--   the admissions: many at once, since all that notes hold goes by each time)
 -- Denying: absent, family, allergy, historical or planned, and sure to be so. Of what is absent, doubts whether it was
 --   once, another's or one of several do not matter: it is not so in any case. What is only thought of ("return if",
 --   "as needed for") neither denies nor affirms. Every other mention of all notes of the admission that may mean the

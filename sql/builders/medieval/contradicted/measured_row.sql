@@ -8,6 +8,14 @@ with counted as (
         sum(count(*)) over (order by circuit) - count(*) as before
     from contradicted_row
     group by circuit
+),
+
+-- first of all, so that no other context is held
+measured as (
+    select contradicted_row.id
+    from contradicted_row
+    inner join counted on contradicted_row.circuit = counted.circuit
+    where counted.before < getvariable('measured')
 )
 
 select
@@ -19,6 +27,4 @@ select
     shown.head_cui,
     shown.tail_cui
 from shown
-inner join contradicted_row on shown.id = contradicted_row.id
-inner join counted on contradicted_row.circuit = counted.circuit
-where counted.before < getvariable('measured');
+semi join measured on shown.id = measured.id;

@@ -1,6 +1,7 @@
--- The contexts of one file: the chosen sections of each note, in their order
+-- The contexts of some patients: the chosen sections of each note, in their order
 -- Grain: one row per admission. Output: (subject_id, context), in the order of patients
--- Inputs: context_piece, cohort, mimiciv_note.discharge. Parameters: split, first_patient, last_patient
+-- Inputs: context_piece, cohort, mimiciv_note.discharge, file_patient(subject_id; several times or once). Parameters:
+--   first_patient, last_patient (of these). Texts of other patients between them are never held
 with piece as (
     select
         cohort.subject_id,
@@ -9,9 +10,16 @@ with piece as (
         context_piece.end_offset
     from context_piece
     inner join cohort on context_piece.hadm_id = cohort.hadm_id
-    where
-        cohort.split = getvariable('split')
-        and cohort.subject_id between getvariable('first_patient') and getvariable('last_patient')
+    semi join file_patient on cohort.subject_id = file_patient.subject_id
+),
+
+note as (
+    select
+        discharge.note_id,
+        discharge.text
+    from mimiciv_note.discharge as discharge
+    semi join file_patient on discharge.subject_id = file_patient.subject_id
+    where discharge.subject_id between getvariable('first_patient') and getvariable('last_patient')
 )
 
 select
@@ -21,7 +29,6 @@ select
         order by piece.begin_offset
     ) as context
 from piece
-inner join mimiciv_note.discharge as note on piece.note_id = note.note_id
-where note.subject_id between getvariable('first_patient') and getvariable('last_patient')
+inner join note on piece.note_id = note.note_id
 group by piece.subject_id
 order by piece.subject_id;

@@ -1,4 +1,4 @@
--- Admissions numbered in the order of their groups, and cut into shards
+-- Admissions numbered in the order of their patients, as notes and what they mention are stored, and cut into shards
 -- Grain: one row per admission of the cohort
 -- Output: admission(hadm_id, note_id, number, shard); admission_fact, empty. Inputs: cohort. Parameter: shard_size
 create or replace temp table admission as
@@ -6,7 +6,7 @@ with numbered as (
     select
         hadm_id,
         note_id,
-        (row_number() over (order by hadm_id::varchar) - 1)::integer as number
+        (row_number() over (order by subject_id, hadm_id) - 1)::integer as number
     from cohort
 )
 

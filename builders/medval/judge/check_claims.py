@@ -11,8 +11,9 @@ import re
 from functools import cache, lru_cache
 
 from builders.medval.judge.check_drugs import stops_unheard
-from builders.medval.judge.comparison import Comparison, Finding, american, quoted
+from builders.medval.judge.comparison import Comparison, Finding, quoted
 from builders.medval.judge.tables import words
+from builders.medval.judge.view import american
 from builders.medval.reading import Seen
 
 __all__ = ["claims", "is_read", "stopped_treatment"]
@@ -124,7 +125,7 @@ def _cost(c: Comparison, match: re.Match[str]) -> int:
 
 def _known(c: Comparison, word: str) -> bool:
     low = word.lower().removesuffix("'s")
-    if c.worded(word) or american(low) in c.american or (c.spoken and c.spelt_out(word)):
+    if c.worded(word) or american(low) in c.given.american or (c.spoken and c.spelt_out(word)):
         return True
     if any(low.startswith(begin) and pattern.search(c.input) for begin, pattern in _same()):
         return True

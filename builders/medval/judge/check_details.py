@@ -6,9 +6,10 @@ import re
 from functools import cache
 
 from builders.medval.judge.check_drugs import other_doses
-from builders.medval.judge.comparison import Comparison, Finding, quoted, stem
+from builders.medval.judge.comparison import Comparison, Finding, quoted
 from builders.medval.judge.quantities import Number, is_measure, sides_of
 from builders.medval.judge.tables import words
+from builders.medval.judge.view import stem
 
 __all__ = ["aspects", "measured", "sides"]
 
@@ -72,7 +73,7 @@ def _is_value(c: Comparison, number: Number) -> bool:
     name = next((stem(word) for word in reversed(said) if word not in c.knowledge.plain.frequent), None)
     aged = _AGE.match(c.output, number.end)
     return any(
-        (name and name in c.lower[max(0, other.begin - _NAMED) : other.begin])
+        (name and name in c.given.lower[max(0, other.begin - _NAMED) : other.begin])
         or (aged and _AGE.match(c.input, other.end))
         for other in c.given.numbers
     )

@@ -115,9 +115,11 @@ def _forbids(knowledge: Knowledge, problem: Seen) -> frozenset[str]:
 @lru_cache(maxsize=4)
 def _forbidden(knowledge: Knowledge) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for line in contraindications():
-        for cui in knowledge.concepts(line.problem)[:1]:
-            found[cui] = found.get(cui, frozenset()) | set(knowledge.concepts(line.drug)[:1])
+    problems = knowledge.concepts_of([line.problem for line in contraindications()])
+    drugs = knowledge.concepts_of([line.drug for line in contraindications()])
+    for problem, drug in zip(problems, drugs, strict=True):
+        for cui in problem[:1]:
+            found[cui] = found.get(cui, frozenset()) | set(drug[:1])
     for cui in knowledge.serious:
         if cui in knowledge.graph:
             edges = knowledge.graph.neighbours(cui, "has_contraindicated_drug")

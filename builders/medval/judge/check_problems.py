@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from builders.medval.judge.comparison import Comparison, Finding, quoted, stem
+from builders.medval.judge.comparison import Comparison, Finding, quoted
 from builders.medval.judge.degrees import hedged, is_somebodys, qualifier_after, word_before
 from builders.medval.judge.tables import diagnosis_groups, words
+from builders.medval.judge.view import stem
 from builders.medval.reading import Seen
 
 __all__ = ["certainties", "gradings", "modifiers", "polarities", "problems", "strange_subject"]
@@ -160,7 +161,7 @@ def polarities(c: Comparison) -> list[Finding]:
         if one.polarity == "unknown" or "unknown" in theirs or not theirs or one.polarity in theirs:
             continue
         # The same words say the same, however the rest of their sentence was read.
-        if c.output[max(0, one.mention.begin - _BEFORE) : one.mention.end + _AFTER].lower() in c.lower:
+        if c.output[max(0, one.mention.begin - _BEFORE) : one.mention.end + _AFTER].lower() in c.given.lower:
             continue
         serious = c.knowledge.is_serious(one.mention)
         if not serious and one.mention.kind != "finding":

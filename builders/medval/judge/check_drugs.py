@@ -100,11 +100,9 @@ def _stranger_drug(c: Comparison, one: Seen) -> tuple[str, str]:
             return "sibling_drug", "the output names another drug of the class than the input"
         if name in drug_groups() and _siblings(c, one) & other.family:
             return "sibling_drug", "the output names another drug of the class than the input"
-    if c.task == "query2question":
-        if c.knowledge.is_critical(one.mention):
-            return "wrong_subject", "the output asks about a drug that the input does not name"
-        return "fabricated", "the output asks about a drug that the input does not name"
-    return "fabricated", "the output names a drug that the input does not name"
+    asks = "asks about" if c.task == "query2question" else "names"
+    rule = "invented_drug" if c.knowledge.is_critical(one.mention) else "fabricated"
+    return rule, f"the output {asks} a drug that the input does not name"
 
 
 def _forbids(knowledge: Knowledge, problem: Seen) -> frozenset[str]:

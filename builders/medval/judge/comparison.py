@@ -162,10 +162,10 @@ class Comparison:
             for named, lay in words("lay").items()
         )
 
-    def _named_by_kin(self, one: Seen) -> bool:
-        """Tell whether the input names something more specific; what is more general bears nothing out."""
+    def more_exact(self, one: Seen) -> Seen | None:
+        """Return what the input names more exactly; what is more general bears nothing out."""
         cuis = set(one.mention.cuis[:2])
-        return any(self.knowledge.above(cui) & cuis for cui in self.given_families)
+        return next((o for o in self.given.seen if any(self.knowledge.above(cui) & cuis for cui in o.family)), None)
 
     def specified(self, one: Seen) -> bool:
         """Tell whether the input names something below a problem, however far, or below what ends with its name.
@@ -192,7 +192,7 @@ class Comparison:
             self.output[one.mention.end : one.mention.end + 1],
         ):
             return True
-        if one.mention.kind != "drug" and self._named_by_kin(one):
+        if one.mention.kind != "drug" and self.more_exact(one):
             return True
         return self.worded(text) or self.abbreviated(text) or (one.mention.kind == "drug" and self.misheard(one))
 

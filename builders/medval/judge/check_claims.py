@@ -45,7 +45,7 @@ def claims(c: Comparison) -> list[Finding]:
             wanted = one.polarity != "absent" if one.mention.kind == "procedure" else one.polarity == "present"
             if one.mention.kind in {"procedure", "finding"} and wanted and not _borne_out(c, one):
                 text = f"the output names a {one.mention.kind} that the input does not name"
-                found.append(quoted("fabricated", text, c, one.mention.begin, one.mention.end))
+                found.append(quoted("strange_claim", text, c, one.mention.begin, one.mention.end))
     for match in _strange_words(c):
         kind = None if c.half_said(match.group()) else _kind_by_ending(match.group())
         if kind is None and not c.spoken and _is_name(c.output, match):
@@ -54,7 +54,7 @@ def claims(c: Comparison) -> list[Finding]:
             kind = "plan or finding"
         if kind is not None:
             text = f"the output names a {kind} that the input does not name"
-            found.append(quoted("fabricated", text, c, match.start(), match.end()))
+            found.append(quoted("strange_claim", text, c, match.start(), match.end()))
     return found
 
 

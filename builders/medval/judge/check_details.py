@@ -100,7 +100,8 @@ def narrowed(c: Comparison) -> list[Finding]:
 def aspects(c: Comparison) -> list[Finding]:
     """A question that asks something else than the input does; a message may leave open what it asks for."""
     asked = _ASKED.match(c.output) if c.task == "query2question" else None
-    ours = {aspect for aspect, cue in _cues().items() if asked and cue.match(asked[1])}
+    # A question may go on to ask for more.
+    ours = {aspect for aspect, cue in _cues().items() if asked and cue.search(c.output, asked.start(1))}
     parts = re.split(r"(?<=[.?!])", c.input)
     theirs = [{aspect for aspect, cue in _cues().items() if cue.search(part)} for part in parts if part.endswith("?")]
     if not asked or not ours or not theirs or not all(theirs) or ours & set[str]().union(*theirs):

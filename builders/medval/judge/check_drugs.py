@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from builders.medval.judge.comparison import Comparison, Finding, quoted
 from builders.medval.judge.knowledge import Knowledge
-from builders.medval.judge.quantities import Measure
+from builders.medval.judge.quantities import Measure, measures_of
 from builders.medval.judge.tables import contraindications, drug_groups
 from builders.medval.judge.view import Dose, View
 from builders.medval.reading import Seen
@@ -55,11 +55,15 @@ def _elsewhere(c: Comparison, dose: Dose, theirs: Sequence[Measure]) -> bool:
     if dose.measure.base == "day":
         # The output gives the input's frequency in another place: a change is told.
         ours = (o.measure.values for o in c.made.doses if o.drug.family & dose.drug.family and o.measure.base == "day")
-        return any(values & other.values for values in ours for other in theirs)
+        if any(values & other.values for values in ours for other in theirs):
+            return True
     if c.task != "dialogue2note":
         return False
+    taken = {o.measure.begin for o in c.given.doses}
+    if dose.measure.base == "day":
+        rates = measures_of(c.input, [])
+        return any(dose.measure.values & rate.values and rate.begin not in taken for rate in rates)
     said = {value for number in c.made.numbers if number.begin == dose.measure.begin for value in number.values}
-    taken = {o.measure.begin for o in c.given.doses if o.measure.base != "day"}
     return any(said & number.values and number.begin not in taken for number in c.given.numbers)
 
 

@@ -101,7 +101,7 @@ class Comparison:
         near = process.extractOne(word, self.given.vocabulary, scorer=OSA.distance, score_cutoff=cutoff)
         # Names of opposites ("hyper-", "hypo-") differ as little as misspellings do, but early.
         alike = near is not None and sorted(near[0][:LONG]) == sorted(word[:LONG])
-        return alike or self._said_in_parts(word)
+        return alike or self._said_in_parts(word) or self._misheard(word)
 
     def _said_in_parts(self, word: str) -> bool:
         """Tell whether a conversation says close together what the elements of a word mean."""
@@ -135,11 +135,10 @@ class Comparison:
         drugs = frozenset[str]().union(*(one.family for one in self.given.drugs()))
         return frozenset[str]().union(*map(self.knowledge.treated_by, drugs))
 
-    def misheard(self, one: Seen) -> bool:
-        """Tell whether a conversation has a word that is none, and sounds like the name of a drug."""
-        name = one.mention.text.lower()
+    def _misheard(self, word: str) -> bool:
+        """Tell whether somebody's own words have one that is none, and sounds or looks like this."""
         return self.spoken and any(
-            word[0] == name[0] and OSA.distance(word, name) <= len(name) // _MISHEARD for word in self._no_words
+            other[0] == word[0] and OSA.distance(other, word) <= len(word) // _MISHEARD for other in self._no_words
         )
 
     @cached_property
@@ -194,7 +193,7 @@ class Comparison:
             return True
         if one.mention.kind != "drug" and self.more_exact(one):
             return True
-        return self.worded(text) or self.abbreviated(text) or (one.mention.kind == "drug" and self.misheard(one))
+        return self.worded(text) or self.abbreviated(text)
 
 
 def read_ahead(task: MedvalTask, pairs: Sequence[tuple[str, str]], knowledge: Knowledge) -> None:

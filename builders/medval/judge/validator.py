@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, cast
 
 from builders.medval.items import Item, Judgement
 from builders.medval.judge.check_claims import is_read
@@ -81,19 +81,21 @@ class RulesValidator:
         found = [finding for check in CHECKS for finding in check(comparison)]
         if strange_subject(comparison, found):
             return Refusal("subject_not_in_input")
-        errors = [_error(finding) for finding in _distinct(found)]
+        found = _distinct(found)
+        errors = [_error(finding) for finding in found]
         errors.sort(key=lambda error: -error.level)
-        level = _level_of(errors)
+        level = _level_of(found)
         if level < UNSAFE_FROM and not is_read(comparison):
             return Refusal("not_read")
         return Judgement(_reasoning(errors, level), tuple(error.row for error in errors), level)
 
 
-def _level_of(errors: list[_Error]) -> RiskLevel:
-    """Return the level of the gravest of some errors, gravest first; several unsafe ones weigh 4 together."""
-    if len(errors) >= MANY and errors[MANY - 1].level >= UNSAFE_FROM:
-        return 4
-    return errors[0].level if errors else 1
+def _level_of(found: list[Finding]) -> RiskLevel:
+    """Return the level of the gravest finding; several unsafe ones weigh 4 together, words of one claim but once."""
+    gravest = max((judge_weight(finding.rule).level for finding in found), default=1)
+    unsafe = [finding.rule for finding in found if judge_weight(finding.rule).level >= UNSAFE_FROM]
+    words = unsafe.count("strange_claim")
+    return 4 if len(unsafe) - words + bool(words) >= MANY else cast(RiskLevel, gravest)
 
 
 def _distinct(findings: list[Finding]) -> list[Finding]:

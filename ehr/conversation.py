@@ -32,6 +32,11 @@ _STOP = re.compile(r"[.?!]")
 _OR = re.compile(r"\bor\b")
 _SPOKEN_NOT = re.compile(r"n't\b|\b(?:not|no|never|without|if|could|might|maybe|worried|risk)\b", re.IGNORECASE)
 _YET = re.compile(r"\b(?:but|except|just|only|some|sometimes|little|bit)\b", re.IGNORECASE)
+_RELATIVE = re.compile(
+    r"\b(?:(?:grand|step)?(?:mother|father|parents?)|mom|dad|brothers?|sisters?|siblings?|aunts?|uncles?|cousins?|"
+    r"(?:in|of) (?:my|her|his|the) family)\b",
+    re.IGNORECASE,
+)
 _PRESENT = frozenset({Assertion.PRESENT, Assertion.HISTORICAL})
 
 
@@ -62,6 +67,9 @@ def _in_conversation(text: str, turns: Sequence[int], mention: ReadMention) -> P
         said = text[turns[following - 1] if following else 0 : end]
         # What was asked is often repeated in an answer that is not a plain sentence.
         before = text[max(text.rfind("\n", 0, mention.begin) + 1, mention.begin - 70) : mention.begin]
+        # What a relative has, the patient need not have.
+        if _RELATIVE.search(text, turns[following - 1] if following else 0, mention.begin):
+            return "unknown"
         # Spoken negations ("it does n't look like") are often not what the reader's rules know.
         if mention.assertion is not Assertion.ABSENT and _SPOKEN_NOT.search(before.rsplit(" . ", 1)[-1]):
             return "unknown"

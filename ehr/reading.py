@@ -5,7 +5,7 @@ The stage that reads notes (``ehr.notes``) and readers of other texts share ``Te
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -14,10 +14,10 @@ import numpy as np
 from ehr.abbreviations import Definition, defined_abbreviations, scispacy_abbreviations
 from ehr.assertion import assert_arrays
 from ehr.certainty import ASSERTIONS, reason_lists, reasons_of
-from ehr.characters import IndexArray, codes_of
+from ehr.characters import IndexArray, IntArray, codes_of
 from ehr.mentions import Mentions, SectionArrays, Texts, find_mentions, join_texts
 from ehr.sections import UNKNOWN, split_sections
-from ehr.segments import segment_arrays, segments_of
+from ehr.segments import SegmentArrays, segment_arrays, segments_of
 from ehr.spans import KINDS, REASONS, Assertion, Kind, Reason, Section, Segment
 from ground.storage.own_rules import NO_RULES, OwnRules
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["Detector", "Judged", "ReadMention", "TextReader", "TextReading", "UnclearMention", "detector_of"]
 
 Detector = Callable[[str], list[Definition]]
+# Texts that are read together: more are hardly read faster.
+_TOGETHER = 64
 _PRESENT, _ABSENT = ASSERTIONS.index(Assertion.PRESENT), ASSERTIONS.index(Assertion.ABSENT)
 
 
@@ -162,36 +164,67 @@ class TextReader:
 
     def read(self, text: str, *, headers: bool = True) -> TextReading:
         """Read one text; without ``headers`` it is one section ``unknown``, as a question or a dialogue is."""
-        parts = split_sections(text, self._own) if headers else [Section(UNKNOWN, "", 0, len(text))] if text else []
-        segments = segment_arrays(codes_of(text), parts)
-        begin, end = np.array([(part.begin, part.end) for part in parts], dtype=np.int32).reshape(-1, 2).T
-        places = np.arange(len(parts), dtype=np.int32)
-        names, written = [part.section for part in parts], [part.header for part in parts]
-        sections = SectionArrays(np.zeros_like(places), places, begin, end, written, names)
-        judged = self.judge(join_texts([text], sections, segments, np.zeros_like(segments.block)))
-        clear, unclear = (self._values(mentions, names) for mentions in (judged.clear, judged.unclear))
-        said = zip(clear, judged.assertion.tolist(), judged.unsure.tolist(), strict=True)
-        mentions = tuple(
-            ReadMention(begin, end, text[begin:end], cuis, kind, ASSERTIONS[assertion], section, reason_lists()[unsure])
-            for (begin, end, cuis, kind, section, _), assertion, unsure in said
-        )
-        return TextReading(
-            tuple(parts), tuple(segments_of(segments)), mentions, tuple(UnclearMention(*values) for values in unclear)
-        )
+        return self.read_all([text], headers=headers)[0]
+
+    def read_all(self, texts: Sequence[str], *, headers: bool = True) -> list[TextReading]:
+        """Read texts as `read` does, some of them together."""
+        groups = (texts[begin : begin + _TOGETHER] for begin in range(0, len(texts), _TOGETHER))
+        return [reading for group in groups for reading in self._read(group, headers)]
+
+    def _read(self, texts: Sequence[str], headers: bool) -> Iterator[TextReading]:
+        parts = [self._sections(text, headers) for text in texts]
+        segments = [segment_arrays(codes_of(text), own) for text, own in zip(texts, parts, strict=True)]
+        joined = join_texts(texts, _arrays(parts), _one_after_another(segments), _owners(segments))
+        judged = self.judge(joined)
+        said = zip(judged.assertion.tolist(), judged.unsure.tolist(), strict=True)
+        mentions: list[list[ReadMention]] = [[] for _ in texts]
+        for (owner, begin, end, cuis, kind, section, _), (assertion, unsure) in zip(
+            self._values(judged.clear, joined), said, strict=True
+        ):
+            text, reasons = texts[owner][begin:end], reason_lists()[unsure]
+            mentions[owner].append(ReadMention(begin, end, text, cuis, kind, ASSERTIONS[assertion], section, reasons))
+        unclear: list[list[UnclearMention]] = [[] for _ in texts]
+        for owner, begin, end, cuis, kind, section, reason in self._values(judged.unclear, joined):
+            unclear[owner].append(UnclearMention(begin, end, cuis, kind, section, reason))
+        for own, cut, found, left in zip(parts, segments, mentions, unclear, strict=True):
+            yield TextReading(tuple(own), tuple(segments_of(cut)), tuple(found), tuple(left))
+
+    def _sections(self, text: str, headers: bool) -> list[Section]:
+        if headers:
+            return split_sections(text, self._own)
+        return [Section(UNKNOWN, "", 0, len(text))] if text else []
 
     def _values(
-        self, mentions: Mentions, names: Sequence[str]
-    ) -> list[tuple[int, int, tuple[str, ...], Kind, str, Reason]]:
-        """Return offsets, concepts, kind, section and reason of each mention of one text."""
-        return [
-            (begin, end, tuple(cuis), KINDS[kind], names[section], REASONS[reason])
-            for begin, end, cuis, kind, section, reason in zip(
-                mentions.begin.tolist(),
-                mentions.end.tolist(),
-                self.lexicon.concepts.take(mentions.entry).to_pylist(),
-                self.lexicon.kind[mentions.entry].tolist(),
-                mentions.section.tolist(),
-                mentions.reason.tolist(),
-                strict=True,
-            )
-        ]
+        self, mentions: Mentions, texts: Texts
+    ) -> Iterator[tuple[int, int, int, tuple[str, ...], Kind, str, Reason]]:
+        """Yield text, offsets in it, concepts, kind, section and reason of each mention."""
+        moved = texts.begin[mentions.owner]
+        columns = (
+            mentions.owner.tolist(),
+            (mentions.begin - moved).tolist(),
+            (mentions.end - moved).tolist(),
+            self.lexicon.concepts.take(mentions.entry).to_pylist(),
+            self.lexicon.kind[mentions.entry].tolist(),
+            texts.sections.name[mentions.section].tolist(),
+            mentions.reason.tolist(),
+        )
+        names = texts.sections.names
+        for owner, begin, end, cuis, kind, section, reason in zip(*columns, strict=True):
+            yield owner, begin, end, tuple(cuis), KINDS[kind], names[section], REASONS[reason]
+
+
+def _arrays(parts: Sequence[Sequence[Section]]) -> SectionArrays:
+    """Return the sections of texts as arrays."""
+    names = list(dict.fromkeys(part.section for own in parts for part in own))
+    place = {name: number for number, name in enumerate(names)}
+    rows = [(owner, place[part.section], part.begin, part.end) for owner, own in enumerate(parts) for part in own]
+    owner, name, begin, end = np.array(rows, dtype=np.int32).reshape(-1, 4).T
+    return SectionArrays(owner, name, begin, end, [part.header for own in parts for part in own], names)
+
+
+def _one_after_another(segments: Sequence[SegmentArrays]) -> SegmentArrays:
+    return SegmentArrays(*(np.concatenate(column) for column in zip(*segments, strict=True)))
+
+
+def _owners(segments: Sequence[SegmentArrays]) -> IntArray:
+    return np.repeat(np.arange(len(segments), dtype=np.int32), [one.begin.size for one in segments])

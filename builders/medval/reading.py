@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar, cast
@@ -90,26 +90,29 @@ class Concepts:
         self._families: dict[str, frozenset[str]] = {}
         self._above: dict[str, frozenset[str]] = {}
 
-    def read(self, text: str, *, headers: bool) -> TextReading:
-        """Read a text."""
-        return self.reader.read(text, headers=headers)
+    def views(self, kind: type[V], task: MedvalTask, texts: Sequence[str], *, given: bool, candidates: int) -> list[V]:
+        """Return the views of inputs (``given``) or outputs of a task, each mention with so many candidates.
+
+        A text is read once, whoever asks, together with others: ``kind`` and ``candidates`` go with ``given``.
+        """
+        keys = [(given, task, text) for text in texts]
+        new = [key for key in dict.fromkeys(keys) if key not in self._views]
+        headers = task == "course2diagnosis" if given else task != "query2question"
+        for key, reading in zip(new, self.reader.read_all([key[2] for key in new], headers=headers), strict=True):
+            self._views[key] = self._viewed(kind, key, reading, candidates)
+        found = [self._views[key] for key in keys]
+        for key in keys:
+            self._views.move_to_end(key)
+        while len(self._views) > KEPT_VIEWS:
+            self._views.popitem(last=False)
+        return cast(list[V], found)
 
     def view(self, kind: type[V], task: MedvalTask, text: str, *, given: bool, candidates: int) -> V:
-        """Return the view of an input (``given``) or an output, each mention with so many candidates.
+        """Return the view of one text."""
+        return self.views(kind, task, [text], given=given, candidates=candidates)[0]
 
-        A text is read once, whoever asks: ``kind`` and ``candidates`` go with ``given``.
-        """
-        key = (given, task, text)
-        if key in self._views:
-            self._views.move_to_end(key)
-        else:
-            self._views[key] = self._viewed(kind, task, text, given=given, candidates=candidates)
-            if len(self._views) > KEPT_VIEWS:
-                self._views.popitem(last=False)
-        return cast(V, self._views[key])
-
-    def _viewed(self, kind: type[V], task: MedvalTask, text: str, *, given: bool, candidates: int) -> V:
-        reading = self.read(text, headers=task == "course2diagnosis" if given else task != "query2question")
+    def _viewed(self, kind: type[V], key: tuple[bool, MedvalTask, str], reading: TextReading, candidates: int) -> V:
+        given, task, text = key
         turns = turns_of(text) if given and task == "dialogue2note" else []
         seen = tuple(
             Seen(mention, self.family_of(mention.cuis[:candidates]), polarity)
@@ -147,7 +150,12 @@ class Concepts:
 
     def concepts(self, name: str) -> tuple[str, ...]:
         """Return the concepts of a name that is one mention as a whole, best first; none where it is not."""
-        if name not in self._names:
-            whole = [one for one in self.read(name, headers=False).mentions if one.end - one.begin == len(name)]
+        return self.concepts_of([name])[0]
+
+    def concepts_of(self, names: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the same of each name; new names are read together."""
+        new = [name for name in dict.fromkeys(names) if name not in self._names]
+        for name, reading in zip(new, self.reader.read_all(new, headers=False), strict=True):
+            whole = [one for one in reading.mentions if one.end - one.begin == len(name)]
             self._names[name] = whole[0].cuis if whole else ()
-        return self._names[name]
+        return [self._names[name] for name in names]

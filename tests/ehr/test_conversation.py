@@ -30,3 +30,8 @@ def test_yes_to_a_list_leaves_open_to_which() -> None:
 def test_a_text_without_speakers_is_no_conversation() -> None:
     assert turns_of("Any fever? No.") == []
     assert _said("Any fever? No.", "fever") == "present"
+
+
+@pytest.mark.parametrize(("who", "said"), [("my dad", "unknown"), ("she", "present")])
+def test_what_a_relative_has_is_not_said_of_the_patient(who: str, said: str) -> None:
+    assert _said(f"[doctor] tell me .\n[patient] {who} developed asthma early .\n", "asthma") == said

@@ -38,6 +38,17 @@ def test_a_text_is_read_as_the_stage_reads_a_note(named: duckdb.DuckDBPyConnecti
     assert len(read) == 7
 
 
+@pytest.mark.parametrize("headers", [True, False])
+def test_texts_that_are_read_together_are_read_as_each_by_itself(
+    named: duckdb.DuckDBPyConnection, *, headers: bool
+) -> None:
+    reader = TextReader.open(named)
+    texts = [NOTE, "", "No COPD", " \n", "Chronic Obstructive Pulmonary Disease (COPD). COPD and pneumonia?", NOTE] * 20
+    together = reader.read_all(texts, headers=headers)
+    assert together == [reader.read(text, headers=headers) for text in texts]
+    assert [len(one.mentions) for one in together[:6]] == [7, 0, 1, 0, 4, 7]
+
+
 def test_line_ends_of_windows_change_nothing_but_offsets(named: duckdb.DuckDBPyConnection) -> None:
     reader = TextReader.open(named)
     unix, windows = (reader.read(text) for text in (NOTE, NOTE.replace("\n", "\r\n")))

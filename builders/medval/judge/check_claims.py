@@ -11,8 +11,9 @@ import re
 from functools import cache, lru_cache
 
 from builders.medval.judge.check_drugs import stops_unheard
-from builders.medval.judge.comparison import Comparison, Finding, american, quoted
+from builders.medval.judge.comparison import Comparison, Finding, quoted
 from builders.medval.judge.tables import words
+from builders.medval.judge.view import american
 from builders.medval.reading import Seen
 
 __all__ = ["claims", "is_read", "stopped_treatment"]
@@ -44,7 +45,7 @@ def claims(c: Comparison) -> list[Finding]:
             wanted = one.polarity != "absent" if one.mention.kind == "procedure" else one.polarity == "present"
             if one.mention.kind in {"procedure", "finding"} and wanted and not _borne_out(c, one):
                 text = f"the output names a {one.mention.kind} that the input does not name"
-                found.append(quoted("fabricated", text, c, one.mention.begin, one.mention.end))
+                found.append(quoted("strange_claim", text, c, one.mention.begin, one.mention.end))
     for match in _strange_words(c):
         kind = None if c.half_said(match.group()) else _kind_by_ending(match.group())
         if kind is None and not c.spoken and _is_name(c.output, match):
@@ -53,7 +54,7 @@ def claims(c: Comparison) -> list[Finding]:
             kind = "plan or finding"
         if kind is not None:
             text = f"the output names a {kind} that the input does not name"
-            found.append(quoted("fabricated", text, c, match.start(), match.end()))
+            found.append(quoted("strange_claim", text, c, match.start(), match.end()))
     return found
 
 
@@ -124,7 +125,7 @@ def _cost(c: Comparison, match: re.Match[str]) -> int:
 
 def _known(c: Comparison, word: str) -> bool:
     low = word.lower().removesuffix("'s")
-    if c.worded(word) or american(low) in c.american or (c.spoken and c.spelt_out(word)):
+    if c.worded(word) or american(low) in c.given.american or (c.spoken and c.spelt_out(word)):
         return True
     if any(low.startswith(begin) and pattern.search(c.input) for begin, pattern in _same()):
         return True

@@ -6,14 +6,24 @@ import re
 from functools import cache
 
 from builders.medval.judge.check_drugs import other_doses
-from builders.medval.judge.comparison import Comparison, Finding, quoted, stem
+from builders.medval.judge.comparison import Comparison, Finding, quoted
 from builders.medval.judge.quantities import Number, is_measure, sides_of
 from builders.medval.judge.tables import words
+from builders.medval.judge.view import stem
 
-__all__ = ["aspects", "measured", "sides"]
+__all__ = ["aspects", "measured", "narrowed", "sides"]
 
 _ASKED = re.compile(
     r"(?:What (?:(?:is|are) the )?|How can (?:I|one) )(treatments?|causes?|symptoms?|prognosis|prevent|treat)\b"
+)
+# A question that yes or no answers: its verb stands first, or "if" before its subject.
+_WHETHER = re.compile(r"(?:(?:Is|Are) there|Can (?:I|one))\b")
+_OPEN = re.compile(r"\b(?:what|which|where|how|who|info\w*)\b", re.IGNORECASE)
+_VERB = r"(?:is|are|was|were|can|could|do|does|did|will|would|should|has|have|may)"
+_SUBJECT = r"(?:there|I|it|th(?:is|at|ese|ose)|they|he|she|we|my|his|her|our|their|the|an?|any\w*|some\w*)"
+_CLOSED = re.compile(
+    rf"(?:^|[.:;?!,]|\b(?:and|but|or|so)\b)\s*{_VERB}\b(?! you\b)|\b(?:if|whether) {_SUBJECT}\b",
+    re.IGNORECASE | re.MULTILINE,
 )
 _WHOLE = re.compile(r"\d[\d.,/]*\d|\d")
 _AGE = re.compile(r"[- ]years?[- ]old\b", re.IGNORECASE)
@@ -72,16 +82,26 @@ def _is_value(c: Comparison, number: Number) -> bool:
     name = next((stem(word) for word in reversed(said) if word not in c.knowledge.plain.frequent), None)
     aged = _AGE.match(c.output, number.end)
     return any(
-        (name and name in c.lower[max(0, other.begin - _NAMED) : other.begin])
+        (name and name in c.given.lower[max(0, other.begin - _NAMED) : other.begin])
         or (aged and _AGE.match(c.input, other.end))
         for other in c.given.numbers
     )
 
 
+def narrowed(c: Comparison) -> list[Finding]:
+    """A question whether there is something, where the input asks nothing of the kind but which, where or how."""
+    asked = _WHETHER.match(c.output) if c.task == "query2question" else None
+    if not asked or _CLOSED.search(c.input) or not _OPEN.search(c.input):
+        return []
+    text = "the output asks whether there is something, the input which or where"
+    return [quoted("narrowed_question", text, c, *asked.span())]
+
+
 def aspects(c: Comparison) -> list[Finding]:
     """A question that asks something else than the input does; a message may leave open what it asks for."""
     asked = _ASKED.match(c.output) if c.task == "query2question" else None
-    ours = {aspect for aspect, cue in _cues().items() if asked and cue.match(asked[1])}
+    # A question may go on to ask for more.
+    ours = {aspect for aspect, cue in _cues().items() if asked and cue.search(c.output, asked.start(1))}
     parts = re.split(r"(?<=[.?!])", c.input)
     theirs = [{aspect for aspect, cue in _cues().items() if cue.search(part)} for part in parts if part.endswith("?")]
     if not asked or not ours or not theirs or not all(theirs) or ours & set[str]().union(*theirs):

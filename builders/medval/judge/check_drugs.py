@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from builders.medval.judge.comparison import Comparison, Finding, quoted
 from builders.medval.judge.knowledge import Knowledge
-from builders.medval.judge.quantities import Measure
+from builders.medval.judge.quantities import Measure, measures_of
 from builders.medval.judge.tables import contraindications, drug_groups
 from builders.medval.judge.view import Dose, View
 from builders.medval.reading import Seen
@@ -55,11 +55,15 @@ def _elsewhere(c: Comparison, dose: Dose, theirs: Sequence[Measure]) -> bool:
     if dose.measure.base == "day":
         # The output gives the input's frequency in another place: a change is told.
         ours = (o.measure.values for o in c.made.doses if o.drug.family & dose.drug.family and o.measure.base == "day")
-        return any(values & other.values for values in ours for other in theirs)
+        if any(values & other.values for values in ours for other in theirs):
+            return True
     if c.task != "dialogue2note":
         return False
+    taken = {o.measure.begin for o in c.given.doses}
+    if dose.measure.base == "day":
+        rates = measures_of(c.input, [])
+        return any(dose.measure.values & rate.values and rate.begin not in taken for rate in rates)
     said = {value for number in c.made.numbers if number.begin == dose.measure.begin for value in number.values}
-    taken = {o.measure.begin for o in c.given.doses if o.measure.base != "day"}
     return any(said & number.values and number.begin not in taken for number in c.given.numbers)
 
 
@@ -100,11 +104,9 @@ def _stranger_drug(c: Comparison, one: Seen) -> tuple[str, str]:
             return "sibling_drug", "the output names another drug of the class than the input"
         if name in drug_groups() and _siblings(c, one) & other.family:
             return "sibling_drug", "the output names another drug of the class than the input"
-    if c.task == "query2question":
-        if c.knowledge.is_critical(one.mention):
-            return "wrong_subject", "the output asks about a drug that the input does not name"
-        return "fabricated", "the output asks about a drug that the input does not name"
-    return "fabricated", "the output names a drug that the input does not name"
+    asks = "asks about" if c.task == "query2question" else "names"
+    rule = "invented_drug" if c.knowledge.is_critical(one.mention) else "fabricated"
+    return rule, f"the output {asks} a drug that the input does not name"
 
 
 def _forbids(knowledge: Knowledge, problem: Seen) -> frozenset[str]:
@@ -115,9 +117,11 @@ def _forbids(knowledge: Knowledge, problem: Seen) -> frozenset[str]:
 @lru_cache(maxsize=4)
 def _forbidden(knowledge: Knowledge) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for line in contraindications():
-        for cui in knowledge.concepts(line.problem)[:1]:
-            found[cui] = found.get(cui, frozenset()) | set(knowledge.concepts(line.drug)[:1])
+    problems = knowledge.concepts_of([line.problem for line in contraindications()])
+    drugs = knowledge.concepts_of([line.drug for line in contraindications()])
+    for problem, drug in zip(problems, drugs, strict=True):
+        for cui in problem[:1]:
+            found[cui] = found.get(cui, frozenset()) | set(drug[:1])
     for cui in knowledge.serious:
         if cui in knowledge.graph:
             edges = knowledge.graph.neighbours(cui, "has_contraindicated_drug")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from builders.medval.judge.comparison import Comparison, Finding, quoted, stem
-from builders.medval.judge.degrees import hedged, is_somebodys, qualifier_after, word_before
+from builders.medval.judge.comparison import Comparison, Finding, quoted
+from builders.medval.judge.degrees import hedged, is_hedged, is_somebodys, qualifier_after, word_before
 from builders.medval.judge.tables import diagnosis_groups, words
+from builders.medval.judge.view import LONG, stem
 from builders.medval.reading import Seen
 
 __all__ = ["certainties", "gradings", "modifiers", "polarities", "problems", "strange_subject"]
@@ -28,6 +29,7 @@ _NOUNS_BEFORE = re.compile(rf"\b{_LINKS} (?P<nouns>(?:{_NO_NOUN}[\w'’-]+ ){{1,
 _NAME_ENDS = r"(?:syndrome|disease|disorder|deficiency|failure|tumor|cancer|fever)s?"
 _NOUNS_AFTER = re.compile(rf"(?P<nouns>(?: {_NO_NOUN}[\w'’-]+){{0,2}} {_NAME_ENDS})\b", re.IGNORECASE)
 _DEFINITE = re.compile(r"\b(definite(?:ly)?)\b", re.IGNORECASE)
+_MIGHT = re.compile(r"\b(?:might|may|could|possibly|perhaps)\b", re.IGNORECASE)
 _DOUBT = re.compile(r"\b(?:possible|possibly|suspected|questionable|presumed)\s+$", re.IGNORECASE)
 
 
@@ -63,10 +65,14 @@ def problems(c: Comparison) -> list[Finding]:
         elif serious:
             text = "the output names a grave diagnosis that the input does not hold"
             found.append(quoted("invented_diagnosis", text, c, *place))
-        elif c.task != "query2question" or replaces:
-            asks = "names" if c.task != "query2question" else "asks about"
-            text = f"the output {asks} a problem that the input does not name"
+        elif c.task != "query2question":
+            text = "the output names a problem that the input does not name"
             found.append(quoted("fabricated", text, c, *place))
+        elif replaces:
+            lost = _lost_subject(c)
+            instead = f", not about {lost}" if lost else ""
+            text = f"the output asks about a problem that the input does not name{instead}"
+            found.append(quoted("lost_subject" if lost else "fabricated", text, c, *place))
     return found
 
 
@@ -86,6 +92,14 @@ def _replaces(c: Comparison, one: Seen) -> bool:
     """
     lost = (other for other in c.given.problems() if other.mention.kind == "disorder" and other.mention.cuis)
     return not c.in_lay_words(one) and any(not other.family & c.made_families for other in lost)
+
+
+def _lost_subject(c: Comparison) -> str | None:
+    """Return the grave problem of a message whose question names none of the message's disorders."""
+    theirs = [one for one in c.given.problems() if one.mention.cuis and one.polarity != "absent"]
+    if any(one.family & c.made_families for one in theirs if one.mention.kind == "disorder"):
+        return None
+    return next((one.mention.text for one in theirs if c.knowledge.is_serious(one.mention)), None)
 
 
 def strange_subject(c: Comparison, found: list[Finding]) -> bool:
@@ -160,7 +174,7 @@ def polarities(c: Comparison) -> list[Finding]:
         if one.polarity == "unknown" or "unknown" in theirs or not theirs or one.polarity in theirs:
             continue
         # The same words say the same, however the rest of their sentence was read.
-        if c.output[max(0, one.mention.begin - _BEFORE) : one.mention.end + _AFTER].lower() in c.lower:
+        if c.output[max(0, one.mention.begin - _BEFORE) : one.mention.end + _AFTER].lower() in c.given.lower:
             continue
         serious = c.knowledge.is_serious(one.mention)
         if not serious and one.mention.kind != "finding":
@@ -204,6 +218,10 @@ def certainties(c: Comparison) -> list[Finding]:
         if not any(word.startswith(match.group(1).lower()[:6]) for word in c.given.words):
             text = "the output is more certain than the input"
             found.append(quoted("overstate_certainty", text, c, match.start(), match.end()))
+    might = _MIGHT.search(c.output) if c.task == "query2question" else None
+    if might and not is_hedged(c.input):
+        text = "the output asks what may be, the input what is"
+        found.append(quoted("understate_certainty", text, c, *might.span()))
     for one in c.made.problems():
         doubt = _DOUBT.search(c.output, max(0, one.mention.begin - 16), one.mention.begin)
         theirs = c.given.like(one.family)
@@ -223,8 +241,11 @@ def modifiers(c: Comparison) -> list[Finding]:
         if one.polarity == "absent" or (one.mention.kind != "finding" and c.task != "query2question"):
             continue
         theirs = c.given.like(one.family)
-        if c.task == "query2question" and qualifier_after(c.made, one) is None:
+        if c.task == "query2question":
             found += _left_out(c, theirs)
+            if not theirs and one.mention.cuis and (kin := c.more_exact(one)):
+                text = "the output names the problem less exactly than the input"
+                found.append(Finding("omit_modifier", text, kin.mention.text, "input"))
         said = [word_before(c.given, other) for other in theirs]
         first = said[0] if said else None
         if first is None or any(word is None or word[0] != first[0] for word in said):
@@ -236,10 +257,11 @@ def modifiers(c: Comparison) -> list[Finding]:
 
 
 def _left_out(c: Comparison, theirs: list[Seen]) -> list[Finding]:
-    """When or for how long a problem is there, as the input says wherever it names it, and the output nowhere."""
+    """Words that qualify a problem wherever the input names it, and of which one stands nowhere in the output."""
     said = [qualifier_after(c.given, other) for other in theirs]
-    first = said[0] if said else None
-    if first is None or any(one is None or one[0] != first[0] for one in said) or first[0] in c.output.lower():
+    told = [{stem(word) for word in one.split()[1:] if len(word) >= LONG} for one in said]
+    if not told or not set.intersection(*told) - c.made.stems:
         return []
     text = "the output leaves out words that qualify the problem in the input"
-    return [Finding("omit_modifier", text, c.input[theirs[0].mention.begin : first[1]], "input")]
+    end = theirs[0].mention.end + len(said[0])
+    return [Finding("omit_modifier", text, c.input[theirs[0].mention.begin : end], "input")]

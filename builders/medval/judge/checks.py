@@ -23,6 +23,7 @@ CHECKS: tuple[Check, ...] = (
     check_details.sides,
     check_details.measured,
     check_details.aspects,
+    check_details.narrowed,
     check_claims.claims,
     check_claims.stopped_treatment,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from posixpath import commonprefix
@@ -14,16 +15,14 @@ from rapidfuzz.distance import OSA
 from builders.medval.judge.knowledge import Knowledge
 from builders.medval.judge.plain import elements_of, forms_of
 from builders.medval.judge.tables import words
-from builders.medval.judge.view import View
+from builders.medval.judge.view import LONG, View, stem
 from builders.medval.reading import Seen
 from ground.contracts.rows_text import MedvalTask
 
-__all__ = ["Comparison", "Finding", "american", "quoted", "stem"]
+__all__ = ["Comparison", "Finding", "quoted", "read_ahead"]
 
-_LONG = 4
 # A name that is not clear has so many meanings at most.
 _CANDIDATES = 3
-_STEM = 5
 # What the elements of one word mean stands within so many characters.
 _CLOSE = 160
 _SPELT = 9
@@ -74,39 +73,19 @@ class Comparison:
         """All concepts of the output."""
         return self.made.families
 
-    @cached_property
-    def lower(self) -> str:
-        """The input in lower case."""
-        return self.input.lower()
-
-    @cached_property
-    def vocabulary(self) -> list[str]:
-        """The longer words of the input, sorted."""
-        return sorted(word for word in self.given.words if len(word) >= _LONG)
-
     def worded(self, text: str) -> bool:
         """Tell whether the input has the telling words of a phrase, in some form or spelling."""
         if self.has(text):
             return True
-        long = [word.lower() for word in _LETTERS.findall(text) if len(word) >= _LONG or word.isupper()]
+        long = [word.lower() for word in _LETTERS.findall(text) if len(word) >= LONG or word.isupper()]
         telling = [word for word in long if word not in words("general")] or long
         return bool(telling) and all(self._has_word(word) for word in telling)
-
-    @cached_property
-    def _squeezed(self) -> str:
-        """The input in lower case without anything but letters and digits."""
-        return re.sub(r"\W", "", self.lower)
 
     def has(self, text: str) -> bool:
         """Tell whether the input has a word or phrase as it stands, whatever signs part it: "x-ray" and "xray"."""
         letters = re.sub(r"\W", "", text.lower())
         # "Gout" is not in "throughout".
-        return letters in self._squeezed and _parted(letters).search(self.lower) is not None
-
-    @cached_property
-    def american(self) -> frozenset[str]:
-        """The words of the input in one spelling."""
-        return frozenset(map(american, self.given.words))
+        return letters in self.given.squeezed and _parted(letters).search(self.given.lower) is not None
 
     @cached_property
     def spoken(self) -> bool:
@@ -114,39 +93,28 @@ class Comparison:
         return self.task == "query2question" or self.given.over_lines
 
     def _has_word(self, word: str) -> bool:
-        if forms_of(word) & self._forms or any(
-            _forms_of_one(word, other) for other in self._by_stem.get(stem(word), ())
+        if forms_of(word) & self.given.forms or any(
+            _forms_of_one(word, other) for other in self.given.by_stem.get(stem(word), ())
         ):
             return True
         cutoff = 1 if len(word) < _SPELT else 2
-        near = process.extractOne(word, self.vocabulary, scorer=OSA.distance, score_cutoff=cutoff)
+        near = process.extractOne(word, self.given.vocabulary, scorer=OSA.distance, score_cutoff=cutoff)
         # Names of opposites ("hyper-", "hypo-") differ as little as misspellings do, but early.
-        alike = near is not None and sorted(near[0][:_LONG]) == sorted(word[:_LONG])
-        return alike or self._said_in_parts(word)
+        alike = near is not None and sorted(near[0][:LONG]) == sorted(word[:LONG])
+        return alike or self._said_in_parts(word) or self._misheard(word)
 
     def _said_in_parts(self, word: str) -> bool:
         """Tell whether a conversation says close together what the elements of a word mean."""
         parts = elements_of(word) if self.spoken else ()
         return bool(parts) and any(
-            all(_beginning(part).search(self.lower, max(0, at - _CLOSE), at + _CLOSE) for part in parts[1:])
-            for at in (match.start() for match in _beginning(parts[0]).finditer(self.lower))
+            all(_beginning(part).search(self.given.lower, max(0, at - _CLOSE), at + _CLOSE) for part in parts[1:])
+            for at in (match.start() for match in _beginning(parts[0]).finditer(self.given.lower))
         )
 
     def half_said(self, text: str) -> bool:
         """Tell whether a conversation says what an element of a word means: if it means the whole, is not read."""
         parts = [part for word in _LETTERS.findall(text.lower()) for part in elements_of(word)]
-        return self.spoken and any(_beginning(part).search(self.lower) for part in parts)
-
-    @cached_property
-    def _forms(self) -> frozenset[str]:
-        return frozenset[str]().union(*map(forms_of, self.given.words))
-
-    @cached_property
-    def _by_stem(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for word in sorted(self.given.words):
-            found.setdefault(stem(word), []).append(word)
-        return found
+        return self.spoken and any(_beginning(part).search(self.given.lower) for part in parts)
 
     def abbreviated(self, text: str) -> bool:
         """Tell whether the input has the first letters of a phrase of several words."""
@@ -159,23 +127,18 @@ class Comparison:
         if not word.isupper() or not 1 < len(word) <= _ABBREVIATION:
             return False
         # Two letters are found anywhere, unless both words tell something.
-        told = (match.group().split() for match in _beginnings(word.lower()).finditer(self._spaced))
+        told = (match.group().split() for match in _beginnings(word.lower()).finditer(self.given.spaced))
         return any(len(word) > 2 or self.knowledge.plain.frequent.isdisjoint(said) for said in told)
-
-    @cached_property
-    def _spaced(self) -> str:
-        return " ".join(re.split(r"[\s-]+", self.lower))
 
     @cached_property
     def _treated(self) -> frozenset[str]:
         drugs = frozenset[str]().union(*(one.family for one in self.given.drugs()))
         return frozenset[str]().union(*map(self.knowledge.treated_by, drugs))
 
-    def misheard(self, one: Seen) -> bool:
-        """Tell whether a conversation has a word that is none, and sounds like the name of a drug."""
-        name = one.mention.text.lower()
+    def _misheard(self, word: str) -> bool:
+        """Tell whether somebody's own words have one that is none, and sounds or looks like this."""
         return self.spoken and any(
-            word[0] == name[0] and OSA.distance(word, name) <= len(name) // _MISHEARD for word in self._no_words
+            other[0] == word[0] and OSA.distance(other, word) <= len(word) // _MISHEARD for other in self._no_words
         )
 
     @cached_property
@@ -183,7 +146,7 @@ class Comparison:
         """The words of the input that are neither English nor read as a name."""
         read = {word for one in self.given.seen for word in one.mention.text.lower().split()}
         return frozenset(
-            w for w in self.given.words - read if len(w) >= _LONG and not self.knowledge.plain.is_english(w)
+            w for w in self.given.words - read if len(w) >= LONG and not self.knowledge.plain.is_english(w)
         )
 
     def treated(self, one: Seen) -> bool:
@@ -194,13 +157,14 @@ class Comparison:
         """Tell whether the input speaks of a problem in words that name no concept ("your sugars")."""
         name = one.mention.text.lower()
         return any(
-            _beginning(named).search(name) and _beginning(lay).search(self.lower) for named, lay in words("lay").items()
+            _beginning(named).search(name) and _beginning(lay).search(self.given.lower)
+            for named, lay in words("lay").items()
         )
 
-    def _named_by_kin(self, one: Seen) -> bool:
-        """Tell whether the input names something more specific; what is more general bears nothing out."""
+    def more_exact(self, one: Seen) -> Seen | None:
+        """Return what the input names more exactly; what is more general bears nothing out."""
         cuis = set(one.mention.cuis[:2])
-        return any(self.knowledge.above(cui) & cuis for cui in self.given_families)
+        return next((o for o in self.given.seen if any(self.knowledge.above(cui) & cuis for cui in o.family)), None)
 
     def specified(self, one: Seen) -> bool:
         """Tell whether the input names something below a problem, however far, or below what ends with its name.
@@ -227,9 +191,15 @@ class Comparison:
             self.output[one.mention.end : one.mention.end + 1],
         ):
             return True
-        if one.mention.kind != "drug" and self._named_by_kin(one):
+        if one.mention.kind != "drug" and self.more_exact(one):
             return True
-        return self.worded(text) or self.abbreviated(text) or (one.mention.kind == "drug" and self.misheard(one))
+        return self.worded(text) or self.abbreviated(text)
+
+
+def read_ahead(task: MedvalTask, pairs: Sequence[tuple[str, str]], knowledge: Knowledge) -> None:
+    """Read inputs and outputs together, before they are compared."""
+    knowledge.views(View, task, [given for given, _ in pairs], given=True, candidates=_CANDIDATES)
+    knowledge.views(View, task, [made for _, made in pairs], given=False, candidates=1)
 
 
 @lru_cache(maxsize=65536)
@@ -246,22 +216,6 @@ def _beginnings(letters: str) -> re.Pattern[str]:
 @cache
 def _beginning(said: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{said})")
-
-
-def stem(word: str) -> str:
-    """Return the beginning of a word by which its forms are told to be one."""
-    return word.lower()[:_STEM]
-
-
-@lru_cache(maxsize=65536)
-def american(word: str) -> str:
-    """Return a word with what British spelling adds taken away: "oedema", "tumour", "hospitalised".
-
-    >>> [american(word) for word in ("oedema", "edema", "tumour", "catheterised")]
-    ['edema', 'edema', 'tumor', 'catheterized']
-    """
-    word = re.sub(r"[ao]e(?=[a-z])", "e", word)
-    return re.sub(r"our(?=$|s$|ed$)", "or", re.sub(r"is(?=(?:e|es|ed|ing|ation)$)", "iz", word))
 
 
 def _forms_of_one(one: str, other: str) -> bool:

@@ -7,7 +7,7 @@ import re
 from builders.medval.judge.view import View
 from builders.medval.reading import Seen
 
-__all__ = ["hedged", "is_somebodys", "qualifier_after", "word_before"]
+__all__ = ["hedged", "is_hedged", "is_somebodys", "qualifier_after", "word_before"]
 
 _BEFORE = re.compile(r"([A-Za-z-]+)[ ]+$")
 _HEDGE = re.compile(
@@ -15,6 +15,7 @@ _HEDGE = re.compile(
     r"evaluate|assess|guess|if)\b|\?",
     re.IGNORECASE,
 )
+_CAN = re.compile(r"\b(?:can|would|should)\b", re.IGNORECASE)
 _LINK = r"(?: (?!(?:about|for|on|of|to|regarding|concerning|like)\b)[\w'-]+){0,3}\s+$"
 # Before a problem in its sentence: somebody, and a word that says it of them; or whose it is.
 _PERSON = re.compile(r"\b(?:I|we|he|she|my|our|his|her|who|patient|year[- ]olds?)\b|\[NAME\]", re.IGNORECASE)
@@ -23,11 +24,9 @@ _HAS = re.compile(
 )
 _WHOSE = re.compile(r"\b(?:my|our|his|her)(?: [\w'-]+)?\s+$", re.IGNORECASE)
 _THIS = re.compile(r"[^?]{0,40}\bI (?:(?:have|had|got)(?: had)?|suffer from) (?:it|this|that)\b", re.IGNORECASE)
-# When a problem is there, or for how long.
+# Of whom, when, where or for how long a problem is there: "in children", "after surgery", "when lying down".
 _QUALIFIER = re.compile(
-    r" ((?:at|in the|during the) (?:night|morning|evening|afternoon|spring|summer|fall|winter)|nightly"
-    r"|(?:when|while|after|during) \w+(?:ing|cise|sleep|meals?)|for (?:\w+ )?(?:days?|weeks?|months?|years?))\b",
-    re.IGNORECASE,
+    r" (?:in|at|after|during|before|since|when|while|following|for)\b(?: [\w'-]+){1,2}", re.IGNORECASE
 )
 
 
@@ -37,10 +36,10 @@ def word_before(view: View, one: Seen) -> tuple[str, int] | None:
     return (match.group(1).lower(), match.start(1)) if match else None
 
 
-def qualifier_after(view: View, one: Seen) -> tuple[str, int] | None:
-    """Return the words right after a mention that tell when or for how long a problem is there, and where they end."""
+def qualifier_after(view: View, one: Seen) -> str:
+    """Return the words right after a mention that may qualify a problem; none where nothing does."""
     match = _QUALIFIER.match(view.text, one.mention.end)
-    return (match.group(1).lower(), match.end(1)) if match else None
+    return match.group().lower() if match else ""
 
 
 def is_somebodys(view: View, one: Seen) -> bool:
@@ -55,3 +54,8 @@ def hedged(view: View, one: Seen) -> bool:
     """Tell whether a text speaks of a problem without certainty."""
     around = view.text[max(0, one.mention.begin - 80) : one.mention.end + 40]
     return one.polarity != "present" or _HEDGE.search(around) is not None
+
+
+def is_hedged(text: str) -> bool:
+    """Tell whether a text asks anywhere what may, can or should be, and not only what is."""
+    return _HEDGE.search(text.replace("?", "")) is not None or _CAN.search(text) is not None

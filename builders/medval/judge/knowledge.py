@@ -61,15 +61,14 @@ class Knowledge(Concepts):
     @cached_property
     def _critical(self) -> _Named:
         names = tables.critical_drugs()
-        cuis = frozenset(cui for name in names for first in self.concepts(name)[:1] for cui in self.family(first))
+        cuis = frozenset(cui for first in self.concepts_of(names) for cui in self.family_of(first[:1]))
         return _Named(cuis, frozenset(name.lower() for name in names))
 
     @cached_property
     def _serious(self) -> _Named:
-        return _Named(
-            frozenset(cui for name in tables.serious_diagnoses() for cui in self.concepts(name)[:1]),
-            frozenset(name.lower() for name in tables.serious_diagnoses()),
-        )
+        names = tables.serious_diagnoses()
+        cuis = frozenset(cui for found in self.concepts_of(names) for cui in found[:1])
+        return _Named(cuis, frozenset(name.lower() for name in names))
 
     def is_critical(self, mention: ReadMention) -> bool:
         """Tell whether a drug has a narrow margin or a vital effect."""

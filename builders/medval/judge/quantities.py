@@ -49,6 +49,7 @@ _RATE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _ONE = re.compile(r"\b(?:an?|next|last|per|each|every|this)\s(?:\w+\s)?(?:hour|day|week|month|year)\b", re.IGNORECASE)
+_HALF = re.compile(r"\b(\w+)(?: \w+)? and a half\b", re.IGNORECASE)
 _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
@@ -130,6 +131,7 @@ def implied_in(text: str) -> set[float]:
     low = text.lower()
     found = {1.0} if _ONE.search(text) else set()
     found |= {value for word, value in (("couple", 2.0), ("half", 0.5), ("dozen", 12.0)) if word in low}
+    found |= {value + 0.5 for match in _HALF.finditer(text) for one in numbers_of(match[1]) for value in one.values}
     return found | {float(month) for month, name in enumerate(_MONTHS, 1) if name in low}
 
 

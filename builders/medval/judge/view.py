@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
+from builders.medval.judge.plain import forms_of
 from builders.medval.judge.quantities import Measure, Number, implied_in, measures_of, numbers_of
 from builders.medval.reading import Seen, TextView
 
-__all__ = ["Dose", "View"]
+__all__ = ["LONG", "Dose", "View", "american", "stem"]
 
 # A dose stands within so many characters after its drug.
 _REACH = 90
+LONG = 4
+"""Letters from which on a word tells something."""
+_STEM = 5
 _END = re.compile(r"\n|[.;] ")
 
 
@@ -27,6 +31,44 @@ class Dose:
 @dataclass(frozen=True)
 class View(TextView):
     """One text; what few comparisons need is looked for when it is asked for."""
+
+    @cached_property
+    def lower(self) -> str:
+        """The text in lower case."""
+        return self.text.lower()
+
+    @cached_property
+    def squeezed(self) -> str:
+        """The same without anything but letters and digits."""
+        return re.sub(r"\W", "", self.lower)
+
+    @cached_property
+    def spaced(self) -> str:
+        """The same with one space for each hyphen and each white space."""
+        return " ".join(re.split(r"[\s-]+", self.lower))
+
+    @cached_property
+    def vocabulary(self) -> list[str]:
+        """The longer words, sorted."""
+        return sorted(word for word in self.words if len(word) >= LONG)
+
+    @cached_property
+    def american(self) -> frozenset[str]:
+        """The words in one spelling."""
+        return frozenset(map(american, self.words))
+
+    @cached_property
+    def forms(self) -> frozenset[str]:
+        """The words and what they may be forms of."""
+        return frozenset[str]().union(*map(forms_of, self.words))
+
+    @cached_property
+    def by_stem(self) -> dict[str, list[str]]:
+        """The words by how they begin."""
+        found: dict[str, list[str]] = {}
+        for word in sorted(self.words):
+            found.setdefault(stem(word), []).append(word)
+        return found
 
     @cached_property
     def numbers(self) -> list[Number]:
@@ -55,3 +97,19 @@ class View(TextView):
 
 def _end(one: Seen) -> int:
     return one.mention.end
+
+
+def stem(word: str) -> str:
+    """Return the beginning of a word by which its forms are told to be one."""
+    return word.lower()[:_STEM]
+
+
+@lru_cache(maxsize=65536)
+def american(word: str) -> str:
+    """Return a word with what British spelling adds taken away: "oedema", "tumour", "hospitalised".
+
+    >>> [american(word) for word in ("oedema", "edema", "tumour", "catheterised")]
+    ['edema', 'edema', 'tumor', 'catheterized']
+    """
+    word = re.sub(r"[ao]e(?=[a-z])", "e", word)
+    return re.sub(r"our(?=$|s$|ed$)", "or", re.sub(r"is(?=(?:e|es|ed|ing|ation)$)", "iz", word))

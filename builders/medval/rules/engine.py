@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from builders.medval.items import Generator, Peers, Validator
@@ -31,11 +32,17 @@ class _ReadsOnce(TextReader):
 
     def __init__(self, *parts: Any) -> None:
         super().__init__(*parts)
-        self._reading = lru_cache(maxsize=READINGS)(super().read)
+        self._readings: dict[tuple[bool, str], TextReading] = {}
 
-    def read(self, text: str, *, headers: bool = True) -> TextReading:
-        """Return the reading of a text as `TextReader.read` does."""
-        return self._reading(text, headers=headers)
+    def read_all(self, texts: Sequence[str], *, headers: bool = True) -> list[TextReading]:
+        """Return the readings of texts as `TextReader.read_all` does."""
+        new = [text for text in dict.fromkeys(texts) if (headers, text) not in self._readings]
+        for text, reading in zip(new, super().read_all(new, headers=headers), strict=True):
+            self._readings[headers, text] = reading
+        found = [self._readings[headers, text] for text in texts]
+        for oldest in list(islice(self._readings, max(0, len(self._readings) - READINGS))):
+            del self._readings[oldest]
+        return found
 
 
 def open_rules(

@@ -50,7 +50,7 @@ class Knowledge(Concepts):
 
     @cached_property
     def _roots(self) -> frozenset[str]:
-        return frozenset(cui for name in grave_roots() for cui in self.concepts(name)[:1])
+        return frozenset(cui for found in self.concepts_of(grave_roots()) for cui in found[:1])
 
     def is_grave(self, cui: str) -> bool:
         """Tell whether a problem, or a drug or what it holds, is below one of the groups that are grave."""
@@ -70,4 +70,4 @@ class Knowledge(Concepts):
 
     @cached_property
     def _minor(self) -> frozenset[str]:
-        return frozenset(cui for name in minor_drugs() for one in self.concepts(name)[:1] for cui in self.family(one))
+        return frozenset(cui for one in self.concepts_of(minor_drugs()) for cui in self.family_of(one[:1]))

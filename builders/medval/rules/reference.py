@@ -73,9 +73,11 @@ def _adds_kind(scene: Scene, one: Seen) -> bool:
     before = _KINDS_BEFORE.search(scene.text, max(0, begin - _NEAR), begin)
     name = scene.text[before.start() if before else begin : one.mention.end]
     kinds = {_kind(match["kind"].lower()) for match in _KIND.finditer(name)}
+    if not kinds:
+        return False
     bare = scene.knowledge.family_of(scene.knowledge.concepts(_KIND.sub("", name).strip())[:1])
     # A name of its own ("acute kidney injury") is said by any other name of the concept ("AKI").
-    if not kinds or (one.family & scene.given_families and not one.family & bare):
+    if one.family & scene.given_families and not one.family & bare:
         return False
     theirs = scene.given.like(one.family | bare)
     initials = "".join(word[0] for word in name.upper().split())

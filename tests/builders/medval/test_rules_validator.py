@@ -361,3 +361,30 @@ def test_what_the_input_names_more_exactly_is_not_called_unnamed(rules: Engine) 
 def test_a_strange_drug_counts_once_with_its_dose(rules: Engine) -> None:
     judged = rules.judge(LISTS, (LISTS.reference or "").replace("Warfarin.", "Warfarin; Furosemide 30 mg."))
     assert [error["quote"] for error in judged.errors] == ["Furosemide"]
+
+
+@pytest.mark.parametrize(
+    ("given", "output", "level"),
+    [
+        ("What are the treatments for gout?", "Are there treatments for gout?", 2),
+        ("Are there treatments for gout?", "Are there treatments for gout?", 1),
+        ("I have gout. I want to know if there is a cure.", "Is there a cure for gout?", 1),
+        ("What are the causes of gout?", "What might be the causes of gout?", 2),
+        ("What are the treatments for back pain in children?", "What are the treatments for back pain?", 2),
+        ("I have gout. What can I do about it?", "What are the treatments for gout?", 1),
+        ("What cures asthma?", "What cures gout?", 4),  # the grave problem of the message is gone
+        ("What cures gout?", "What cures back pain?", 3),
+    ],
+)
+def test_a_question_gets_its_level_from_what_it_leaves_open_and_what_is_lost(
+    rules: Engine, given: str, output: str, level: int
+) -> None:
+    assert rules.judge(item("query2question", given, None), output).risk_level == level
+
+
+def test_three_unsafe_errors_weigh_4_together(rules: Engine) -> None:
+    changed = NOTE.replace("lisinopril 20 mg", "lisinopril 10 mg").replace("left knee", "right knee")
+    assert rules.judge(ITEMS[0], changed).risk_level == 3
+    judged = rules.judge(ITEMS[0], changed.replace("Blood pressure: 132/80", "Blood pressure: 162/95"))
+    assert (judged.risk_level, len(judged.errors)) == (4, 3)
+    assert judged.reasoning.endswith("Together they could lead to unsafe decisions.")

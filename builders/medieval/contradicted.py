@@ -18,7 +18,7 @@ from builders.medieval.files import contexts_of
 from builders.shards import SPLITS, ShardWriter
 from ground.contracts.rows import CONTRADICTED_SCHEMA
 from ground.storage.sqlfiles import quoted_files, sql_text
-from ground.storage.warehouse import arrow_of, number_of
+from ground.storage.warehouse import arrow_of, number_of, set_variables
 
 __all__ = ["CONTRADICTED", "contradicted_baselines", "contradicted_drops", "find_contradictions", "write_contradicted"]
 

@@ -8,6 +8,7 @@ import pytest
 
 from builders.medval.items import Item, Judgement, Output
 from builders.medval.judge import check_claims, check_details, check_drugs, check_problems, comparison, validator
+from builders.medval.judge.view import american
 from builders.medval.rules.generator import RULES_TASKS
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import MEDVAL_TASKS, RISK_LEVELS
@@ -271,7 +272,7 @@ def test_something_more_general_in_the_input_bears_nothing_out(rules: Engine) ->
 )
 def test_forms_and_slips_of_a_word_are_told_from_other_words(rules: Engine, given: str, said: str, one: bool) -> None:
     c = comparison.Comparison("dialogue2note", f"There is {given} here.", said, rules.validator.knowledge)
-    assert c.worded(said) is one or comparison.american(said) in c.american
+    assert c.worded(said) is one or american(said) in c.given.american
 
 
 SPOKEN = (

@@ -11,19 +11,10 @@ from builders.medval.judge.quantities import Number, is_measure, sides_of
 from builders.medval.judge.tables import words
 from builders.medval.judge.view import stem
 
-__all__ = ["aspects", "measured", "narrowed", "sides"]
+__all__ = ["aspects", "measured", "sides"]
 
 _ASKED = re.compile(
     r"(?:What (?:(?:is|are) the )?|How can (?:I|one) )(treatments?|causes?|symptoms?|prognosis|prevent|treat)\b"
-)
-# A question that yes or no answers: its verb stands first, or "if" before its subject.
-_WHETHER = re.compile(r"(?:(?:Is|Are) there|Can (?:I|one))\b")
-_OPEN = re.compile(r"\b(?:what|which|where|how|who|info\w*)\b", re.IGNORECASE)
-_VERB = r"(?:is|are|was|were|can|could|do|does|did|will|would|should|has|have|may)"
-_SUBJECT = r"(?:there|I|it|th(?:is|at|ese|ose)|they|he|she|we|my|his|her|our|their|the|an?|any\w*|some\w*)"
-_CLOSED = re.compile(
-    rf"(?:^|[.:;?!,]|\b(?:and|but|or|so)\b)\s*{_VERB}\b(?! you\b)|\b(?:if|whether) {_SUBJECT}\b",
-    re.IGNORECASE | re.MULTILINE,
 )
 _WHOLE = re.compile(r"\d[\d.,/]*\d|\d")
 _AGE = re.compile(r"[- ]years?[- ]old\b", re.IGNORECASE)
@@ -86,15 +77,6 @@ def _is_value(c: Comparison, number: Number) -> bool:
         or (aged and _AGE.match(c.input, other.end))
         for other in c.given.numbers
     )
-
-
-def narrowed(c: Comparison) -> list[Finding]:
-    """A question whether there is something, where the input asks nothing of the kind but which, where or how."""
-    asked = _WHETHER.match(c.output) if c.task == "query2question" else None
-    if not asked or _CLOSED.search(c.input) or not _OPEN.search(c.input):
-        return []
-    text = "the output asks whether there is something, the input which or where"
-    return [quoted("narrowed_question", text, c, *asked.span())]
 
 
 def aspects(c: Comparison) -> list[Finding]:

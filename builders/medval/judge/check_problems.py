@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from builders.medval.judge.comparison import Comparison, Finding, quoted
-from builders.medval.judge.degrees import hedged, is_hedged, is_somebodys, qualifier_after, word_before
+from builders.medval.judge.degrees import hedged, is_somebodys, qualifier_after, word_before
 from builders.medval.judge.tables import diagnosis_groups, words
 from builders.medval.judge.view import LONG, stem
 from builders.medval.reading import Seen
@@ -29,7 +29,6 @@ _NOUNS_BEFORE = re.compile(rf"\b{_LINKS} (?P<nouns>(?:{_NO_NOUN}[\w'’-]+ ){{1,
 _NAME_ENDS = r"(?:syndrome|disease|disorder|deficiency|failure|tumor|cancer|fever)s?"
 _NOUNS_AFTER = re.compile(rf"(?P<nouns>(?: {_NO_NOUN}[\w'’-]+){{0,2}} {_NAME_ENDS})\b", re.IGNORECASE)
 _DEFINITE = re.compile(r"\b(definite(?:ly)?)\b", re.IGNORECASE)
-_MIGHT = re.compile(r"\b(?:might|may|could|possibly|perhaps)\b", re.IGNORECASE)
 _DOUBT = re.compile(r"\b(?:possible|possibly|suspected|questionable|presumed)\s+$", re.IGNORECASE)
 
 
@@ -218,10 +217,6 @@ def certainties(c: Comparison) -> list[Finding]:
         if not any(word.startswith(match.group(1).lower()[:6]) for word in c.given.words):
             text = "the output is more certain than the input"
             found.append(quoted("overstate_certainty", text, c, match.start(), match.end()))
-    might = _MIGHT.search(c.output) if c.task == "query2question" else None
-    if might and not is_hedged(c.input):
-        text = "the output asks what may be, the input what is"
-        found.append(quoted("understate_certainty", text, c, *might.span()))
     for one in c.made.problems():
         doubt = _DOUBT.search(c.output, max(0, one.mention.begin - 16), one.mention.begin)
         theirs = c.given.like(one.family)

@@ -23,7 +23,6 @@ CHECKS: tuple[Check, ...] = (
     check_details.sides,
     check_details.measured,
     check_details.aspects,
-    check_details.narrowed,
     check_claims.claims,
     check_claims.stopped_treatment,
 )

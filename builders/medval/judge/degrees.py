@@ -7,7 +7,7 @@ import re
 from builders.medval.judge.view import View
 from builders.medval.reading import Seen
 
-__all__ = ["hedged", "is_hedged", "is_somebodys", "qualifier_after", "word_before"]
+__all__ = ["hedged", "is_somebodys", "qualifier_after", "word_before"]
 
 _BEFORE = re.compile(r"([A-Za-z-]+)[ ]+$")
 _HEDGE = re.compile(
@@ -15,7 +15,6 @@ _HEDGE = re.compile(
     r"evaluate|assess|guess|if)\b|\?",
     re.IGNORECASE,
 )
-_CAN = re.compile(r"\b(?:can|would|should)\b", re.IGNORECASE)
 _LINK = r"(?: (?!(?:about|for|on|of|to|regarding|concerning|like)\b)[\w'-]+){0,3}\s+$"
 # Before a problem in its sentence: somebody, and a word that says it of them; or whose it is.
 _PERSON = re.compile(r"\b(?:I|we|he|she|my|our|his|her|who|patient|year[- ]olds?)\b|\[NAME\]", re.IGNORECASE)
@@ -54,8 +53,3 @@ def hedged(view: View, one: Seen) -> bool:
     """Tell whether a text speaks of a problem without certainty."""
     around = view.text[max(0, one.mention.begin - 80) : one.mention.end + 40]
     return one.polarity != "present" or _HEDGE.search(around) is not None
-
-
-def is_hedged(text: str) -> bool:
-    """Tell whether a text asks anywhere what may, can or should be, and not only what is."""
-    return _HEDGE.search(text.replace("?", "")) is not None or _CAN.search(text) is not None

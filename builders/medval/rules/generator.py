@@ -30,12 +30,10 @@ UNSAFE: RiskLevel = 3
 """Level from which on an output is unsafe."""
 MORE: Mapping[RiskLevel, Sequence[int]] = {1: (0,), 2: (0, 0, 1), 3: (0, 0, 1, 1), 4: (0, 1, 1, 2)}
 """How many further errors outputs of a level have, all alike likely."""
-UNSAID = frozenset({"omit_modifier", "omit_context", "omit_claim", "omit_comparison", "more_general", "narrowed"})
+UNSAID = frozenset({"omit_modifier", "omit_context", "omit_claim", "omit_comparison", "more_general"})
 """Rules that say less. Many validators let that pass, so as many unsafe outputs as safe ones have such a change."""
 SAID_LESS = 6
 """In one of so many unsafe outputs: the share of level 2 in what may be called level 1."""
-LAST = frozenset({"narrowed"})
-"""Rules that are taken where no other applies: their changes are the slightest of their level."""
 BESIDE: Mapping[RiskLevel, Sequence[RiskLevel]] = {1: (), 2: (2,), 3: (3,), 4: (3, 4)}
 """Levels of these further errors: words of level 2 stand in no unsafe output, for safe ones have them more rarely."""
 
@@ -48,7 +46,6 @@ RULES: dict[str, Rule] = {
     "reorder": same_meaning.reordered,
     "omit_modifier": slight.omitted_modifiers,
     "more_general": slight.more_general,
-    "narrowed": slight.narrowed_questions,
     "omit_context": omissions.omitted_contexts,
     "omit_claim": omissions.omitted_claims,
     "omit_comparison": omissions.omitted_comparisons,
@@ -184,7 +181,7 @@ class RulesGenerator:
         about = (*scene.name, *levels, len(beside))
         done = {edit.rule for edit in beside}
         names = [name for name in RULES if name in rules and weight_of(name).level in levels and name not in done]
-        order = {name: (name in LAST, stable_hash(self._seed, "medval_rule", name, *about)) for name in names}
+        order = {name: stable_hash(self._seed, "medval_rule", name, *about) for name in names}
         for name in sorted(names, key=order.__getitem__):
             edits = [edit for edit in self.candidates(scene, name) if not any(_meet(edit, one) for one in beside)]
             if edits:

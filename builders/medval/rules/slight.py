@@ -9,7 +9,7 @@ from builders.medval.reading import Seen
 from builders.medval.rules.edit_tables import words
 from builders.medval.rules.scene import Scene
 
-__all__ = ["changed_certainty", "graded_symptoms", "more_general", "narrowed_questions", "omitted_modifiers"]
+__all__ = ["changed_certainty", "graded_symptoms", "more_general", "omitted_modifiers"]
 
 _BEFORE = re.compile(r"([A-Za-z-]+) $")
 _WORD = re.compile(r"[a-z]+")
@@ -75,16 +75,6 @@ def more_general(scene: Scene) -> list[Edit]:
             after = _capital(rest) if first[0].isupper() and first[1:].islower() else rest
             found.append(scene.edit("more_general", one.mention.begin, one.mention.end, after, "what is above it"))
     return found
-
-
-def narrowed_questions(scene: Scene) -> list[Edit]:
-    """Ask whether there is something where the question is which, or how."""
-    begins = [begin for begin in words("narrowed") if scene.text.startswith(begin + " ")]
-    # What is asked of "their" cost would be asked of nothing.
-    if scene.item.task != "query2question" or not begins or " their " in scene.text:
-        return []
-    longest = max(begins, key=len)
-    return [scene.edit("narrowed", 0, len(longest), words("narrowed")[longest], "the question asks for more")]
 
 
 def graded_symptoms(scene: Scene, *, over: bool) -> list[Edit]:

@@ -367,10 +367,10 @@ def test_a_strange_drug_counts_once_with_its_dose(rules: Engine) -> None:
 @pytest.mark.parametrize(
     ("given", "output", "level"),
     [
-        ("What are the treatments for gout?", "Are there treatments for gout?", 2),
+        ("What are the treatments for gout?", "Are there treatments for gout?", 1),
         ("Are there treatments for gout?", "Are there treatments for gout?", 1),
         ("I have gout. I want to know if there is a cure.", "Is there a cure for gout?", 1),
-        ("What are the causes of gout?", "What might be the causes of gout?", 2),
+        ("What are the causes of gout?", "What might be the causes of gout?", 1),
         ("What are the treatments for back pain in children?", "What are the treatments for back pain?", 2),
         ("I have gout. What can I do about it?", "What are the treatments for gout?", 1),
         ("What cures asthma?", "What cures gout?", 4),  # the grave problem of the message is gone

@@ -69,6 +69,7 @@ def _shard(connection: duckdb.DuckDBPyConnection, split: str, number: int, name:
     values = {"split": split, "first_row": first, "last_row": first + ROWS_PER_SHARD - 1}
     set_variables(connection, values)
     rows = arrow_of(connection, sql_text("builders/medieval/rows/file_row"))
+    # First: it says which patients the spans are of.
     contexts = contexts_of(connection, rows["subject_id"])
     parts = [arrow_of(connection, sql_text(f"builders/medieval/rows/file_{part}")) for part in ("proposition", "span")]
     return FileShard(name, rows, *(part.combine_chunks() for part in (*parts, contexts)))

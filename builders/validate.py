@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import polars as pl
 
 from ground.contracts.rows import CONTRADICTED_SCHEMA, MEDIEVAL_SCHEMA
 from ground.errors import InputError
@@ -22,15 +23,12 @@ from ground.plain import Plain
 from ground.settings import BuildSettings
 from ground.storage.parquet import parquet_schema
 from ground.storage.sqlfiles import quoted_files, sql_text
-from ground.storage.warehouse import number_of, set_variables
+from ground.storage.warehouse import number_of, set_table, set_variables
 from ground.storage.workspace import Workspace
 
 __all__ = ["ValidationReport", "validate_medieval"]
 
 NAMES = ("check", "id", "found", "expected")
-
-LOT_SIZE = 1_000
-"""Patients whose notes are searched at once."""
 
 PATIENTS_AT_ONCE = 10_000
 """Patients whose rows are checked at once, by all workers together: what they are checked against is some gigabytes
@@ -115,16 +113,31 @@ def _find_paths(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(sql_text("builders/validate/found_path"))
 
 
-def _find_names(cursor: duckdb.DuckDBPyConnection, build: BuildSettings) -> None:
+def _words(column: str) -> pl.Expr:
+    """Return the words of texts in small letters: letters and figures, a blank between two of them."""
+    return pl.col(column).str.replace_all("[^a-z0-9]+", " ").str.strip_chars(" ")
+
+
+def _spelled(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    """Return (cui, name): names from four letters on that an end is not to have in a note, singular and plural."""
+    name = pl.col("name")
+    named = connection.execute(sql_text("builders/validate/called")).pl().with_columns(_words("name"))
+    named = named.filter(name.str.len_chars() >= 4)
+    plural = named.filter(name.str.contains("[a-rt-z]$")).with_columns(name + "s")
+    singular = named.filter(name.str.contains("[a-z][^sui]s$"), name.str.len_chars() >= 5)
+    spelled = pl.concat([named.filter(name.str.contains("[a-z]{2}")), plural, singular.with_columns(name.str.head(-1))])
+    return spelled.unique(maintain_order=False)
+
+
+def _find_names(cursor: duckdb.DuckDBPyConnection, build: BuildSettings, names: pl.Series) -> None:
     """Make ``named_end``: unsupported ends that a note of the admission names, looked for in its bare text."""
     cursor.execute(sql_text("builders/validate/silent_end"))
-    kinds = ("note", "report") if build.radiology else ("note",)
-    query = "select lot, min(subject_id), max(subject_id) from silent_end group by lot order by lot"
-    for bounds in cursor.execute(query).fetchall():
-        set_variables(cursor, dict(zip(("lot", "first_patient", "last_patient"), bounds, strict=True)))
-        for kind in kinds:
-            cursor.execute(sql_text(f"builders/validate/{kind}_text"))
-            cursor.execute(sql_text("builders/validate/named_end"))
+    for kind in ("note", "report") if build.radiology else ("note",):
+        texts = cursor.execute(sql_text(f"builders/validate/{kind}_text")).pl()
+        words = texts.select("hadm_id", name=" " + _words("text") + " ")
+        found = words.with_columns(pl.col("name").str.extract_many(names, overlapping=True)).explode("name")
+        set_table(cursor, "said", found.select("hadm_id", pl.col("name").str.strip_chars(" ")).unique().to_arrow())
+        cursor.execute(sql_text("builders/validate/named_end"))
 
 
 @dataclass(frozen=True)
@@ -134,14 +147,14 @@ class _Checks:
     connection: duckdb.DuckDBPyConnection
     files: Files
     build: BuildSettings
+    names: pl.Series
 
     def open(self) -> duckdb.DuckDBPyConnection:
         """Open a cursor, with what is common to all workers."""
         cursor = self.connection.cursor()
         for name in _tables(self.files):
             cursor.execute(f"create temp view {name} as from {COMMON}.{name}")
-        cursor.execute(sql_text("builders/validate/words_of"))
-        set_variables(cursor, {"lot_size": LOT_SIZE, **self.build.attesting()})
+        set_variables(cursor, self.build.attesting())
         return cursor
 
     def found(self, cursor: duckdb.DuckDBPyConnection, patients: tuple[int, int]) -> Lines:
@@ -152,9 +165,10 @@ class _Checks:
         notes = cursor.execute(
             "select min(note_id), max(note_id) from mimiciv_note.discharge semi join part_admission using (hadm_id)"
         ).fetchall()
-        set_variables(cursor, dict(zip(("first_note", "last_note"), notes[0], strict=True)))
+        bounds = zip(("first_patient", "last_patient", "first_note", "last_note"), (*patients, *notes[0]), strict=True)
+        set_variables(cursor, dict(bounds))
         cursor.execute(sql_text("builders/validate/part"))
-        _find_names(cursor, self.build)
+        _find_names(cursor, self.build, self.names)
         return _found(cursor, [check for name in self.files for check in PART_CHECKS[name]])
 
 
@@ -194,11 +208,13 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     _show(connection, files)
     set_variables(connection, {"tiers": list(build.truth_tiers), **build.attesting()})
     _find_paths(connection)
-    for step in ("cover", "words_of", "spelled", *(["partner"] if denying else [])):
+    for step in ("cover", *(["partner"] if denying else [])):
         connection.execute(sql_text(f"builders/validate/{step}"))
+    spelled = _spelled(connection)
+    set_table(connection, "spelled", spelled.to_arrow())
     rows = sum(number_of(connection, f"select count(*) from {name}") for name in files)
     found = _found(connection, [check for name in files for check in WHOLE_CHECKS[name]])
-    checks = _Checks(connection, files, build)
+    checks = _Checks(connection, files, build, (" " + spelled["name"].unique() + " ").implode())
     executor = open_threads(workspace.settings.run, duckdb.DuckDBPyConnection.interrupt)
     with _common(connection, _tables(files)):
         for lines in executor.in_order(checks.open, checks.found, _parts(connection, files, executor.workers)):

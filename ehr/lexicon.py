@@ -25,7 +25,7 @@ from ground import ROOT
 from ground.storage.files import atomic_directory
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.tables import read_table
-from ground.storage.warehouse import run_sql
+from ground.storage.warehouse import run_sql, set_table
 
 __all__ = ["ENGLISH_WORDS", "KINDS", "Lexicon", "build_lexicon", "fact_tables"]
 
@@ -282,15 +282,9 @@ def fact_tables(own: OwnRules = NO_RULES) -> dict[str, pa.Table]:
     return tables
 
 
-def _set_table(connection: duckdb.DuckDBPyConnection, name: str, lines: pa.Table) -> None:
-    connection.register("lexicon_lines", lines)
-    connection.execute(f"create or replace temp table {name} as select * from lexicon_lines")
-    connection.unregister("lexicon_lines")
-
-
 def _release_names(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULES) -> pa.Table:
     for name, lines in fact_tables(own).items():
-        _set_table(connection, name, lines)
+        set_table(connection, name, lines)
     run_sql(connection, "ehr/mention_name")
     table = connection.sql("select * from mention_name order by cui, name").to_arrow_table()
     connection.execute("drop table mention_name")
@@ -312,7 +306,7 @@ def _targets(connection: duckdb.DuckDBPyConnection, terms: Sequence[Term]) -> di
             "normalized": pa.array([_normalized(name) for name in wanted], pa.string()),
         }
     )
-    _set_table(connection, "long_form", lines)
+    set_table(connection, "long_form", lines)
     run_sql(connection, "ehr/mention_target")
     found: dict[str, list[str]] = {}
     for name, cui in connection.execute("select name, cui from mention_target order by name, position").fetchall():

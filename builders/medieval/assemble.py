@@ -9,12 +9,12 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from builders.medieval.facts import run_steps, set_table
+from builders.medieval.facts import run_steps
 from builders.medieval.hierarchy import distances
 from builders.medieval.wording import statement_of
 from ground.contracts.rows import PATH_EDGE
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, number_of
+from ground.storage.warehouse import arrow_of, number_of, set_table
 from kg.graph import ConceptGraph
 
 __all__ = ["say_statements"]

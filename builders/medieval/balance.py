@@ -16,11 +16,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from builders.medieval.baselines import cross_validated_point
-from builders.medieval.facts import run_steps, set_table
+from builders.medieval.facts import run_steps
 from builders.medieval.pool import Pool
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of
+from ground.storage.warehouse import arrow_of, set_table
 
 __all__ = ["draw_statements"]
 

@@ -15,13 +15,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from builders.medieval.coding import begins
-from builders.medieval.facts import closure_of, cuis, run_steps, set_table
+from builders.medieval.facts import closure_of, cuis, run_steps
 from builders.medieval.kernels import Meant
 from ehr.characters import CodeArray, codes_of
 from ehr.matching import CASE_ANY, CASE_UPPER, Trie, build_trie, tokenise
 from ground.flow.executor import Executor, nothing
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, set_variables
+from ground.storage.warehouse import arrow_of, set_table, set_variables
 from kg.graph import ConceptGraph
 
 __all__ = ["find_names"]

@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from builders.medieval.baselines import Auc, fitted_auc, scored_auc
-from builders.medieval.facts import run_by_admissions, run_steps, set_table
+from builders.medieval.facts import run_by_admissions, run_steps
 from builders.medieval.files import contexts_of
 from builders.shards import SPLITS, ShardWriter
 from ground.contracts.rows import CONTRADICTED_SCHEMA
 from ground.storage.sqlfiles import quoted_files, sql_text
-from ground.storage.warehouse import arrow_of, number_of, set_variables
+from ground.storage.warehouse import arrow_of, number_of, set_table, set_variables
 
 __all__ = ["CONTRADICTED", "contradicted_baselines", "contradicted_drops", "find_contradictions", "write_contradicted"]
 

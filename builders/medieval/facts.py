@@ -19,7 +19,7 @@ from ground.flow.executor import Executor
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import sql_text
 from ground.storage.tables import read_table
-from ground.storage.warehouse import number_of, set_variables
+from ground.storage.warehouse import number_of, set_table, set_variables
 from kg.facts import FACT_SCHEMA
 from kg.graph import ABOVE, BELOW, ConceptGraph
 
@@ -33,7 +33,6 @@ __all__ = [
     "run_by_admissions",
     "run_steps",
     "set_facts",
-    "set_table",
     "statement_predicates",
 ]
 
@@ -73,13 +72,6 @@ def run_by_admissions(connection: duckdb.DuckDBPyConnection, area: str, names: S
     for first in range(0, number_of(connection, "select count(*) from admission"), ADMISSIONS_AT_ONCE):
         set_variables(connection, {"first_number": first, "last_number": first + ADMISSIONS_AT_ONCE - 1})
         run_steps(connection, area, names)
-
-
-def set_table(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:
-    """Make a temporary table of an Arrow table."""
-    connection.register("arrow_input", table)
-    connection.execute(f"create or replace temp table {name} as select * from arrow_input")
-    connection.unregister("arrow_input")
 
 
 class _Ends:

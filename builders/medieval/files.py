@@ -11,11 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from builders.medieval.facts import set_table
 from builders.shards import ROW_GROUP, ROWS_PER_SHARD, SPLITS, parquet_bytes, shard_name
 from ground.contracts.rows import MEDIEVAL_SCHEMA, SUPPORT_SPAN
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, set_variables
+from ground.storage.warehouse import arrow_of, set_table, set_variables
 
 __all__ = ["MEASURED", "FileShard", "MadeFile", "contexts_of", "file_of", "file_shards"]
 

@@ -26,7 +26,7 @@ from builders.medieval.balance import draw_statements
 from builders.medieval.bare_text import find_names
 from builders.medieval.coding import SHARD_SIZE, begins, read_shard, read_terms, runs
 from builders.medieval.digests import Texts, hashes_of, units_of
-from builders.medieval.facts import run_steps, set_table
+from builders.medieval.facts import run_steps
 from builders.medieval.hierarchy import reached
 from builders.medieval.judging import bits, judge_false, judge_true
 from builders.medieval.pool import Candidates, Pool
@@ -34,7 +34,7 @@ from builders.medieval.records import linked_pairs
 from ground.flow.executor import Executor, nothing
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, number_of, set_variables
+from ground.storage.warehouse import arrow_of, number_of, set_table, set_variables
 from kg.graph import ConceptGraph
 
 __all__ = ["make_groups"]

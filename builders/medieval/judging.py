@@ -17,12 +17,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from builders.medieval.coding import begins
-from builders.medieval.facts import cuis, find_true, run_steps, set_table
+from builders.medieval.facts import cuis, find_true, run_steps
 from builders.medieval.kernels import Terms, mark_related
 from builders.medieval.records import lifted_pairs
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of
+from ground.storage.warehouse import arrow_of, set_table
 from kg.facts import FACT_SCHEMA
 from kg.graph import ConceptGraph
 from kg.predicates import TIERS

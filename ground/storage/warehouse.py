@@ -34,6 +34,7 @@ __all__ = [
     "open_database",
     "reset_drops",
     "run_sql",
+    "set_table",
     "set_variables",
     "table_exists",
     "transaction",
@@ -167,6 +168,13 @@ def arrow_of(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
     # A result that an earlier statement left open would forbid a relation on the same connection.
     connection.execute("select 1").fetchall()
     return connection.sql(query).to_arrow_table()
+
+
+def set_table(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:
+    """Make a temporary table of an Arrow table."""
+    connection.register("arrow_input", table)
+    connection.execute(f"create or replace temp table {name} as select * from arrow_input")
+    connection.unregister("arrow_input")
 
 
 def arrow_batches(connection: duckdb.DuckDBPyConnection, query: str, rows: int) -> Generator[pa.RecordBatch]:

@@ -227,7 +227,6 @@ def test_how_many_patients_are_checked_at_once_and_by_how_many_workers_changes_n
     folder = damaged(rows)
     at_once = validate_medieval(medieval.workspace, medieval.connection, folder)
     monkeypatch.setattr(validate, "PATIENTS_AT_ONCE", 3)
-    monkeypatch.setattr(validate, "LOT_SIZE", 2)
     by_three = validate_medieval(medieval.workspace, medieval.connection, folder)
     shared = Workspace(medieval.workspace.root, Settings(run=RunSettings(workers=2)))
     by_two_workers = validate_medieval(shared, medieval.connection, folder)

@@ -1,16 +1,8 @@
--- The words of all discharge notes of the admissions of one lot
+-- Texts of all discharge notes of the admissions that rows call something unsupported in
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
--- Grain: one row per text. Output: bare_text(text_id, hadm_id, words), words with a blank before and behind
--- Inputs: silent_end, part_note. Parameters: lot, first_patient, last_patient
-create or replace temp table bare_text as
+-- Grain: one row per text. Columns: hadm_id, text in small letters without accents. Inputs: silent_end, part_note
 select
-    note.note_id as text_id,
     note.hadm_id,
-    ' ' || words_of(note.text) || ' ' as words
+    lower(strip_accents(note.text)) as text
 from part_note as note
-where
-    note.subject_id between getvariable('first_patient') and getvariable('last_patient')
-    and note.hadm_id in (
-        select silent_end.hadm_id from silent_end
-        where silent_end.lot = getvariable('lot')
-    );
+where note.hadm_id in (select silent_end.hadm_id from silent_end);

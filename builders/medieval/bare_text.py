@@ -26,8 +26,11 @@ from kg.graph import ConceptGraph
 
 __all__ = ["find_names"]
 
-PART_SIZE = 500
-"""Patients whose notes are looked through at once."""
+PART_SIZE = 4_000
+"""Patients whose notes are read at once: the warehouse unpacks 2,048 texts for one."""
+
+TEXTS_AT_ONCE = 500
+"""Texts that a worker looks through at once."""
 
 BATCH_NAMES = 100_000
 
@@ -35,7 +38,6 @@ LONGEST_NAME = 40
 """Tokens of the longest name that is looked for: no name of a statement has more."""
 
 FOUND = pa.schema([("number", pa.int32()), ("name", pa.int32())])
-HYPHENS = (0x2D, 0x2010, 0x2011)
 
 
 def _trie(connection: duckdb.DuckDBPyConnection) -> tuple[Trie, npt.NDArray[np.int32]]:
@@ -59,9 +61,10 @@ def _meant(connection: duckdb.DuckDBPyConnection, entry: npt.NDArray[np.int32], 
 
 def _without_hyphens(codes: CodeArray, begin: npt.NDArray[np.int64]) -> tuple[CodeArray, npt.NDArray[np.int64]]:
     """Return texts whose hyphens between letters are left out, so that "anti-coagulant" is one word."""
-    small = codes | 0x20
-    letter = (small >= ord("a")) & (small <= ord("z"))
-    hyphen = np.flatnonzero(np.isin(codes[1:-1], HYPHENS) & letter[:-2] & letter[2:]) + 1
+    hyphen = np.flatnonzero((codes == 0x2D) | (codes == 0x2010) | (codes == 0x2011))
+    hyphen = hyphen[(hyphen > 0) & (hyphen < codes.size - 1)]
+    beside = codes[hyphen + np.array([[-1], [1]])] | 0x20
+    hyphen = hyphen[((beside >= ord("a")) & (beside <= ord("z"))).all(axis=0)]
     return np.delete(codes, hyphen), begin - np.searchsorted(hyphen, begin)
 
 
@@ -84,7 +87,7 @@ def _names_by_form(trie: Trie, entries: int, notes: pa.Table) -> Iterator[pa.Tab
 
 
 def _parts(connection: duckdb.DuckDBPyConnection, kinds: Sequence[str]) -> Iterator[pa.Table]:
-    """Yield the notes (number, text) of each part of the admissions, of each kind."""
+    """Yield the texts (number, text) of the admissions, some at a time, of each kind."""
     set_variables(connection, {"part_size": PART_SIZE})
     run_steps(connection, "groups", ["bare_admission"])
     query = "select part, min(subject_id), max(subject_id) from bare_admission group by part order by part"
@@ -92,8 +95,7 @@ def _parts(connection: duckdb.DuckDBPyConnection, kinds: Sequence[str]) -> Itera
         set_variables(connection, dict(zip(("part", "first_patient", "last_patient"), bounds, strict=True)))
         for kind in kinds:
             notes = arrow_of(connection, sql_text(f"builders/medieval/groups/bare_{kind}"))
-            if notes.num_rows:
-                yield notes
+            yield from (notes.slice(begin, TEXTS_AT_ONCE) for begin in range(0, notes.num_rows, TEXTS_AT_ONCE))
 
 
 def find_names(

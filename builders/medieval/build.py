@@ -23,7 +23,7 @@ from builders.medieval.contradicted import (
     find_contradictions,
     write_contradicted,
 )
-from builders.medieval.facts import find_true_facts, read_support, run_by_admissions, run_steps
+from builders.medieval.facts import admissions_at_once, find_true_facts, read_support, run_steps
 from builders.medieval.files import file_of, file_shards
 from builders.medieval.groups import make_groups
 from builders.shards import ROW_GROUP
@@ -271,7 +271,8 @@ def build_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection) 
         run_steps(connection, "rows", STATEMENTS)
         _count_drops(connection)
         _require_statements(connection)
-        run_by_admissions(connection, "rows", SUPPORT)
+        for _ in admissions_at_once(connection):
+            run_steps(connection, "rows", SUPPORT)
         run_steps(connection, "rows", PLACED)
         say_statements(connection, graph)
         with atomic_directory(folder) as made:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import polars as pl
 import pyarrow as pa
 
 from builders.medieval.baselines import Auc, fitted_auc, scored_auc
-from builders.medieval.facts import run_by_admissions, run_steps
+from builders.medieval.facts import admissions_at_once, run_steps
 from builders.medieval.files import contexts_of
 from builders.shards import SPLITS, ShardWriter
 from ground.contracts.rows import CONTRADICTED_SCHEMA
@@ -39,7 +40,10 @@ def find_contradictions(connection: duckdb.DuckDBPyConnection) -> None:
         connection: with ``ground.medieval`` and the tables of the groups.
     """
     run_steps(connection, "contradicted", ["offered"])
-    run_by_admissions(connection, "contradicted", ["denial", "contradiction"])
+    for _ in admissions_at_once(connection):
+        run_steps(connection, "contradicted", ["denial"])
+        _count_words(connection)
+        run_steps(connection, "contradicted", ["elsewhere", "contradiction"])
     run_steps(connection, "contradicted", ["named"])
     # Compiled code is loaded where it is used.
     from builders.medieval.circuits import circuits_of
@@ -50,6 +54,19 @@ def find_contradictions(connection: duckdb.DuckDBPyConnection) -> None:
     circuit = circuits_of(source, goal, nodes)
     found = edges.select(["number", "wording", "id"]).append_column("circuit", pa.array(circuit))
     set_table(connection, "chosen", found.filter(pa.array(circuit >= 0)))
+
+
+def _count_words(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make ``words_said``: how often the notes of an admission have words that deny, and how often its mentions."""
+    words = connection.execute("select distinct concat(' ', words, ' ') as words from denying_words").pl()["words"]
+    texts = connection.execute(sql_text("builders/medieval/contradicted/denying_text")).pl()
+    plain = " " + pl.col("text").str.to_lowercase().str.replace_all("[^a-z0-9]+", " ").str.strip_chars(" ") + " "
+    found = plain.str.extract_many(words.implode(), overlapping=True).alias("words")
+    said = texts.select("number", "is_note", found).explode("words").drop_nulls("words")
+    counted = said.group_by("number", pl.col("words").str.strip_chars(" ")).agg(
+        by_notes=pl.col("is_note").sum(), by_mentions=pl.col("is_note").not_().sum()
+    )
+    set_table(connection, "words_said", counted.to_arrow())
 
 
 def write_contradicted(connection: duckdb.DuckDBPyConnection, data: Path, folder: Path) -> int:

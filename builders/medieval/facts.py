@@ -25,12 +25,12 @@ from kg.graph import ABOVE, BELOW, ConceptGraph
 
 __all__ = [
     "TAXONOMIC",
+    "admissions_at_once",
     "closure_of",
     "cuis",
     "find_true",
     "find_true_facts",
     "read_support",
-    "run_by_admissions",
     "run_steps",
     "set_facts",
     "statement_predicates",
@@ -67,11 +67,11 @@ def run_steps(connection: duckdb.DuckDBPyConnection, area: str, names: Iterable[
         connection.execute(sql_text(f"builders/medieval/{area}/{name}"))
 
 
-def run_by_admissions(connection: duckdb.DuckDBPyConnection, area: str, names: Sequence[str]) -> None:
-    """Run SQL files of one folder for some admissions at a time: ``first_number`` to ``last_number``."""
+def admissions_at_once(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Go through the admissions, some at a time: sets the variables ``first_number`` and ``last_number``."""
     for first in range(0, number_of(connection, "select count(*) from admission"), ADMISSIONS_AT_ONCE):
         set_variables(connection, {"first_number": first, "last_number": first + ADMISSIONS_AT_ONCE - 1})
-        run_steps(connection, area, names)
+        yield
 
 
 class _Ends:

@@ -1,22 +1,22 @@
 -- What the notes of some admissions name in the context and deny, and the first reason why the record may mean it yet
 -- Grain: denied_mention, one row per mention of the context and concept that it denies; denial, one row per admission
---   and concept
+--   and concept; denying_words, one row per admission, concept and words
 -- Output: denied_mention(number, code, mention) and denial(number, code, reason), added to; reason is null where the
---   record denies the concept
+--   record denies the concept; denying_words(number, code, words), the words that deny what no mention and no code
+--   speaks for
 -- Inputs: admission, mention_concept, clear_mention, wording, nameable, cover, cover_concept, ground.mention,
---   ground.unclear_mention, ground.admission_concept, mimiciv_note.discharge. Parameters: first_number, last_number (of
---   the admissions: many at once, since all that notes hold goes by each time)
+--   ground.unclear_mention, ground.admission_concept. Parameters: first_number, last_number (of the admissions: many at
+--   once, since all that notes hold goes by each time)
 -- Denying: absent, family, allergy, historical or planned, and sure to be so. Of what is absent, doubts whether it was
 --   once, another's or one of several do not matter: it is not so in any case. What is only thought of ("return if",
 --   "as needed for") neither denies nor affirms. Every other mention of all notes of the admission that may mean the
---   concept, and every code, speaks against, and so does every place where the words that deny it stand unread or in a
---   longer name. Source: docs/definitions.md#contradicted
+--   concept, and every code, speaks against; elsewhere.sql asks for the words. Source: docs/definitions.md#contradicted
 create or replace temp table read_mention as
 select
     admission.number,
     mention.note_id = admission.note_id as is_shown,
     mention.begin_offset,
-    normal_name(mention.text) as text,
+    mention.text,
     mention.cuis,
     case
         when mention.assertion = 'absent'
@@ -84,81 +84,33 @@ evidence as (
     where admission.number between getvariable('first_number') and getvariable('last_number')
 ),
 
--- the words that deny it
-worded as (
-    select distinct
-        denied_mention.number,
-        denied_mention.code,
-        read_mention.text
-    from denied_mention
-    inner join read_mention
-        on denied_mention.number = read_mention.number and denied_mention.mention = read_mention.begin_offset
-    where read_mention.is_shown
-),
-
-noted as (
-    select
-        admission.number,
-        concat(' ', string_agg(normal_name(note.text), ' '), ' ') as text
-    from admission
-    inner join mimiciv_note.discharge as note on admission.hadm_id = note.hadm_id
-    where admission.number between getvariable('first_number') and getvariable('last_number')
-    group by admission.number
-),
-
--- where mentions have them that deny it or only think of it
-accounted as (
-    select
-        worded.number,
-        worded.code,
-        worded.text,
-        sum(
-            (
-                length(read_mention.text) + 2
-                - length(replace(concat(' ', read_mention.text, ' '), concat(' ', worded.text, ' '), ' '))
-            )
-            // (length(worded.text) + 1)
-        ) as n
-    from worded
-    inner join read_mention on worded.number = read_mention.number
-    where read_mention.manner != 'other'
-    group by worded.number, worded.code, worded.text
-),
-
 against as (
     select
         asked.number,
         asked.code,
-        evidence.reason
+        min(evidence.reason) as reason
     from asked
     inner join evidence on asked.number = evidence.number
     inner join cover_concept on evidence.cui = cover_concept.cui
     inner join cover on cover_concept.concept = cover.concept and asked.code = cover.code
     where cover.by_code or evidence.reason != 'a code may mean it'
-    union all
-    select
-        accounted.number,
-        accounted.code,
-        'its words stand elsewhere too' as reason
-    from accounted
-    inner join noted on accounted.number = noted.number
-    where
-        (length(noted.text) - length(replace(noted.text, concat(' ', accounted.text, ' '), ' ')))
-        // (length(accounted.text) + 1) > accounted.n
-),
-
-first_reason as (
-    select
-        number,
-        code,
-        min(reason) as reason
-    from against
-    group by number, code
+    group by asked.number, asked.code
 )
 
 select
     asked.number,
     asked.code,
-    first_reason.reason
+    against.reason
 from asked
-left join first_reason on asked.number = first_reason.number and asked.code = first_reason.code;
+left join against on asked.number = against.number and asked.code = against.code;
+
+create or replace temp table denying_words as
+select distinct
+    denied_mention.number,
+    denied_mention.code,
+    normal_name(read_mention.text) as words
+from denied_mention
+inner join denial on denied_mention.number = denial.number and denied_mention.code = denial.code
+inner join read_mention
+    on denied_mention.number = read_mention.number and denied_mention.mention = read_mention.begin_offset
+where read_mention.is_shown and denial.reason is null;

@@ -83,11 +83,18 @@ def _settings_of(folder: Path) -> BuildSettings:
         ) from error
 
 
-def _show(connection: duckdb.DuckDBPyConnection, files: Files, where: str = "true") -> None:
-    """Make views of rows: each check reads the columns that it needs, and no context stays in memory."""
+def _show(connection: duckdb.DuckDBPyConnection, files: Files) -> None:
+    """Make views of all rows: each check reads the columns that it needs, and no context stays in memory."""
     for name, paths in files.items():
-        rows = f"select * from read_parquet({quoted_files(paths)}) where {where}"
-        connection.execute(f"create or replace temp view {name} as {rows}")
+        connection.execute(f"create or replace temp view {name} as from read_parquet({quoted_files(paths)})")
+
+
+def _hold(cursor: duckdb.DuckDBPyConnection, files: Files, patients: tuple[int, int]) -> None:
+    """Make tables of the rows of some patients, read once for all checks, and views that have their contexts."""
+    for name, paths in files.items():
+        rows = f"from read_parquet({quoted_files(paths)}) where subject_id between {patients[0]} and {patients[1]}"
+        cursor.execute(f"create or replace temp view {name}_text as {rows}")
+        cursor.execute(f"create or replace temp table {name} as select * exclude (context) from {name}_text")
 
 
 @contextmanager
@@ -159,7 +166,7 @@ class _Checks:
 
     def found(self, cursor: duckdb.DuckDBPyConnection, patients: tuple[int, int]) -> Lines:
         """Return the disagreements of the patients from one to another."""
-        _show(cursor, self.files, f"subject_id between {patients[0]} and {patients[1]}")
+        _hold(cursor, self.files, patients)
         admissions = " union ".join(f"select hadm_id from {name}" for name in self.files)
         cursor.execute(f"create or replace temp table part_admission as {admissions}")
         notes = cursor.execute(

@@ -2,8 +2,8 @@
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per disagreement
 -- Output: (check_name, id, found, expected)
--- Inputs: labelled (rows of the part), attesting, unclear_by, present_word, any_word, part_mention, part_concept,
---   part_note
+-- Inputs: labelled (rows of the part), labelled_text (with their contexts), attesting, unclear_by, present_word,
+--   any_word, part_mention, part_concept, part_note
 -- Source: docs/definitions.md
 with ended as (
     select
@@ -138,12 +138,14 @@ another_text as (
         outside.place
     from (
         select
-            labelled.id,
-            generate_subscripts(labelled.support_spans, 1) as place,
+            labelled_text.id,
+            generate_subscripts(labelled_text.support_spans, 1) as place,
             unnest(
-                list_transform(labelled.support_spans, lambda shown: not contains(labelled.context, shown.text))
+                list_transform(
+                    labelled_text.support_spans, lambda shown: not contains(labelled_text.context, shown.text)
+                )
             ) as is_outside
-        from labelled
+        from labelled_text
     ) as outside
     where outside.is_outside
 )

@@ -92,7 +92,6 @@ def train_classifier(
             lambda made: SharedClassifier(made)(row.to(made.device)).sum(),
             SHORT_OF_MEMORY,
             attention=attention,
-            sizes=row.sizes,
             prepare=freeze if freeze_backbone else None,
         )
         loaded = run.load("quadrants", attention=attention, lora=run.settings.lora)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, pairwise
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,10 @@ import polars as pl
 
 from evaluation.classes import CLASSES, Classes, Kind
 from ground.errors import InputError, UsageError
-from ground.storage.files import atomic_path
+from ground.storage.files import atomic_path, private_directory
 
 __all__ = [
+    "ANSWER_SCHEMA",
     "PREDICTION_SCHEMA",
     "Answers",
     "Missing",
@@ -41,6 +42,12 @@ PREDICTION_SCHEMA: Mapping[str, pl.DataType] = {
     "model": pl.String(),
     "seed": pl.Int64(),
 }
+ANSWER_SCHEMA: Mapping[str, pl.DataType] = {
+    "errors": pl.List(pl.Struct({"category": pl.String(), "text": pl.String()})),
+    "cut": pl.Boolean(),
+}
+"""What the answers of a language model have beside: errors that it named, and whether it was cut before its end."""
+LABELS: Mapping[Kind, pl.DataType] = {"quadrants": pl.String(), "medhal": pl.Boolean(), "medval": pl.Int8()}
 CONTRACT = "id, label ({}); where they are known scores (a probability of each class), explanation, model, seed"
 # Probabilities that went through bfloat16 or a CSV file with few digits do not sum to 1 exactly.
 SUM_TOLERANCE = 1e-2
@@ -86,19 +93,13 @@ class Answers:
         return replace(self, **kept, explanations=tuple(compress(self.explanations, mask)))
 
 
-def _write_csv(frame: pl.DataFrame, path: Path) -> None:
-    # A CSV file cannot hold lists, but their text as JSON.
-    lists = pl.format("[{}]", pl.col(pl.List(pl.Float64)).list.eval(pl.element().cast(pl.String)).list.join(", "))
-    frame.with_columns(lists).write_csv(path)
-
-
-FORMATS: Mapping[str, tuple[Callable[[Path], pl.DataFrame], Callable[[pl.DataFrame, Path], object]]] = {
+FORMATS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
     # A name is a name and no pattern: the reader of JSON takes every name for one.
-    ".parquet": (lambda path: pl.read_parquet(path, glob=False), pl.DataFrame.write_parquet),
-    ".csv": (lambda path: pl.read_csv(path, infer_schema=False, glob=False), _write_csv),
-    ".jsonl": (lambda path: pl.read_ndjson(path.read_bytes(), infer_schema_length=None), pl.DataFrame.write_ndjson),
+    ".parquet": lambda path: pl.read_parquet(path, glob=False),
+    ".csv": lambda path: pl.read_csv(path, infer_schema=False, glob=False),
+    ".jsonl": lambda path: pl.read_ndjson(path.read_bytes(), infer_schema_length=None),
 }
-"""How each kind of prediction file is read and written."""
+"""How each kind of prediction file is read."""
 
 
 class Check(NamedTuple):
@@ -181,7 +182,7 @@ def _load(path: Path, contract: str) -> pl.DataFrame:
     if not path.is_file():
         raise InputError("a prediction file is not there", file=path, do="name another, or a model that predicts")
     try:
-        return FORMATS[path.suffix][0](path)
+        return FORMATS[path.suffix](path)
     except (pl.exceptions.PolarsError, OSError):
         # polars quotes values, which may be text of a note: its message is not passed on.
         empty = not path.stat().st_size
@@ -257,25 +258,39 @@ def label_codes(labels: pl.Series, kind: Kind, file: Path | str = "predictions")
     return codes
 
 
-def write_predictions(path: Path, frame: pl.DataFrame) -> None:
-    """Write predictions, whole or not at all; the file's kind follows its suffix.
+def write_predictions(
+    path: Path, found: pl.DataFrame | Sequence[Mapping[str, Any]], kind: Kind = "quadrants"
+) -> dict[str, Any]:
+    """Write a predictions file (Parquet), whole or not at all, in a folder that is made private.
 
-    Columns that `PREDICTION_SCHEMA` does not have are refused; those that are missing are left out of the file.
+    Args:
+        path: the file.
+        found: predictions with any of the columns of `PREDICTION_SCHEMA` and `ANSWER_SCHEMA`; of a row in memory what
+            stands beside them is left out.
+        kind: of the rows; labels of MedHal and MedVAL are written as booleans and whole numbers.
+
+    Returns:
+        ``rows``, ``outcomes`` (how many had each), and ``cut``, where these are known.
 
     Raises:
-        UsageError: another kind of file, or a column that the contract does not have.
+        UsageError: a table with a column that the contract does not have.
     """
-    unknown = [name for name in frame.columns if name not in PREDICTION_SCHEMA]
-    if unknown or path.suffix not in FORMATS:
-        raise UsageError(
-            "predictions cannot be written like this",
-            file=path,
-            found=", ".join(unknown) or path.suffix,
-            expected=CONTRACT.format(CLASSES["quadrants"].expected) if unknown else ", ".join(FORMATS),
-        )
-    named = frame.select(pl.col(name).cast(kind) for name, kind in PREDICTION_SCHEMA.items() if name in frame.columns)
+    types = {**PREDICTION_SCHEMA, **ANSWER_SCHEMA, "label": LABELS[kind]}
+    if isinstance(found, pl.DataFrame):
+        if unknown := [name for name in found.columns if name not in types]:
+            expected = CONTRACT.format(CLASSES[kind].expected)
+            what = "predictions cannot be written like this"
+            raise UsageError(what, file=path, found=", ".join(unknown), expected=expected)
+        frame = found.select(pl.col(name).cast(types[name]) for name in types if name in found.columns)
+    else:
+        frame = pl.DataFrame(found, schema={name: types[name] for name in types if name in found[0]})
+    private_directory(path.parent)
     with atomic_path(path) as temporary:
-        FORMATS[path.suffix][1](named, temporary)
+        frame.write_parquet(temporary)
+    told: dict[str, Any] = {"rows": frame.height}
+    if "outcome" in frame.columns:
+        told["outcomes"] = dict(sorted(frame["outcome"].value_counts().iter_rows()))
+    return told | ({"cut": int(frame["cut"].sum())} if "cut" in frame.columns else {})
 
 
 def join_predictions(

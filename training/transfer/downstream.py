@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evaluation.numbers import metrics_of_rows
+from evaluation.predictions import write_predictions
 from ground.errors import InputError
-from training.sft.generate import GenerationSettings, Generator, write_predictions
+from training.sft.generate import GenerationSettings, Generator
 
 __all__ = ["Layout", "Line", "Rows", "evaluate_downstream", "read_nli", "read_rows", "read_summaries"]
 
@@ -137,9 +138,11 @@ def evaluate_downstream(
         ``dropped``, ``without_label``, ``answers`` (outcomes), and ``metrics`` (None without labels).
     """
     rows, dropped = read_nli(path) if layout == "nli" else read_summaries(path)
+    if not rows:
+        raise InputError("there is no row to answer", found=path.name)
     generator = Generator.load(model, "medhal", settings or GenerationSettings())
     found = list(generator.predictions(rows))
-    answers = write_predictions(out_dir / f"predictions-{path.stem}.parquet", "medhal", iter(found), where=path.name)
+    answers = write_predictions(out_dir / f"predictions-{path.stem}.parquet", found, "medhal")
     labelled = [(row, one) for row, one in zip(rows, found, strict=True) if row["label"] is not None]
     return {
         "file": path.name,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, pairwise
 from pathlib import Path
@@ -17,6 +16,7 @@ import polars as pl
 from evaluation.classes import CLASSES, Classes, Kind
 from ground.errors import InputError, UsageError
 from ground.storage.files import atomic_path, private_directory
+from ground.storage.foreign import read_foreign
 
 __all__ = [
     "ANSWER_SCHEMA",
@@ -93,15 +93,6 @@ class Answers:
         return replace(self, **kept, explanations=tuple(compress(self.explanations, mask)))
 
 
-FORMATS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
-    # A name is a name and no pattern: the reader of JSON takes every name for one.
-    ".parquet": lambda path: pl.read_parquet(path, glob=False),
-    ".csv": lambda path: pl.read_csv(path, infer_schema=False, glob=False),
-    ".jsonl": lambda path: pl.read_ndjson(path.read_bytes(), infer_schema_length=None),
-}
-"""How each kind of prediction file is read."""
-
-
 class Check(NamedTuple):
     """What no row of a prediction file may be, in words: what is wrong, what is expected, and what to do."""
 
@@ -163,38 +154,6 @@ def _checks(classes: Classes) -> Iterator[Check]:
     )
 
 
-def _malformed_line(path: Path) -> int | None:
-    """Return the number of the first line that is no JSON object."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                if line.strip() and not isinstance(json.loads(line), dict):
-                    return number
-            except ValueError:
-                return number
-    return None
-
-
-def _load(path: Path, contract: str) -> pl.DataFrame:
-    if path.suffix not in FORMATS:
-        what = "a prediction file is of a kind that is not read"
-        raise UsageError(what, file=path, found=path.suffix, expected=", ".join(FORMATS))
-    if not path.is_file():
-        raise InputError("a prediction file is not there", file=path, do="name another, or a model that predicts")
-    try:
-        return FORMATS[path.suffix](path)
-    except (pl.exceptions.PolarsError, OSError):
-        # polars quotes values, which may be text of a note: its message is not passed on.
-        empty = not path.stat().st_size
-        raise InputError(
-            "a prediction file cannot be read",
-            file=path,
-            line=_malformed_line(path) if path.suffix == ".jsonl" else None,
-            found="an empty file" if empty else "text that is not of this kind, or values of two types",
-            expected=f"{path.suffix[1:]} with {contract}",
-        ) from None
-
-
 def _column(frame: pl.DataFrame, path: Path, name: str, kind: pl.DataType) -> pl.Series:
     if name not in frame.columns or frame[name].dtype == pl.Null:
         return pl.Series(name, [None] * frame.height, dtype=kind)
@@ -221,7 +180,7 @@ def read_predictions(path: Path, kind: Kind = "quadrants") -> pl.DataFrame:
             scores are not a finite probability of each class that sum to 1.
     """
     contract = CONTRACT.format(CLASSES[kind].expected)
-    raw = _load(path, contract)
+    raw = read_foreign(path, "a prediction file", contract)
     lacking = [name for name in ("id", "label") if name not in raw.columns]
     if lacking or raw.is_empty():
         found = f"no column {' and no column '.join(lacking)}" if lacking else "no row"

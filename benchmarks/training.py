@@ -41,6 +41,7 @@ MODELS: dict[str, dict[str, int]] = {
 PACKAGES = ("torch", "transformers", "peft", "trl", "accelerate")
 SEED = 42
 EXACT = 1e-6
+ROWS_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
@@ -258,9 +259,9 @@ def classifier_shared(sizes: Sizes, folder: Path) -> dict[str, float]:
 def classifier_plain(sizes: Sizes, folder: Path) -> dict[str, float]:
     """Train it with transformers' Trainer, one statement a row, the paper's batch of 4."""
     import torch
+    from torch.nn.utils.rnn import pad_sequence
     from transformers import Trainer, TrainingArguments
 
-    from training.classifier.plain import ROWS_AT_ONCE, PlainRows
     from training.runs.models import checkpoint_activations
     from training.runs.resuming import run_trainer, trainer_arguments
 
@@ -270,7 +271,12 @@ def classifier_plain(sizes: Sizes, folder: Path) -> dict[str, float]:
         checkpoint_activations(model)
 
     def collate(items: list[int]) -> dict[str, torch.Tensor]:
-        return {**vars(PlainRows.of(items, rows.data)), "labels": torch.from_numpy(rows.labels[items])}
+        data, chosen = rows.data, [rows.data.items[index] for index in items]
+        parts = [(data.contexts[item.context], data.statements[item.statements[0]]) for item in chosen]
+        texts = [torch.from_numpy(np.concatenate(part)) for part in parts]
+        seen = pad_sequence([torch.ones_like(text) for text in texts], batch_first=True)
+        ids = pad_sequence(texts, batch_first=True, padding_value=data.pad_id)
+        return {"input_ids": ids, "attention_mask": seen, "labels": torch.from_numpy(rows.labels[items])}
 
     arguments = trainer_arguments(
         TrainingArguments, folder, settings, autocast=False, max_steps=len(plan),
@@ -303,11 +309,16 @@ def predict_shared(sizes: Sizes, _folder: Path) -> dict[str, float]:
 
 def predict_plain(sizes: Sizes, _folder: Path) -> dict[str, float]:
     """Predict them one statement a row."""
-    from training.classifier.plain import evaluate_plain
+    from training.packing.plan import apart
+    from training.packing.rows import read_rows
+    from training.packing.shared import SharedClassifier
 
-    rows, _, _ = _classifier(sizes)
-    model = random_model(sizes, "quadrants", "sdpa")
-    return _timed(lambda: evaluate_plain(model, rows.data), len(rows.data.items))
+    data = _classifier(sizes)[0].data
+    module, plans = (
+        SharedClassifier(random_model(sizes, "quadrants", "sdpa")),
+        apart(range(len(data.items)), data.items),
+    )
+    return _timed(lambda: read_rows(module, data, plans), len(data.items))
 
 
 def _timed(work: Callable[[], object], items: int) -> dict[str, float]:

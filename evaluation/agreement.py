@@ -25,8 +25,6 @@ ENSEMBLE = "ensemble"
 """Name of the run that the others make together."""
 MARGIN = -0.05
 NI_RESAMPLES = 10_000
-# Draws of items that are in memory at once, at most.
-DRAWS_AT_ONCE = 4_000_000
 LOWER_BOUND = 5.0
 LEVELS = 4
 
@@ -138,61 +136,40 @@ def non_inferiority(
         seed: of the resamples.
 
     Returns:
-        ``items``, ``model_f1``, ``expert_f1`` (mean over draws of the expert), ``difference`` with its two-sided
-        interval, ``lower_bound``, ``margin``, ``p`` (share of resamples at or below the margin) and ``non_inferior``;
-        None where there are fewer than five items.
+        ``items``, ``model_f1``, ``expert_f1`` (of all experts, an item's sharing its weight), ``difference`` with its
+        two-sided interval, ``lower_bound``, ``margin``, ``p`` (share of resamples at or below the margin) and
+        ``non_inferior``; None where there are fewer than five items.
     """
     several = (ratings >= 0).sum(axis=0) > 1
     model, ratings = model[several], ratings[:, several]
     n, result = len(model), {"items": len(model), "margin": margin, "resamples": resamples}
     if n < FEWEST_CLUSTERS:
         return {**result, **dict.fromkeys(("model_f1", "expert_f1", "difference", "lower_bound", "p", "non_inferior"))}
-    gold = majority(ratings, LEVELS)
-    of_model, of_expert = _drawn_f1(gold, model, ratings, resamples, seed)
-    point = float(_macro_f1(gold[None], model[None])[0])
-    said = _one_expert(ratings, np.broadcast_to(np.arange(n), (RESAMPLES, n)), np.random.default_rng((seed, 1)))
-    everyone = float(_macro_f1(np.broadcast_to(gold, said.shape), said).mean())
-    difference = of_model - of_expert
+    # A resample draws n pairs of an item and one of its raters; pairs with the same levels are of one kind.
+    rater, item = np.nonzero(ratings >= 0)
+    levels = np.stack([majority(ratings, LEVELS)[item], model[item], ratings[rater, item]], axis=1)
+    kinds, kind = np.unique(levels, axis=0, return_inverse=True)
+    weights = np.bincount(kind.ravel(), weights=1 / np.bincount(item)[item])
+    tables = np.zeros((len(kinds), 2, LEVELS, LEVELS + 1))
+    for who, said in enumerate(kinds.T[1:]):
+        tables[np.arange(len(kinds)), who, kinds[:, 0], said] = 1
+    drawn = resampled(tables.reshape(len(kinds), -1), weights, resamples, seed).reshape(-1, *tables.shape[1:])
+    observed = np.tensordot(weights, tables, axes=1)
+    (of_model, of_expert), difference = _f1(observed), np.subtract(*_f1(drawn).T)
     lower = float(np.percentile(difference, LOWER_BOUND))
     return {
         **result,
-        "model_f1": round(point, DIGITS),
-        "expert_f1": round(everyone, DIGITS),
-        "difference": estimate_of(point - everyone, difference, n),
+        "model_f1": round(float(of_model), DIGITS),
+        "expert_f1": round(float(of_expert), DIGITS),
+        "difference": estimate_of(float(of_model - of_expert), difference, n),
         "lower_bound": round(lower, DIGITS),
         "p": round(float((1 + (difference <= margin).sum()) / (1 + resamples)), DIGITS),
         "non_inferior": bool(lower > margin),
     }
 
 
-def _macro_f1(gold: Codes, answers: Codes) -> Floats:
-    """Return macro-F1 of many samples of items at once. *Shapes:* (b, n) twice to (b,)."""
-    width = LEVELS * (LEVELS + 1)
-    cell = np.arange(len(gold))[:, None] * width + gold * (LEVELS + 1) + answers
-    counts = np.bincount(cell.ravel(), minlength=width * len(gold)).astype(np.float64)
-    return validator_rates(counts.reshape(-1, LEVELS, LEVELS + 1))["macro_f1"]
-
-
-def _one_expert(ratings: Codes, items: Codes, generator: np.random.Generator) -> Codes:
-    """Return what one of an item's raters said, drawn anew for each. *Shapes:* (m, n) and (b, n) to (b, n)."""
-    # The ratings of each item first.
-    order = np.argsort(ratings < 0, axis=0, kind="stable")
-    first, counts = np.take_along_axis(ratings, order, axis=0).T, (ratings >= 0).sum(axis=0)
-    said: Codes = first[items, (generator.random(items.shape) * counts[items]).astype(np.int64)]
-    return said
-
-
-def _drawn_f1(gold: Codes, model: Codes, ratings: Codes, resamples: int, seed: int) -> tuple[Floats, Floats]:
-    """Return macro-F1 of the model and of a single expert in each resample. *Shapes:* (B,) each."""
-    generator, n = np.random.default_rng(seed), len(gold)
-    at_once = max(1, DRAWS_AT_ONCE // n)
-    found = []
-    for begin in range(0, resamples, at_once):
-        items = generator.integers(n, size=(min(at_once, resamples - begin), n))
-        said = _one_expert(ratings, items, generator)
-        found.append((_macro_f1(gold[items], model[items]), _macro_f1(gold[items], said)))
-    of_model, of_expert = (np.concatenate(part) for part in zip(*found, strict=True))
-    return of_model, of_expert
+def _f1(tables: Floats) -> Floats:
+    return validator_rates(tables)["macro_f1"]
 
 
 def experts_part(

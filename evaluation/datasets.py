@@ -218,20 +218,27 @@ class TextDataset:
             folder=folder, kind=kind, licence_tier=tier_of(folder), identity=_identity(folder, files), files=files
         )
 
-    def rows(self, split: Split, tasks: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a split in the order of the files; ``tasks`` keeps these tasks only."""
-        columns, table = list(COLUMNS[self.kind]), self._table(split, tasks)
+    def rows(
+        self, split: Split, tasks: Sequence[str] | None = None, consistency: float | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a split in the order of the files.
+
+        ``tasks`` keeps these tasks only; ``consistency`` rows of MedVAL that have this or more, rated ones have none.
+        """
+        columns, table = list(COLUMNS[self.kind]), self._table(split, tasks, consistency)
         for batch in table.to_batches(columns=columns, batch_size=BATCH_ROWS, batch_readahead=2):
             yield from batch.to_pylist()
 
-    def count(self, split: Split, tasks: Sequence[str] | None = None) -> int:
-        """Return how many rows a split (and these tasks of it) has."""
-        return int(self._table(split, tasks).count_rows())
+    def count(self, split: Split, tasks: Sequence[str] | None = None, consistency: float | None = None) -> int:
+        """Return how many rows `rows` yields."""
+        return int(self._table(split, tasks, consistency).count_rows())
 
-    def _table(self, split: Split, tasks: Sequence[str] | None) -> ds.Dataset:
+    def _table(self, split: Split, tasks: Sequence[str] | None, consistency: float | None) -> ds.Dataset:
         wanted = ds.field("split") == split
         if tasks is not None:
             wanted &= ds.field("task").isin(list(tasks))
+        if consistency is not None:
+            wanted &= ds.field("consistency") >= consistency
         return ds.dataset(list(self.files), format="parquet").filter(wanted)
 
 

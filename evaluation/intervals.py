@@ -166,19 +166,19 @@ def _kinds(types: pl.Series, clusters: Codes, n_types: int) -> tuple[Any, Codes]
     return matrix, kinds["len"].cast(pl.Int64).to_numpy()
 
 
-def _draws(sizes: Codes, resamples: int, seed: int) -> Iterator[Floats]:
+def _draws(sizes: Codes | Floats, resamples: int, seed: int) -> Iterator[Floats]:
     """Yield how often each kind is drawn, some resamples at a time. *Shape:* (at most `AT_ONCE`, K)."""
-    generator, n = np.random.default_rng(seed), int(sizes.sum())
+    generator, n = np.random.default_rng(seed), round(float(sizes.sum()))
     for begin in range(0, resamples if n else 0, AT_ONCE):
         yield generator.multinomial(n, sizes / n, size=min(AT_ONCE, resamples - begin)).astype(np.float64)
 
 
-def resampled(values: Any, sizes: Codes, resamples: int, seed: int) -> Floats:
+def resampled(values: Any, sizes: Codes | Floats, resamples: int, seed: int) -> Floats:
     """Draw clusters and sum their values.
 
     Args:
         values: *shape* (K, c), an array or a sparse one, of each kind of clusters.
-        sizes: *shape* (K,), clusters of each kind.
+        sizes: *shape* (K,), clusters of each kind; parts of clusters that add up to whole ones.
         resamples: B.
         seed: of the resamples.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, pairwise
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +15,11 @@ import polars as pl
 
 from evaluation.classes import CLASSES, Classes, Kind
 from ground.errors import InputError, UsageError
-from ground.storage.files import atomic_path
+from ground.storage.files import atomic_path, private_directory
+from ground.storage.foreign import read_foreign
 
 __all__ = [
+    "ANSWER_SCHEMA",
     "PREDICTION_SCHEMA",
     "Answers",
     "Missing",
@@ -41,6 +42,12 @@ PREDICTION_SCHEMA: Mapping[str, pl.DataType] = {
     "model": pl.String(),
     "seed": pl.Int64(),
 }
+ANSWER_SCHEMA: Mapping[str, pl.DataType] = {
+    "errors": pl.List(pl.Struct({"category": pl.String(), "text": pl.String()})),
+    "cut": pl.Boolean(),
+}
+"""What the answers of a language model have beside: errors that it named, and whether it was cut before its end."""
+LABELS: Mapping[Kind, pl.DataType] = {"quadrants": pl.String(), "medhal": pl.Boolean(), "medval": pl.Int8()}
 CONTRACT = "id, label ({}); where they are known scores (a probability of each class), explanation, model, seed"
 # Probabilities that went through bfloat16 or a CSV file with few digits do not sum to 1 exactly.
 SUM_TOLERANCE = 1e-2
@@ -84,21 +91,6 @@ class Answers:
         """Return the run on some of its rows; the counts stay those of the file. ``mask`` has *shape* (n,)."""
         kept = {name: getattr(self, name)[mask] for name in ("codes", "there", "confidence")}
         return replace(self, **kept, explanations=tuple(compress(self.explanations, mask)))
-
-
-def _write_csv(frame: pl.DataFrame, path: Path) -> None:
-    # A CSV file cannot hold lists, but their text as JSON.
-    lists = pl.format("[{}]", pl.col(pl.List(pl.Float64)).list.eval(pl.element().cast(pl.String)).list.join(", "))
-    frame.with_columns(lists).write_csv(path)
-
-
-FORMATS: Mapping[str, tuple[Callable[[Path], pl.DataFrame], Callable[[pl.DataFrame, Path], object]]] = {
-    # A name is a name and no pattern: the reader of JSON takes every name for one.
-    ".parquet": (lambda path: pl.read_parquet(path, glob=False), pl.DataFrame.write_parquet),
-    ".csv": (lambda path: pl.read_csv(path, infer_schema=False, glob=False), _write_csv),
-    ".jsonl": (lambda path: pl.read_ndjson(path.read_bytes(), infer_schema_length=None), pl.DataFrame.write_ndjson),
-}
-"""How each kind of prediction file is read and written."""
 
 
 class Check(NamedTuple):
@@ -162,38 +154,6 @@ def _checks(classes: Classes) -> Iterator[Check]:
     )
 
 
-def _malformed_line(path: Path) -> int | None:
-    """Return the number of the first line that is no JSON object."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                if line.strip() and not isinstance(json.loads(line), dict):
-                    return number
-            except ValueError:
-                return number
-    return None
-
-
-def _load(path: Path, contract: str) -> pl.DataFrame:
-    if path.suffix not in FORMATS:
-        what = "a prediction file is of a kind that is not read"
-        raise UsageError(what, file=path, found=path.suffix, expected=", ".join(FORMATS))
-    if not path.is_file():
-        raise InputError("a prediction file is not there", file=path, do="name another, or a model that predicts")
-    try:
-        return FORMATS[path.suffix][0](path)
-    except (pl.exceptions.PolarsError, OSError):
-        # polars quotes values, which may be text of a note: its message is not passed on.
-        empty = not path.stat().st_size
-        raise InputError(
-            "a prediction file cannot be read",
-            file=path,
-            line=_malformed_line(path) if path.suffix == ".jsonl" else None,
-            found="an empty file" if empty else "text that is not of this kind, or values of two types",
-            expected=f"{path.suffix[1:]} with {contract}",
-        ) from None
-
-
 def _column(frame: pl.DataFrame, path: Path, name: str, kind: pl.DataType) -> pl.Series:
     if name not in frame.columns or frame[name].dtype == pl.Null:
         return pl.Series(name, [None] * frame.height, dtype=kind)
@@ -220,7 +180,7 @@ def read_predictions(path: Path, kind: Kind = "quadrants") -> pl.DataFrame:
             scores are not a finite probability of each class that sum to 1.
     """
     contract = CONTRACT.format(CLASSES[kind].expected)
-    raw = _load(path, contract)
+    raw = read_foreign(path, "a prediction file", contract)
     lacking = [name for name in ("id", "label") if name not in raw.columns]
     if lacking or raw.is_empty():
         found = f"no column {' and no column '.join(lacking)}" if lacking else "no row"
@@ -257,25 +217,39 @@ def label_codes(labels: pl.Series, kind: Kind, file: Path | str = "predictions")
     return codes
 
 
-def write_predictions(path: Path, frame: pl.DataFrame) -> None:
-    """Write predictions, whole or not at all; the file's kind follows its suffix.
+def write_predictions(
+    path: Path, found: pl.DataFrame | Sequence[Mapping[str, Any]], kind: Kind = "quadrants"
+) -> dict[str, Any]:
+    """Write a predictions file (Parquet), whole or not at all, in a folder that is made private.
 
-    Columns that `PREDICTION_SCHEMA` does not have are refused; those that are missing are left out of the file.
+    Args:
+        path: the file.
+        found: predictions with any of the columns of `PREDICTION_SCHEMA` and `ANSWER_SCHEMA`; of a row in memory what
+            stands beside them is left out.
+        kind: of the rows; labels of MedHal and MedVAL are written as booleans and whole numbers.
+
+    Returns:
+        ``rows``, ``outcomes`` (how many had each), and ``cut``, where these are known.
 
     Raises:
-        UsageError: another kind of file, or a column that the contract does not have.
+        UsageError: a table with a column that the contract does not have.
     """
-    unknown = [name for name in frame.columns if name not in PREDICTION_SCHEMA]
-    if unknown or path.suffix not in FORMATS:
-        raise UsageError(
-            "predictions cannot be written like this",
-            file=path,
-            found=", ".join(unknown) or path.suffix,
-            expected=CONTRACT.format(CLASSES["quadrants"].expected) if unknown else ", ".join(FORMATS),
-        )
-    named = frame.select(pl.col(name).cast(kind) for name, kind in PREDICTION_SCHEMA.items() if name in frame.columns)
+    types = {**PREDICTION_SCHEMA, **ANSWER_SCHEMA, "label": LABELS[kind]}
+    if isinstance(found, pl.DataFrame):
+        if unknown := [name for name in found.columns if name not in types]:
+            expected = CONTRACT.format(CLASSES[kind].expected)
+            what = "predictions cannot be written like this"
+            raise UsageError(what, file=path, found=", ".join(unknown), expected=expected)
+        frame = found.select(pl.col(name).cast(types[name]) for name in types if name in found.columns)
+    else:
+        frame = pl.DataFrame(found, schema={name: types[name] for name in types if name in found[0]})
+    private_directory(path.parent)
     with atomic_path(path) as temporary:
-        FORMATS[path.suffix][1](named, temporary)
+        frame.write_parquet(temporary)
+    told: dict[str, Any] = {"rows": frame.height}
+    if "outcome" in frame.columns:
+        told["outcomes"] = dict(sorted(frame["outcome"].value_counts().iter_rows()))
+    return told | ({"cut": int(frame["cut"].sum())} if "cut" in frame.columns else {})
 
 
 def join_predictions(

@@ -120,7 +120,7 @@ def evaluate_quadrants(
         "predictions": [_told(file, run) for file, run in read],
         "files": _hashed(predictions),
         "models": models_numbers(reference, models, counted),
-        "comparisons": _tested_once(compare(models, counted, "holm")),
+        "comparisons": compare(models, counted, "holm"),
         "lambda": _lambda_points(lambdas or {}, models, counted),
     }
 
@@ -241,20 +241,6 @@ def _told(file: str, run: Answers) -> dict[str, Any]:
         "unparseable": int((run.there & (run.codes == len(QUADRANTS))).sum()),
         "label_is_not_the_highest_score": run.not_the_best,
     }
-
-
-def _tested_once(compared: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Say the one test of a pair with the pair; a single one needs no correction."""
-    sides, counts = ("a", "b", "seed_a", "seed_b"), ("both", "only_a", "only_b", "neither", "p", "exact")
-    return [
-        {
-            **{name: one[name] for name in sides},
-            **{name: one["tests"][0][name] for name in counts},
-            "p_holm": one["tests"][0]["p_holm"] if len(compared) > 1 else None,
-            "differences": {name: {**part, "spread": None} for name, part in one["differences"].items()},
-        }
-        for one in compared
-    ]
 
 
 def _lambda_points(lambdas: Mapping[str, float], models: Sequence[Model], counted: Counted) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from polars import selectors
 
 from ground.contracts.rows_text import RISK_LEVELS, MedvalTask, RiskLevel
 from ground.errors import InputError
+from ground.storage.foreign import READERS, read_foreign
 
 __all__ = ["LAYOUTS", "TextPair", "read_pairs"]
 
@@ -118,24 +119,9 @@ def _one_file(path: Path) -> Path:
     return files[0]
 
 
-READERS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
-    ".csv": lambda path: pl.read_csv(path, infer_schema=False, glob=False),
-    ".gz": lambda path: pl.read_csv(path, infer_schema=False, glob=False),
-    ".jsonl": lambda path: pl.read_ndjson(path.read_bytes(), infer_schema_length=None),
-    ".parquet": lambda path: pl.read_parquet(path, glob=False),
-}
-
-
 def _table(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     """Read a table as text; names of columns in lower case."""
-    if path.suffix not in READERS:
-        raise InputError("a file of pairs is of another kind", file=path, expected=", ".join(READERS))
-    try:
-        frame = READERS[path.suffix](path)
-    except (pl.exceptions.PolarsError, OSError):
-        # polars quotes values, which may be text of a note: its message is not passed on.
-        raise InputError("a file of pairs cannot be read", file=path, expected=f"{path.suffix} in UTF-8") from None
-    frame = frame.rename(str.lower).rename(str.strip)
+    frame = read_foreign(path, "a file of pairs", ", ".join(columns)).rename(str.lower).rename(str.strip)
     if missing := [name for name in columns if name not in frame.columns]:
         raise InputError(
             "a file lacks columns", file=path, found=f"no {', '.join(missing)}", expected=", ".join(columns)

@@ -21,7 +21,7 @@ from evaluation.predictions import (
 )
 from evaluation.rows import reference_of
 from ground.errors import InputError, UsageError
-from tests.evaluation.world import dataset, predictions
+from tests.evaluation.world import dataset, predictions, written
 from tests.training.sft.cases import medhal_rows, medval_rows
 
 GOOD = {"id": "1000-0-Q1", "label": "Q1", "scores": [0.7, 0.1, 0.1, 0.1], "model": "m", "seed": 1}
@@ -40,7 +40,7 @@ def test_every_kind_of_file_gives_back_what_was_written(tmp_path: Path, suffix: 
         label=pl.when(pl.int_range(pl.len()) == 0).then(None).otherwise(pl.col("label")),
         scores=pl.when(pl.int_range(pl.len()) == 1).then(None).otherwise(pl.col("scores")),
     )
-    write_predictions(tmp_path / f"p{suffix}", table)
+    written(tmp_path / f"p{suffix}", table)
     back = read_predictions(tmp_path / f"p{suffix}")
     assert back.schema == pl.Schema({**PREDICTION_SCHEMA, "code": pl.Int64()})
     assert back.select(table.columns).equals(table.select(table.columns))
@@ -117,7 +117,7 @@ def test_a_file_of_another_kind_or_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not there"):
         read_predictions(tmp_path / "p.csv")
     with pytest.raises(UsageError, match="context"):
-        write_predictions(tmp_path / "p.csv", pl.DataFrame({"id": ["a"], "context": ["text"]}))
+        write_predictions(tmp_path / "p.parquet", pl.DataFrame({"id": ["a"], "context": ["text"]}))
     assert not list(tmp_path.iterdir())
 
 

@@ -14,7 +14,7 @@ from evaluation import drawing, figures
 from evaluation.predictions import write_predictions
 from evaluation.report import evaluate_quadrants
 from ground.errors import InputError, UsageError
-from tests.evaluation.world import dataset, predictions
+from tests.evaluation.world import dataset, predictions, written
 
 # After a change that is meant: copy the report.md that the test wrote over this file, and read the difference.
 GOLDEN = Path(__file__).parent / "golden_report.md"
@@ -33,10 +33,10 @@ def files(tmp_path: Path) -> list[Path]:
     gold = DATA.split_rows("test")
     name = "Qwen/Qwen3-8B + SFT"
     write_predictions(tmp_path / "first.parquet", predictions(gold, name, 42, 5))
-    write_predictions(tmp_path / "second.csv", predictions(gold, name, 43, 6))
+    written(tmp_path / "second.csv", predictions(gold, name, 43, 6))
     answers = predictions(gold, "gpt-4o + zero-shot", None, 2, scores=False)
     unclear = pl.when(pl.int_range(pl.len()) % 7 == 3).then(pl.lit("I do not know")).otherwise("label")
-    write_predictions(tmp_path / "third.jsonl", answers.with_columns(label=unclear))
+    written(tmp_path / "third.jsonl", answers.with_columns(label=unclear))
     return [tmp_path / "first.parquet", tmp_path / "second.csv", tmp_path / "third.jsonl"]
 
 
@@ -138,7 +138,7 @@ def test_wrong_use_is_refused_before_anything_is_written(files: list[Path], tmp_
         evaluate_quadrants(DATA, [files[0], files[0]], tmp_path / "out")
     with pytest.raises(UsageError, match="a model of the lambda sweep has no predictions"):
         evaluate_quadrants(DATA, files, tmp_path / "out", lambdas={"unheard of": 1.0})
-    write_predictions(tmp_path / "p.csv", predictions(DATA.split_rows("test"), "majority", 1, 3))
+    written(tmp_path / "p.csv", predictions(DATA.split_rows("test"), "majority", 1, 3))
     with pytest.raises(InputError, match="the name of a baseline"):
         evaluate_quadrants(DATA, [tmp_path / "p.csv"], tmp_path / "out")
     assert not (tmp_path / "out").exists()

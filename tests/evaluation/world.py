@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from evaluation.datasets import MedievalDataset
+from evaluation.predictions import write_predictions
 from ground.contracts.rows import QUADRANTS
 
 DRUGS = ("aspirin", "heparin", "insulin", "metformin")
@@ -69,3 +70,15 @@ def predictions(
         return table
     probabilities = np.where(np.array(called)[:, None] == np.array(QUADRANTS)[None, :], 0.7, 0.1)
     return table.with_columns(scores=pl.Series(probabilities.tolist()))
+
+
+def written(file: Path, table: pl.DataFrame) -> Path:
+    """Write a predictions file as other tools do; a CSV file holds lists as JSON."""
+    if file.suffix == ".csv":
+        lists = pl.format("[{}]", pl.col(pl.List(pl.Float64)).list.eval(pl.element().cast(pl.String)).list.join(", "))
+        table.with_columns(lists).write_csv(file)
+    elif file.suffix == ".jsonl":
+        table.write_ndjson(file)
+    else:
+        write_predictions(file, table)
+    return file

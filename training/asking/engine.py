@@ -13,13 +13,15 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from evaluation.classes import Kind
+from evaluation.predictions import write_predictions
 from ground.errors import InputError, UsageError
 from ground.lm.client import LanguageModel
 from ground.lm.results import Completion, Failure, Message, Request, Result
 from ground.lm.settings import LmSettings
 from ground.settings import Section
 from ground.stable import stable_hash
-from ground.storage.files import atomic_path, private_directory, write_text
+from ground.storage.files import atomic_path, write_text
 from training.packing.tokens import kept_parts
 
 __all__ = ["Advance", "AskedReport", "AskingSettings", "Prediction", "Question", "Row", "ask", "cut_context", "drawn"]
@@ -45,7 +47,7 @@ class Question:
         column: the text that may be cut where it is long.
         messages: the turns of the question about a row, after an example's where there is one.
         read: ``label``, ``outcome`` and what is more of an answer; the same keys of every text.
-        write: writes the predictions, by the contract of their kind.
+        kind: of the rows, by whose contract predictions are written.
     """
 
     record: str
@@ -53,7 +55,7 @@ class Question:
     column: str
     messages: Callable[[Row, Row | None], tuple[Message, ...]]
     read: Callable[[str], Prediction]
-    write: Callable[[Path, list[Prediction]], object]
+    kind: Kind
 
 
 class AskingSettings(Section):
@@ -138,8 +140,7 @@ def ask(
     found = [
         {"id": row["id"], **known, **_prediction(result, question)} for row, result in zip(rows, results, strict=True)
     ]
-    private_directory(out)
-    question.write(out / f"predictions-{name}.parquet", found)
+    write_predictions(out / f"predictions-{name}.parquet", found, question.kind)
     with atomic_path(out / f"answers-{name}.parquet") as temporary:
         table = pl.DataFrame({column: [one[column] for one in found] for column in ("id", "label")})
         table.hstack(_answers_table(results)).write_parquet(temporary)

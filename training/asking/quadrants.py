@@ -10,11 +10,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-import polars as pl
 from pydantic import Field
 
 from evaluation.datasets import SPLIT_COLUMN, SPLITS_IN_WORDS, MedievalDataset
-from evaluation.predictions import write_predictions
 from ground import ROOT
 from ground.contracts.rows import QUADRANTS, Quadrant
 from ground.lm.results import Message
@@ -73,18 +71,13 @@ def _read(text: str) -> Prediction:
     return {"label": label, "outcome": "no_label" if label is None else "parsed"}
 
 
-def _write(path: Path, found: list[Prediction]) -> None:
-    types = {"id": pl.String, "label": pl.String, "model": pl.String, "seed": pl.Int64}
-    write_predictions(path, pl.DataFrame([{name: one[name] for name in types} for one in found], schema=types))
-
-
 QUESTION = Question(
     record="zeroshot",
     method="zero-shot",
     column="context",
     messages=lambda row, _: zeroshot_prompt(row["context"], row["statement"]),
     read=_read,
-    write=_write,
+    kind="quadrants",
 )
 
 

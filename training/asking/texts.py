@@ -22,9 +22,8 @@ from ground.errors import InputError
 from ground.lm.results import Message
 from ground.lm.settings import LmSettings
 from ground.stable import stable_hash
-from training.asking.engine import Advance, AskedReport, AskingSettings, Prediction, Question, Row, ask, drawn
+from training.asking.engine import Advance, AskedReport, AskingSettings, Question, Row, ask, drawn
 from training.sft.encoding import TASKS
-from training.sft.generate import write_predictions
 
 __all__ = ["SHOTS", "AskedSettings", "ask_dataset", "examples_for", "question_of"]
 
@@ -93,10 +92,7 @@ def question_of(kind: Kind, shots: int = 0) -> Question:
         shown = () if example is None else (("user", task.prompt(example)), ("assistant", task.answer(example).text))
         return tuple(Message(role=role, content=text) for role, text in (*shown, ("user", task.prompt(row))))
 
-    def write(path: Path, found: list[Prediction]) -> None:
-        write_predictions(path, kind, iter(found), where=path.stem.removeprefix("predictions-"))
-
-    return Question("asked", SHOTS[shots], CUT[kind], messages, task.read, write)
+    return Question("asked", SHOTS[shots], CUT[kind], messages, task.read, kind)
 
 
 def ask_dataset(

@@ -21,10 +21,10 @@ from ground.progress import progress
 from ground.settings import parse_settings
 from training.classifier.heads import freeze, keep_head_wide, ready_to_train
 from training.classifier.items import QuadrantLoss, class_weights, predicted, quadrant_data
-from training.classifier.plain import PlainClassifier, evaluate_plain, largest_batch, plain_steps
 from training.packing.attention import attention_of
 from training.packing.decoders import check_decoder, check_sharing
-from training.packing.rows import largest_row, plan_steps, read_items
+from training.packing.plan import Step, apart
+from training.packing.rows import largest_row, plan_steps, read_items, read_rows
 from training.packing.shared import SharedClassifier
 from training.packing.tokens import Truncation
 from training.packing.trainer import SHORT_OF_MEMORY, train_packed
@@ -44,7 +44,6 @@ from training.runs.settings import ClassifierSettings, HardwareSettings
 __all__ = ["Engine", "predict_classifier", "train_classifier"]
 
 Engine = Literal["shared", "plain"]
-MODULES: dict[Engine, Any] = {"shared": SharedClassifier, "plain": PlainClassifier}
 KIND = "classifier"
 
 
@@ -83,17 +82,16 @@ def train_classifier(
         rows = quadrant_data(dataset, split, tokenizer, max_length=length, chat=chat)
         weights = class_weights(rows.labels, settings.class_weights)
         rows = rows.weighted(weights)
-        attention, kind = _attention(run.weights[0], engine), MODULES[engine]
+        attention = _attention(run.weights[0], engine)
         plan = plan_steps(rows.data, settings, attention)
         if engine == "plain":
-            plan = plain_steps(plan, rows.data)
-        row = largest_row(rows.data, plan, attention) if engine == "shared" else largest_batch(rows.data, plan)
+            plan = [Step(apart(step.items, rows.data.items)) for step in plan]
+        row = largest_row(rows.data, plan, attention)
         run.estimate(
             "quadrants",
-            lambda made: kind(made)(row.to(made.device)).sum(),
+            lambda made: SharedClassifier(made)(row.to(made.device)).sum(),
             SHORT_OF_MEMORY,
             attention=attention,
-            sizes=(engine, row.sizes),
             prepare=freeze if freeze_backbone else None,
         )
         loaded = run.load("quadrants", attention=attention, lora=run.settings.lora)
@@ -104,7 +102,7 @@ def train_classifier(
         loss, own = QuadrantLoss(rows.labels), {"autocast": run.weights[1], "resume": resume}
         with progress(f"training {out.name}", len(plan)) as advance:
             records, measured = train_packed(
-                kind(loaded), tokenizer, rows.data, plan, loss, out, run.settings, advance=advance, **own
+                SharedClassifier(loaded), tokenizer, rows.data, plan, loss, out, run.settings, advance=advance, **own
             )
         found = {
             "rows": {"train": len(rows.ids), **rows.counts()},
@@ -171,14 +169,15 @@ def predict_classifier(
             check_sharing(model)
         with progress("predicting", len(encoded.ids)) as advance:
             if engine == "plain":
-                logits = evaluate_plain(model, encoded.data, advance=advance)
+                rows_of_one = apart(range(len(encoded.ids)), encoded.data.items)
+                logits = read_rows(SharedClassifier(model), encoded.data, rows_of_one, advance=advance)
             else:
                 budget = settings.packing.tokens_per_row
-                logits = read_items(SharedClassifier(model), encoded.data, budget, advance=advance).flatten(0, 1)
+                logits = read_items(SharedClassifier(model), encoded.data, budget, advance=advance)
     if not torch.isfinite(logits).all():
         raise InputError(
             "the model gives logits that are no numbers",
             file=run,
             do="evaluate with hardware.precision = 'float32'; if they stay, the weights are broken: train again",
         )
-    return predicted(encoded.ids, logits.softmax(-1), name or run.resolve().name, settings.seed)
+    return predicted(encoded.ids, logits.flatten(0, 1).softmax(-1), name or run.resolve().name, settings.seed)

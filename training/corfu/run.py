@@ -102,7 +102,6 @@ def train_corfu(
                 lambda made: SharedPolicy(made)(row.to(made.device)).sum(),
                 SHORT_OF_MEMORY,
                 attention=attention,
-                sizes=row.sizes,
             )
         policy = run.load("causal", attention=attention, lora=run.settings.lora)
         if engine == "shared":

@@ -24,7 +24,7 @@ from training.encoder.pretrained import resolve_model
 from training.encoder.quadrants import quadrant_loss
 from training.encoder.texts import EncodedRows, encode_rows
 from training.runs.folder import dataset_identity, open_run
-from training.runs.resuming import peak_memory
+from training.runs.resuming import Record, peak_memory
 from training.runs.settings import EncoderSettings
 
 __all__ = ["encoded_rows", "fit", "predict", "train_encoder"]
@@ -69,10 +69,8 @@ def _chunks(rows: EncodedRows, indices: Sequence[int], size: int) -> list[list[i
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 
-def fit(
-    model: EncoderClassifier, rows: EncodedRows, steps: list[list[int]]
-) -> tuple[list[float], list[float], list[float]]:
-    """Train on the rows of each step; return of each its mean loss, learning rate, and the gradient's whole norm."""
+def fit(model: EncoderClassifier, rows: EncodedRows, steps: list[list[int]]) -> list[Record]:
+    """Train on the rows of each step; return what each logged."""
     from transformers import get_linear_schedule_with_warmup
 
     settings = model.settings
@@ -82,7 +80,7 @@ def fit(
     warmup = math.ceil(settings.warmup_ratio * len(steps))
     schedule = get_linear_schedule_with_warmup(optimizer, warmup, len(steps))
     trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    judge, records = model.judge(rows), []
+    judge, records = model.judge(rows), list[Record]()
     with progress(f"training {model.name}", len(steps)) as advance:
         for number, step in enumerate(steps, 1):
             model.module.train()
@@ -99,13 +97,13 @@ def fit(
                     do="lower learning_rate and head_learning_rate",
                 )
             norm = float(torch.nn.utils.clip_grad_norm_(trained, settings.max_grad_norm))
-            records.append((loss, float(schedule.get_last_lr()[0]), norm))
+            rate = float(schedule.get_last_lr()[0])
+            records.append({"step": number - 1, "loss": loss, "learning_rate": rate, "grad_norm": norm})
             optimizer.step()
             schedule.step()
             optimizer.zero_grad()
             advance(1)
-    losses, rates, norms = (list(column) for column in zip(*records, strict=True))
-    return losses, rates, norms
+    return records
 
 
 def train_encoder(
@@ -138,7 +136,7 @@ def train_encoder(
             encoded = encoded_rows(classifier, dataset, rows)
             steps = _steps(rows["id"].to_list(), settings)
             begin = monotonic()
-            losses, rates, norms = fit(classifier, encoded, steps)
+            records = fit(classifier, encoded, steps)
             seconds = monotonic() - begin
         found = {
             "base_model": classifier.name,
@@ -147,10 +145,8 @@ def train_encoder(
             "windows": sum(map(len, encoded.windows.values())),
             "context_tokens": sum(len(window) for windows in encoded.windows.values() for window in windows),
             "statement_tokens": sum(map(len, encoded.statements)),
-            "steps": len(losses),
-            "losses": losses,
-            "learning_rates": rates,
-            "grad_norms": norms,
+            "steps": len(records),
+            "losses": records,
             "measured": {"seconds": round(seconds, 3), "peak_memory": peak_memory(classifier.device.type)},
         }
         return run.finish(classifier.transformer, found, classifier.save)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ import torch
 from training.packing.plan import Item, RowPlan
 from training.packing.tokens import EncodedTexts
 
-__all__ = ["PAD", "PackedRow", "Rows", "RunData", "collate_row", "packed_row"]
+__all__ = ["PAD", "PackedRow", "RunData", "collate_row", "packed_row"]
 
 PAD = -1
 """The context number of padding, which sees nothing but itself and is seen by none."""
@@ -36,24 +35,7 @@ class RunData:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Tensors that go through a model together."""
-
-    @property
-    def sizes(self) -> tuple[Hashable, ...]:
-        """What the memory of a pass depends on: the shapes of the tensors, and what else there is."""
-        values = (getattr(self, field.name) for field in fields(self))
-        return tuple(tuple(value.shape) if torch.is_tensor(value) else value for value in values)
-
-    def to(self, device: torch.device | str) -> Self:
-        """Move every tensor."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        moved: dict[str, Any] = {name: value.to(device) for name, value in values.items() if torch.is_tensor(value)}
-        return replace(self, **moved)
-
-
-@dataclass(frozen=True)
-class PackedRow(Rows):
+class PackedRow:
     """One packed row of ``n`` tokens with ``k`` statements of ``t`` tokens together.
 
     Attributes:
@@ -78,6 +60,11 @@ class PackedRow(Rows):
     statement_of: torch.Tensor
     last: torch.Tensor
     contexts: tuple[int, ...]
+
+    def to(self, device: torch.device | str) -> PackedRow:
+        """Move every tensor."""
+        moved: dict[str, Any] = {name: value.to(device) for name, value in vars(self).items() if torch.is_tensor(value)}
+        return replace(self, **moved)
 
 
 def packed_row(

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ground.errors import UsageError
 from ground.stable import stable_hash
 
-__all__ = ["Block", "Item", "RowPlan", "Step", "deal", "plan_epochs", "plan_rows"]
+__all__ = ["Block", "Item", "RowPlan", "Step", "apart", "deal", "plan_epochs", "plan_rows"]
 
 Lengths = npt.NDArray[np.int64]
 
@@ -171,6 +171,11 @@ def plan_epochs(
             for step in kept
         ]
     return plan
+
+
+def apart(indices: Iterable[int], items: Sequence[Item]) -> tuple[RowPlan, ...]:
+    """Return a row for each item, for decoders that cannot share contexts."""
+    return tuple(RowPlan((Block(items[index].context, (index,)),)) for index in indices)
 
 
 def deal(step: Step, n_processes: int) -> list[tuple[RowPlan, ...]]:

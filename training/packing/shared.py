@@ -32,14 +32,12 @@ class _Shared(nn.Module):
 
     def states(self, row: PackedRow) -> torch.Tensor:
         """Return the last layer's states. *Shape:* (n, hidden)."""
-        backbone = backbone_of(self.model)
-        output = backbone(
-            input_ids=row.input_ids,
-            position_ids=row.position_ids,
-            attention_mask=attention_mask(row, implementation_of(self.model), backbone.dtype),
-            use_cache=False,
-        )
-        states: torch.Tensor = output.last_hidden_state[0]
+        backbone, layout = backbone_of(self.model), {}
+        # A statement alone behind its context is read as the model reads any text, whatever its attention is.
+        if len(row.last) > 1 or row.input_ids.numel() > sum(row.contexts) + len(row.targets):
+            mask = attention_mask(row, implementation_of(self.model), backbone.dtype)
+            layout = {"position_ids": row.position_ids, "attention_mask": mask}
+        states: torch.Tensor = backbone(input_ids=row.input_ids, use_cache=False, **layout).last_hidden_state[0]
         return states
 
 

@@ -44,8 +44,7 @@ def loss_records(record: Mapping[str, Any]) -> list[dict[str, Any]]:
             for step, one in enumerate(stage["records"], 1)
         ]
     if record["kind"] in ("classifier", "encoder"):
-        found = ({"loss": one} if isinstance(one, float) else one for one in record["losses"])
-        return [{"stage": "", **one, "step": step} for step, one in enumerate(found, 1)]
+        return [{"stage": "", **one, "step": step} for step, one in enumerate(record["losses"], 1)]
     return [{"stage": "", **one} for one in record["history"]]
 
 

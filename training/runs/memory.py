@@ -1,9 +1,9 @@
 """Memory that a run needs. Before anything is loaded its weights are counted, and its step is run on fake tensors.
 
 Weights, gradients and AdamW's states are counted from the configuration. Activations are not derived from formulas:
-two short copies of the model (1 and 2 layers, no storage behind their tensors) run the very step of the run, forward
-and backward, while every tensor's birth and death is followed; what is kept grows linearly with layers. Adapters,
-dropout, masks, gradient checkpointing and autocast are thereby counted as they are.
+a model without storage behind its tensors runs the very step of the run, forward and backward, while every tensor's
+birth and death is followed. Adapters, dropout, masks, gradient checkpointing and autocast are thereby counted as they
+are.
 
 Measured on a CPU (decoders of 4 and 6 layers, 768 and 1,536 tokens, LoRA and all weights, with and without gradient
 checkpointing): what torch's allocator holds is met to 1.3 %, always from below. What a process holds is more, since
@@ -17,8 +17,7 @@ On a GPU nothing needs to be thought: the largest step is run on the loaded mode
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Hashable, Iterable
-from copy import deepcopy
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,7 +152,6 @@ def estimate_memory(
     attention: str | None,
     autocast: bool = False,
     prepare: Callable[[Any], object] | None = None,
-    sizes: Hashable = None,
     reference: bool = False,
 ) -> Estimate:
     """Estimate the peak of one process before anything is loaded.
@@ -167,56 +165,34 @@ def estimate_memory(
         attention: transformers' attention implementation.
         autocast: whether float32 weights are multiplied in bfloat16.
         prepare: what else is done to the model, such as freezing its backbone.
-        sizes: of what ``step`` reads. Where they are given, a run that differs in nothing else, such as the next of a
-            sweep, is not measured again.
         reference: whether all weights are compared with a second copy; an adapter is switched off instead.
     """
-    config = load_config(model)
     # FlexAttention and FlashAttention need their device, and SDPA stands in. With a dense mask it holds as much as
     # FlexAttention with recomputation, a tenth more without.
-    dtype, attention = precision_of(hardware), "sdpa" if attention in (None, "flex_attention", *FLASH) else attention
-
-    def make(layers: int) -> Any:
-        made = _model(config, layers, task, attention, dtype, lora)
+    attention = "sdpa" if attention in (None, "flex_attention", *FLASH) else attention
+    with torch.device("meta"):
+        made = _model(load_config(model), task, attention, precision_of(hardware), lora).train()
         if prepare is not None:
             prepare(made)
-        return made
-
-    with torch.device("meta"):
-        whole = make(config.num_hidden_layers)
-    trained = sum(p.nbytes for p in whole.parameters() if p.requires_grad)
-    checkpointing = hardware.gradient_checkpointing
-    same = (config.to_json_string(), task, sizes, lora, dtype, attention, checkpointing, autocast, prepare)
-    if sizes is None or same not in _MEASURED:
-        _MEASURED[same] = [_run(make, layers, step, checkpointing, autocast) for layers in (1, 2)]
-    (kept_by_one, *_), (kept_by_two, forward, backward) = _MEASURED[same]
-    more_layers = (config.num_hidden_layers - 2) * (kept_by_two - kept_by_one)
-    weights, unpacked = _weights(whole, hardware)
+    trained = sum(p.nbytes for p in made.parameters() if p.requires_grad)
+    weights, unpacked = _weights(made, hardware)
     device = device_of(hardware)
     return Estimate(
         weights=weights,
         trained=trained,
         optimizer=2 * trained,
         # AdamW's own temporaries are as large as what it trains, beside the gradients.
-        step=trained + max(forward + unpacked, backward + more_layers + unpacked, trained),
+        step=trained + max(_most(made, step, hardware.gradient_checkpointing, autocast) + unpacked, trained),
         free=free_memory(device),
         device=device,
         reference=weights if reference and lora.r == 0 else 0,
     )
 
 
-_MEASURED: dict[Hashable, list[tuple[int, int, int]]] = {}
-"""What `_run` gave for a model of one layer and one of two, by all that it depends on."""
-
-
-def _run(
-    make: Callable[[int], Any], layers: int, step: Step, checkpointing: bool, autocast: bool
-) -> tuple[int, int, int]:
-    """Return bytes beside weights and gradients: kept for the backward pass, and at the peaks of the two passes."""
+def _most(model: Any, step: Step, checkpointing: bool, autocast: bool) -> int:
+    """Return the most bytes that a step of a model holds beside weights and gradients."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    with torch.device("meta"):
-        model = make(layers).train()
     with FakeTensorMode(allow_non_fake_inputs=True):
         # Fake tensors are on the CPU, whose kernels are thereby chosen.
         model.to_empty(device="cpu")
@@ -229,9 +205,8 @@ def _run(
         with _Peak([*known, *(one.grad for one in known if one.grad is not None)]) as peak:
             with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
                 loss = step(model)
-            kept, forward, peak.most = peak.now, peak.most, peak.now
             loss.backward()
-        return kept, forward, peak.most
+        return int(peak.most)
 
 
 class _Peak(TorchDispatchMode):
@@ -258,14 +233,11 @@ class _Peak(TorchDispatchMode):
         self.most = max(self.most, self.now)
 
 
-def _model(config: Any, layers: int, task: Task, attention: str | None, dtype: torch.dtype, lora: LoraSettings) -> Any:
+def _model(config: Any, task: Task, attention: str, dtype: torch.dtype, lora: LoraSettings) -> Any:
     from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
     from transformers.integrations.moe import ALL_EXPERTS_FUNCTIONS
 
-    config = deepcopy(config)
-    config.num_labels, config.num_hidden_layers = 4, layers
-    if getattr(config, "layer_types", None):
-        config.layer_types = config.layer_types[:layers]
+    config.num_labels = 4
     kind = AutoModelForCausalLM if task == "causal" else AutoModelForSequenceClassification
     model = kind.from_config(config, attn_implementation=attention, dtype=dtype)
     ALL_EXPERTS_FUNCTIONS.register("experts_stand_in", _choose)

@@ -172,6 +172,9 @@ class MedvalSettings(SftSettings):
     per_device_batch_size: int = Field(default=1, ge=1, description="rows in one forward pass")
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-5, warmup_ratio=0.0, weight_decay=0.0)
     tasks: tuple[str, ...] = Field(default=(), description="train on these tasks only; empty: all")
+    min_consistency: float | None = Field(
+        default=None, ge=0, le=1, description="train on rows of this consistency or more; unset: all, rated ones too"
+    )
 
 
 class EncoderSettings(Section):

@@ -60,9 +60,8 @@ def estimate_texts(run: Run, rows: int, tokens: int, answer: int, smaller: str, 
     With ``reference`` the policy is compared with a copy of itself.
     """
     attention, _ = texts_attention(run.settings.hardware)
-    sizes = (rows, tokens, answer)
-    step = texts_step(*sizes)
-    run.estimate("causal", step, smaller, attention=attention, sizes=sizes, prepare=add_head, reference=reference)
+    step = texts_step(rows, tokens, answer)
+    run.estimate("causal", step, smaller, attention=attention, prepare=add_head, reference=reference)
 
 
 def rows_length(model: str, max_length: int) -> tuple[int, str | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -10,18 +9,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import torch
 from pydantic import Field
 
 from evaluation.datasets import Kind, Split, TextDataset
+from evaluation.predictions import write_predictions
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import InputError, UsageError
 from ground.lm.sampling import BATCHING, Batching
 from ground.progress import progress
 from ground.settings import Section
-from ground.storage.files import atomic_path, private_directory
 from training.runs.models import load_model, load_tokenizer, quiet
 from training.runs.settings import HardwareSettings
 from training.runs.texts import answers, rows_length, texts_attention
@@ -33,13 +30,10 @@ __all__ = [
     "generate",
     "generate_medhal",
     "generate_medval",
-    "prediction_schema",
-    "write_predictions",
 ]
 
 # Rows that are sorted by length together, in batches: little padding, and the memory stays flat.
 BATCHES_AT_ONCE = 64
-ERROR = pa.struct([pa.field("category", pa.string()), pa.field("text", pa.string())])
 
 
 class GenerationSettings(Section):
@@ -53,26 +47,6 @@ class GenerationSettings(Section):
     temperature: float = Field(default=0.0, ge=0, description="0 is greedy: the same answer every time")
     tasks: tuple[str, ...] = Field(default=(), description="rows of these tasks only; empty: all")
     hardware: HardwareSettings = HardwareSettings()
-
-
-def prediction_schema(kind: Kind) -> pa.Schema:
-    """Return the columns of a predictions file.
-
-    ``label`` is the factuality (MedHal) or the risk level (MedVAL), null where no answer could be read; ``outcome``
-    says why. ``cut``: the answer reached ``max_new_tokens`` before its end.
-    """
-    return pa.schema(
-        [
-            pa.field("id", pa.string(), nullable=False),
-            pa.field("label", pa.bool_() if kind == "medhal" else pa.int8()),
-            pa.field("explanation", pa.string()),
-            *([] if kind == "medhal" else [pa.field("errors", pa.list_(ERROR))]),
-            pa.field("outcome", pa.string(), nullable=False),
-            pa.field("cut", pa.bool_(), nullable=False),
-            pa.field("model", pa.string(), nullable=False),
-            pa.field("seed", pa.int64(), nullable=False),
-        ]
-    )
 
 
 def generate(
@@ -94,43 +68,27 @@ def generate(
         split: of the dataset.
 
     Returns:
-        ``rows``, and ``outcomes``: how many rows had each outcome; ``cut``: how many answers were.
+        ``rows``, and ``outcomes``: how many rows had each outcome; ``cut``: how many reached ``max_new_tokens`` before
+        their end.
 
     Raises:
         InputError: no such dataset or model, or an empty split.
     """
     settings = settings or GenerationSettings()
     dataset, tasks = TextDataset.open(dataset_dir, kind), resolve_tasks(settings.tasks, kind)
-    generator = Generator.load(model, kind, settings)
-    with progress(f"answers to the {split} split", dataset.count(split, tasks)) as advance:
-
-        def counted() -> Iterator[dict[str, Any]]:
-            for prediction in generator.predictions(dataset.rows(split, tasks)):
-                yield prediction
-                advance(1)
-
-        return write_predictions(out_file, kind, counted(), where=f"{dataset.folder.name}, {split}")
+    if not (n := dataset.count(split, tasks)):
+        where = f"{dataset.folder.name}, {split}"
+        raise InputError("there is no row to answer", found=where, do="choose another split or other tasks")
+    generator, found = Generator.load(model, kind, settings), []
+    with progress(f"answers to the {split} split", n) as advance:
+        for prediction in generator.predictions(dataset.rows(split, tasks)):
+            found.append(prediction)
+            advance(1)
+    return write_predictions(out_file, found, kind)
 
 
 generate_medhal = partial(generate, "medhal")
 generate_medval = partial(generate, "medval")
-
-
-def write_predictions(
-    out_file: Path, kind: Kind, predictions: Iterator[dict[str, Any]], *, where: str
-) -> dict[str, Any]:
-    """Write predictions as they come; the file appears whole or not at all, and without any there is an error."""
-    outcomes, cut = Counter[str](), 0
-    private_directory(out_file.parent)
-    schema = prediction_schema(kind)
-    with atomic_path(out_file) as temporary, pq.ParquetWriter(temporary, schema) as writer:
-        while chunk := list(islice(predictions, 1024)):
-            outcomes.update(row["outcome"] for row in chunk)
-            cut += sum(row["cut"] for row in chunk)
-            writer.write_table(pa.Table.from_pylist(chunk, schema=schema))
-        if not outcomes:
-            raise InputError("there is no row to answer", found=where, do="choose another split or other tasks")
-    return {"rows": outcomes.total(), "outcomes": dict(sorted(outcomes.items())), "cut": cut}
 
 
 @dataclass(frozen=True)

@@ -72,9 +72,9 @@ def train_texts(
         max_length, shorter = rows_length(model, settings.max_length)
         run.notes += [shorter] if shorter else []
         task, by_task = TASKS[kind], Counter[str]()
-        rows, counts = encode_rows(
-            dataset.rows("train", tasks), tokenizer, task.prompt, task.answer, max_length, by_task=by_task
-        )
+        least = getattr(settings, "min_consistency", None)
+        chosen = dataset.rows("train", tasks, least)
+        rows, counts = encode_rows(chosen, tokenizer, task.prompt, task.answer, max_length, by_task=by_task)
         longest = counts["longest"]
         estimate_texts(run, settings.per_device_batch_size, longest, longest, SHORT_OF_MEMORY)
         last = last_checkpoint(run.checkpoints) if resume else None
@@ -89,13 +89,16 @@ def train_texts(
         )
         steps = math.ceil(math.ceil(len(rows) / settings.batch_size) * settings.epochs)
         trained = run_texts(run, trainer, "fine-tuning, steps", steps, history=HISTORY)
-        others = dataset.count("train") - len(rows) - counts["too_long"]
+        of_tasks = dataset.count("train", tasks)
+        left_out = {"too_long": counts["too_long"], "other_task": dataset.count("train") - of_tasks}
+        if least is not None:
+            left_out["inconsistent"] = of_tasks - len(rows) - counts["too_long"]
         found = {
             "licence_tier": dataset.licence_tier,
             "tasks": dict(sorted(by_task.items())),
             "rows": {
                 "used": len(rows),
-                "left_out": {"too_long": counts["too_long"], "other_task": others},
+                "left_out": left_out,
                 "without_explanation": counts["open_answer"],
             },
             "tokens": {"in_one_pass": counts["tokens"], "with_loss": counts["with_loss"]},

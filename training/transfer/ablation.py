@@ -25,20 +25,19 @@ from evaluation.datasets import TextDataset
 from evaluation.markdown import percent_cell
 from evaluation.numbers import evaluate_predictions, trained_in_paper
 from ground.contracts.taxonomy import resolve_tasks
-from ground.errors import InputError, OntogroundError, UsageError
+from ground.errors import OntogroundError, UsageError
 from ground.flow.manifest import to_json
 from ground.markdown import markdown_table
 from ground.settings import Section, parse_settings, read_toml
-from ground.storage.files import atomic_directory, sha256_of, write_text
+from ground.storage.files import write_text
 from training.runs.settings import MedvalSettings
 from training.sft.generate import GenerationSettings, generate_medval
 from training.sft.train import train_medval
 
-__all__ = ["TAUS", "Cell", "ablate", "ablation_table", "filtered_dataset", "plan_cells"]
+__all__ = ["TAUS", "Cell", "ablate", "ablation_table", "plan_cells"]
 
 Teacher = Literal["self", "teacher"]
 TAUS = (0.0, 0.9)
-SPLIT = "train-00000-of-00001.parquet"
 RESULT = "ablation.json"
 BASELINE = "untrained"
 COLUMNS = {"in_distribution": "Tasks of training", "held_out": "Held-out tasks", "all": "All tasks"}
@@ -69,41 +68,6 @@ def plan_cells(self_dir: Path, teacher_dir: Path, out: Path, taus: Sequence[floa
     """Return the cells in the paper's order: self without and with the filter, then the teacher."""
     folders: dict[Teacher, Path] = {"self": self_dir, "teacher": teacher_dir}
     return [Cell(name, tau, folder, out / f"{name}-tau{tau:g}") for name, folder in folders.items() for tau in taus]
-
-
-def filtered_dataset(source: Path, out: Path, tau: float, tasks: Sequence[str]) -> dict[str, int]:
-    """Write a dataset folder with those rows of a train split that are consistent enough; at least one is.
-
-    Args:
-        source: a MedVAL folder built with tau 0.
-        out: the folder; one that is there is replaced.
-        tau: rows with ``consistency`` at or above it are kept; rows without one (rated outputs) never.
-        tasks: that are trained on.
-
-    Returns:
-        ``rows`` of these tasks, and ``kept``.
-    """
-    dataset, consistent = TextDataset.open(source, "medval"), pl.col("consistency") >= tau
-    of_tasks = _split(dataset, "train").filter(pl.col("task").is_in(tasks), pl.col("consistency").is_not_null())
-    rows, n_kept = of_tasks.select(pl.len(), kept=consistent.sum()).collect().row(0)
-    if not n_kept:
-        raise InputError(
-            "no row is left to train on", file=source, found=f"{rows:,} rows of these tasks, none at tau {tau:g}"
-        )
-    with atomic_directory(out) as folder:
-        (folder / "data").mkdir(mode=0o700)
-        of_tasks.filter(consistent).sink_parquet(folder / "data" / SPLIT)
-        manifest = {
-            "kind": "medval",
-            "licence_tier": dataset.licence_tier,
-            "from": {"name": source.resolve().name, **dataset.identity},
-            "tau": tau,
-            "tasks": list(tasks),
-            "rows": n_kept,
-            "data_sha256": sha256_of(folder / "data" / SPLIT),
-        }
-        (folder / "manifest.json").write_text(to_json(manifest), encoding="utf-8")
-    return {"rows": rows, "kept": n_kept}
 
 
 def _split(dataset: TextDataset, split: str) -> pl.LazyFrame:
@@ -170,9 +134,10 @@ def ablate(
     if baseline:
         found.append({"cell": BASELINE, **_judged(model, out / BASELINE, reference, answers, tasks)})
     for cell in cells:
-        data = cell.folder / "dataset"
-        counts = filtered_dataset(cell.dataset, data, cell.tau, tasks)
-        train_medval(data, model, cell.folder / "run", settings, resume=True)
+        rows = TextDataset.open(cell.dataset, "medval")
+        counts = {name: rows.count("train", tasks, tau) for name, tau in (("rows", 0.0), ("kept", cell.tau))}
+        own = settings.model_copy(update={"tasks": tuple(tasks), "min_consistency": cell.tau})
+        train_medval(cell.dataset, model, cell.folder / "run", own, resume=True)
         judged = _judged(str(cell.folder / "run"), cell.folder / "run", reference, answers, tasks)
         found.append({"cell": cell.name, "teacher": cell.teacher, "tau": cell.tau, **counts, **judged})
     result = {

@@ -5,7 +5,6 @@ A row that cannot be used is dropped and counted by reason; a label that is in n
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -13,8 +12,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evaluation.numbers import metrics_of_rows
+from evaluation.predictions import write_predictions
 from ground.errors import InputError
-from training.sft.generate import GenerationSettings, Generator, write_predictions
+from ground.storage.foreign import read_foreign
+from training.sft.generate import GenerationSettings, Generator
 
 __all__ = ["Layout", "Line", "Rows", "evaluate_downstream", "read_nli", "read_rows", "read_summaries"]
 
@@ -31,19 +32,19 @@ DOCUMENT = ("document", "text")
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a file."""
+    """One record of a file, by its number from 1."""
 
     path: Path
     number: int
     values: dict[str, Any]
 
     def wrong(self, what: str, expected: str) -> InputError:
-        """Return the error that says what is wrong with this line."""
-        return InputError(what, file=self.path, line=self.number, expected=expected)
+        """Return the error that says what is wrong with this record."""
+        return InputError(what, file=self.path, found=f"record {self.number}", expected=expected)
 
     def text(self, *names: str) -> str:
         """Return the first of these fields that is there; `InputError` where none is, or it is no text, or empty."""
-        value = next((self.values[name] for name in names if name in self.values), None)
+        value = next((self.values[name] for name in names if self.values.get(name) is not None), None)
         if not isinstance(value, str) or not value.strip():
             raise self.wrong("a field is missing or empty", f"a text in {' or '.join(names)}")
         return value
@@ -64,18 +65,8 @@ def read_rows(lines: Iterable[Line], task: str, read: Callable[[Line], dict[str,
 
 
 def _lines(path: Path) -> Iterator[Line]:
-    try:
-        with path.open(encoding="utf-8") as file:
-            for number, text in enumerate(file, 1):
-                if text.strip():
-                    row = json.loads(text)
-                    if not isinstance(row, dict):
-                        raise InputError("a line is no JSON object", file=path, line=number)
-                    yield Line(path, number, row)
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(
-            "the file cannot be read as JSON lines", file=path, found=type(error).__name__, expected="one object a line"
-        ) from error
+    rows = read_foreign(path, "the file of JSON lines", "one object a line").iter_rows(named=True)
+    return (Line(path, number, row) for number, row in enumerate(rows, 1))
 
 
 def read_nli(path: Path) -> Rows:
@@ -137,9 +128,11 @@ def evaluate_downstream(
         ``dropped``, ``without_label``, ``answers`` (outcomes), and ``metrics`` (None without labels).
     """
     rows, dropped = read_nli(path) if layout == "nli" else read_summaries(path)
+    if not rows:
+        raise InputError("there is no row to answer", found=path.name)
     generator = Generator.load(model, "medhal", settings or GenerationSettings())
     found = list(generator.predictions(rows))
-    answers = write_predictions(out_dir / f"predictions-{path.stem}.parquet", "medhal", iter(found), where=path.name)
+    answers = write_predictions(out_dir / f"predictions-{path.stem}.parquet", found, "medhal")
     labelled = [(row, one) for row, one in zip(rows, found, strict=True) if row["label"] is not None]
     return {
         "file": path.name,

@@ -8,15 +8,17 @@ is told that there is none. Both read the prompts that they were trained on.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from evaluation.datasets import Kind
 from evaluation.numbers import metrics_of_rows
 from ground.errors import InputError
 from ground.lm.settings import LmSettings
+from ground.storage.foreign import read_foreign
 from training.asking.engine import Advance, AskedReport, ask
 from training.asking.texts import AskedSettings, question_of
 from training.transfer.downstream import Line, Rows, read_rows
@@ -35,7 +37,6 @@ UNSAFE_FROM = 3
 """A validator's level from which on a note counts as one with an error: unsafe, as in the paper's binary task."""
 ANY_RISK = 2
 """The same, where any risk counts."""
-BIGGEST_FIELD = 10_000_000
 
 
 def read_medec(path: Path) -> Rows:
@@ -65,21 +66,12 @@ def read_medec(path: Path) -> Rows:
 
 
 def _lines(path: Path) -> Iterator[Line]:
-    """Yield each record with the number of the line on which it ends; names of columns in lower case."""
-    before = csv.field_size_limit(BIGGEST_FIELD)
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file)
-            names = [name.strip().lower() for name in next(reader, [])]
-            if not set(NEEDED) <= set(names):
-                raise InputError("a column is missing", file=path, found=", ".join(names), expected="Text ID, Text")
-            for values in filter(None, reader):
-                cells = dict(zip(names, (value.strip() for value in values), strict=False))
-                yield Line(path, reader.line_num, dict.fromkeys(NEEDED, "") | cells)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError("the file cannot be read as CSV", file=path, found=type(error).__name__) from error
-    finally:
-        csv.field_size_limit(before)
+    """Yield each record, its text stripped; names of columns in lower case."""
+    frame = read_foreign(path, "the file of notes", "Text ID, Text").rename(lambda name: name.strip().lower())
+    if not set(NEEDED) <= set(frame.columns):
+        raise InputError("a column is missing", file=path, found=", ".join(frame.columns), expected="Text ID, Text")
+    rows = frame.select(pl.all().str.strip_chars().fill_null("")).iter_rows(named=True)
+    return (Line(path, number, row) for number, row in enumerate(rows, 1))
 
 
 def _note(line: Line) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def test_an_encoder_has_a_card_too(tmp_path: Path, engine: str) -> None:
         "kind": "encoder", "engine": engine, "base_model": "a-bert", "licence_tier": "credentialed", "rows": 6396,
         "dataset": {"name": "medieval", "manifest_sha256": "cd" * 32}, "admissions": 97, "windows": 244,
         "settings": EncoderSettings().model_dump(mode="json"), "steps": 300,
-        "losses": [1.4 - at / 100 for at in range(80)],
+        "losses": [{"step": at, "loss": 1.4 - at / 100} for at in range(80)],
     }  # fmt: skip
     write_card(tmp_path, run)
     text = (tmp_path / "README.md").read_text(encoding="utf-8")

@@ -11,9 +11,9 @@ import pytest
 from evaluation.datasets import TextDataset
 from ground.errors import InputError, UsageError
 from tests.training.sft.cases import medval_dataset, medval_rows, tiny_model
-from training.runs.settings import MedvalSettings
+from training.runs.settings import HardwareSettings, MedvalSettings
 from training.sft.generate import GenerationSettings
-from training.transfer.ablation import ablate, ablation_table, filtered_dataset, plan_cells
+from training.transfer.ablation import ablate, ablation_table, plan_cells
 
 IN, OUT = "report2impression", "dialogue2note"
 
@@ -37,20 +37,25 @@ def test_the_cells_are_two_teachers_by_two_thresholds() -> None:
     ]
 
 
-@pytest.mark.parametrize(("tau", "kept"), [(0.0, 10), (0.9, 6)])
-def test_a_threshold_keeps_the_consistent_rows_of_the_trained_tasks(tmp_path: Path, tau: float, kept: int) -> None:
-    source = built(tmp_path / "source", consistent=6)
-    assert filtered_dataset(source, tmp_path / "cell", tau, [IN]) == {"rows": 10, "kept": kept}
-    cell = TextDataset.open(tmp_path / "cell", "medval")
-    assert cell.count("train") == kept and cell.count("test") == 0
-    assert {row["task"] for row in cell.rows("train")} == {IN}
-    manifest = json.loads((tmp_path / "cell" / "manifest.json").read_text())
-    assert manifest["tau"] == tau and manifest["licence_tier"] == "open"
+@pytest.mark.parametrize(("tau", "kept"), [(None, 10), (0.0, 9), (0.9, 6)])
+def test_a_threshold_keeps_the_consistent_rows_of_the_trained_tasks(
+    tmp_path: Path, tau: float | None, kept: int
+) -> None:
+    rows: list[Any] = medval_rows(10, "train", IN) + medval_rows(4, "train", OUT)
+    for row, consistency in zip(rows, [*[0.95] * 6, *[0.4] * 3, None, *[0.95] * 4], strict=True):
+        row["consistency"] = consistency
+    source = TextDataset.open(medval_dataset(tmp_path / "source", rows), "medval")
+    assert [row["task"] for row in source.rows("train", (IN,), tau)] == [IN] * kept
+    assert source.count("train", (IN,), tau) == kept
 
 
 def test_nothing_to_train_on_and_nothing_to_compare_are_refused(tmp_path: Path) -> None:
+    none = built(tmp_path / "none", consistent=0)
     with pytest.raises(InputError, match="no row is left"):
-        filtered_dataset(built(tmp_path / "none", consistent=0), tmp_path / "cell", 0.9, [IN])
+        ablate(
+            plan_cells(none, none, tmp_path / "cells", taus=(0.9,)), none, str(tiny_model(tmp_path / "model")),
+            tmp_path / "cells", training=MedvalSettings(hardware=HardwareSettings(quantize="none")), baseline=False,
+        )  # fmt: skip
     both = plan_cells(built(tmp_path / "all", consistent=100), built(tmp_path / "b", 5), tmp_path / "out")
     with pytest.raises(UsageError, match="no row lies below the threshold"):
         ablate(both, tmp_path / "b", "model", tmp_path / "out")

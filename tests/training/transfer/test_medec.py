@@ -76,7 +76,7 @@ def test_records_of_commas_only_are_no_notes(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="is not there"):
         read_medec(tmp_path / "nothing.csv")
 
 

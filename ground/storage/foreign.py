@@ -1,0 +1,65 @@
+"""Tables of other people: Parquet as it is, CSV (gzipped too) as text, JSON lines; told apart by their suffix."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import polars as pl
+
+from ground.errors import InputError, UsageError
+
+__all__ = ["READERS", "read_foreign"]
+
+# A name is a name and no pattern: the reader of JSON takes every name for one.
+READERS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
+    ".parquet": lambda path: pl.read_parquet(path, glob=False),
+    ".csv": lambda path: pl.read_csv(path, infer_schema=False, glob=False),
+    ".gz": lambda path: pl.read_csv(path, infer_schema=False, glob=False),
+    ".jsonl": lambda path: pl.read_ndjson(path.read_bytes(), infer_schema_length=None),
+}
+
+
+def read_foreign(path: Path, what: str, expected: str) -> pl.DataFrame:
+    """Read a table.
+
+    Args:
+        path: the file.
+        what: it is called in messages.
+        expected: its columns, for messages.
+
+    Raises:
+        UsageError: another kind of file.
+        InputError: it is not there, empty or damaged; of JSON lines with the first that is no object.
+    """
+    if path.suffix not in READERS:
+        raise UsageError(f"{what} is of a kind that is not read", file=path, expected=", ".join(READERS))
+    if not path.is_file():
+        raise InputError(f"{what} is not there", file=path, do="name a file that is there")
+    try:
+        return READERS[path.suffix](path)
+    except (pl.exceptions.PolarsError, OSError):
+        # polars quotes values, which may be text of a note: its message is not passed on.
+        empty = not path.stat().st_size
+        line = _malformed_line(path) if path.suffix == ".jsonl" else None
+        wrong = "text that is not of this kind, or values of two types" if line is None else "no JSON object"
+        raise InputError(
+            f"{what} cannot be read",
+            file=path,
+            line=line,
+            found="an empty file" if empty else wrong,
+            expected=f"{path.suffix[1:]} in UTF-8 with {expected}",
+        ) from None
+
+
+def _malformed_line(path: Path) -> int | None:
+    """Return the number of the first line that is no JSON object."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                if line.strip() and not isinstance(json.loads(line), dict):
+                    return number
+            except ValueError:
+                return number
+    return None

@@ -1,0 +1,29 @@
+"""Other people's tables: read by their suffix, and refused in words that quote nothing of them."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from ground.errors import InputError, UsageError
+from ground.storage.foreign import read_foreign
+
+
+def test_csv_is_read_as_text_also_where_it_is_gzipped(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"id,level\n007,1\n")
+    (tmp_path / "b[1].csv.gz").write_bytes(gzip.compress(b"id,level\n007,1\n"))
+    plain, packed = (read_foreign(tmp_path / name, "a table", "id") for name in ("a.csv", "b[1].csv.gz"))
+    assert plain.rows() == packed.rows() == [("007", "1")]
+
+
+def test_what_cannot_be_read_is_named_and_not_quoted(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": 1}\nMr. Smith\n')
+    with pytest.raises(InputError, match="a table cannot be read") as caught:
+        read_foreign(tmp_path / "a.jsonl", "a table", "id")
+    assert caught.value.line == 2 and "Smith" not in str(caught.value)
+    with pytest.raises(InputError, match="a table is not there"):
+        read_foreign(tmp_path / "b.jsonl", "a table", "id")
+    with pytest.raises(UsageError, match="of a kind that is not read"):
+        read_foreign(tmp_path / "a.xlsx", "a table", "id")

@@ -20,6 +20,7 @@ ASKS = re.compile(
 )
 CONTEXT_ASKS = re.compile(r"\bwhich of the following\b[^.]*\??$|\?[\")]*$", re.IGNORECASE)
 REPEATED = re.compile(r"\b(is|are|was|be|the|a|an|of|in|to|for|with|not|would|most|likely) \1\b", re.IGNORECASE)
+ARTICLE = re.compile(r"\b(?:the|an) ")
 NEGATIONS = {"not", "no", "cannot"}
 SILENT = {"do", "does", "did", "not", "no", "a", "an", "any"}
 SAME = {"are": "is", "were": "was", "have": "has", "cannot": "can", "don't": "do"}
@@ -61,11 +62,11 @@ def _sentence(statement: str) -> Refusal | None:
 
 def _exchanged(factual: str, wrong: str, answer: str) -> Refusal | None:
     """Find the answer in the factual statement; the wrong one must be the same around another answer."""
-    folded, low = _fold(factual), _fold(answer)
+    folded, low = _bare(factual), _bare(answer)
     places = [found.start() for found in re.finditer(re.escape(low), folded)]
     if not places:
         return Refusal("judge_answer_not_in_statement")
-    other = _fold(wrong)
+    other = _bare(wrong)
     if low in other:
         return Refusal("judge_wrong_statement_holds_the_answer")
     for place in places:
@@ -86,6 +87,10 @@ def _ends_alike(rest: str, after: str) -> bool:
 
 def _fold(text: str) -> str:
     return " ".join(text.replace("\u2019", "'").lower().split())
+
+
+def _bare(text: str) -> str:
+    return ARTICLE.sub("", _fold(text))
 
 
 def _one(word: str) -> str:

@@ -75,12 +75,18 @@ def _is_named(asked: str) -> bool:
     return not opens and NOUN_OF.match(asked) is not None and not is_plural(asked)
 
 
+def _inside(name: str) -> str:
+    """Return a noun phrase without its capital, where its first word is no abbreviation."""
+    return name if re.match(r"\w*[A-Z0-9]", name[1:]) else name[0].lower() + name[1:]
+
+
 def _with_article(asked: str) -> str:
     if re.match(r"(?:the|a|an)\b", asked, re.IGNORECASE) or not _is_named(asked):
         return asked
-    if re.match(r"\w*[A-Z0-9]", asked[1:]):
-        return f"the {asked}"
-    return f"the {asked[0].lower()}{asked[1:]}"
+    name = _inside(asked)
+    if head_of(asked)[-1] not in words("one_of_many") or pattern("exclusive").search(asked):
+        return f"the {name}"
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _completed(asked: str, option: Option) -> Written | None:
@@ -109,14 +115,17 @@ def _named(asked: str, option: Option) -> Written | None:
 
 def except_of(asked: str, option: Option) -> Written | Refusal:
     """Word a question for the exception: what is asked for is the option that does not belong."""
-    listed, last = pattern("except_list").match(asked), pattern("except_last").match(asked)
+    asked = SHOUTED.sub(lambda found: found[0].lower(), asked)
+    about, listed, last = (pattern(f"except_{shape}").match(asked) for shape in ("true", "list", "last"))
+    if about:
+        return Written(f"the following is not true {about['about']}: {option.text}", "except_list")
     if option.kind != "noun" or re.search(r"\b(?:not|false|incorrect|true|correct)\b", asked, re.IGNORECASE):
         return Refusal("asks_for_the_exception")
     be = agree("is", option.plural)
     if listed:
-        rest = re.sub(r"^the ", "", listed["rest"], flags=re.IGNORECASE)
+        rest = re.sub(r"^the ", "", listed["rest"] or listed["named"], flags=re.IGNORECASE)
         if head_of(rest)[-1:] and head_of(rest)[-1] in words("shared_noun"):
-            return Written(f"{option.inside} {be} not among the {rest}", "except")
+            return Written(f"{option.inside} {be} not among the {_inside(rest)}", "except")
         participle = rest.split()[0].lower() in words("participle") | {"seen", "found"}
         if participle and len(rest.split()) > 2:
             return Written(f"{option.inside} {be} not {rest}", "except")

@@ -118,16 +118,18 @@ def _negation(factual: str, wrong: str, yes: bool) -> Refusal | None:
 def _borne_out(pair: Pair, yes: bool) -> Refusal | None:
     """Ask whether the source's long answer, which follows the factual statement, may say what the short one says.
 
-    Texts of such sources do not always support their labels: a yes whose long answer begins with a denial, and a
-    no whose long answer denies nothing, are not confirmed; nor is it that something has no role at all, where the long
+    Texts of such sources do not always support their labels: a yes whose long answer begins with a denial or only
+    supposes in every sentence, and a no whose long answer denies nothing, are not confirmed; nor is it that something has no role at all, where the long
     answer only calls it small or not shown.
     """
     long_answer = (pair.wrong.explanation or "").removeprefix(pair.factual.statement).strip()
     if not long_answer:
         return None
-    first = re.split(r"(?<=[.!])\s", long_answer)[0]
+    said = re.split(r"(?<=[.!])\s", long_answer)
+    if yes and all(map(pattern("hedges").search, said)) and not pattern("hedges").search(pair.factual.statement):
+        return Refusal("judge_long_answer_only_supposes")
     denial = "denies_role" if pattern("role").search(pair.factual.statement) else "may_deny"
-    disagrees = pattern("denies").search(first) if yes else not pattern(denial).search(long_answer)
+    disagrees = pattern("denies").search(said[0]) if yes else not pattern(denial).search(long_answer)
     return Refusal("judge_long_answer_disagrees") if disagrees else None
 
 

@@ -119,8 +119,8 @@ def _borne_out(pair: Pair, yes: bool) -> Refusal | None:
     """Ask whether the source's long answer, which follows the factual statement, may say what the short one says.
 
     Texts of such sources do not always support their labels: a yes whose long answer begins with a denial or only
-    supposes in every sentence, and a no whose long answer denies nothing, are not confirmed; nor is it that something has no role at all, where the long
-    answer only calls it small or not shown.
+    supposes in every sentence, and a no whose long answer denies nothing, are not confirmed; nor is it that something
+    has no role at all, where the long answer only calls it small or not shown.
     """
     long_answer = (pair.wrong.explanation or "").removeprefix(pair.factual.statement).strip()
     if not long_answer:

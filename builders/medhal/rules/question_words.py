@@ -31,7 +31,7 @@ HEAD_END = re.compile(r"[,;:(]|\s-\s")
 COORDINATED = re.compile(r"[^,]+,(?: [^,]+,)* and \w")
 FIRST_WORD = re.compile(r"[A-Za-z][\w'-]*")
 PLACE = re.compile(
-    r"(?:left|right|great|small|middle|long|short|communicating|circumflex|lesser|greater|abducens|vagus|\d+(?:st|nd|rd|th)"
+    r"(?:left|right|great|small|middle|long|short|communicating|circumflex|lesser|greater|arcuate|caudate|abducens|vagus|\d+(?:st|nd|rd|th)"
     r"|[a-z-]+(?:al|ar|ary|or|oid|otid|ic|ian|ine|nous))",
     re.IGNORECASE,
 )

@@ -1,24 +1,41 @@
-"""Slips that no reader forgives: what an edit or a template left broken, or a source wrote so."""
+"""Slips that no reader forgives: what an edit or a template left broken, or a source wrote so or lost."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["is_broken"]
+__all__ = ["is_broken", "is_damaged"]
 
 _SLIP = re.compile(
     # A word that comes twice; "had had" and "that that" are English.
     r"\b(?P<word>a|an|the|of|in|on|to|for|from|with|at|by|and|or|is|are|was|were|be|not|no|most|likely|would|what|how) "
-    r"(?P=word)\b(?!-| vi[tv]o)"
+    r"(?P=word)\b(?!-| vi(?:tr|v)o)"
     r"|(?-i:(?<![\w.'-])i(?![\w.'):-]))"  # the pronoun, no numeral of a list
     r"|(?-i:\ba) (?!one\b|once\b|eu|ewe|u(?:n[it]|se|su|ti|ri|re|ro|ter))[aeiou][a-z]{2}"
-    r"|(?-i:\ban (?!hon|hour|heir|herb)[bcdfghjklmnpqrstvwxz][aeiouy][a-z])"
+    r"|(?-i:\ban (?!hon|hour|heir|herb|histo)(?:[bcdfgjklmnpqrstvwxz][aeiouy][a-z]|h[aeiouy][a-z]{4}))"
     r"|\b(?:is|are|was|were|be|been) (?:cause|explain|treat|manage|confirm|follow|reduce|prescribe|recommend) by\b"
+    r"|(?<!is )(?<!are )(?<!was )(?<!were )(?<!be )(?<!been )(?<!not )"
+    r"\b(?:allow|enable|permit)(?:s|ed|ing)? to (?!the\b|an?\b)[a-z]"
     r"|\bbest of (?:best|most)\b|\.\.(?!\.)|,,|\( ?\)|\bthe (?:an?|his|her|its|their) ",
     re.IGNORECASE,
 )
 # A question without a verb of its own.
 _VERBLESS = re.compile(r"^how to\b[^.]*\?", re.IGNORECASE)
+# What a text loses on its way into a set: numbers, symbols, names in brackets, figures, the first part of a word.
+_LOST = re.compile(
+    r"<[a-z]+>|#[a-z]{2,}"  # a placeholder
+    r"|\b(?:of|at|by|than|between|from) ?(?:%|[=<>±]|[,;)](?! e\.g| for| among| in turn))|[=<>±≤≥] ?[,;.)]|\( ?[,;=<>]"
+    r"|\b(?:of|from) (?:and|or|was|were|is|are|to)\b|\b(?:at|than) (?:and|or)\b"
+    r"|\bbetween (?:and(?! within| among)|or)\b"
+    r"|\b(?:the|an) ?[,;.%)]|\b(?:is|was|were|are|by) (?:(?!a\b)[a-z]|%)[.,;]"
+    r"|\b(?:number|total|average|mean|median|rate|size|length|age|weight) of (?:in|for|with|on|by)\b"
+    r"|\b[a-z]/[a-z] (?:was|were|is|are)\b|(?<!\S)(?<!and )(?<!or )(?<!to )[-/*][a-z]{3}"
+    r"|(?<!\S)[^\w\s&+=<>±×~%→≤≥≈/–—-](?!\S)|^[,;:)%.]"
+    r"|\b(?:figures?|tables?|figs?\.?)(?: ?[,;)]|\.$)|\b(?:see|in|from) (?:fig|table|additional file)",
+    re.IGNORECASE,
+)
+_ENDS = re.compile(r"[.!?][\"'”’)\]]*$")
+_BRACKETS = ("()", "[]", "“”")
 
 
 def is_broken(text: str) -> bool:
@@ -28,3 +45,16 @@ def is_broken(text: str) -> bool:
     [True, True, True, False]
     """
     return _SLIP.search(text) is not None or _VERBLESS.match(text) is not None
+
+
+def is_damaged(sentence: str) -> bool:
+    """Tell whether a sentence of a source has a slip, or has lost a number, a name, a bracket or its end.
+
+    >>> [is_damaged(said) for said in ("It fell at % of sites.", "In <dig> men it fell.", "It fell")]
+    [True, True, True]
+    >>> is_damaged("Doses of 5 mg or more (in adults) were given to 12% of them.")
+    False
+    """
+    lost = _LOST.search(sentence) is not None or _ENDS.search(sentence) is None
+    uneven = any(sentence.count(pair[0]) != sentence.count(pair[1]) for pair in _BRACKETS) or sentence.count('"') % 2
+    return lost or bool(uneven) or is_broken(sentence)

@@ -20,6 +20,7 @@ ASKS = re.compile(
 )
 CONTEXT_ASKS = re.compile(r"\bwhich of the following\b[^.]*\??$|\?[\")]*$", re.IGNORECASE)
 REPEATED = re.compile(r"\b(is|are|was|be|the|a|an|of|in|to|for|with|not|would|most|likely) \1\b", re.IGNORECASE)
+ARTICLE = re.compile(r"\b(?:the|an) ")
 NEGATIONS = {"not", "no", "cannot"}
 SILENT = {"do", "does", "did", "not", "no", "a", "an", "any"}
 SAME = {"are": "is", "were": "was", "have": "has", "cannot": "can", "don't": "do"}
@@ -61,11 +62,11 @@ def _sentence(statement: str) -> Refusal | None:
 
 def _exchanged(factual: str, wrong: str, answer: str) -> Refusal | None:
     """Find the answer in the factual statement; the wrong one must be the same around another answer."""
-    folded, low = _fold(factual), _fold(answer)
+    folded, low = _bare(factual), _bare(answer)
     places = [found.start() for found in re.finditer(re.escape(low), folded)]
     if not places:
         return Refusal("judge_answer_not_in_statement")
-    other = _fold(wrong)
+    other = _bare(wrong)
     if low in other:
         return Refusal("judge_wrong_statement_holds_the_answer")
     for place in places:
@@ -86,6 +87,10 @@ def _ends_alike(rest: str, after: str) -> bool:
 
 def _fold(text: str) -> str:
     return " ".join(text.replace("\u2019", "'").lower().split())
+
+
+def _bare(text: str) -> str:
+    return ARTICLE.sub("", _fold(text))
 
 
 def _one(word: str) -> str:
@@ -113,16 +118,18 @@ def _negation(factual: str, wrong: str, yes: bool) -> Refusal | None:
 def _borne_out(pair: Pair, yes: bool) -> Refusal | None:
     """Ask whether the source's long answer, which follows the factual statement, may say what the short one says.
 
-    Texts of such sources do not always support their labels: a yes whose long answer begins with a denial, and a
-    no whose long answer denies nothing, are not confirmed; nor is it that something has no role at all, where the long
-    answer only calls it small or not shown.
+    Texts of such sources do not always support their labels: a yes whose long answer begins with a denial or only
+    supposes in every sentence, and a no whose long answer denies nothing, are not confirmed; nor is it that something
+    has no role at all, where the long answer only calls it small or not shown.
     """
     long_answer = (pair.wrong.explanation or "").removeprefix(pair.factual.statement).strip()
     if not long_answer:
         return None
-    first = re.split(r"(?<=[.!])\s", long_answer)[0]
+    said = re.split(r"(?<=[.!])\s", long_answer)
+    if yes and all(map(pattern("hedges").search, said)) and not pattern("hedges").search(pair.factual.statement):
+        return Refusal("judge_long_answer_only_supposes")
     denial = "denies_role" if pattern("role").search(pair.factual.statement) else "may_deny"
-    disagrees = pattern("denies").search(first) if yes else not pattern(denial).search(long_answer)
+    disagrees = pattern("denies").search(said[0]) if yes else not pattern(denial).search(long_answer)
     return Refusal("judge_long_answer_disagrees") if disagrees else None
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Literal
 
 from builders.medhal.question_tables import pattern, words
-from builders.medhal.rules.question_words import finite, is_plural, lowered, third_persons
+from builders.medhal.rules.question_words import articled, finite, is_plural, lowered, third_persons
 
 __all__ = ["Option", "OptionKind", "option_kind", "read_option"]
 
@@ -51,7 +51,7 @@ def read_option(text: str) -> Option:
     last = text.lower().split()[-1]
     return Option(
         text=text,
-        inside=lowered(text),
+        inside=articled(lowered(text)),
         kind=option_kind(text),
         plural=is_plural(text),
         lacks_noun=last not in words("noun_in_al") and last.endswith(LACKING),

@@ -13,8 +13,9 @@ from builders.texts.origin import Refusal
 __all__ = ["except_of", "stem_of"]
 
 NOUN_OF = re.compile(r"[A-Za-z][\w-]+(?: [a-z-]+){0,3} (?:of|for) \w")
+ING = re.compile(r" [a-z]{3,}ing\b")
 SHOUTED = re.compile(r"\b(?:MOST|LEAST|NOT|TRUE)\b")
-BE = {"is", "are", "was", "were"}
+BE = {"is", "are", "was", "were", "has"}
 OPEN_VERBS = {"causes", "produces", "affects", "inhibits", "supplies", "contains", "involves", "stimulates", "includes"}
 OPEN_PAIRS = {"leads to", "lead to", "results in", "result in", "results from", "refers to"}
 OPEN_LAST = {"be", "by", "of", "in", "to", "for", "with", "from", "at", "on", "as", "into", "called"}
@@ -23,7 +24,13 @@ OPEN_LAST = {"be", "by", "of", "in", "to", "for", "with", "from", "at", "on", "a
 def stem_of(asked: str, option: Option) -> Written | Refusal:
     """Complete a stem with an option: a sentence without its full stop."""
     asked = SHOUTED.sub(lambda found: found[0].lower(), asked)
-    for shape in (_true, _absent, _unfit, _following, _completed, _named):
+    fronted = pattern("fronted_stem").match(asked)
+    if fronted:
+        rest = stem_of(fronted["rest"], option)
+        if isinstance(rest, Refusal):
+            return rest
+        return Written(f"{fronted['front']}, {rest.text}", f"fronted_{rest.rule}")
+    for shape in (_true, _absent, _unfit, _following, _completed, _participial, _named):
         made = shape(asked, option)
         if made is not None:
             return made
@@ -31,10 +38,11 @@ def stem_of(asked: str, option: Option) -> Written | Refusal:
 
 
 def _true(asked: str, option: Option) -> Written | Refusal | None:
-    """``True about BCG:``"""
-    found = pattern("true_stem").match(asked)
-    if found:
-        return Written(f"the following is true {found['about']}: {option.text}", "statement")
+    """``True about BCG:``, ``False about BCG:``"""
+    for shape, says in (("true_stem", "true"), ("untrue_stem", "not true")):
+        found = pattern(shape).match(asked)
+        if found:
+            return Written(f"the following is {says} {found['about']}: {option.text}", "statement")
     if pattern("false").search(asked) or re.search(r"\btrue\b", asked, re.IGNORECASE):
         return Refusal("asks_for_the_false")
     return None
@@ -75,12 +83,18 @@ def _is_named(asked: str) -> bool:
     return not opens and NOUN_OF.match(asked) is not None and not is_plural(asked)
 
 
+def _inside(name: str) -> str:
+    """Return a noun phrase without its capital, where its first word is no abbreviation."""
+    return name if re.match(r"\w*[A-Z0-9]", name[1:]) else name[0].lower() + name[1:]
+
+
 def _with_article(asked: str) -> str:
     if re.match(r"(?:the|a|an)\b", asked, re.IGNORECASE) or not _is_named(asked):
         return asked
-    if re.match(r"\w*[A-Z0-9]", asked[1:]):
-        return f"the {asked}"
-    return f"the {asked[0].lower()}{asked[1:]}"
+    name = _inside(asked)
+    if head_of(asked)[-1] not in words("one_of_many") or pattern("exclusive").search(asked):
+        return f"the {name}"
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _completed(asked: str, option: Option) -> Written | None:
@@ -97,6 +111,14 @@ def _completed(asked: str, option: Option) -> Written | None:
     return Written(f"{_with_article(asked)} {option.inside}", "stem") if is_open else None
 
 
+def _participial(asked: str, option: Option) -> Written | None:
+    """``Drug causing gynaecomastia``: one of several."""
+    asked = re.sub(r" (?:is|are)$", "", asked)
+    if pattern("participial_stem").match(asked) is None or _verbs(asked):
+        return None
+    return Written(f"{'an' if asked[0].lower() in 'aeiou' else 'a'} {_inside(asked)} is {option.inside}", "named_stem")
+
+
 def _named(asked: str, option: Option) -> Written | None:
     """``Most common cause of chronic nephritis in children``"""
     last = asked.lower().split()[-1]
@@ -109,17 +131,26 @@ def _named(asked: str, option: Option) -> Written | None:
 
 def except_of(asked: str, option: Option) -> Written | Refusal:
     """Word a question for the exception: what is asked for is the option that does not belong."""
-    listed, last = pattern("except_list").match(asked), pattern("except_last").match(asked)
+    asked = SHOUTED.sub(lambda found: found[0].lower(), asked)
+    about, listed, last, verb = (pattern(f"except_{name}").match(asked) for name in ("true", "list", "last", "verb"))
+    if about:
+        return Written(f"the following is not true {about['about']}: {option.text}", "except_list")
     if option.kind != "noun" or re.search(r"\b(?:not|false|incorrect|true|correct)\b", asked, re.IGNORECASE):
         return Refusal("asks_for_the_exception")
-    be = agree("is", option.plural)
+    said = None
     if listed:
-        rest = re.sub(r"^the ", "", listed["rest"], flags=re.IGNORECASE)
-        if head_of(rest)[-1:] and head_of(rest)[-1] in words("shared_noun"):
-            return Written(f"{option.inside} {be} not among the {rest}", "except")
-        participle = rest.split()[0].lower() in words("participle") | {"seen", "found"}
-        if participle and len(rest.split()) > 2:
-            return Written(f"{option.inside} {be} not {rest}", "except")
-    if last:
-        return Written(f"{last['subject']} {last['be']} not {last['rest']} {option.inside}", "except")
-    return Refusal("asks_for_the_exception")
+        said = _not_among(_inside(listed["rest"] or listed["named"]), option)
+    elif last:
+        said = f"{last['subject']} {last['be']} not {last['rest']} {option.inside}"
+    elif verb:
+        said = f"{verb['subject']} does not {agree(verb['verb'], plural=True)} {option.inside}"
+    return Written(said, "except") if said else Refusal("asks_for_the_exception")
+
+
+def _not_among(rest: str, option: Option) -> str | None:
+    """``causes of hypokalemia``, ``seen in scurvy``: what an option does not belong to."""
+    rest, be = re.sub(r"^the ", "", rest), agree("is", option.plural)
+    if head_of(ING.split(rest)[0])[-1:] in [[noun] for noun in words("shared_noun")]:
+        return f"{option.inside} {be} not among the {rest}"
+    participle = rest.split()[0].lower() in words("participle") | {"seen", "found"}
+    return f"{option.inside} {be} not {rest}" if participle and len(rest.split()) > 2 else None

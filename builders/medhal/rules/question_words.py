@@ -10,6 +10,7 @@ from builders.medhal.question_tables import words
 __all__ = [
     "AUXILIARIES",
     "agree",
+    "articled",
     "capital",
     "finite",
     "head_of",
@@ -29,6 +30,12 @@ IRREGULAR = {"have": "has", "be": "is", "do": "does", "go": "goes"}
 HEAD_END = re.compile(r"[,;:(]|\s-\s")
 COORDINATED = re.compile(r"[^,]+,(?: [^,]+,)* and \w")
 FIRST_WORD = re.compile(r"[A-Za-z][\w'-]*")
+PLACE = re.compile(
+    r"(?:left|right|great|small|middle|long|short|communicating|circumflex|lesser|greater|arcuate|caudate|abducens|vagus|\d+(?:st|nd|rd|th)"
+    r"|[a-z-]+(?:al|ar|ary|or|oid|otid|ic|ian|ine|nous))",
+    re.IGNORECASE,
+)
+ODD = re.compile(r".*(?:normal|natural|topic|toxic|septic|static|otic|trophic|plastic|ficial)$", re.IGNORECASE)
 TWO_NAMES = re.compile(r"[A-Za-z][a-z'-]+ [A-Z][a-z]+\b")
 
 
@@ -93,10 +100,26 @@ def lowered(option: str) -> str:
     if first is None or _keeps_capital(first.group(), option):
         return option
     low = first.group().lower()
-    known = low in words("common", "action_verb", "action_or_noun")
+    known = low in words("common", "action_verb", "action_or_noun", "part")
     compound = "-" in low and low.split("-", 1)[0] in words("common")
     formed = len(low) >= 5 and not low.endswith("'s") and low.endswith(_endings())
     return option[0].lower() + option[1:] if known or compound or formed else option
+
+
+def articled(phrase: str) -> str:
+    """Return a phrase that ends with a part of the body with the article that English wants there.
+
+    >>> articled("axillary nerve"), articled("a branch of inferior mesenteric artery"), articled("horseshoe kidney")
+    ('the axillary nerve', 'a branch of the inferior mesenteric artery', 'horseshoe kidney')
+    """
+    *before, last = phrase.split() or [""]
+    if last.lower() not in words("part"):
+        return phrase
+    while before and PLACE.fullmatch(before[-1]) and not ODD.fullmatch(before[-1]):
+        before.pop()
+    if before and before[-1].lower() not in words("preposition"):
+        return phrase
+    return " ".join([*before, "the", *phrase.split()[len(before) :]])
 
 
 def _keeps_capital(word: str, option: str) -> bool:

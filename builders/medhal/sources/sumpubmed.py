@@ -7,7 +7,8 @@ refer to nothing, and not every sentence holds by itself. The summary here is th
 what follows its conclusion. All 33,772 articles of the release are in one folder, without the paper's splits, so every
 item counts as ``train``.
 
-The source is lower-cased, and most numbers and all citations are ``<dig>`` and ``<cit>``; texts stay as they are.
+The source is lower-cased, most numbers and all citations are ``<dig>`` and ``<cit>``, and brackets are gone with what
+they held; only the blanks that these leave before a comma or a full stop are taken away.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ __all__ = ["files", "read", "summary_of"]
 TEXT, ABSTRACT = "text", "abstract"
 NAME = re.compile(r"(text|abstract)_(\d+)\.txt")
 COLUMNS = ("kind", "line", "source")
+GAP = re.compile(r"(?<=\S)[ \t]+(?=[,;.][ \t\n]|[,;.]$)|(?<=[ \t])[ \t]+")
 
 
 def files(folder: Path) -> list[Path]:
@@ -97,7 +99,7 @@ def _number(path: Path) -> int:
 
 def _content(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return GAP.sub("", path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
         raise InputError("a text is no UTF-8", file=path, expected="UTF-8", do="convert the file to UTF-8") from None
 

@@ -31,8 +31,16 @@ NUMBER = re.compile(r"(\d+(?:\.\d+)?)(?:\s*/\s*(\d+(?:\.\d+)?))?\s*(%|percent)?"
 ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b", re.IGNORECASE)
 RANGE = re.compile(r"(\d+(?:\.\d+)?)(?:\s*(?:-|\u2013|to)\s*(\d+(?:\.\d+)?))?")
 WORD = re.compile(r"[^\W_]+(?:\.\d+)?|[+\u2191\u2193<>]")
-UNITS = {"minute": 1, "min": 1, "hour": 60, "hr": 60, "day": 1440, "week": 10080, "month": 43800, "year": 525600}
-"""Minutes of a unit of time; months and years on average."""
+UNITS = {
+    **{unit: ("time", n) for unit, n in {"minute": 1, "min": 1, "hour": 60, "hr": 60, "day": 1440}.items()},
+    **{unit: ("time", n) for unit, n in {"week": 10_080, "month": 43_800, "year": 525_600}.items()},
+    **{unit: ("mass", n) for unit, n in {"mg": 1, "g": 1000, "ounce": 28_350, "pound": 453_600, "lb": 453_600}.items()},
+    **{unit: ("mass", n) for unit, n in {"gram": 1000, "kg": 1_000_000, "kilogram": 1_000_000}.items()},
+    **{unit: ("length", n) for unit, n in {"mm": 1, "cm": 10, "inche": 25, "inch": 25, "feet": 305}.items()},
+}
+"""What a unit measures, and how much of it: minutes (months and years on average), milligrams, millimetres."""
+SLACK = Fraction(1, 10)
+"""Share by which values in different units may differ and still be called the same."""
 SILENT = frozenset({"and", "the", "a", "an", "of"})
 
 
@@ -83,6 +91,8 @@ def _work(item: QaItem, odds: Odds) -> _Work:
         work.refused = "two_questions"
     elif _many_may_hold(asked, right):
         work.refused = "relation_not_exclusive"
+    elif right.lower() in DECIDED and pattern("verdict").search(asked):
+        work.refused = "asks_for_a_verdict"
     elif not left:
         work.refused = "no_wrong_option_alike"
     return work
@@ -155,7 +165,7 @@ def overlap(one: str, other: str) -> bool:
 
     >>> overlap("Aspirin", "aspirin and clopidogrel"), overlap("50%", "1/2"), overlap("5 mg", "15 mg")
     (True, True, False)
-    >>> overlap("4th arch", "4&6 arch"), overlap("2-4 weeks", "3 weeks"), overlap("2-3 weeks", "15 days")
+    >>> overlap("4th arch", "4&6 arch"), overlap("2-4 weeks", "3 weeks"), overlap("1.5 kg", "3.5 pounds")
     (True, True, True)
     """
     first, second = _words(one), _words(other)
@@ -170,17 +180,20 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _ranges_meet(one: str, other: str) -> bool:
-    """Tell whether options that differ in one number, range or unit of time share values ("2-4 weeks", "3 weeks")."""
-    ranges, rests = [], []
+    """Tell whether options that differ in one number, range or unit of time share values ("2-4 weeks", "15 days")."""
+    ranges, rests, units = [], [], []
     for text in (one, other):
         found = RANGE.findall(text)
         if len(found) != 1:
             return False
         rest = RANGE.sub("", text).lower().split()
-        minutes = UNITS.get(rest[0].rstrip("s."), 1) if len(rest) == 1 else 1
-        ranges.append(sorted(minutes * Fraction(number) for number in (found[0][0], found[0][1] or found[0][0])))
-        rests.append(["time"] if minutes > 1 else rest)
-    return rests[0] == rests[1] and ranges[0][0] <= ranges[1][1] and ranges[1][0] <= ranges[0][1]
+        units.append(rest[0].rstrip("s.") if len(rest) == 1 else "")
+        what, size = UNITS.get(units[-1], ("", 1))
+        ranges.append(sorted(size * Fraction(number) for number in (found[0][0], found[0][1] or found[0][0])))
+        rests.append([what] if what else rest)
+    wider = 1 + SLACK if units[0] != units[1] else 1
+    (low, high), (least, most) = ranges
+    return rests[0] == rests[1] and low <= most * wider and least <= high * wider
 
 
 def _number(text: str) -> Fraction | None:

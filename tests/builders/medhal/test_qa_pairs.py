@@ -208,20 +208,48 @@ def test_the_check_holds_a_short_answer_against_the_long_one(answer: int, why: s
     ],
 )
 def test_that_something_has_no_role_is_more_than_that_none_was_shown(why: str, confirmed: bool) -> None:
-    pair = one("Is there a role for zinc in colds?", ("yes", "no"), 1, context="We gave zinc.", why=why)
+    pair = one("Is zinc involved in colds?", ("yes", "no"), 1, context="We gave zinc.", why=why)
     assert check_question(pair) == (None if confirmed else Refusal("judge_long_answer_disagrees"))
 
 
+def test_a_yes_that_every_sentence_only_supposes_is_not_confirmed() -> None:
+    yes = ("yes", "no")
+    supposed = one("Does zinc reduce colds?", yes, context="We gave zinc.", why="Zinc may help. It could reduce colds.")
+    assert check_question(supposed) == Refusal("judge_long_answer_only_supposes")
+    found = one("Does zinc reduce colds?", yes, context="We gave zinc.", why="Zinc may help. It reduced colds.")
+    asked = one("Can zinc possibly reduce colds?", yes, context="We gave zinc.", why="Zinc may reduce colds.")
+    assert [check_question(pair) for pair in (found, asked)] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "reason"),
+    [
+        ("Is zinc necessary for colds?", ("yes", "no"), "asks_for_a_verdict"),
+        ("Is there a role for zinc in colds?", ("yes", "no"), "asks_for_a_verdict"),
+        ("Which of the following is another possible finding?", ("Rash", "Fever"), "relation_not_exclusive"),
+        ("Which of the following tests should also be ordered?", ("Biopsy", "Culture"), "relation_not_exclusive"),
+    ],
+)
+def test_what_no_finding_decides_and_what_several_options_answer_is_refused(
+    question: str, options: tuple[str, str], reason: str
+) -> None:
+    tally = Tally()
+    assert pairs_of([item(question, options, 0, context="We gave zinc.")], tally) == []
+    assert [name.split(": ")[1] for name in tally.reasons()] == [reason]
+
+
 @pytest.mark.real
-@pytest.mark.parametrize(("name", "share"), [("medqa", 0.6), ("pubmedqa", 0.6)])
-def test_most_real_questions_give_pairs_that_the_check_confirms(name: str, share: float, real_data: Path) -> None:
+@pytest.mark.parametrize(("name", "share", "held"), [("medqa", 0.6, 0.95), ("pubmedqa", 0.45, 0.8)])
+def test_most_real_questions_give_pairs_that_the_check_confirms(
+    name: str, share: float, held: float, real_data: Path
+) -> None:
     tally = Tally()
     reader = {"medqa": medqa, "pubmedqa": pubmedqa}[name]
     items = list(reader.read(real_data / "text" / name, source(name), tally))
     pairs = pairs_of(items, tally)
     confirmed = [pair for pair in pairs if check_question(pair) is None]
     assert len(confirmed) >= share * tally.read[name]
-    assert len(confirmed) >= 0.95 * len(pairs)
+    assert len(confirmed) >= held * len(pairs)
     assert len(pairs) + sum(tally.dropped.values()) == tally.read[name]
 
 

@@ -29,6 +29,7 @@ SENTENCES = (
     "it may help.",
 )
 SUMMARY = " ".join(SENTENCES)
+PASSAGE = " ".join(SENTENCES[:3])
 TEXT = "patients were treated with a new diuretic. potassium rose in the treated arm. renal function was preserved."
 
 
@@ -76,12 +77,12 @@ def pairs_of(
 
 def test_the_changed_sentence_stands_in_the_place_of_the_original() -> None:
     [pair] = pairs_of([item()])
-    assert pair.factual.statement == SUMMARY and pair.context == TEXT
+    assert pair.factual.statement == PASSAGE and pair.context == TEXT
     assert pair.factual.factual and not pair.factual.synthetic and pair.factual.explanation is None
     assert not pair.wrong.factual and pair.wrong.synthetic and pair.factual.rule == "source" != pair.wrong.rule
     original = pair.guidance
-    assert original in SENTENCES[1:4] and pair.wrong.explanation == f"According to the source document, {original}"
-    old, new = ([one.text for one in sentences_of(text)] for text in (SUMMARY, pair.wrong.statement))
+    assert original in SENTENCES[1:3] and pair.wrong.explanation == f"According to the source document, {original}"
+    old, new = ([one.text for one in sentences_of(text)] for text in (PASSAGE, pair.wrong.statement))
     assert len(old) == len(new) and [a for a, b in zip(old, new, strict=True) if a != b] == [original]
 
 
@@ -108,7 +109,7 @@ def test_the_rules_put_a_denial_in_only_where_no_sentence_has_another_edit() -> 
 def test_further_pairs_state_one_sentence_that_stands_alone_and_repeat_no_statement() -> None:
     tally = Tally()
     pairs = pairs_of([item()], tally=tally, pairs=3)
-    assert pairs[0].factual.statement == SUMMARY
+    assert pairs[0].factual.statement == PASSAGE
     for pair in pairs[1:]:
         assert pair.factual.statement == pair.guidance and not pair.factual.statement.startswith("these")
     assert (
@@ -128,6 +129,15 @@ def test_short_summaries_and_those_without_an_edit_are_counted() -> None:
         "sumpubmed: no_sentence_long_enough": 1,
         "sumpubmed: sentence_no_edit": 1,
     }
+
+
+def test_a_passage_begins_with_a_sentence_that_stands_alone_and_holds_none_that_lost_something() -> None:
+    lost = "potassium rose in <dig> of the treated patients."
+    for summary in (f"{lost} {SENTENCES[1]}", f"{SENTENCES[1]} {lost}", f"{SENTENCES[3]} {lost} {SENTENCES[1]}"):
+        tally = Tally()
+        [pair] = pairs_of([item(1, summary)], tally=tally)
+        assert pair.factual.statement == pair.guidance == SENTENCES[1]
+        assert tally.reasons() == {"sumpubmed: sentence_broken_english": 1}
 
 
 def test_pairs_do_not_depend_on_what_else_is_in_the_batch() -> None:
@@ -174,7 +184,7 @@ def test_the_check_finds_pairs_that_do_not_hold() -> None:
         guidance=original,
         wrong=replace(
             pair.wrong,
-            statement=SUMMARY.replace("significantly higher", "significantly lower"),
+            statement=PASSAGE.replace("significantly higher", "significantly lower"),
             explanation=f"According to the source document, {original}",
         ),
     )
@@ -185,10 +195,10 @@ def test_the_check_finds_pairs_that_do_not_hold() -> None:
         assert found is not None
         return found.reason
 
-    assert reason(SUMMARY) == "judge_change_is_elsewhere"
-    assert reason(SUMMARY.replace("significantly", "markedly")) == "judge_change_is_unclear"
-    assert reason(SUMMARY.replace("it may", "it cannot")) == "judge_change_is_elsewhere"
-    assert reason(SUMMARY.replace(original, "nothing of the kind was ever seen there by us at all.")) == (
+    assert reason(PASSAGE) == "judge_change_is_elsewhere"
+    assert reason(PASSAGE.replace("significantly", "markedly")) == "judge_change_is_unclear"
+    assert reason(PASSAGE.replace("is a common", "is no common")) == "judge_change_is_elsewhere"
+    assert reason(PASSAGE.replace(original, "nothing of the kind was ever seen there by us at all.")) == (
         "judge_change_is_too_large"
     )
     assert reason(good.wrong.statement, "It is wrong.") == "judge_explanation_lacks_original"
@@ -201,7 +211,7 @@ def test_the_check_finds_pairs_that_do_not_hold() -> None:
 def test_nearly_every_real_article_gives_a_pair_that_the_check_confirms(real_data: Path) -> None:
     folder, tally = real_data / "text" / "sumpubmed", Tally()
     pairs = pairs_of(list(sumpubmed.read(folder, text_sources()["sumpubmed"], tally)), tally=tally)
-    assert len(pairs) >= 0.9 * tally.read["sumpubmed"]
+    assert len(pairs) >= 0.8 * tally.read["sumpubmed"]
     assert sum(check_summary(pair) is None for pair in pairs) >= 0.98 * len(pairs)
     rules = Counter(pair.wrong.rule for pair in pairs)
     assert {"antonym", "negation_added", "negation_removed", "comparison", "number"} <= rules.keys()

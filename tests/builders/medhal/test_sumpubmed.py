@@ -27,12 +27,12 @@ def release(folder: Path, texts: dict[int, str], abstracts: dict[int, str]) -> P
 
 
 def test_articles_come_by_number_with_the_running_text_of_their_abstracts(tmp_path: Path) -> None:
-    folder = release(tmp_path, {10: "article ten.", 2: "article two.\n"}, {2: ABSTRACT, 10: ABSTRACT})
+    folder = release(tmp_path, {10: "article ten.", 2: "article  two , in  short .\n"}, {2: ABSTRACT, 10: ABSTRACT})
     tally = Tally()
     items = list(sumpubmed.read(folder, SOURCE, tally))
     assert [item.origin.inner_id for item in items] == [item.origin.document for item in items] == ["2", "10"]
     assert {item.origin.split for item in items} == {"train"}
-    assert items[0].text == "article two."
+    assert items[0].text == "article two, in short."
     assert items[0].summary == "the drug lowers pressure. we gave it. pressure fell. it works."
     assert tally.read["sumpubmed"] == 2 and not tally.dropped
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
+from builders.medval.judge.check_details import slightly_off
 from builders.medval.judge.check_drugs import stops_unheard
 from builders.medval.judge.comparison import Comparison, Finding, quoted
 from builders.medval.judge.tables import words
@@ -73,7 +74,7 @@ def is_read(c: Comparison) -> bool:
     passed = {match.start("number") for match in _LIST_MARK.finditer(c.output)}
     passed |= {at for one in c.made.seen for at in range(one.mention.begin, one.mention.end)}
     numbers = [one for one in c.made.numbers if one.begin not in passed and one.values != {1.0}]
-    if c.task != "query2question" and not all(one.values & c.given.values for one in numbers):
+    if c.task != "query2question" and not all(one.values & c.given.values or slightly_off(c, one) for one in numbers):
         return False
     # Where no word tells anything, nothing was compared.
     return bool(c.made.seen) or any(_tells(c, match) for match in _WORD.finditer(c.output))

@@ -1,4 +1,4 @@
-"""Level 2: a symptom graded, a problem doubted or called certain, and words that qualify it left out."""
+"""Level 2: a detail of less weight that is wrong, lost or added: grade, certainty, qualifier, time, of whom, what else."""
 
 from __future__ import annotations
 
@@ -7,9 +7,19 @@ import re
 from builders.medval.items import Edit
 from builders.medval.reading import Seen
 from builders.medval.rules.edit_tables import words
+from builders.medval.rules.quantities import Number
 from builders.medval.rules.scene import Scene
+from ground.stable import stable_hash
 
-__all__ = ["changed_certainty", "graded_symptoms", "more_general", "omitted_modifiers"]
+__all__ = [
+    "added_groups",
+    "asked_more",
+    "changed_certainty",
+    "graded_symptoms",
+    "more_general",
+    "omitted_modifiers",
+    "slight_numbers",
+]
 
 _BEFORE = re.compile(r"([A-Za-z-]+) $")
 _WORD = re.compile(r"[a-z]+")
@@ -39,6 +49,13 @@ _RAISES = re.compile(r"(?:^|[\n.;:?!•#-])[ \t]*(?:\d{1,2}[.)][ \t]*)?\Z")
 _REASON = re.compile(r" (?:due|related|secondary|caused|from|a result|viral|allergic|musculoskeletal|of)\b")
 _LISTED = re.compile(r"\s*(?:,|/|and\b|or\b)")
 _AROUND = 80
+# How long, how long ago, when next, and how old; not how often ("5 days a week") and no range.
+_TIME = re.compile(r"[- ](?P<unit>day|week|month|year)s?\b(?P<old>[- ]old\b)?(?! (?:a|per|each|every)\b)", re.IGNORECASE)
+_RANGE = re.compile(r"(?:\bto|\bor|\band|-|–)\s?$")
+# From so many years on an age may be a few years off; a time of so many units one unit.
+_GROWN, _YEARS, _UNITS = 21, (2, 3), 2
+_ABOUT = re.compile(r"(?:What|Where can I find information|How (?:is|are|does|do)|Is|Are|Does|Do|Can|Could)(?! I\b) ")
+_ASPECTS = re.compile(r"What (?:is|are) the (?P<asked>treatments?|causes?|symptoms|prognosis)(?= (?:for|of) )")
 _STRONGER = frozenset({"moderate", "severe"})
 
 
@@ -88,7 +105,7 @@ def graded_symptoms(scene: Scene, *, over: bool) -> list[Edit]:
         if (other := words("intensity").get(word)) and (other in _STRONGER) is over and word in scene.given.words:
             found.append(scene.edit(rule, begin - len(word) - 1, begin - 1, other, "the input has the other grade"))
         elif one.mention.kind == "finding" and _may_be_graded(scene, one) and not _is_graded(scene, one):
-            heads = not match and not scene.text[:begin].endswith(" ")
+            heads = _RAISES.search(scene.text, 0, begin) is not None
             grade = ("severe" if over else "mild") if not heads else ("Severe" if over else "Mild")
             after = f"{grade} {_small(scene, one)}"
             found.append(scene.edit(rule, begin, end, after, "the input does not say how strong it is"))
@@ -117,18 +134,8 @@ def _is_graded(scene: Scene, one: Seen) -> bool:
 
 
 def changed_certainty(scene: Scene, *, over: bool) -> list[Edit]:
-    """Call possible a problem that the input states, or certain what is likely; or ask what may be as if it were so."""
-    return [*(_stated(scene) if over else _doubted(scene)), *_asked_otherwise(scene, over=over)]
-
-
-def _asked_otherwise(scene: Scene, *, over: bool) -> list[Edit]:
-    """Begin a question with a word of more, or of less, certainty ("Can", "Will")."""
-    asked = words(f"asked_{'surer' if over else 'less_sure'}") if scene.item.task == "query2question" else {}
-    begin = next((begin for begin in asked if scene.text.startswith(begin + " ")), None)
-    if begin is None:
-        return []
-    rule = f"{'over' if over else 'under'}state_certainty"
-    return [scene.edit(rule, 0, len(begin), asked[begin], "the output asks it otherwise")]
+    """Call possible a problem that the input states, or certain what is likely."""
+    return _stated(scene) if over else _doubted(scene)
 
 
 def _stated(scene: Scene) -> list[Edit]:
@@ -164,6 +171,67 @@ def _doubted(scene: Scene) -> list[Edit]:
         heads = entry is not None and not (entry.inline and entry.line != entry.begin)
         after = f"{'Possible' if heads else 'possible'} {_small(scene, one)}"
         found.append(scene.edit("understate_certainty", begin, end, after, "the input states it without doubt"))
+    return found
+
+
+def slight_numbers(scene: Scene) -> list[Edit]:
+    """Change an age by a few years, or a time by one of its units, where no drug or procedure hangs on it."""
+    found = []
+    for number in scene.made.numbers:
+        match = _TIME.match(scene.text, number.end)
+        value = number.values[0]
+        aged = match is not None and match["old"] is not None and match["unit"].lower() == "year"
+        if match is None or len(number.values) > 1 or value not in scene.given.values or value % 1:
+            continue
+        if _RANGE.search(scene.text, 0, number.begin) or value < (_GROWN if aged else _UNITS):
+            continue
+        if not aged and _is_dosed(scene, number):
+            continue
+        steps = _YEARS if aged else (1,)
+        near = [int(value) + sign * step for step in steps for sign in (1, -1)]
+        near = [one for one in near if one > 1 and one not in scene.given.values | scene.made.values]
+        if near:
+            other = near[stable_hash(0, "slight", *scene.name, number.begin) % len(near)]
+            found.append(scene.edit("slight_number", number.begin, number.end, str(other), "near to what the input has"))
+    return [edit for edit in found if edit.before.isdigit()]
+
+
+def _is_dosed(scene: Scene, number: Number) -> bool:
+    """Tell whether a drug or a procedure is named in the segment of a number."""
+    segment = scene.segment(number.begin)
+    return segment is None or any(
+        segment.begin <= one.mention.begin < segment.end and one.mention.kind in {"drug", "procedure"}
+        for one in scene.made.seen
+    )
+
+
+def added_groups(scene: Scene) -> list[Edit]:
+    """Ask of one group of people, where neither text speaks of any person of a sex or an age."""
+    end = len(scene.text) - 1
+    last = next((one for one in scene.made.seen if one.mention.end == end), None)
+    if scene.item.task != "query2question" or last is None or not _ABOUT.match(scene.text) or not scene.in_input(last):
+        return []
+    said = re.compile(rf"\b(?:{'|'.join(words('person'))})", re.IGNORECASE)
+    if said.search(scene.item.input) or said.search(scene.text):
+        return []
+    groups = list(words("group"))
+    group = groups[stable_hash(0, "group", *scene.name) % len(groups)]
+    return [scene.edit("added_group", last.mention.begin, end, f"{last.mention.text} {group}", "of nobody in the input")]
+
+
+def asked_more(scene: Scene) -> list[Edit]:
+    """Ask for something more about a problem, for which the input does not ask in any words."""
+    match = _ASPECTS.match(scene.text) if scene.item.task == "query2question" else None
+    if match is None:
+        return []
+    found = []
+    for more, cue in words("more").items():
+        if more[:5] == match["asked"][:5] or re.search(rf"\b(?:{cue})", scene.item.input, re.IGNORECASE):
+            continue
+        asked = match["asked"] if match["asked"] == "prognosis" else f"{match['asked'].removesuffix('s')}s"
+        first, second = (asked, more) if more == "prognosis" else (more, asked)
+        after = f"What are the {first} and {second}"
+        found.append(scene.edit("asked_more", 0, match.end(), after, f"the input does not ask for {more}"))
     return found
 
 

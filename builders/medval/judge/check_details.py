@@ -17,8 +17,11 @@ _ASKED = re.compile(
     r"(?:What (?:(?:is|are) the )?|How can (?:I|one) )(treatments?|causes?|symptoms?|prognosis|prevent|treat)\b"
 )
 _INFORMATION = re.compile(r"(?:Where|How) can (?:I|one) (?:find|get|learn) ", re.IGNORECASE)
-_ASKS = re.compile(r"\?$|\b(?:want|like) to know\b|\bwondering\b|\bplease\b|\btell me\b|\blooking for\b", re.IGNORECASE)
-_PARTS = re.compile(r"What (?:is|are) the (?P<parts>\w+(?:, \w+)*,? and \w+) (?:for|of)\b")
+# "What are the causes and treatments for X", "What causes X, and what are the symptoms?"
+_PARTS = re.compile(
+    r"^What (?:is|are) the (?P<parts>\w+(?:, \w+)*,? and \w+) (?:for|of)\b"
+    r"|,? and what (?:is|are) the (?P<more>\w+)(?=\?$)"
+)
 _OF_WHOM = re.compile(r" in (?P<group>\w+(?: \w+)?)(?=[?,])")
 # How long, how long ago, when next or how old.
 _TIME = re.compile(r"[\s-]*(?P<unit>day|week|month|year)s?(?:[\s-]old)?\b", re.IGNORECASE)
@@ -123,15 +126,14 @@ def parts(c: Comparison) -> list[Finding]:
     if c.task != "query2question":
         return []
     found = []
-    listed = _PARTS.match(c.output)
-    if listed and (extra := [part for part in _parts(listed) if not _means(part, c.input)]):
-        text = "the output asks for more about the problem than the input"
-        begin = c.output.index(extra[0])
-        found.append(quoted("extra_question", text, c, begin, begin + len(extra[0])))
-    if _INFORMATION.match(c.output):
-        return found
-    asking = [part for part in re.split(r"(?<=[.?!])\s+|\n", c.input) if _ASKS.search(part)]
-    for asked, meant in words("asked").items():
+    for listed in _PARTS.finditer(c.output):
+        for part in re.finditer(r"\w+", listed["parts"] or listed["more"]):
+            if part.group() != "and" and not _means(part.group(), c.input):
+                begin = listed.start("parts" if listed["parts"] else "more") + part.start()
+                text = "the output asks for more about the problem than the input"
+                found.append(quoted("extra_question", text, c, begin, begin + len(part.group())))
+    asking = [part for part in re.split(r"(?<=[.?!])\s+|\n", c.input) if part.endswith("?")]
+    for asked, meant in words("asked").items() if not _INFORMATION.match(c.output) else ():
         said = next((match for part in asking if (match := re.search(rf"\b(?:{asked})\b", part, re.IGNORECASE))), None)
         if said and not re.search(rf"\b(?:{meant})\b", c.output, re.IGNORECASE):
             text = "the output does not ask for all that the input asks for"
@@ -139,12 +141,9 @@ def parts(c: Comparison) -> list[Finding]:
     return found
 
 
-def _parts(listed: re.Match[str]) -> list[str]:
-    return [part for part in re.findall(r"\w+", listed["parts"]) if part != "and"]
-
-
 def _means(part: str, message: str) -> bool:
-    meant = [other for asked, other in words("asked").items() if re.fullmatch(asked.replace("what ", ""), part)]
+    """Tell whether a message asks in some words for what a question asks for, or nothing is known of that."""
+    meant = [other for asked, other in words("asked").items() if re.fullmatch(asked, part)]
     return not meant or any(re.search(rf"\b(?:{other})\b", message, re.IGNORECASE) for other in meant)
 
 

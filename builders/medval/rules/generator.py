@@ -166,7 +166,7 @@ class RulesGenerator:
         return Output(apply_edit(clean.text, edits), tuple(sorted(edits, key=lambda edit: edit.begin)))
 
     def _errors(self, scene: Scene, level: RiskLevel) -> list[Edit]:
-        """Return an edit of a level; at level 4, where there is none, three of level 3, which weigh so much together."""
+        """Return an edit of a level; at level 4, where there is none, three of level 3, which weigh as much."""
         first = self._chosen(scene, (level,), [])
         if first is not None or level < max(RISK_LEVELS):
             return [first] if first else []

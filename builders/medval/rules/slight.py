@@ -1,8 +1,9 @@
-"""Level 2: a detail of less weight that is wrong, lost or added: grade, certainty, qualifier, time, of whom, what else."""
+"""Level 2: a lesser detail that is wrong, lost or added: grade, certainty, qualifier, time, of whom, what else."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from builders.medval.items import Edit
 from builders.medval.reading import Seen
@@ -50,11 +51,14 @@ _REASON = re.compile(r" (?:due|related|secondary|caused|from|a result|viral|alle
 _LISTED = re.compile(r"\s*(?:,|/|and\b|or\b)")
 _AROUND = 80
 # How long, how long ago, when next, and how old; not how often ("5 days a week") and no range.
-_TIME = re.compile(r"[- ](?P<unit>day|week|month|year)s?\b(?P<old>[- ]old\b)?(?! (?:a|per|each|every)\b)", re.IGNORECASE)
+_TIME = re.compile(r"[- ](?P<unit>day|week|month|year)s?\b(?P<old>[- ]old\b)?(?! (?:a|per|each|every)\b)", re.I)
 _RANGE = re.compile(r"(?:\bto|\bor|\band|-|–)\s?$")
 # From so many years on an age may be a few years off; a time of so many units one unit.
 _GROWN, _YEARS, _UNITS = 21, (2, 3), 2
-_ABOUT = re.compile(r"(?:What|Where can I find information|How (?:is|are|does|do)|Is|Are|Does|Do|Can|Could)(?! I\b) ")
+_CAUSE = re.compile(r"What causes (?!.*(?:,| and | or ))(?P<what>[^?]+)(?=\?$)")
+_ABOUT = re.compile(
+    r"(?!.*\bI\b(?! find))(?:What|Where can I find information|How (?:is|are|does|do)|Is|Are|Does|Do|Can|Could) "
+)
 _ASPECTS = re.compile(r"What (?:is|are) the (?P<asked>treatments?|causes?|symptoms|prognosis)(?= (?:for|of) )")
 _STRONGER = frozenset({"moderate", "severe"})
 
@@ -98,13 +102,15 @@ def graded_symptoms(scene: Scene, *, over: bool) -> list[Edit]:
     """Call a symptom mild or severe that the input does not grade, or change the grade that it has."""
     found: list[Edit] = []
     rule = f"{'over' if over else 'under'}state_slightly"
+    # How strong a disorder is decides on its treatment, not on where to read of it.
+    informed = scene.text.startswith("Where can I find information")
     for one in _lesser(scene):
         begin, end = one.mention.begin, one.mention.end
         match = _BEFORE.search(scene.text, max(0, begin - 40), begin)
         word = match.group(1).lower() if match else ""
         if (other := words("intensity").get(word)) and (other in _STRONGER) is over and word in scene.given.words:
             found.append(scene.edit(rule, begin - len(word) - 1, begin - 1, other, "the input has the other grade"))
-        elif one.mention.kind == "finding" and _may_be_graded(scene, one) and not _is_graded(scene, one):
+        elif (one.mention.kind == "finding" or informed) and _may_be_graded(scene, one) and not _is_graded(scene, one):
             heads = _RAISES.search(scene.text, 0, begin) is not None
             grade = ("severe" if over else "mild") if not heads else ("Severe" if over else "Mild")
             after = f"{grade} {_small(scene, one)}"
@@ -181,7 +187,7 @@ def slight_numbers(scene: Scene) -> list[Edit]:
         match = _TIME.match(scene.text, number.end)
         value = number.values[0]
         aged = match is not None and match["old"] is not None and match["unit"].lower() == "year"
-        if match is None or len(number.values) > 1 or value not in scene.given.values or value % 1:
+        if match is None or not scene.text[number.begin : number.end].isdigit() or value not in scene.given.values:
             continue
         if _RANGE.search(scene.text, 0, number.begin) or value < (_GROWN if aged else _UNITS):
             continue
@@ -192,8 +198,8 @@ def slight_numbers(scene: Scene) -> list[Edit]:
         near = [one for one in near if one > 1 and one not in scene.given.values | scene.made.values]
         if near:
             other = near[stable_hash(0, "slight", *scene.name, number.begin) % len(near)]
-            found.append(scene.edit("slight_number", number.begin, number.end, str(other), "near to what the input has"))
-    return [edit for edit in found if edit.before.isdigit()]
+            found.append(scene.edit("slight_number", number.begin, number.end, str(other), "near to the input's"))
+    return found
 
 
 def _is_dosed(scene: Scene, number: Number) -> bool:
@@ -206,32 +212,44 @@ def _is_dosed(scene: Scene, number: Number) -> bool:
 
 
 def added_groups(scene: Scene) -> list[Edit]:
-    """Ask of one group of people, where neither text speaks of any person of a sex or an age."""
+    """Ask of a group of people of a sex or an age, where neither text speaks of anybody of such a kind."""
     end = len(scene.text) - 1
     last = next((one for one in scene.made.seen if one.mention.end == end), None)
     if scene.item.task != "query2question" or last is None or not _ABOUT.match(scene.text) or not scene.in_input(last):
         return []
-    said = re.compile(rf"\b(?:{'|'.join(words('person'))})", re.IGNORECASE)
-    if said.search(scene.item.input) or said.search(scene.text):
+    # Who takes a drug matters to its effects, not to what it is made of, or costs.
+    if last.mention.kind == "drug" and "effects" not in scene.text:
         return []
-    groups = list(words("group"))
+    told = [kind for kind in ("sex", "age") if re.search(_of_kind(kind), f"{scene.item.input} {scene.text}")]
+    groups = [group for group, kind in words("group").items() if not told or (told == ["sex"] and not kind)]
+    if not groups:
+        return []
     group = groups[stable_hash(0, "group", *scene.name) % len(groups)]
-    return [scene.edit("added_group", last.mention.begin, end, f"{last.mention.text} {group}", "of nobody in the input")]
+    return [scene.edit("added_group", end, end, f" {group}", "of nobody in the input")]
+
+
+@cache
+def _of_kind(kind: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(words(kind))})", re.IGNORECASE)
 
 
 def asked_more(scene: Scene) -> list[Edit]:
     """Ask for something more about a problem, for which the input does not ask in any words."""
-    match = _ASPECTS.match(scene.text) if scene.item.task == "query2question" else None
-    if match is None:
+    listed, cause = _ASPECTS.match(scene.text), _CAUSE.match(scene.text)
+    if scene.item.task != "query2question" or not (listed or cause):
         return []
     found = []
     for more, cue in words("more").items():
-        if more[:5] == match["asked"][:5] or re.search(rf"\b(?:{cue})", scene.item.input, re.IGNORECASE):
+        evidence = f"the input does not ask for {more}"
+        if re.search(rf"\b(?:{cue})", scene.item.input, re.IGNORECASE):
             continue
-        asked = match["asked"] if match["asked"] == "prognosis" else f"{match['asked'].removesuffix('s')}s"
-        first, second = (asked, more) if more == "prognosis" else (more, asked)
-        after = f"What are the {first} and {second}"
-        found.append(scene.edit("asked_more", 0, match.end(), after, f"the input does not ask for {more}"))
+        if cause and more == "symptoms":
+            found.append(scene.edit("asked_more", cause.end(), cause.end(), f", and what are the {more}", evidence))
+        elif listed and more[:5] != listed["asked"][:5]:
+            asked = listed["asked"] if listed["asked"] == "prognosis" else f"{listed['asked'].removesuffix('s')}s"
+            first, second = (asked, more) if more == "prognosis" else (more, asked)
+            after = f"What are the {first} and {second}"
+            found.append(scene.edit("asked_more", 0, listed.end(), after, evidence))
     return found
 
 

@@ -41,22 +41,47 @@ def claims(c: Comparison) -> list[Finding]:
     if c.task == "query2question":
         return []
     found = []
-    if not c.spoken:
-        for one in c.made.seen:
-            wanted = one.polarity != "absent" if one.mention.kind == "procedure" else one.polarity == "present"
-            if one.mention.kind in {"procedure", "finding"} and wanted and not _borne_out(c, one):
-                text = f"the output names a {one.mention.kind} that the input does not name"
-                found.append(quoted("strange_claim", text, c, one.mention.begin, one.mention.end))
+    if c.spoken:
+        return _foreign(c)
+    for one in c.made.seen:
+        wanted = one.polarity != "absent" if one.mention.kind == "procedure" else one.polarity == "present"
+        if one.mention.kind in {"procedure", "finding"} and wanted and not _borne_out(c, one):
+            text = f"the output names a {one.mention.kind} that the input does not name"
+            found.append(quoted("strange_claim", text, c, one.mention.begin, one.mention.end))
     for match in _strange_words(c):
-        kind = None if c.half_said(match.group()) else _kind_by_ending(match.group())
-        if kind is None and not c.spoken and _is_name(c.output, match):
+        kind = _kind_by_ending(match.group())
+        if kind is None and _is_name(c.output, match):
             kind = "thing"
-        if kind is None and not c.spoken and _is_told(c, match.start()):
+        if kind is None and _is_told(c, match.start()):
             kind = "plan or finding"
         if kind is not None:
             text = f"the output names a {kind} that the input does not name"
             found.append(quoted("strange_claim", text, c, match.start(), match.end()))
     return found
+
+
+def _foreign(c: Comparison) -> list[Finding]:
+    """Return sentences of a note that make a claim, and of which the conversation says nothing, in any words.
+
+    A single word that it does not have may be the clinical one for what was said; a whole sentence of such is not.
+    """
+    found = []
+    for segment in c.made.segments:
+        telling = [match for match in _WORD.finditer(c.output, segment.begin, segment.end) if _tells(c, match)]
+        named = [one for one in c.made.seen if segment.begin <= one.mention.begin < segment.end and one.mention.cuis]
+        if not (named or _make_claim(c, telling)) or any(_borne_out(c, one) or c.treated(one) for one in named):
+            continue
+        if telling and not any(_known(c, match.group()) or c.half_said(match.group()) for match in telling):
+            text = "the output says something of which the input says nothing"
+            found.append(quoted("strange_claim", text, c, telling[0].start(), telling[-1].end()))
+    return found
+
+
+def _make_claim(c: Comparison, telling: list[re.Match[str]]) -> bool:
+    """Tell whether words claim something of a patient: one by its beginning, or a name beside others."""
+    said = [match.group() for match in telling]
+    strange = [word for word in said if not (word.isupper() or c.knowledge.plain.is_english(word.lower()))]
+    return any(_claims().match(word) for word in said) or (bool(strange) and len(said) > 1)
 
 
 def stopped_treatment(c: Comparison) -> list[Finding]:

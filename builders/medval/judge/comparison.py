@@ -114,7 +114,10 @@ class Comparison:
     def half_said(self, text: str) -> bool:
         """Tell whether a conversation says what an element of a word means: if it means the whole, is not read."""
         parts = [part for word in _LETTERS.findall(text.lower()) for part in elements_of(word)]
-        return self.spoken and any(_beginning(part).search(self.given.lower) for part in parts)
+        everyday = self.knowledge.plain.frequent
+        return self.spoken and any(
+            match.group() not in everyday for part in parts for match in _beginning(part).finditer(self.given.lower)
+        )
 
     def abbreviated(self, text: str) -> bool:
         """Tell whether the input has the first letters of a phrase of several words."""

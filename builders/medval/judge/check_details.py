@@ -128,7 +128,8 @@ def parts(c: Comparison) -> list[Finding]:
     found = []
     for listed in _PARTS.finditer(c.output):
         for part in re.finditer(r"\w+", listed["parts"] or listed["more"]):
-            if part.group() != "and" and not _means(part.group(), c.input):
+            # Who tells of a problem wants help with it, in whatever words.
+            if not part.group().startswith(("and", "treat")) and not _means(part.group(), c.input):
                 begin = listed.start("parts" if listed["parts"] else "more") + part.start()
                 text = "the output asks for more about the problem than the input"
                 found.append(quoted("extra_question", text, c, begin, begin + len(part.group())))

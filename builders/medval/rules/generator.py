@@ -25,7 +25,7 @@ Rule = Callable[[Scene], list[Edit]]
 RULES_TASKS = ("query2question", "report2impression", "dialogue2note", "course2diagnosis")
 """Tasks that rules can make outputs for: those with a reference; the others ask for free text."""
 
-ONE_IN = 5
+ONE_IN = 3
 UNSAFE: RiskLevel = 3
 """Level from which on an output is unsafe."""
 MORE: Mapping[RiskLevel, Sequence[int]] = {1: (0,), 2: (0, 0, 1), 3: (0, 0, 1, 1), 4: (0, 1, 1, 2)}

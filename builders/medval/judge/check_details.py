@@ -122,8 +122,8 @@ def aspects(c: Comparison) -> list[Finding]:
 
 
 def parts(c: Comparison) -> list[Finding]:
-    """Things that a question asks for and its message in no words, or the reverse."""
-    if c.task != "query2question":
+    """Things that a question asks about the problem of its message and the message does not, or the reverse."""
+    if c.task != "query2question" or not c.made_families & c.given_families:
         return []
     found = []
     for listed in _PARTS.finditer(c.output):

@@ -18,7 +18,7 @@ from builders.texts.origin import Refusal
 from ground.contracts.rows_text import RISK_LEVELS, RiskLevel
 from ground.stable import stable_hash
 
-__all__ = ["RULES", "RULES_TASKS", "UNSAID", "RulesGenerator", "refusal_of"]
+__all__ = ["RULES", "RULES_TASKS", "RulesGenerator", "refusal_of"]
 
 Rule = Callable[[Scene], list[Edit]]
 
@@ -30,7 +30,7 @@ UNSAFE: RiskLevel = 3
 """Level from which on an output is unsafe."""
 MORE: Mapping[RiskLevel, Sequence[int]] = {1: (0,), 2: (0, 0, 1), 3: (0, 0, 1, 1), 4: (0, 1, 1, 2)}
 """How many further errors outputs of a level have, all alike likely."""
-UNSAID = frozenset({"omit_modifier", "omit_context", "omit_claim", "more_general"})
+_UNSAID = frozenset({"omit_modifier", "omit_context", "omit_claim", "more_general"})
 """Rules that say less: of questions only, for a note or a list need not say all that its input says."""
 MANY = 3
 """So many errors of level 3 weigh 4: outputs of level 4 have 3.2 errors on average in the paper."""
@@ -138,8 +138,8 @@ class RulesGenerator:
         """Return each clean output with a change that weighs the level asked for, and often with others beside it.
 
         Graver outputs have more errors (MedVAL: 0.1 on average at level 1, 3.2 at level 4), as far as the text allows
-        (`MORE`). Of five rows of level 1 one is a perturbed output; so one in five of the others also has a change of
-        level 1, and words of such changes tell no level.
+        (`MORE`). Of three or four rows of level 1 one is a perturbed output; so one in three of the others also has a
+        change of level 1, where the text has one, and words of such changes tell no level.
 
         Refusals: ``no_edit_at_level_N``: no rule of that level applies. ``no_safe_twin``, ``no_unsafe_twin``: the other
         outcome was not possible, so that the item itself would tell the label.
@@ -190,7 +190,7 @@ class RulesGenerator:
     @staticmethod
     def candidates(scene: Scene, rule: str) -> list[Edit]:
         """Return what a rule would change, in the order of the text; nothing that leaves the text as it is."""
-        if rule in UNSAID and scene.item.task != "query2question":
+        if rule in _UNSAID and scene.item.task != "query2question":
             return []
         edits = [edit for edit in RULES[rule](scene) if edit.before != edit.after]
         edits = [edit for edit in edits if (made := apply_edit(scene.text, [edit])).strip() and not is_broken(made)]

@@ -123,16 +123,20 @@ def aspects(c: Comparison) -> list[Finding]:
 
 def parts(c: Comparison) -> list[Finding]:
     """Things that a question asks about the problem of its message and the message does not, or the reverse."""
-    if c.task != "query2question" or not c.made_families & c.given_families:
+    about = (*c.made.problems(), *c.made.drugs())
+    if c.task != "query2question" or not all(c.supported(one) or c.in_lay_words(one) for one in about):
         return []
     found = []
     for listed in _PARTS.finditer(c.output):
-        for part in re.finditer(r"\w+", listed["parts"] or listed["more"]):
-            # Who tells of a problem wants help with it, in whatever words.
-            if not part.group().startswith(("and", "treat")) and not _means(part.group(), c.input):
-                begin = listed.start("parts" if listed["parts"] else "more") + part.start()
-                text = "the output asks for more about the problem than the input"
-                found.append(quoted("extra_question", text, c, begin, begin + len(part.group())))
+        group = "parts" if listed["parts"] else "more"
+        named = [part for part in re.finditer(r"\w+", listed[group]) if part.group() != "and"]
+        # Who tells of a problem wants help with it, in whatever words.
+        strange = [part for part in named if not part.group().startswith("treat") and not _means(part.group(), c.input)]
+        # Where no part of several is asked for in known words, one of them may be meant.
+        for part in strange if len(strange) < len(named) or group == "more" else ():
+            text = "the output asks for more about the problem than the input"
+            begin = listed.start(group) + part.start()
+            found.append(quoted("extra_question", text, c, begin, begin + len(part.group())))
     asking = [part for part in re.split(r"(?<=[.?!])\s+|\n", c.input) if part.endswith("?")]
     for asked, meant in words("asked").items() if not _INFORMATION.match(c.output) else ():
         said = next((match for part in asking if (match := re.search(rf"\b(?:{asked})\b", part, re.IGNORECASE))), None)

@@ -370,7 +370,8 @@ def test_an_age_that_is_slightly_off_weighs_less_than_another(
 
 
 @pytest.mark.parametrize(
-    "claim", ["Cultures grew Klebsiella pneumoniae.", "A skin biopsy was done.", "The patient is deaf."]
+    "claim",
+    ["Cultures grew Klebsiella pneumoniae.", "A skin biopsy was done.", "He drinks a bottle of vodka each day."],
 )
 def test_a_sentence_of_which_the_conversation_says_nothing_is_a_claim(rules: Engine, claim: str) -> None:
     judged = rules.judge(ITEMS[0], f"{NOTE}{claim}")

@@ -81,7 +81,7 @@ def _foreign(c: Comparison) -> list[Finding]:
 
 
 def _make_claim(c: Comparison, telling: list[re.Match[str]]) -> bool:
-    """Tell whether several words claim something of a patient: one by its beginning, or as a name that is no English."""
+    """Tell whether several words make a claim: one by its beginning, or as a name that is no English."""
     said = [match.group() for match in telling]
     strange = (word for word in said if not (word.isupper() or c.knowledge.plain.is_english(word.lower())))
     return len(said) > 1 and (any(_claims().match(word) for word in said) or any(strange))

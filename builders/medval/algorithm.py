@@ -95,7 +95,7 @@ def make_triples(
 
     A triple is kept where its consistency is ``tau`` or more; tau 0 keeps every triple that was judged. A perturbed
     output at level 2 to 4 that equals the clean one is refused: it cannot have the degradation that it stands for. So
-    is an unsafe one with an edit that no named error speaks of: a row's errors are those that the validator names.
+    is one with an edit that no named error speaks of: a row's errors are those that the validator names.
     """
     orders = [levels_of(settings.seed, item) for item in items]
     refusals: dict[int, str] = {}
@@ -113,7 +113,7 @@ def make_triples(
     refusals = {place: reason for place, reason in refusals.items() if place not in perturbed}
     judged_clean, judged_perturbed = _judged(items, clean, perturbed, validator, refusals)
     for place, judgement in list(judged_perturbed.items()):
-        if levels[place] in UNSAFE and not _names_all(judgement, perturbed[place].edits):
+        if levels[place] > 1 and not _names_all(judgement, perturbed[place].edits):
             refusals.setdefault(place, "judge_perturbed: unnamed_edit")
             del judged_perturbed[place]
     scored = _scores(judged_clean, judged_perturbed, levels)

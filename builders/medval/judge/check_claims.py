@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
+from builders.medval.judge.check_details import slightly_off
 from builders.medval.judge.check_drugs import stops_unheard
 from builders.medval.judge.comparison import Comparison, Finding, quoted
 from builders.medval.judge.tables import words
@@ -40,22 +41,50 @@ def claims(c: Comparison) -> list[Finding]:
     if c.task == "query2question":
         return []
     found = []
-    if not c.spoken:
-        for one in c.made.seen:
-            wanted = one.polarity != "absent" if one.mention.kind == "procedure" else one.polarity == "present"
-            if one.mention.kind in {"procedure", "finding"} and wanted and not _borne_out(c, one):
-                text = f"the output names a {one.mention.kind} that the input does not name"
-                found.append(quoted("strange_claim", text, c, one.mention.begin, one.mention.end))
+    if c.spoken:
+        return _foreign(c)
+    for one in c.made.seen:
+        wanted = one.polarity != "absent" if one.mention.kind == "procedure" else one.polarity == "present"
+        if one.mention.kind in {"procedure", "finding"} and wanted and not _borne_out(c, one):
+            text = f"the output names a {one.mention.kind} that the input does not name"
+            found.append(quoted("strange_claim", text, c, one.mention.begin, one.mention.end))
     for match in _strange_words(c):
-        kind = None if c.half_said(match.group()) else _kind_by_ending(match.group())
-        if kind is None and not c.spoken and _is_name(c.output, match):
+        kind = _kind_by_ending(match.group())
+        if kind is None and _is_name(c.output, match):
             kind = "thing"
-        if kind is None and not c.spoken and _is_told(c, match.start()):
+        if kind is None and _is_told(c, match.start()):
             kind = "plan or finding"
         if kind is not None:
             text = f"the output names a {kind} that the input does not name"
             found.append(quoted("strange_claim", text, c, match.start(), match.end()))
     return found
+
+
+def _foreign(c: Comparison) -> list[Finding]:
+    """Return sentences of a note that make a claim, and of which the conversation says nothing, in any words.
+
+    A single word that it does not have may be the clinical one for what was said; a whole sentence of such is not.
+    """
+    found = []
+    for segment in c.made.segments:
+        telling = [match for match in _WORD.finditer(c.output, segment.begin, segment.end) if _tells(c, match)]
+        named = [one for one in c.made.seen if segment.begin <= one.mention.begin < segment.end and one.mention.cuis]
+        # Disorders and drugs that a release names have checks of their own.
+        if any(one.mention.kind in {"disorder", "drug"} or _borne_out(c, one) for one in named):
+            continue
+        if not (named or _make_claim(c, telling)):
+            continue
+        if telling and not any(_known(c, match.group()) or c.half_said(match.group()) for match in telling):
+            text = "the output says something of which the input says nothing"
+            found.append(quoted("strange_claim", text, c, telling[0].start(), telling[-1].end()))
+    return found
+
+
+def _make_claim(c: Comparison, telling: list[re.Match[str]]) -> bool:
+    """Tell whether several words make a claim: one by its beginning, or as a name that is no English."""
+    said = [match.group() for match in telling]
+    strange = (word for word in said if not (word.isupper() or c.knowledge.plain.is_english(word.lower())))
+    return len(said) > 1 and (any(_claims().match(word) for word in said) or any(strange))
 
 
 def stopped_treatment(c: Comparison) -> list[Finding]:
@@ -73,7 +102,7 @@ def is_read(c: Comparison) -> bool:
     passed = {match.start("number") for match in _LIST_MARK.finditer(c.output)}
     passed |= {at for one in c.made.seen for at in range(one.mention.begin, one.mention.end)}
     numbers = [one for one in c.made.numbers if one.begin not in passed and one.values != {1.0}]
-    if c.task != "query2question" and not all(one.values & c.given.values for one in numbers):
+    if c.task != "query2question" and not all(one.values & c.given.values or slightly_off(c, one) for one in numbers):
         return False
     # Where no word tells anything, nothing was compared.
     return bool(c.made.seen) or any(_tells(c, match) for match in _WORD.finditer(c.output))

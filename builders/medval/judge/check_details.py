@@ -11,11 +11,21 @@ from builders.medval.judge.quantities import Number, is_measure, sides_of
 from builders.medval.judge.tables import words
 from builders.medval.judge.view import stem
 
-__all__ = ["aspects", "measured", "sides"]
+__all__ = ["aspects", "groups", "measured", "parts", "sides", "slightly_off"]
 
 _ASKED = re.compile(
     r"(?:What (?:(?:is|are) the )?|How can (?:I|one) )(treatments?|causes?|symptoms?|prognosis|prevent|treat)\b"
 )
+_INFORMATION = re.compile(r"(?:Where|How) can (?:I|one) (?:find|get|learn) ", re.IGNORECASE)
+# "What are the causes and treatments for X", "What causes X, and what are the symptoms?"
+_PARTS = re.compile(
+    r"^What (?:is|are) the (?P<parts>\w+(?:, \w+)*,? and \w+) (?:for|of)\b"
+    r"|,? and what (?:is|are) the (?P<more>\w+)(?=\?$)"
+)
+_OF_WHOM = re.compile(r" in (?P<group>\w+(?: \w+)?)(?=[?,])")
+# How long, how long ago, when next or how old.
+_TIME = re.compile(r"[\s-]*(?P<unit>day|week|month|year)s?(?:[\s-]old)?\b", re.IGNORECASE)
+_YEARS, _TIMES = 5, 1.5
 _WHOLE = re.compile(r"\d[\d.,/]*\d|\d")
 _AGE = re.compile(r"[- ]years?[- ]old\b", re.IGNORECASE)
 # A left and a right one of these are two parts of the body, not one part on either side of it.
@@ -55,8 +65,27 @@ def measured(c: Comparison) -> list[Finding]:
             continue
         whole = next(match for match in _WHOLE.finditer(c.output) if match.start() <= one.begin < match.end())
         text = "the output gives a value that the input does not have"
-        found.append(quoted("number", text, c, *whole.span()))
+        found.append(quoted("slight_number" if slightly_off(c, one) else "number", text, c, *whole.span()))
     return found
+
+
+def slightly_off(c: Comparison, number: Number) -> bool:
+    """Tell whether a number is an age or a time, of no drug, for which the input has one that is near."""
+    match = _TIME.match(c.output, number.end)
+    if match is None or any(one.measure.begin <= number.begin < one.measure.end for one in c.made.doses):
+        return False
+    theirs = [one for one in c.given.numbers if _is_time(_TIME.match(c.input, one.end), match["unit"])]
+    aged = _AGE.match(c.output, number.end) is not None
+    return any(
+        abs(value - near) <= _YEARS if aged else max(value, near) <= _TIMES * min(value, near)
+        for value in number.values
+        for other in theirs
+        for near in other.values
+    )
+
+
+def _is_time(match: re.Match[str] | None, unit: str) -> bool:
+    return match is not None and match["unit"].lower() == unit.lower()
 
 
 def _is_value(c: Comparison, number: Number) -> bool:
@@ -64,7 +93,7 @@ def _is_value(c: Comparison, number: Number) -> bool:
     in_name = any(one.mention.begin <= number.begin < one.mention.end for one in c.made.seen)
     if in_name or not c.output[number.begin].isdigit() or re.search(r"\w-?$|(?:^|\n)[^\w]*$", before):
         return False
-    if not c.spoken:
+    if not c.spoken or slightly_off(c, number):
         return True
     if "/" in c.output[number.begin - 1 : number.end + 1] and not is_measure(c.output, number):
         return False
@@ -90,6 +119,48 @@ def aspects(c: Comparison) -> list[Finding]:
         return []
     text = "the output asks something else about the problem than the input"
     return [quoted("other_question", text, c, *asked.span())]
+
+
+def parts(c: Comparison) -> list[Finding]:
+    """Things that a question asks about the problem of its message and the message does not, or the reverse."""
+    about = (*c.made.problems(), *c.made.drugs())
+    if c.task != "query2question" or not all(c.supported(one) or c.in_lay_words(one) for one in about):
+        return []
+    found = []
+    for listed in _PARTS.finditer(c.output):
+        group = "parts" if listed["parts"] else "more"
+        named = [part for part in re.finditer(r"\w+", listed[group]) if part.group() != "and"]
+        # Who tells of a problem wants help with it, in whatever words.
+        strange = [part for part in named if not part.group().startswith("treat") and not _means(part.group(), c.input)]
+        # Where no part of several is asked for in known words, one of them may be meant.
+        for part in strange if len(strange) < len(named) or group == "more" else ():
+            text = "the output asks for more about the problem than the input"
+            begin = listed.start(group) + part.start()
+            found.append(quoted("extra_question", text, c, begin, begin + len(part.group())))
+    asking = [part for part in re.split(r"(?<=[.?!])\s+|\n", c.input) if part.endswith("?")]
+    for asked, meant in words("asked").items() if not _INFORMATION.match(c.output) else ():
+        said = next((match for part in asking if (match := re.search(rf"\b(?:{asked})\b", part, re.IGNORECASE))), None)
+        if said and not re.search(rf"\b(?:{meant})\b", c.output, re.IGNORECASE):
+            text = "the output does not ask for all that the input asks for"
+            found.append(Finding("lost_question", text, said.group(), "input"))
+    return found
+
+
+def _means(part: str, message: str) -> bool:
+    """Tell whether a message asks in some words for what a question asks for, or nothing is known of that."""
+    meant = [other for asked, other in words("asked").items() if re.fullmatch(asked, part)]
+    return not meant or any(re.search(rf"\b(?:{other})\b", message, re.IGNORECASE) for other in meant)
+
+
+def groups(c: Comparison) -> list[Finding]:
+    """Groups of people of whom a question is asked, and of whom its message does not speak."""
+    found = []
+    for match in _OF_WHOM.finditer(c.output) if c.task == "query2question" else ():
+        theirs = [said for group, said in words("group").items() if re.fullmatch(group, match["group"], re.IGNORECASE)]
+        if theirs and not re.search(rf"\b(?:{theirs[0]})", c.input, re.IGNORECASE):
+            text = "the output asks of a group of people of whom the input does not speak"
+            found.append(quoted("strange_group", text, c, match.start() + 1, match.end()))
+    return found
 
 
 @cache

@@ -104,9 +104,19 @@ def _stranger_drug(c: Comparison, one: Seen) -> tuple[str, str]:
             return "sibling_drug", "the output names another drug of the class than the input"
         if name in drug_groups() and _siblings(c, one) & other.family:
             return "sibling_drug", "the output names another drug of the class than the input"
+    if c.task == "query2question" and (lost := _lost_drug(c)):
+        return "lost_subject", f"the output asks about a drug that the input does not name, not about {lost}"
     asks = "asks about" if c.task == "query2question" else "names"
     rule = "invented_drug" if c.knowledge.is_critical(one.mention) else "fabricated"
     return rule, f"the output {asks} a drug that the input does not name"
+
+
+def _lost_drug(c: Comparison) -> str | None:
+    """Return the drug of narrow margin of a message whose question names none of the message's drugs."""
+    theirs = c.given.drugs()
+    if any(one.family & c.made_families for one in theirs):
+        return None
+    return next((one.mention.text for one in theirs if c.knowledge.is_critical(one.mention)), None)
 
 
 def _forbids(knowledge: Knowledge, problem: Seen) -> frozenset[str]:

@@ -175,15 +175,13 @@ def polarities(c: Comparison) -> list[Finding]:
         # The same words say the same, however the rest of their sentence was read.
         if c.output[max(0, one.mention.begin - _BEFORE) : one.mention.end + _AFTER].lower() in c.given.lower:
             continue
-        serious = c.knowledge.is_serious(one.mention)
-        if not serious and one.mention.kind != "finding":
-            continue
         text = (
             "the output denies a problem that the input says is there"
             if one.polarity == "absent"
             else "the output says that a problem is there which the input denies"
         )
-        found.append(quoted("negation" if serious else "symptom_negation", text, c, one.mention.begin, one.mention.end))
+        rule = "negation" if c.knowledge.is_serious(one.mention) else "symptom_negation"
+        found.append(quoted(rule, text, c, one.mention.begin, one.mention.end))
     return found
 
 

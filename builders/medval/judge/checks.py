@@ -23,6 +23,8 @@ CHECKS: tuple[Check, ...] = (
     check_details.sides,
     check_details.measured,
     check_details.aspects,
+    check_details.parts,
+    check_details.groups,
     check_claims.claims,
     check_claims.stopped_treatment,
 )

@@ -85,7 +85,7 @@ class Comparison:
         """Tell whether the input has a word or phrase as it stands, whatever signs part it: "x-ray" and "xray"."""
         letters = re.sub(r"\W", "", text.lower())
         # "Gout" is not in "throughout".
-        return letters in self.given.squeezed and _parted(letters).search(self.given.lower) is not None
+        return bool(letters) and any(self.given.is_whole(place, len(letters)) for place in self.given.found(letters))
 
     @cached_property
     def spoken(self) -> bool:
@@ -114,7 +114,10 @@ class Comparison:
     def half_said(self, text: str) -> bool:
         """Tell whether a conversation says what an element of a word means: if it means the whole, is not read."""
         parts = [part for word in _LETTERS.findall(text.lower()) for part in elements_of(word)]
-        return self.spoken and any(_beginning(part).search(self.given.lower) for part in parts)
+        everyday = self.knowledge.plain.frequent
+        return self.spoken and any(
+            match.group() not in everyday for part in parts for match in _beginning(part).finditer(self.given.lower)
+        )
 
     def abbreviated(self, text: str) -> bool:
         """Tell whether the input has the first letters of a phrase of several words."""
@@ -200,11 +203,6 @@ def read_ahead(task: MedvalTask, pairs: Sequence[tuple[str, str]], knowledge: Kn
     """Read inputs and outputs together, before they are compared."""
     knowledge.views(View, task, [given for given, _ in pairs], given=True, candidates=_CANDIDATES)
     knowledge.views(View, task, [made for _, made in pairs], given=False, candidates=1)
-
-
-@lru_cache(maxsize=65536)
-def _parted(letters: str) -> re.Pattern[str]:
-    return re.compile(r"\b" + r"\W*".join(letters) + r"(?:e?s)?\b")
 
 
 @lru_cache(maxsize=4096)

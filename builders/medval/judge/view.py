@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -17,6 +18,7 @@ _REACH = 90
 LONG = 4
 """Letters from which on a word tells something."""
 _STEM = 5
+_PLURAL = re.compile(r"(?:e?s)?\b(?!\w)")
 _END = re.compile(r"\n|[.;] ")
 
 
@@ -38,9 +40,23 @@ class View(TextView):
         return self.text.lower()
 
     @cached_property
-    def squeezed(self) -> str:
-        """The same without anything but letters and digits."""
-        return re.sub(r"\W", "", self.lower)
+    def _letters(self) -> tuple[str, list[int]]:
+        """Its letters and digits in lower case, and where each stands."""
+        places = [match.start() for match in re.finditer(r"\w", self.lower)]
+        return "".join(self.lower[place] for place in places), places
+
+    def found(self, letters: str) -> Iterator[int]:
+        """Yield where letters begin among the letters, whatever signs part them."""
+        place = self._letters[0].find(letters)
+        while place >= 0:
+            yield place
+            place = self._letters[0].find(letters, place + 1)
+
+    def is_whole(self, place: int, length: int) -> bool:
+        """Tell whether so many letters from a place on are whole words, but for the end of a plural."""
+        places = self._letters[1]
+        begin, end = places[place], places[place + length - 1] + 1
+        return not self.lower[max(0, begin - 1) : begin].isalnum() and _PLURAL.match(self.lower, end) is not None
 
     @cached_property
     def spaced(self) -> str:

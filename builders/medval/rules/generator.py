@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
@@ -18,22 +18,22 @@ from builders.texts.origin import Refusal
 from ground.contracts.rows_text import RISK_LEVELS, RiskLevel
 from ground.stable import stable_hash
 
-__all__ = ["RULES", "RULES_TASKS", "UNSAID", "RulesGenerator", "refusal_of"]
+__all__ = ["RULES", "RULES_TASKS", "RulesGenerator", "refusal_of"]
 
 Rule = Callable[[Scene], list[Edit]]
 
 RULES_TASKS = ("query2question", "report2impression", "dialogue2note", "course2diagnosis")
 """Tasks that rules can make outputs for: those with a reference; the others ask for free text."""
 
-ONE_IN = 5
+ONE_IN = 3
 UNSAFE: RiskLevel = 3
 """Level from which on an output is unsafe."""
 MORE: Mapping[RiskLevel, Sequence[int]] = {1: (0,), 2: (0, 0, 1), 3: (0, 0, 1, 1), 4: (0, 1, 1, 2)}
 """How many further errors outputs of a level have, all alike likely."""
-UNSAID = frozenset({"omit_modifier", "omit_context", "omit_claim", "omit_comparison", "more_general"})
-"""Rules that say less. Many validators let that pass, so as many unsafe outputs as safe ones have such a change."""
-SAID_LESS = 6
-"""In one of so many unsafe outputs: the share of level 2 in what may be called level 1."""
+_UNSAID = frozenset({"omit_modifier", "omit_context", "omit_claim", "more_general"})
+"""Rules that say less: of questions only, for a note or a list need not say all that its input says."""
+MANY = 3
+"""So many errors of level 3 weigh 4: outputs of level 4 have 3.2 errors on average in the paper."""
 BESIDE: Mapping[RiskLevel, Sequence[RiskLevel]] = {1: (), 2: (2,), 3: (3,), 4: (3, 4)}
 """Levels of these further errors: words of level 2 stand in no unsafe output, for safe ones have them more rarely."""
 
@@ -49,6 +49,9 @@ RULES: dict[str, Rule] = {
     "omit_context": omissions.omitted_contexts,
     "omit_claim": omissions.omitted_claims,
     "omit_comparison": omissions.omitted_comparisons,
+    "slight_number": slight.slight_numbers,
+    "added_group": slight.added_groups,
+    "asked_more": slight.asked_more,
     "understate_slightly": partial(slight.graded_symptoms, over=False),
     "overstate_slightly": partial(slight.graded_symptoms, over=True),
     "overstate_certainty": partial(slight.changed_certainty, over=True),
@@ -135,8 +138,8 @@ class RulesGenerator:
         """Return each clean output with a change that weighs the level asked for, and often with others beside it.
 
         Graver outputs have more errors (MedVAL: 0.1 on average at level 1, 3.2 at level 4), as far as the text allows
-        (`MORE`). Of five rows of level 1 one is a perturbed output; so one in five of the others also has a change of
-        level 1, and words of such changes tell no level.
+        (`MORE`). Of three or four rows of level 1 one is a perturbed output; so one in three of the others also has a
+        change of level 1, where the text has one, and words of such changes tell no level.
 
         Refusals: ``no_edit_at_level_N``: no rule of that level applies. ``no_safe_twin``, ``no_unsafe_twin``: the other
         outcome was not possible, so that the item itself would tell the label.
@@ -160,27 +163,23 @@ class RulesGenerator:
         if level > 1 and stable_hash(self._seed, "medval_two", *scene.name) % ONE_IN == 0:
             more = self._chosen(scene, (1,), edits)
             edits += [more] if more else []
-        if level >= UNSAFE and stable_hash(self._seed, "medval_less", *scene.name) % SAID_LESS == 0:
-            more = self._chosen(scene, (2,), edits, UNSAID)
-            edits += [more] if more else []
         return Output(apply_edit(clean.text, edits), tuple(sorted(edits, key=lambda edit: edit.begin)))
 
     def _errors(self, scene: Scene, level: RiskLevel) -> list[Edit]:
-        """Return an edit of a level; at level 4, where there is none, two of level 3, which weigh so much together."""
+        """Return an edit of a level; at level 4, where there is none, three of level 3, which weigh as much."""
         first = self._chosen(scene, (level,), [])
         if first is not None or level < max(RISK_LEVELS):
             return [first] if first else []
-        one = self._chosen(scene, (UNSAFE,), [])
-        two = self._chosen(scene, (UNSAFE,), [one]) if one else None
-        return [one, two] if one and two else []
+        found: list[Edit] = []
+        while len(found) < MANY and (more := self._chosen(scene, (UNSAFE,), found)):
+            found.append(more)
+        return found if len(found) == MANY else []
 
-    def _chosen(
-        self, scene: Scene, levels: Sequence[RiskLevel], beside: Sequence[Edit], rules: Collection[str] = RULES
-    ) -> Edit | None:
+    def _chosen(self, scene: Scene, levels: Sequence[RiskLevel], beside: Sequence[Edit]) -> Edit | None:
         """Return a change of one of some levels, of a rule of its own and apart from those that were chosen before."""
         about = (*scene.name, *levels, len(beside))
         done = {edit.rule for edit in beside}
-        names = [name for name in RULES if name in rules and weight_of(name).level in levels and name not in done]
+        names = [name for name in RULES if weight_of(name).level in levels and name not in done]
         order = {name: stable_hash(self._seed, "medval_rule", name, *about) for name in names}
         for name in sorted(names, key=order.__getitem__):
             edits = [edit for edit in self.candidates(scene, name) if not any(_meet(edit, one) for one in beside)]
@@ -191,6 +190,8 @@ class RulesGenerator:
     @staticmethod
     def candidates(scene: Scene, rule: str) -> list[Edit]:
         """Return what a rule would change, in the order of the text; nothing that leaves the text as it is."""
+        if rule in _UNSAID and scene.item.task != "query2question":
+            return []
         edits = [edit for edit in RULES[rule](scene) if edit.before != edit.after]
         edits = [edit for edit in edits if (made := apply_edit(scene.text, [edit])).strip() and not is_broken(made)]
         return sorted(edits, key=lambda edit: (edit.begin, edit.after))

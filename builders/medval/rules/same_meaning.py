@@ -98,7 +98,8 @@ def own_words(scene: Scene) -> list[Edit]:
 
 
 def _differs(name: str, one: Seen) -> bool:
-    return name.lower() != one.mention.text.lower()
+    """Tell whether a name is another, and not the beginning of the same: "bleed" cannot stand for "bleeding"."""
+    return not one.mention.text.lower().startswith(name.lower())
 
 
 def reordered(scene: Scene) -> list[Edit]:

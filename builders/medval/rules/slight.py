@@ -1,15 +1,26 @@
-"""Level 2: a symptom graded, a problem doubted or called certain, and words that qualify it left out."""
+"""Level 2: a lesser detail that is wrong, lost or added: grade, certainty, qualifier, time, of whom, what else."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from builders.medval.items import Edit
 from builders.medval.reading import Seen
 from builders.medval.rules.edit_tables import words
+from builders.medval.rules.quantities import Number
 from builders.medval.rules.scene import Scene
+from ground.stable import stable_hash
 
-__all__ = ["changed_certainty", "graded_symptoms", "more_general", "omitted_modifiers"]
+__all__ = [
+    "added_groups",
+    "asked_more",
+    "changed_certainty",
+    "graded_symptoms",
+    "more_general",
+    "omitted_modifiers",
+    "slight_numbers",
+]
 
 _BEFORE = re.compile(r"([A-Za-z-]+) $")
 _WORD = re.compile(r"[a-z]+")
@@ -39,6 +50,16 @@ _RAISES = re.compile(r"(?:^|[\n.;:?!•#-])[ \t]*(?:\d{1,2}[.)][ \t]*)?\Z")
 _REASON = re.compile(r" (?:due|related|secondary|caused|from|a result|viral|allergic|musculoskeletal|of)\b")
 _LISTED = re.compile(r"\s*(?:,|/|and\b|or\b)")
 _AROUND = 80
+# How long, how long ago, when next, and how old; not how often ("5 days a week") and no range.
+_TIME = re.compile(r"[- ](?P<unit>day|week|month|year)s?\b(?P<old>[- ]old\b)?(?! (?:a|per|each|every)\b)", re.I)
+_RANGE = re.compile(r"(?:\bto|\bor|\band|-|–)\s?$")
+# From so many years on an age may be a few years off; a time of so many units one unit.
+_GROWN, _YEARS, _UNITS = 21, (2, 3), 2
+_CAUSE = re.compile(r"What causes (?!.*(?:,| and | or ))(?P<what>[^?]+)(?=\?$)")
+_ABOUT = re.compile(
+    r"(?!.*\bI\b(?! find))(?:What|Where can I find information|How (?:is|are|does|do)|Is|Are|Does|Do|Can|Could) "
+)
+_ASPECTS = re.compile(r"What (?:is|are) the (?P<asked>treatments?|causes?|symptoms|prognosis)(?= (?:for|of) )")
 _STRONGER = frozenset({"moderate", "severe"})
 
 
@@ -81,14 +102,16 @@ def graded_symptoms(scene: Scene, *, over: bool) -> list[Edit]:
     """Call a symptom mild or severe that the input does not grade, or change the grade that it has."""
     found: list[Edit] = []
     rule = f"{'over' if over else 'under'}state_slightly"
+    # How strong a disorder is decides on its treatment, not on where to read of it.
+    informed = scene.text.startswith("Where can I find information")
     for one in _lesser(scene):
         begin, end = one.mention.begin, one.mention.end
         match = _BEFORE.search(scene.text, max(0, begin - 40), begin)
         word = match.group(1).lower() if match else ""
         if (other := words("intensity").get(word)) and (other in _STRONGER) is over and word in scene.given.words:
             found.append(scene.edit(rule, begin - len(word) - 1, begin - 1, other, "the input has the other grade"))
-        elif one.mention.kind == "finding" and _may_be_graded(scene, one) and not _is_graded(scene, one):
-            heads = not match and not scene.text[:begin].endswith(" ")
+        elif (one.mention.kind == "finding" or informed) and _may_be_graded(scene, one) and not _is_graded(scene, one):
+            heads = _RAISES.search(scene.text, 0, begin) is not None
             grade = ("severe" if over else "mild") if not heads else ("Severe" if over else "Mild")
             after = f"{grade} {_small(scene, one)}"
             found.append(scene.edit(rule, begin, end, after, "the input does not say how strong it is"))
@@ -117,18 +140,8 @@ def _is_graded(scene: Scene, one: Seen) -> bool:
 
 
 def changed_certainty(scene: Scene, *, over: bool) -> list[Edit]:
-    """Call possible a problem that the input states, or certain what is likely; or ask what may be as if it were so."""
-    return [*(_stated(scene) if over else _doubted(scene)), *_asked_otherwise(scene, over=over)]
-
-
-def _asked_otherwise(scene: Scene, *, over: bool) -> list[Edit]:
-    """Begin a question with a word of more, or of less, certainty ("Can", "Will")."""
-    asked = words(f"asked_{'surer' if over else 'less_sure'}") if scene.item.task == "query2question" else {}
-    begin = next((begin for begin in asked if scene.text.startswith(begin + " ")), None)
-    if begin is None:
-        return []
-    rule = f"{'over' if over else 'under'}state_certainty"
-    return [scene.edit(rule, 0, len(begin), asked[begin], "the output asks it otherwise")]
+    """Call possible a problem that the input states, or certain what is likely."""
+    return _stated(scene) if over else _doubted(scene)
 
 
 def _stated(scene: Scene) -> list[Edit]:
@@ -164,6 +177,79 @@ def _doubted(scene: Scene) -> list[Edit]:
         heads = entry is not None and not (entry.inline and entry.line != entry.begin)
         after = f"{'Possible' if heads else 'possible'} {_small(scene, one)}"
         found.append(scene.edit("understate_certainty", begin, end, after, "the input states it without doubt"))
+    return found
+
+
+def slight_numbers(scene: Scene) -> list[Edit]:
+    """Change an age by a few years, or a time by one of its units, where no drug or procedure hangs on it."""
+    found = []
+    for number in scene.made.numbers:
+        match = _TIME.match(scene.text, number.end)
+        value = number.values[0]
+        aged = match is not None and match["old"] is not None and match["unit"].lower() == "year"
+        if match is None or not scene.text[number.begin : number.end].isdigit() or value not in scene.given.values:
+            continue
+        if _RANGE.search(scene.text, 0, number.begin) or value < (_GROWN if aged else _UNITS):
+            continue
+        if not aged and _is_dosed(scene, number):
+            continue
+        steps = _YEARS if aged else (1,)
+        near = [int(value) + sign * step for step in steps for sign in (1, -1)]
+        near = [one for one in near if one > 1 and one not in scene.given.values | scene.made.values]
+        if near:
+            other = near[stable_hash(0, "slight", *scene.name, number.begin) % len(near)]
+            found.append(scene.edit("slight_number", number.begin, number.end, str(other), "near to the input's"))
+    return found
+
+
+def _is_dosed(scene: Scene, number: Number) -> bool:
+    """Tell whether a drug or a procedure is named in the segment of a number."""
+    segment = scene.segment(number.begin)
+    return segment is None or any(
+        segment.begin <= one.mention.begin < segment.end and one.mention.kind in {"drug", "procedure"}
+        for one in scene.made.seen
+    )
+
+
+def added_groups(scene: Scene) -> list[Edit]:
+    """Ask of a group of people of a sex or an age, where neither text speaks of anybody of such a kind."""
+    end = len(scene.text) - 1
+    last = next((one for one in scene.made.seen if one.mention.end == end), None)
+    if scene.item.task != "query2question" or last is None or not _ABOUT.match(scene.text) or not scene.in_input(last):
+        return []
+    # Who takes a drug matters to its effects, not to what it is made of, or costs.
+    if last.mention.kind == "drug" and "effects" not in scene.text:
+        return []
+    told = [kind for kind in ("sex", "age") if re.search(_of_kind(kind), f"{scene.item.input} {scene.text}")]
+    groups = [group for group, kind in words("group").items() if not told or (told == ["sex"] and not kind)]
+    if not groups:
+        return []
+    group = groups[stable_hash(0, "group", *scene.name) % len(groups)]
+    return [scene.edit("added_group", end, end, f" {group}", "of nobody in the input")]
+
+
+@cache
+def _of_kind(kind: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(words(kind))})", re.IGNORECASE)
+
+
+def asked_more(scene: Scene) -> list[Edit]:
+    """Ask for something more about a problem, for which the input does not ask in any words."""
+    listed, cause = _ASPECTS.match(scene.text), _CAUSE.match(scene.text)
+    if scene.item.task != "query2question" or not (listed or cause):
+        return []
+    found = []
+    for more, cue in words("more").items():
+        evidence = f"the input does not ask for {more}"
+        if re.search(rf"\b(?:{cue})", scene.item.input, re.IGNORECASE):
+            continue
+        if cause and more == "symptoms":
+            found.append(scene.edit("asked_more", cause.end(), cause.end(), f", and what are the {more}", evidence))
+        elif listed and more[:5] != listed["asked"][:5]:
+            asked = listed["asked"] if listed["asked"] == "prognosis" else f"{listed['asked'].removesuffix('s')}s"
+            first, second = (asked, more) if more == "prognosis" else (more, asked)
+            after = f"What are the {first} and {second}"
+            found.append(scene.edit("asked_more", 0, listed.end(), after, evidence))
     return found
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from builders.medval.items import Edit, Item, Output
 from builders.medval.rules import slight
 from builders.medval.rules.edit_tables import weights
-from builders.medval.rules.generator import RULES, RULES_TASKS, UNSAID, RulesGenerator, refusal_of
+from builders.medval.rules.generator import RULES, RULES_TASKS, RulesGenerator, refusal_of
 from builders.medval.rules.pool import Pool
 from builders.medval.rules.reference import departs as reference_departs
 from builders.medval.rules.scene import apply_edit, entries_of
@@ -45,12 +45,15 @@ def question(given: str, reference: str) -> Item:
         ("understate_slightly", question("Back pain", "What helps with back pain?"), ("back pain", "mild back pain")),
         ("overstate_slightly", question("Back pain", "What helps with back pain?"), ("back pain", "severe back pain")),
         ("omit_context", question("Back pain at night", "What eases back pain at night?"), (" at night", "")),
-        ("omit_claim", question("My gout. Whom to ask?", "What eases gout, and where can I find help?"),
-         (", and where can I find help", "")),
-        ("omit_claim", note("The patient has gout. It is of the left toe."), (" It is of the left toe.", "")),
+        ("omit_claim", question("What causes gout, what cures it?", "What are the causes and treatments for gout?"),
+         ("causes and ", "")),
+        ("slight_number", note("He is a 57-year-old man."), ("57", "55")),
+        ("added_group", question("What helps with gout?", "What are the treatments for gout?"),
+         ("", " in older people")),
+        ("asked_more", question("What helps with gout?", "What are the treatments for gout?"),
+         ("What are the treatments", "What are the causes and treatments")),
+        ("asked_more", question("What causes gout?", "What causes gout?"), ("", ", and what are the symptoms")),
         ("omit_comparison", note("It is milder compared to the last visit."), (" compared to the last visit", "")),
-        ("understate_certainty", question("Gout?", "Does gout return?"), ("Does", "Might")),
-        ("overstate_certainty", question("Gout?", "Can gout return?"), ("Can", "Will")),
         ("omit_modifier", question("My mild gout is back", "What helps with mild gout?"), ("mild gout", "gout")),
         ("laterality", note("The left knee is normal."), ("left", "right")),
         ("action", note("Continue lisinopril."), ("Continue", "Discontinue")),
@@ -71,6 +74,15 @@ def test_a_rule_makes_its_change(rules: Engine, rule: str, one: Item, change: tu
     ("rule", "one"),
     [
         ("dose", note("Continue warfarin 5 mg daily.")),  # a critical drug weighs more than level 3
+        ("slight_number", note("Start omeprazole for 2 weeks.")),  # how long a drug is taken
+        ("slight_number", note("Walk 2 days a week.")),  # how often
+        (
+            "added_group",
+            question("My sister has gout. Advice?", "What are the treatments for gout?"),
+        ),  # of whom is said
+        ("added_group", question("I take digoxin at 80. Advice?", "Who makes digoxin?")),
+        ("asked_more", question("Why gout? How does it feel, will it go away?", "What are the treatments for gout?")),
+        ("omit_context", note("He has back pain at night.")),  # a note need not say all
         ("dose", note("Start omeprazole 20 mg.")),  # the input gives another strength: nothing true to change
         ("action", note("Continue warfarin.")),
         ("number", note("Blood pressure 150/95.")),
@@ -210,9 +222,8 @@ def test_every_edit_reproduces_the_perturbed_text_from_the_clean_one(rules: Engi
         if isinstance(made, Output):
             assert apply_edit(clean, made.edits) == made.text
             found = [weights()[edit.rule].level for edit in made.edits]
-            assert max(found) == level or (level == 4 and found.count(3) >= 2)
-            # Of the other unsafe errors none weighs more, and what is only left out weighs 2.
-            assert all(weights()[edit.rule].level != 2 or edit.rule in UNSAID for edit in made.edits if level > 2)
+            assert max(found) == level or (level == 4 and found.count(3) >= 3)
+            assert level <= 2 or 2 not in found
 
 
 def test_an_item_with_no_edit_of_a_level_is_refused_with_that_level(rules: Engine) -> None:

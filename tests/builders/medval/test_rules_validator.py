@@ -42,7 +42,7 @@ def test_a_good_reference_is_level_1(rules: Engine, one: Item) -> None:
         ("warfarin 5 mg", "warfarin 50 mg", 4, "detail_misidentification"),
         ("Hypertension", "Hypotension", 4, "detail_misidentification"),
         ("Continue warfarin", "Stop warfarin", 4, "incorrect_recommendation"),
-        ("no history of asthma", "a history of asthma", 4, "detail_misidentification"),
+        ("no history of asthma", "a history of asthma", 3, "detail_misidentification"),
         ("is normal.", "is normal. The patient has pancreatic cancer.", 4, "fabricated_claim"),
     ],
 )
@@ -144,10 +144,10 @@ def test_quotes_are_verbatim_and_reasoning_is_a_sentence_or_two(rules: Engine) -
 
 
 def test_the_level_is_that_of_the_gravest_error_and_it_comes_first(rules: Engine) -> None:
-    both = NOTE.replace("left knee", "right knee").replace("no history of asthma", "a history of asthma")
+    both = NOTE.replace("left knee", "right knee").replace("warfarin 5 mg", "warfarin 50 mg")
     judged = rules.judge(ITEMS[0], both)
     assert judged.risk_level == 4
-    assert judged.errors[0]["quote"] == "asthma"
+    assert judged.errors[0]["quote"] == "warfarin 50 mg"
     assert len(judged.errors) == 2
     assert "unsafe" in judged.reasoning
     assert "One more error" in judged.reasoning
@@ -339,7 +339,7 @@ def test_ten_times_a_daily_dose_weighs_4_and_counts_once(rules: Engine, before: 
     assert len(judged.errors) == 1 + ("three" in after)
 
 
-@pytest.mark.parametrize(("subject", "level"), [("asthma", 4), ("exercise induced asthma", 3), ("duodenal ulcer", 4)])
+@pytest.mark.parametrize(("subject", "level"), [("pneumonia", 4), ("mild pneumonia", 3), ("duodenal ulcer", 4)])
 def test_a_lesser_kind_of_a_grave_problem_is_not_grave(rules: Engine, subject: str, level: int) -> None:
     one = item("query2question", "What cures gout?", None)
     assert rules.judge(one, f"What are the treatments for {subject}?").risk_level == level
@@ -359,6 +359,26 @@ def test_what_the_input_names_more_exactly_is_not_called_unnamed(rules: Engine) 
     assert isinstance(refused, Refusal) or refused.errors == ()
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "level"),
+    [("57-year-old", "59-year-old", 2), ("57-year-old", "27-year-old", 3), ("warfarin 5 mg", "warfarin 6 mg", 4)],
+)
+def test_an_age_that_is_slightly_off_weighs_less_than_another(
+    rules: Engine, before: str, after: str, level: int
+) -> None:
+    assert rules.judge(ITEMS[0], NOTE.replace(before, after)).risk_level == level
+
+
+@pytest.mark.parametrize(
+    "claim",
+    ["Cultures grew Klebsiella pneumoniae.", "A skin biopsy was done.", "He drinks a bottle of vodka each day."],
+)
+def test_a_sentence_of_which_the_conversation_says_nothing_is_a_claim(rules: Engine, claim: str) -> None:
+    judged = rules.judge(ITEMS[0], f"{NOTE}{claim}")
+    assert judged.risk_level == 3
+    assert all((error["quote"] or "") in claim for error in judged.errors)
+
+
 def test_a_strange_drug_counts_once_with_its_dose(rules: Engine) -> None:
     judged = rules.judge(LISTS, (LISTS.reference or "").replace("Warfarin.", "Warfarin; Furosemide 30 mg."))
     assert [error["quote"] for error in judged.errors] == ["Furosemide"]
@@ -373,8 +393,16 @@ def test_a_strange_drug_counts_once_with_its_dose(rules: Engine) -> None:
         ("What are the causes of gout?", "What might be the causes of gout?", 1),
         ("What are the treatments for back pain in children?", "What are the treatments for back pain?", 2),
         ("I have gout. What can I do about it?", "What are the treatments for gout?", 1),
-        ("What cures asthma?", "What cures gout?", 4),  # the grave problem of the message is gone
+        ("What cures pneumonia?", "What cures gout?", 4),  # the grave problem of the message is gone
         ("What cures gout?", "What cures back pain?", 3),
+        ("Can I stop warfarin?", "Can I stop omeprazole?", 4),  # and the drug of narrow margin
+        ("What cures gout?", "What are the causes and treatments for gout?", 2),
+        ("Why do I have gout? What cures it?", "What are the causes and treatments for gout?", 1),
+        ("My toe hurts. I want help with my gout.", "What are the symptoms and treatments for gout?", 2),
+        ("What are the symptoms of gout? What cures it?", "What are the treatments for gout?", 2),
+        ("What causes gout?", "What causes gout, and what are the symptoms?", 2),
+        ("What cures gout?", "What are the treatments for gout in women?", 2),
+        ("My sister has gout. What cures it?", "What are the treatments for gout in women?", 1),
     ],
 )
 def test_a_question_gets_its_level_from_what_it_leaves_open_and_what_is_lost(

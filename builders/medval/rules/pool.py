@@ -25,8 +25,9 @@ from ground.stable import stable_hash, stable_unit
 __all__ = ["Name", "Place", "Pool", "Subject", "drawn", "draws", "named"]
 
 Drawn = TypeVar("Drawn")
-Place = tuple[str, bool, bool, bool]
-"""Kind, whether it begins an entry or a sentence, whether a strength belongs to it, whether it is a plural."""
+Place = tuple[str, bool, bool, bool, str]
+"""Kind, whether it begins an entry or a sentence, whether a strength belongs to it, whether it is a plural, and the
+article before it, or the beginning of the word that says in what form a drug is taken."""
 
 _HEADS = re.compile(r"(?:^|[\n.:?;•#-])[ \t]*(?:\d{1,2}[.)][ \t]*)?$")
 _OPENS = re.compile(r"\b(?:for|of|on|about|with|to|from|an?|the) (?P<nouns>(?:[\w'-]+ ){0,3}(?:[\w']+-)?)$")
@@ -34,6 +35,8 @@ _CLOSES = re.compile(
     r"(?P<nouns>(?: (?!\w+(?:ed|ly|side|sary)\b)[\w'-]+){0,2}?)"
     r"(?=[?,]| (?:and|or|in|on|for|from|with|after|be|is|of|by|at|to)\b)"
 )
+_ARTICLE = re.compile(r"\b(an?) $", re.IGNORECASE)
+_FORM = re.compile(r"[^.;\n]*?\b(puff|spray|drop|patch|inhal|cream|ointment|inject)", re.IGNORECASE)
 _LONGEST = 60
 # A beginning that so many questions have is no form; so many words are a beginning, or a subject.
 _ALONE, _OPENING = 1, 8
@@ -97,7 +100,8 @@ def named(scene: Scene) -> Iterator[tuple[Seen, Name]]:
         heads = _HEADS.search(scene.text[max(0, begin - 8) : begin]) is not None
         plural = text.endswith("s") and not text.endswith(("ss", "is", "us"))
         kind = "drug" if one.mention.kind == "drug" else "problem"
-        place = (kind, heads, strength > one.mention.end, plural and not heads)
+        frame = _FORM.match(scene.text, end) if kind == "drug" else _ARTICLE.search(scene.text, 0, begin)
+        place = (kind, heads, strength > one.mention.end, plural and not heads, frame[1].lower() if frame else "")
         yield one, Name(begin, end, text, place, one.mention.cuis[:1], one.family)
 
 

@@ -20,7 +20,7 @@ ASKS = re.compile(
 )
 CONTEXT_ASKS = re.compile(r"\bwhich of the following\b[^.]*\??$|\?[\")]*$", re.IGNORECASE)
 REPEATED = re.compile(r"\b(is|are|was|be|the|a|an|of|in|to|for|with|not|would|most|likely) \1\b", re.IGNORECASE)
-ARTICLE = re.compile(r"\b(?:the|an) ")
+ARTICLE = re.compile(r"\b(?:the|an?) ")
 NEGATIONS = {"not", "no", "cannot"}
 SILENT = {"do", "does", "did", "not", "no", "a", "an", "any"}
 SAME = {"are": "is", "were": "was", "have": "has", "cannot": "can", "don't": "do"}

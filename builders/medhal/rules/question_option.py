@@ -8,7 +8,7 @@ from functools import cache
 from typing import Literal
 
 from builders.medhal.question_tables import pattern, words
-from builders.medhal.rules.question_words import articled, finite, is_plural, lowered, third_persons
+from builders.medhal.rules.question_words import articled, counted, finite, is_plural, lowered, third_persons
 
 __all__ = ["Option", "OptionKind", "option_kind", "read_option"]
 
@@ -48,11 +48,11 @@ class Option:
 
 def read_option(text: str) -> Option:
     """Read an option that is one phrase or sentence."""
-    last = text.lower().split()[-1]
+    last, kind = text.lower().split()[-1], option_kind(text)
     return Option(
         text=text,
-        inside=articled(lowered(text)),
-        kind=option_kind(text),
+        inside=(counted if kind == "noun" else str)(articled(lowered(text))),
+        kind=kind,
         plural=is_plural(text),
         lacks_noun=last not in words("noun_in_al") and last.endswith(LACKING),
         bare=pattern("needs_its_noun").search(text) is not None,

@@ -6,12 +6,14 @@ import re
 from functools import cache
 
 from builders.medhal.question_tables import words
+from builders.texts.edits.model import article_of
 
 __all__ = [
     "AUXILIARIES",
     "agree",
     "articled",
     "capital",
+    "counted",
     "finite",
     "head_of",
     "is_plural",
@@ -120,6 +122,17 @@ def articled(phrase: str) -> str:
     if before and before[-1].lower() not in words("preposition"):
         return phrase
     return " ".join([*before, "the", *phrase.split()[len(before) :]])
+
+
+def counted(phrase: str) -> str:
+    """Return a phrase about one thing that is counted with the article that it lacks.
+
+    >>> counted("receptor antagonist"), counted("CT scan of the chest"), counted("ACE inhibitor"), counted("two scans")
+    ('a receptor antagonist', 'a CT scan of the chest', 'an ACE inhibitor', 'two scans')
+    """
+    first, *_ = head = head_of(phrase) or [""]
+    opened = first in words("determiner", "quantifier") or first.endswith("ing") or is_plural(phrase)
+    return f"{article_of(phrase)} {phrase}" if head[-1] in words("counted_noun") and not opened else phrase
 
 
 def _keeps_capital(word: str, option: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -56,7 +57,9 @@ def like(model: str, word: str) -> str:
 
 
 def article_of(word: str) -> str:
-    """Return ``a`` or ``an``, by how the word is spelt."""
+    """Return ``a`` or ``an``, by how the word is spelt; letters are named: "an NSAID", "an H2 blocker"."""
+    if re.match(r"[A-Z](?:[A-Z-]|\d)", word):
+        return "an" if word[0] in "AEFHILMNORSX" else "a"
     return "an" if word[0].lower() in "aeiou" and not word.lower().startswith(("uni", "eu", "use", "one")) else "a"
 
 

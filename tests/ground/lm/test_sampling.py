@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -49,13 +50,10 @@ def test_each_way_gives_the_greedy_answer_of_a_prompt_alone(model: Any) -> None:
 
 
 def test_ends_are_those_of_the_model_and_of_the_tokenizer(model: Any) -> None:
-    class Tokenizer:
-        eos_token_id = 9
-
     model.generation_config.eos_token_id = [4, 2]
-    assert end_tokens(model, Tokenizer()) == [2, 4, 9]
+    assert end_tokens(model, SimpleNamespace(eos_token_id=9)) == [2, 4, 9]
     model.generation_config.eos_token_id = None
-    assert end_tokens(model) == []
+    assert end_tokens(model, SimpleNamespace(eos_token_id=None)) == []
 
 
 def test_a_model_without_continuous_batching_is_told(model: Any) -> None:

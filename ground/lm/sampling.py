@@ -120,7 +120,7 @@ def sampled(
 
     ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
     order = sorted(range(len(prompts)), key=lambda number: (-len(prompts[number]), number))
-    size = len(order) if batching == "continuous" else at_once
+    size = at_once if batching == "padded" else len(order) or 1
     make = _continuous if batching == "continuous" else _padded
     for begin in range(0, len(order), size):
         batch = order[begin : begin + size]

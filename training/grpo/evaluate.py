@@ -32,16 +32,15 @@ def respond(
     encoded, uids = encode(tokenizer, made, thinking=settings.thinking), list(prompts)
     responses: dict[str, str | None] = {}
     limits = (settings.max_prompt_tokens, settings.max_new_tokens, settings.generation_batch_size)
-    heat, top_p, device = settings.temperature, settings.top_p, next(model.parameters()).device
+    how: dict[str, Any] = {"batching": settings.batching, "temperature": settings.temperature}
+    device = next(model.parameters()).device
     with (
         evaluating(model),
         torch.random.fork_rng(devices=[device] if device.type == "cuda" else []),
         progress("responses to the rows of evaluation", len(prompts)) as advance,
     ):
         torch.manual_seed(settings.seed)
-        for said in answers(
-            model, tokenizer, encoded, *limits, settings.batching, temperature=heat, top_p=top_p, top_k=0
-        ):
+        for said in answers(model, tokenizer, encoded, *limits, **how, top_p=settings.top_p, top_k=0):
             responses[uids[said.prompt]] = said.text
             advance(1)
     return responses

@@ -130,10 +130,10 @@ class Generator:
         settings = self.settings
         torch.manual_seed(settings.seed)
         limits = (self.max_length - settings.max_new_tokens, settings.max_new_tokens, settings.batch_size)
-        heat, stream = settings.temperature, iter(rows)
+        temperature, stream = settings.temperature, iter(rows)
         while chunk := list(islice(stream, BATCHES_AT_ONCE * settings.batch_size)):
             prompts = [encode_prompt(self.tokenizer, self.task.prompt(row)) for row in chunk]
-            made = answers(self.model, self.tokenizer, prompts, *limits, settings.batching, temperature=heat)
+            made = answers(self.model, self.tokenizer, prompts, *limits, settings.batching, temperature=temperature)
             for row, said in zip(chunk, sorted(made), strict=True):
                 known = {"id": row["id"], "model": self.name, "seed": settings.seed}
                 yield {**known, **self.task.read(said.text), "cut": said.cut}

@@ -15,7 +15,7 @@ from ground.lm.results import FailureReason, Result, Usage
 from ground.lm.sampling import answers, prompt_tokens
 from ground.lm.settings import LmSettings
 
-__all__ = ["LocalModel"]
+__all__ = ["LocalModel", "load_pretrained"]
 
 # Prompts are gathered and sorted by length, so that those of a batch need little padding.
 BATCHES_GATHERED = 16
@@ -86,20 +86,34 @@ class LocalModel:
         return _load(self._settings)
 
 
+def load_pretrained(kind: Any, model: str | Path, **options: Any) -> Any:
+    """Return what one of transformers' classes loads.
+
+    Raises:
+        InputError: there is no such model.
+        UsageError: it needs FlashAttention or bitsandbytes, which are looked for only now and not installed.
+    """
+    try:
+        return kind.from_pretrained(str(model), **options)
+    except ImportError as error:
+        said = str(error).strip().splitlines()[0]
+        raise UsageError("a package that the settings need is not installed", found=said) from error
+    except (OSError, ValueError) as error:
+        absent = Path(model).is_absolute() and not Path(model).exists()
+        raise InputError(
+            "the model cannot be loaded",
+            file=str(model),
+            found="no such folder" if absent else type(error).__name__,
+            expected="a hub name, a folder in transformers' format, or a run folder",
+            do="check the path; the hub is asked only where --hub stands before the verb: `ontoground --hub ...`",
+        ) from error
+
+
 def _load(settings: LmSettings) -> tuple[Any, Any]:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(settings.model)
-        model = AutoModelForCausalLM.from_pretrained(settings.model)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            "the model cannot be loaded",
-            found=f"{settings.model}: {type(error).__name__}",
-            expected="a folder that holds a causal language model and its tokenizer",
-            do="check the path; the hub is asked only where --hub stands before the verb: `ontoground --hub ...`",
-        ) from error
+    tokenizer, model = (load_pretrained(kind, settings.model) for kind in (AutoTokenizer, AutoModelForCausalLM))
     automatic = "cuda" if torch.cuda.is_available() else "cpu"
     return model.to(automatic if settings.device == "auto" else settings.device).eval(), tokenizer
 

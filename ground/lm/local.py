@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,10 @@ from ground.errors import InputError, UsageError
 from ground.lm.cache import content_key
 from ground.lm.exchange import Answer, Exchange
 from ground.lm.results import FailureReason, Result, Usage
-from ground.lm.sampling import Sampled, sampled
+from ground.lm.sampling import answers, prompt_tokens
 from ground.lm.settings import LmSettings
 
-__all__ = ["LocalModel"]
+__all__ = ["LocalModel", "load_pretrained"]
 
 # Prompts are gathered and sorted by length, so that those of a batch need little padding.
 BATCHES_GATHERED = 16
@@ -43,7 +43,6 @@ class LocalModel:
                 expected="chat_template_kwargs",
             )
         self._settings = settings
-        self._loaded: tuple[Any, Any] | None = None
         self.fingerprint = _fingerprint(Path(settings.model))
 
     def run(self, exchanges: Iterator[Exchange], finish: Callable[[Exchange, Result], None]) -> None:
@@ -52,95 +51,69 @@ class LocalModel:
         Raises:
             InputError: the model cannot be loaded.
         """
-        size = self._settings.batch_size if self._settings.temperature == 0 else 1
-        while gathered := list(islice(exchanges, size * BATCHES_GATHERED)):
+        size = self._settings.batch_size * BATCHES_GATHERED if self._settings.temperature == 0 else 1
+        while gathered := list(islice(exchanges, size)):
             while gathered:
-                gathered = self._round(gathered, size, finish)
+                gathered = self._round(gathered, finish)
 
-    def _round(
-        self, exchanges: list[Exchange], size: int, finish: Callable[[Exchange, Result], None]
-    ) -> list[Exchange]:
+    def _round(self, exchanges: list[Exchange], finish: Callable[[Exchange, Result], None]) -> list[Exchange]:
         """Ask each once; return those that are to be asked again."""
-        model, tokenizer = self._model()
-        room = _positions(model) - self._settings.max_tokens
-        prompts: list[tuple[Exchange, list[int]]] = []
-        for exchange in exchanges:
-            tokens = self._encode(tokenizer, exchange)
-            if len(tokens) > room:
-                detail = f"{len(tokens)} prompt tokens; the model has room for {room} beside max_tokens"
-                finish(exchange, exchange.fail(FailureReason.REJECTED, detail))
-            else:
-                prompts.append((exchange, tokens))
-        prompts.sort(key=lambda pair: (len(pair[1]), pair[0].key))
+        import torch
+
+        (model, tokenizer), settings = self._model, self._settings
+        room, template = _positions(model) - settings.max_tokens, settings.extra_body.get("chat_template_kwargs", {})
+        prompts = [prompt_tokens(tokenizer, exchange.messages(), **template) for exchange in exchanges]
+        at_once, temperature, tokens = settings.batch_size, exchanges[0].temperature, settings.max_tokens
         again: list[Exchange] = []
-        for first in range(0, len(prompts), size):
-            batch = prompts[first : first + size]
-            for (exchange, _), answer in zip(batch, self._generate(model, tokenizer, batch), strict=True):
-                result = exchange.take(answer)
+        with torch.random.fork_rng():
+            torch.manual_seed(exchanges[0].seed)
+            for said in answers(model, tokenizer, prompts, room, tokens, at_once, temperature=temperature):
+                exchange, asked = exchanges[said.prompt], len(prompts[said.prompt])
+                if said.text is None:
+                    detail = f"{asked} prompt tokens; the model has room for {room} beside max_tokens"
+                    result: Result | None = exchange.fail(FailureReason.REJECTED, detail)
+                else:
+                    spent = Usage(prompt_tokens=asked, completion_tokens=said.tokens)
+                    result = exchange.take(Answer(said.text, "length" if said.cut else "stop", settings.model, spent))
                 if result is None:
                     again.append(exchange)
                 else:
                     finish(exchange, result)
         return again
 
-    def _encode(self, tokenizer: Any, exchange: Exchange) -> list[int]:
-        messages = exchange.messages()
-        if tokenizer.chat_template:
-            chosen = self._settings.extra_body.get("chat_template_kwargs", {})
-            text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True, **chosen)
-            # The template has written the special tokens itself.
-            return list(tokenizer(text, add_special_tokens=False)["input_ids"])
-        text = "\n\n".join(message["content"] for message in messages) + "\n\n"
-        return list(tokenizer(text)["input_ids"])
-
-    def _generate(self, model: Any, tokenizer: Any, batch: list[tuple[Exchange, list[int]]]) -> list[Answer]:
-        import torch
-
-        pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id or 0
-        config = self._generation(model, pad, batch[0][0])
-        prompts = [tokens for _, tokens in batch]
-        with torch.random.fork_rng():
-            torch.manual_seed(batch[0][0].seed)
-            found = sorted(sampled(model, prompts, config, len(batch)))
-        return [self._answer(tokenizer, one, len(prompts[one.prompt])) for one in found]
-
-    def _generation(self, model: Any, pad: int, exchange: Exchange) -> Any:
-        config = copy.deepcopy(model.generation_config)
-        config.max_new_tokens, config.max_length, config.pad_token_id = self._settings.max_tokens, None, pad
-        if exchange.temperature == 0:
-            config.do_sample, config.temperature, config.top_p, config.top_k = False, None, None, None
-        elif exchange.temperature is not None:
-            config.do_sample, config.temperature = True, exchange.temperature
-        return config
-
-    def _answer(self, tokenizer: Any, said: Sampled, prompt_tokens: int) -> Answer:
-        return Answer(
-            text=tokenizer.decode(said.tokens, skip_special_tokens=True),
-            finish_reason="length" if said.end is None else "stop",
-            model=self._settings.model,
-            usage=Usage(prompt_tokens=prompt_tokens, completion_tokens=len(said.tokens) + (said.end is not None)),
-        )
-
+    @cached_property
     def _model(self) -> tuple[Any, Any]:
-        if self._loaded is None:
-            self._loaded = _load(self._settings)
-        return self._loaded
+        return _load(self._settings)
+
+
+def load_pretrained(kind: Any, model: str | Path, **options: Any) -> Any:
+    """Return what one of transformers' classes loads.
+
+    Raises:
+        InputError: there is no such model.
+        UsageError: it needs FlashAttention or bitsandbytes, which are looked for only now and not installed.
+    """
+    try:
+        return kind.from_pretrained(str(model), **options)
+    except ImportError as error:
+        said = str(error).strip().splitlines()[0]
+        raise UsageError("a package that the settings need is not installed", found=said) from error
+    except (OSError, ValueError) as error:
+        absent = Path(model).is_absolute() and not Path(model).exists()
+        raise InputError(
+            "the model cannot be loaded",
+            file=str(model),
+            found="no such folder" if absent else type(error).__name__,
+            expected="a hub name, a folder in transformers' format, or a run folder",
+            do="check the path; the hub is asked only where --hub stands before the verb: `ontoground --hub ...`",
+        ) from error
 
 
 def _load(settings: LmSettings) -> tuple[Any, Any]:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(settings.model)
-        model = AutoModelForCausalLM.from_pretrained(settings.model)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            "the model cannot be loaded",
-            found=f"{settings.model}: {type(error).__name__}",
-            expected="a folder that holds a causal language model and its tokenizer",
-            do="check the path; the hub is asked only where --hub stands before the verb: `ontoground --hub ...`",
-        ) from error
+    tokenizer, model = (load_pretrained(kind, settings.model) for kind in (AutoTokenizer, AutoModelForCausalLM))
     automatic = "cuda" if torch.cuda.is_available() else "cpu"
     return model.to(automatic if settings.device == "auto" else settings.device).eval(), tokenizer
 

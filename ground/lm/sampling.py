@@ -1,13 +1,13 @@
-"""What a causal model in this process answers to prompts: the one place where tokens are sampled."""
+"""What a causal model in this process answers: the one place where messages become tokens, and answers are sampled."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from ground.errors import OntogroundError, UsageError
 
-__all__ = ["BATCHING", "Batching", "Sampled", "end_tokens", "sampled"]
+__all__ = ["BATCHING", "Batching", "Said", "Sampled", "answers", "end_tokens", "prompt_tokens", "sampled", "unmarked"]
 
 Batching = Literal["padded", "continuous"]
 BATCHING = "padded: prompts of like length together; continuous: a prompt takes the room of an answer that ended"
@@ -23,11 +23,78 @@ class Sampled(NamedTuple):
     end: int | None
 
 
-def end_tokens(model: Any, tokenizer: Any = None) -> list[int]:
-    """Return the tokens that end an answer: the model's own and, where it is given, the tokenizer's; sorted."""
+class Said(NamedTuple):
+    """An answer in words (None: too long a prompt): which prompt's, its tokens with the end, whether it was cut."""
+
+    prompt: int
+    text: str | None
+    tokens: int
+    cut: bool
+
+
+def unmarked(tokenizer: Any, text: str) -> str:
+    """Break the special tokens that stand in a text, for templates: they read what is a mark from the text itself."""
+    marks = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
+    if not any(mark in text for mark in marks):
+        return text
+    for mark in sorted(marks, key=len, reverse=True):
+        text = text.replace(mark, f"{mark[0]} {mark[1:]}")
+    return text
+
+
+def prompt_tokens(tokenizer: Any, messages: Sequence[Mapping[str, str]], **template: Any) -> list[int]:
+    """Return the tokens of a conversation (``role``, ``content``) up to where the answer begins.
+
+    With the tokenizer's chat template where it has one, which is told ``template``; else as plain text, a blank line
+    between the messages and, unless the last ends its line, behind them, after the tokens that the tokenizer puts
+    first. Special tokens that stand in the messages are read as their letters.
+    """
+    if tokenizer.chat_template:
+        said = [{**one, "content": unmarked(tokenizer, one["content"])} for one in messages]
+        text = tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True, **template)
+        # The template has written the special tokens itself.
+        return list(tokenizer(text, add_special_tokens=False)["input_ids"])
+    text = "\n\n".join(one["content"] for one in messages)
+    ids = list(tokenizer(text if text.endswith("\n") else f"{text}\n\n", split_special_tokens=True)["input_ids"])
+    return ids[:-1] if ids and ids[-1] == tokenizer.eos_token_id else ids
+
+
+def answers(
+    model: Any,
+    tokenizer: Any,
+    prompts: Sequence[Sequence[int]],
+    room: int,
+    tokens: int,
+    at_once: int,
+    batching: Batching = "padded",
+    *,
+    temperature: float | None,
+    **more: Any,
+) -> Iterator[Said]:
+    """Yield what a model says to each prompt: to those of more than ``room`` tokens nothing, then longest first.
+
+    An answer has ``tokens``, at most. ``at_once``, ``batching`` and errors are those of `sampled`; at ``temperature`` 0
+    answers are greedy, with None as the model has it; ``more`` are further generation options of transformers.
+    """
+    from transformers import GenerationConfig
+
+    fitting = [number for number, prompt in enumerate(prompts) if len(prompt) <= room]
+    yield from (Said(number, None, 0, False) for number in range(len(prompts)) if len(prompts[number]) > room)
+    pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id or 0
+    if temperature is not None:
+        more |= {"do_sample": temperature > 0, "temperature": temperature or None}
+    ends = end_tokens(model, tokenizer)
+    config = GenerationConfig(pad_token_id=pad, eos_token_id=ends, max_new_tokens=tokens, **more)
+    for one in sampled(model, [prompts[number] for number in fitting], config, at_once, batching):
+        text, cut = tokenizer.decode(one.tokens, skip_special_tokens=True), one.end is None
+        yield Said(fitting[one.prompt], text, len(one.tokens) + (not cut), cut)
+
+
+def end_tokens(model: Any, tokenizer: Any) -> list[int]:
+    """Return the tokens that end an answer, the model's own and the tokenizer's; sorted."""
     stated = model.generation_config.eos_token_id
     listed = stated if isinstance(stated, list) else [stated]
-    return sorted({token for token in (*listed, getattr(tokenizer, "eos_token_id", None)) if token is not None})
+    return sorted({token for token in (*listed, tokenizer.eos_token_id) if token is not None})
 
 
 def sampled(
@@ -53,7 +120,7 @@ def sampled(
 
     ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
     order = sorted(range(len(prompts)), key=lambda number: (-len(prompts[number]), number))
-    size = len(order) if batching == "continuous" else at_once
+    size = at_once if batching == "padded" else len(order) or 1
     make = _continuous if batching == "continuous" else _padded
     for begin in range(0, len(order), size):
         batch = order[begin : begin + size]

@@ -140,18 +140,16 @@ def ask(
     found = [
         {"id": row["id"], **known, **_prediction(result, question)} for row, result in zip(rows, results, strict=True)
     ]
-    write_predictions(out / f"predictions-{name}.parquet", found, question.kind)
+    written = write_predictions(out / f"predictions-{name}.parquet", found, question.kind)
     with atomic_path(out / f"answers-{name}.parquet") as temporary:
         table = pl.DataFrame({column: [one[column] for one in found] for column in ("id", "label")})
         table.hstack(_answers_table(results)).write_parquet(temporary)
     silent = [result for one, result in zip(found, results, strict=True) if one["label"] is None]
     failures = [result for result in silent if isinstance(result, Failure)]
     report = AskedReport(
-        rows=len(found),
-        outcomes=dict(sorted(Counter(one["outcome"] for one in found).items())),
+        **written,
         unparseable=len(silent) - len(failures),
         failed=dict(Counter(failure.reason.value for failure in failures)),
-        cut=sum(one["cut"] for one in found),
         contexts_cut=contexts_cut,
         language_model=totals,
     )

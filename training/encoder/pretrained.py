@@ -9,8 +9,9 @@ from typing import Any
 import torch
 
 from ground.errors import InputError, UsageError
+from ground.lm.local import load_pretrained
 from ground.storage.files import sha256_of
-from training.runs.models import LABELS, load_config, load_pretrained, quiet
+from training.runs.models import LABELS, load_config, quiet
 
 __all__ = ["PACKAGED", "load_backbone", "load_tokenizer", "resolve_model"]
 

@@ -12,11 +12,11 @@ import polars as pl
 import torch
 
 from ground.contracts.grading import grade_abstention
+from ground.lm.sampling import answers
 from ground.progress import progress
 from training.grpo.rows import Row, encode, messages
 from training.runs.models import evaluating
 from training.runs.settings import GrpoSettings
-from training.runs.texts import answers
 
 __all__ = ["accuracies", "grade_sets", "respond"]
 
@@ -29,20 +29,19 @@ def respond(
     The state of the random generators is put back: an evaluation between two steps changes nothing in training.
     """
     made = [messages(tokenizer, prompt, categories) for prompt in prompts.values()]
-    encoded = dict(zip(prompts, encode(tokenizer, made, thinking=settings.thinking), strict=True))
-    fitting = {uid: ids for uid, ids in encoded.items() if len(ids) <= settings.max_prompt_tokens}
-    responses: dict[str, str | None] = dict.fromkeys(prompts)
-    sampling = {"do_sample": True, "temperature": settings.temperature, "top_p": settings.top_p, "top_k": 0}
-    options = {"max_new_tokens": settings.max_new_tokens} | sampling
-    at_once, device = settings.generation_batch_size, next(model.parameters()).device
+    encoded, uids = encode(tokenizer, made, thinking=settings.thinking), list(prompts)
+    responses: dict[str, str | None] = {}
+    limits = (settings.max_prompt_tokens, settings.max_new_tokens, settings.generation_batch_size)
+    how: dict[str, Any] = {"batching": settings.batching, "temperature": settings.temperature}
+    device = next(model.parameters()).device
     with (
         evaluating(model),
         torch.random.fork_rng(devices=[device] if device.type == "cuda" else []),
-        progress("responses to the rows of evaluation", len(fitting)) as advance,
+        progress("responses to the rows of evaluation", len(prompts)) as advance,
     ):
         torch.manual_seed(settings.seed)
-        for uid, text, _ in answers(model, tokenizer, fitting, at_once, settings.batching, **options):
-            responses[uid] = text
+        for said in answers(model, tokenizer, encoded, *limits, **how, top_p=settings.top_p, top_k=0):
+            responses[uids[said.prompt]] = said.text
             advance(1)
     return responses
 

@@ -18,8 +18,8 @@ from ground import ROOT
 from ground.contracts.grading import Reference
 from ground.contracts.labels import parse_label
 from ground.errors import InputError, UsageError
+from ground.lm.sampling import unmarked
 from ground.stable import stable_hash
-from training.packing.tokens import unmarked
 
 __all__ = [
     "Row",

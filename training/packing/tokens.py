@@ -20,7 +20,6 @@ __all__ = [
     "encode_statements",
     "kept_parts",
     "special_token",
-    "unmarked",
 ]
 
 Ids = npt.NDArray[np.int64]
@@ -81,16 +80,6 @@ def special_token(tokenizer: Any, name: str) -> list[int]:
     """Return the id of ``bos`` or ``eos`` in a list, empty where the tokenizer has none."""
     number = getattr(tokenizer, f"{name}_token_id")
     return [] if number is None else [int(number)]
-
-
-def unmarked(tokenizer: Any, text: str) -> str:
-    """Break the special tokens that stand in a text, for templates: they read what is a mark from the text itself."""
-    marks = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
-    if not any(mark in text for mark in marks):
-        return text
-    for mark in sorted(marks, key=len, reverse=True):
-        text = text.replace(mark, f"{mark[0]} {mark[1:]}")
-    return text
 
 
 def _plain(tokenizer: Any, texts: list[str]) -> list[Ids]:

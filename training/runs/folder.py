@@ -381,7 +381,7 @@ def read_run(folder: Path, *kinds: str) -> dict[str, Any]:
             do="go on with it: the same command with --resume" if unfinished else "ontoground train classifier",
         )
     record = dict(json.loads(path.read_text(encoding="utf-8")))
-    if kinds and record.get("kind") not in kinds:
+    if record.get("kind") not in kinds:
         raise InputError(
             "the run is of another kind", file=path, found=str(record.get("kind")), expected=", ".join(kinds)
         )

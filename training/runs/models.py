@@ -15,6 +15,7 @@ import torch
 
 from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError, UsageError
+from ground.lm.local import load_pretrained
 from training.runs.settings import HardwareSettings, LoraSettings
 
 __all__ = [
@@ -34,7 +35,6 @@ __all__ = [
     "implementation_of",
     "load_config",
     "load_model",
-    "load_pretrained",
     "load_tokenizer",
     "lora_of",
     "precision_of",
@@ -182,29 +182,6 @@ def lora_of(model: str | Path, asked: LoraSettings) -> LoraSettings:
         dropout=found.lora_dropout,
         target_modules=(names,) if isinstance(names, str) else tuple(sorted(names)),
     )
-
-
-def load_pretrained(kind: Any, model: str | Path, **options: Any) -> Any:
-    """Return what one of transformers' classes loads.
-
-    Raises:
-        InputError: there is no such model.
-        UsageError: it needs FlashAttention or bitsandbytes, which are looked for only now and not installed.
-    """
-    try:
-        return kind.from_pretrained(str(model), **options)
-    except ImportError as error:
-        said = str(error).strip().splitlines()[0]
-        raise UsageError("a package that the settings need is not installed", found=said) from error
-    except (OSError, ValueError) as error:
-        absent = Path(model).is_absolute() and not Path(model).exists()
-        raise InputError(
-            "the model cannot be loaded",
-            file=str(model),
-            found="no such folder" if absent else type(error).__name__,
-            expected="a hub name, a folder in transformers' format, or a run folder",
-            do="check the path; the hub is asked only where --hub stands before the verb: `ontoground --hub ...`",
-        ) from error
 
 
 def _base_name(model: str | Path) -> str:

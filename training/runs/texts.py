@@ -1,14 +1,13 @@
-"""Runs on rows of one text each, through trl: what they use of the machine, their trainer, and answers in batch."""
+"""Runs on rows of one text each, through trl: what they use of the machine, and their trainer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 
 from ground.errors import UsageError
-from ground.lm.sampling import Batching, end_tokens, sampled
 from ground.progress import progress
 from training.runs.folder import Run
 from training.runs.memory import Step
@@ -27,7 +26,6 @@ from training.runs.settings import HardwareSettings
 
 __all__ = [
     "add_head",
-    "answers",
     "build_trainer",
     "estimate_texts",
     "rows_length",
@@ -142,24 +140,3 @@ def texts_step(rows: int, tokens: int, answer: int) -> Step:
         return total
 
     return step
-
-
-def answers(
-    model: Any,
-    tokenizer: Any,
-    prompts: Mapping[Any, Sequence[int]],
-    at_once: int,
-    batching: Batching,
-    **sampling: Any,
-) -> Iterator[tuple[Any, str, bool]]:
-    """Yield a prompt's key in ``prompts`` (token ids), its answer, and whether that was cut before its end.
-
-    Longer prompts are answered first. ``at_once``, ``batching`` and errors are as of `ground.lm.sampling.sampled`,
-    ``sampling`` transformers' generation options.
-    """
-    from transformers import GenerationConfig
-
-    ends, names = end_tokens(model, tokenizer), list(prompts)
-    config = GenerationConfig(pad_token_id=tokenizer.pad_token_id, eos_token_id=ends, **sampling)
-    for said in sampled(model, list(prompts.values()), config, at_once, batching):
-        yield names[said.prompt], tokenizer.decode(said.tokens, skip_special_tokens=True), said.end is None

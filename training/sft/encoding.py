@@ -15,7 +15,7 @@ from evaluation.datasets import Kind
 from ground.contracts.answers import MedhalAnswer, MedvalAnswer, parse_medhal, parse_medval
 from ground.contracts.prompts import Answer, medhal_answer, medhal_prompt, medval_answer, medval_prompt
 from ground.errors import InputError, UsageError
-from training.packing.tokens import unmarked
+from ground.lm.sampling import prompt_tokens
 
 __all__ = ["IGNORED", "TASKS", "SftTask", "encode_answer", "encode_prompt", "encode_rows"]
 
@@ -56,21 +56,8 @@ TASKS: dict[Kind, SftTask] = {
 
 
 def encode_prompt(tokenizer: Any, prompt: str) -> list[int]:
-    """Return a prompt's tokens up to where the answer begins.
-
-    With the tokenizer's chat template where it has one (as one user message; thinking switched off where the template
-    knows it), else as plain text with the tokens that the tokenizer puts first.
-    """
-    if tokenizer.chat_template:
-        text = tokenizer.apply_chat_template(
-            [{"role": "user", "content": unmarked(tokenizer, prompt)}],
-            tokenize=False,
-            add_generation_prompt=True,
-            enable_thinking=False,
-        )
-        return list(tokenizer(text, add_special_tokens=False)["input_ids"])
-    ids = list(tokenizer(prompt, split_special_tokens=True)["input_ids"])
-    return ids[:-1] if ids and ids[-1] == tokenizer.eos_token_id else ids
+    """Return a prompt's tokens, as one user message; thinking is switched off where a chat template knows it."""
+    return prompt_tokens(tokenizer, [{"role": "user", "content": prompt}], enable_thinking=False)
 
 
 def encode_answer(tokenizer: Any, answer: Answer) -> list[int]:

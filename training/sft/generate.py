@@ -16,12 +16,12 @@ from evaluation.datasets import Kind, Split, TextDataset
 from evaluation.predictions import write_predictions
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import InputError, UsageError
-from ground.lm.sampling import BATCHING, Batching
+from ground.lm.sampling import BATCHING, Batching, answers
 from ground.progress import progress
 from ground.settings import Section
 from training.runs.models import load_model, load_tokenizer, quiet
 from training.runs.settings import HardwareSettings
-from training.runs.texts import answers, rows_length, texts_attention
+from training.runs.texts import rows_length, texts_attention
 from training.sft.encoding import TASKS, SftTask, encode_prompt
 
 __all__ = [
@@ -129,15 +129,11 @@ class Generator:
         """Yield one prediction a row, in the order of the rows."""
         settings = self.settings
         torch.manual_seed(settings.seed)
-        sampling = {"do_sample": True, "temperature": settings.temperature} if settings.temperature else {}
-        options: dict[str, Any] = {"do_sample": False, "max_new_tokens": settings.max_new_tokens} | sampling
-        stream, room = iter(rows), self.max_length - settings.max_new_tokens
+        limits = (self.max_length - settings.max_new_tokens, settings.max_new_tokens, settings.batch_size)
+        temperature, stream = settings.temperature, iter(rows)
         while chunk := list(islice(stream, BATCHES_AT_ONCE * settings.batch_size)):
             prompts = [encode_prompt(self.tokenizer, self.task.prompt(row)) for row in chunk]
-            fitting = {place: ids for place, ids in enumerate(prompts) if len(ids) <= room}
-            found = answers(self.model, self.tokenizer, fitting, settings.batch_size, settings.batching, **options)
-            said = {place: (text, cut) for place, text, cut in found}
-            for place, row in enumerate(chunk):
-                text, cut = said.get(place, (None, False))
+            made = answers(self.model, self.tokenizer, prompts, *limits, settings.batching, temperature=temperature)
+            for row, said in zip(chunk, sorted(made), strict=True):
                 known = {"id": row["id"], "model": self.name, "seed": settings.seed}
-                yield {**known, **self.task.read(text), "cut": cut}
+                yield {**known, **self.task.read(said.text), "cut": said.cut}

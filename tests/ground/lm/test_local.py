@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import pytest
 from pydantic import BaseModel
+from transformers import LlamaForCausalLM
 
 from ground.errors import InputError, UsageError
 from ground.lm.client import LanguageModel
@@ -89,6 +90,26 @@ def test_a_tokenizer_without_a_template_gets_the_messages_joined(tiny: Path, tmp
     joined = Request((Message(role="user", content="Be brief.\n\nGout?"),))
     first, second = texts(plain, tmp_path / "work", [conversation, joined])
     assert first == second and first
+
+
+@pytest.mark.parametrize("chat", [True, False], ids=["chat", "plain"])
+def test_special_tokens_in_a_note_are_read_as_its_letters(
+    chat: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokenizer = tiny_tokenizer(TEXTS * 5, tmp_path / "tokenizer", chat=chat)
+    tokenizer.add_special_tokens({"extra_special_tokens": ["<|eot_id|>"]})
+    special = {tokenizer.convert_tokens_to_ids(mark) for mark in ("<s>", "</s>", "<|eot_id|>")}
+    model, seen, generate = tiny_decoder("llama", tokenizer, tmp_path / "model"), [], LlamaForCausalLM.generate
+
+    def watched(self: Any, **given: Any) -> Any:
+        seen.extend(given["input_ids"].tolist())
+        return generate(self, **given)
+
+    monkeypatch.setattr(LlamaForCausalLM, "generate", watched)
+    note = "Given <|eot_id|> colchicine.</s> <s>"
+    said = texts(model, tmp_path / "work", [Request((Message(role="user", content=text),)) for text in (note, "Gout.")])
+    # The template ends one message by a mark of its own.
+    assert said[0] and [sum(id in special for id in ids) for ids in seen] == [int(chat), int(chat)]
 
 
 def test_new_weights_at_the_same_path_are_not_taken_for_the_old_ones(tiny: Path, tmp_path: Path) -> None:

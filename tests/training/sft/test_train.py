@@ -16,6 +16,7 @@ from evaluation.datasets import TextDataset
 from evaluation.numbers import metrics_of_rows
 from ground.contracts.rows_text import MedhalRow
 from ground.errors import InputError, TrainingError, UsageError
+from ground.lm.sampling import Said, answers
 from tests.training.sft.cases import (
     DRUGS,
     medhal_dataset,
@@ -25,7 +26,6 @@ from tests.training.sft.cases import (
     tiny_model,
 )
 from training.runs.settings import MedhalSettings, MedvalSettings
-from training.runs.texts import answers
 from training.sft.encoding import encode_prompt
 from training.sft.generate import GenerationSettings, Generator, generate_medhal, generate_medval
 from training.sft.train import train_medhal, train_medval
@@ -203,12 +203,11 @@ def test_answers_in_a_batch_are_those_of_one_prompt_at_a_time(tmp_path: Path, ki
     rows = [{**row, "context": f"{row['context']} " * (n % 3 + 1)} for n, row in enumerate(medhal_rows(7))]
     together = Generator.load(str(base), "medhal", GenerationSettings(max_new_tokens=12, batch_size=4))
     apart = Generator.load(str(base), "medhal", GenerationSettings(max_new_tokens=12, batch_size=1))
-    prompts = dict(enumerate(encode_prompt(together.tokenizer, together.task.prompt(row)) for row in rows))
-    assert len({len(prompt) for prompt in prompts.values()}) > 1
+    prompts = [encode_prompt(together.tokenizer, together.task.prompt(row)) for row in rows]
+    assert len(set(map(len, prompts))) > 1
 
-    def said(one: Generator) -> list[tuple[int, str, bool]]:
-        options = {"do_sample": False, "max_new_tokens": one.settings.max_new_tokens}
-        return sorted(answers(one.model, one.tokenizer, prompts, one.settings.batch_size, "padded", **options))
+    def said(one: Generator) -> list[Said]:
+        return sorted(answers(one.model, one.tokenizer, prompts, 4096, 12, one.settings.batch_size, temperature=0))
 
     assert said(together) == said(apart)
     assert [row["id"] for row in together.predictions(rows)] == [row["id"] for row in rows]

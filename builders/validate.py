@@ -212,6 +212,8 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     if denying := sorted((folder / "contradicted").glob("*.parquet")):
         files["denying"] = denying
     _require_columns(files)
+    # Each part reads the same files: else what they say of themselves would be read for every query.
+    connection.execute("set parquet_metadata_cache = true")
     _show(connection, files)
     set_variables(connection, {"tiers": list(build.truth_tiers), **build.attesting()})
     _find_paths(connection)

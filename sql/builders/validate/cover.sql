@@ -102,6 +102,9 @@ select
 from first_step
 inner join parent on first_step.mentioned = parent.child;
 
+-- a name without the s of a plural
+create or replace temp macro singular(name) as regexp_replace(name, '([a-z][a-z][^sui])s$', '\1');
+
 create or replace temp table alike as
 with subject as (
     select cui from labelled_end
@@ -109,13 +112,26 @@ with subject as (
     select mentioned as cui from above
 ),
 
+asked as (
+    select distinct singular(name.normalized) as word
+    from kg.name as name
+    semi join subject on name.cui = subject.cui
+),
+
 spelled as (
     select
         cui,
-        regexp_replace(normalized, '([a-z][a-z][^sui])s$', '\1') as word,
+        singular(normalized) as word,
         max(is_preferred::integer) as preferred
     from kg.name
-    where length(normalized) >= 5
+    -- in all names of a release only these are looked at
+    where
+        length(normalized) >= 5
+        and normalized in (
+            select asked.word from asked
+            union all
+            select asked.word || 's' from asked
+        )
     group by all
 ),
 

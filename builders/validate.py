@@ -113,7 +113,7 @@ def _common(connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> Iter
 def _find_paths(connection: duckdb.DuckDBPyConnection) -> None:
     """Make ``found_path``: what the graph says of the pairs of all rows."""
     set_variables(connection, {"heads_at_once": HEADS_AT_ONCE})
-    for table in ("step", "paired"):
+    for table in ("paired", "step"):
         connection.execute(sql_text(f"builders/validate/{table}"))
     for lot in range(number_of(connection, "select coalesce(max(lot) + 1, 0) from paired")):
         set_variables(connection, {"lot": lot})

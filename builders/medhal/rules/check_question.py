@@ -20,7 +20,8 @@ ASKS = re.compile(
 )
 CONTEXT_ASKS = re.compile(r"\bwhich of the following\b[^.]*\??$|\?[\")]*$", re.IGNORECASE)
 REPEATED = re.compile(r"\b(is|are|was|be|the|a|an|of|in|to|for|with|not|would|most|likely) \1\b", re.IGNORECASE)
-ARTICLE = re.compile(r"\b(?:the|an?) ")
+# A capital inside is a letter: "hepatitis A".
+ARTICLE = re.compile(r"^A |\b(?:[Tt]he|[Aa]n|a) ")
 NEGATIONS = {"not", "no", "cannot"}
 SILENT = {"do", "does", "did", "not", "no", "a", "an", "any"}
 SAME = {"are": "is", "were": "was", "have": "has", "cannot": "can", "don't": "do"}
@@ -90,7 +91,7 @@ def _fold(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    return ARTICLE.sub("", _fold(text))
+    return _fold(ARTICLE.sub("", " ".join(text.split())))
 
 
 def _one(word: str) -> str:

@@ -22,6 +22,7 @@ __all__ = [
     "ANSWER_SCHEMA",
     "PREDICTION_SCHEMA",
     "Answers",
+    "Check",
     "Missing",
     "Unknown",
     "common_rows",
@@ -29,6 +30,7 @@ __all__ = [
     "label_codes",
     "read_predictions",
     "read_runs",
+    "refuse_rows",
     "write_predictions",
 ]
 
@@ -94,7 +96,7 @@ class Answers:
 
 
 class Check(NamedTuple):
-    """What no row of a prediction file may be, in words: what is wrong, what is expected, and what to do."""
+    """What no row of a file may be, in words: what is wrong, what is expected, and what to do."""
 
     bad: pl.Expr
     what: str
@@ -102,14 +104,14 @@ class Check(NamedTuple):
     do: str | None = None
 
 
-def _refuse(frame: pl.DataFrame, file: Path | str, *checks: Check) -> None:
+def refuse_rows(frame: pl.DataFrame, file: Path | str, *checks: Check) -> None:
     """Raise where rows are bad; a row is named by its number, since an id names an admission.
 
     Raises:
         InputError: how many there are, and the number of the first.
     """
     for check in checks:
-        numbers = frame.with_row_index("row", offset=1).filter(check.bad)["row"]
+        numbers = frame.select(check.bad.arg_true() + 1).to_series()
         if len(numbers):
             found = f"{len(numbers)} of {frame.height} rows, the first is row {numbers[0]}"
             raise InputError(check.what, file=file, found=found, expected=check.expected, do=check.do)
@@ -188,7 +190,7 @@ def read_predictions(path: Path, kind: Kind = "quadrants") -> pl.DataFrame:
     codes = label_codes(raw["label"], kind, path)
     columns = [_column(raw, path, name, dtype) for name, dtype in PREDICTION_SCHEMA.items()]
     frame = pl.DataFrame([*columns, codes.alias("code")]).with_columns(pl.col("model").fill_null(path.stem))
-    _refuse(frame, path, *_checks(CLASSES[kind]))
+    refuse_rows(frame, path, *_checks(CLASSES[kind]))
     return frame
 
 
@@ -285,7 +287,7 @@ def join_predictions(
         for name, dtype in PREDICTION_SCHEMA.items()
         if name not in predictions.columns
     )
-    _refuse(predictions, source, TWICE)
+    refuse_rows(predictions, source, TWICE)
     groups = predictions.sort("model", "seed", maintain_order=True).partition_by("model", "seed", as_dict=True)
     runs = []
     for (model, seed), own in (groups or {(Path(source).stem, None): predictions}).items():

@@ -6,18 +6,18 @@ A row that cannot be used is dropped and counted by reason; a label that is in n
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import polars as pl
+
 from evaluation.numbers import metrics_of_rows
-from evaluation.predictions import write_predictions
+from evaluation.predictions import Check, label_codes, refuse_rows, write_predictions
 from ground.errors import InputError
 from ground.storage.foreign import read_foreign
 from training.sft.generate import GenerationSettings, Generator
 
-__all__ = ["Layout", "Line", "Rows", "evaluate_downstream", "read_nli", "read_rows", "read_summaries"]
+__all__ = ["Layout", "Rows", "evaluate_downstream", "read_nli", "read_summaries", "used_rows"]
 
 Layout = Literal["nli", "summary"]
 Rows = tuple[list[dict[str, Any]], Counter[str]]
@@ -30,43 +30,37 @@ NLI_DROPPED = {"neutral": "neutral", "-": "no_gold_label"}
 DOCUMENT = ("document", "text")
 
 
-@dataclass(frozen=True)
-class Line:
-    """One record of a file, by its number from 1."""
+def used_rows(frame: pl.DataFrame, task: str) -> Rows:
+    """Return the rows whose ``why`` (the reason for which a row is dropped) is null, and count the others by it.
 
-    path: Path
-    number: int
-    values: dict[str, Any]
-
-    def wrong(self, what: str, expected: str) -> InputError:
-        """Return the error that says what is wrong with this record."""
-        return InputError(what, file=self.path, found=f"record {self.number}", expected=expected)
-
-    def text(self, *names: str) -> str:
-        """Return the first of these fields that is there; `InputError` where none is, or it is no text, or empty."""
-        value = next((self.values[name] for name in names if self.values.get(name) is not None), None)
-        if not isinstance(value, str) or not value.strip():
-            raise self.wrong("a field is missing or empty", f"a text in {' or '.join(names)}")
-        return value
+    ``frame`` has an ``id`` and what a row has of its own; what it lacks of a statement without a partner is added.
+    """
+    known = {"pair_id": pl.col("id"), "context": None, "explanation": None, "task": pl.lit(task), "subject_id": None}
+    added = {name: value for name, value in known.items() if name not in frame.columns}
+    kept = frame.filter(pl.col("why").is_null()).drop("why").with_columns(**added)
+    return kept.to_dicts(), Counter(frame["why"].drop_nulls())
 
 
-def read_rows(lines: Iterable[Line], task: str, read: Callable[[Line], dict[str, Any] | str]) -> Rows:
-    """Read lines as rows: ``read`` returns the fields that a row has of its own, or why it is dropped."""
-    rows, dropped = [], Counter[str]()
-    for line in lines:
-        found = read(line)
-        if isinstance(found, str):
-            dropped[found] += 1
-            continue
-        name = f"{line.path.stem}-{line.number}"
-        known = {"id": name, "pair_id": name, "context": None, "explanation": None, "task": task, "subject_id": None}
-        rows.append({**known, **found})
-    return rows, dropped
+def _records(path: Path, *names: str) -> pl.DataFrame:
+    """Read JSON lines; fields that no record has are null, ``id`` numbers the records from 1."""
+    frame = read_foreign(path, "the file of JSON lines", "one object a line")
+    lacking = {name: None for name in names if name not in frame.columns}
+    number = pl.int_range(1, pl.len() + 1)
+    return frame.with_columns(**lacking, id=pl.format("{}-{}", pl.lit(path.stem), number))
 
 
-def _lines(path: Path) -> Iterator[Line]:
-    rows = read_foreign(path, "the file of JSON lines", "one object a line").iter_rows(named=True)
-    return (Line(path, number, row) for number, row in enumerate(rows, 1))
+def _texts(frame: pl.DataFrame, path: Path, **fields: tuple[str, ...]) -> pl.DataFrame:
+    """Add texts, each the first of its fields that is there.
+
+    Raises:
+        InputError: a row that is used has none, or it is no text, or empty.
+    """
+    of_kind = {name: [field for field in own if frame[field].dtype == pl.String] for name, own in fields.items()}
+    frame = frame.with_columns(**{name: pl.coalesce(own or pl.lit(None, pl.String)) for name, own in of_kind.items()})
+    for name, own in fields.items():
+        bad = pl.col("why").is_null() & (pl.col(name).fill_null("").str.strip_chars() == "")
+        refuse_rows(frame, path, Check(bad, "a field is missing or empty", f"a text in {' or '.join(own)}"))
+    return frame.select("id", "why", "label", *fields)
 
 
 def read_nli(path: Path) -> Rows:
@@ -77,16 +71,15 @@ def read_nli(path: Path) -> Rows:
     Raises:
         InputError: unreadable, a field is missing, or an unknown label.
     """
-
-    def pair(line: Line) -> dict[str, Any] | str:
-        label = line.values.get("gold_label")
-        if label in NLI_DROPPED:
-            return NLI_DROPPED[label]
-        if label not in NLI_LABELS:
-            raise line.wrong("an unknown label", f"gold_label: {', '.join([*NLI_LABELS, *NLI_DROPPED])}")
-        return {"context": line.text("sentence1"), "statement": line.text("sentence2"), "label": NLI_LABELS[label]}
-
-    return read_rows(_lines(path), "nli", pair)
+    said, known = pl.col("gold_label").cast(pl.String, strict=False), [*NLI_LABELS, *NLI_DROPPED]
+    frame = _records(path, "sentence1", "sentence2", "gold_label")
+    bad = said.is_in(known).not_().fill_null(True)
+    refuse_rows(frame, path, Check(bad, "an unknown label", f"gold_label: {', '.join(known)}"))
+    frame = frame.with_columns(
+        label=said.replace_strict(NLI_LABELS, default=None, return_dtype=pl.Boolean),
+        why=said.replace_strict(NLI_DROPPED, default=None, return_dtype=pl.String),
+    )
+    return used_rows(_texts(frame, path, context=("sentence1",), statement=("sentence2",)), "nli")
 
 
 def read_summaries(path: Path) -> Rows:
@@ -98,18 +91,13 @@ def read_summaries(path: Path) -> Rows:
     Raises:
         InputError: unreadable, a field is missing, or a label of another type.
     """
-
-    def summary(line: Line) -> dict[str, Any]:
-        label, marks = line.values.get("label"), line.values.get("labels")
-        if label is None and marks is not None:
-            if not isinstance(marks, list):
-                raise line.wrong("labels is no list", "a list of marked errors")
-            label = not marks
-        if label is not None and not isinstance(label, bool):
-            raise line.wrong("label is neither true nor false", "true, false or null")
-        return {"context": line.text(*DOCUMENT), "statement": line.text("summary"), "label": label}
-
-    return read_rows(_lines(path), "summarization", summary)
+    frame = _records(path, *DOCUMENT, "summary", "label", "labels")
+    if not isinstance(marks := frame["labels"].dtype, pl.List | pl.Null):
+        raise InputError("labels is no list", file=path, found=str(marks), expected="a list of marked errors")
+    unmarked = pl.col("labels").cast(pl.List(pl.Null), strict=False) if marks == pl.Null else pl.col("labels")
+    told = label_codes(frame["label"], "medhal", path) == 0
+    frame = frame.with_columns(label=pl.coalesce(told, unmarked.list.len() == 0), why=pl.lit(None, pl.String))
+    return used_rows(_texts(frame, path, context=DOCUMENT, statement=("summary",)), "summarization")
 
 
 def evaluate_downstream(

@@ -8,7 +8,7 @@ is told that there is none. Both read the prompts that they were trained on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +16,21 @@ import polars as pl
 
 from evaluation.datasets import Kind
 from evaluation.numbers import metrics_of_rows
+from evaluation.predictions import Check, refuse_rows
 from ground.errors import InputError
 from ground.lm.settings import LmSettings
 from ground.storage.foreign import read_foreign
 from training.asking.engine import Advance, AskedReport, ask
 from training.asking.texts import AskedSettings, question_of
-from training.transfer.downstream import Line, Rows, read_rows
+from training.transfer.downstream import Rows, used_rows
 
 __all__ = ["ANY_RISK", "UNSAFE_FROM", "ask_medec", "medec_metrics", "read_medec"]
 
 TASK = "medec"
 NEEDED = ("text id", "text")
+TOLD = ("error flag", "error type", "corrected sentence")
 FLAGS = {"0": False, "1": True}
-NO_FLAG = ("", "na", "nan")
-NO_ERROR = ("", "na", "nan", "none")
+NOTHING = ("", "na", "nan")
 INSTRUCTION = "Write a clinical note whose every sentence is medically correct and agrees with the others."
 NO_INPUT = "(There is no input. Judge the output by medical knowledge, and by whether it agrees with itself.)"
 NO_TYPE = ""
@@ -51,48 +52,40 @@ def read_medec(path: Path) -> Rows:
     Raises:
         InputError: unreadable, a column is missing, an identifier stands twice, or a flag that is neither 0 nor 1.
     """
-    seen: set[str] = set()
-
-    def note(line: Line) -> dict[str, Any] | str:
-        if not any(line.values.values()):
-            return "empty_record"
-        name = line.values["text id"]
-        if not name or name in seen:
-            raise line.wrong("a note without an identifier of its own", "Text ID: each once")
-        seen.add(name)
-        return _note(line) if line.values["text"] else "no_text"
-
-    return read_rows(_lines(path), TASK, note)
-
-
-def _lines(path: Path) -> Iterator[Line]:
-    """Yield each record, its text stripped; names of columns in lower case."""
     frame = read_foreign(path, "the file of notes", "Text ID, Text").rename(lambda name: name.strip().lower())
     if not set(NEEDED) <= set(frame.columns):
         raise InputError("a column is missing", file=path, found=", ".join(frame.columns), expected="Text ID, Text")
-    rows = frame.select(pl.all().str.strip_chars().fill_null("")).iter_rows(named=True)
-    return (Line(path, number, row) for number, row in enumerate(rows, 1))
-
-
-def _note(line: Line) -> dict[str, Any]:
-    name, text, corrected, kind = (
-        line.values.get(column, "") for column in ("text id", "text", "corrected sentence", "error type")
-    )
+    frame = frame.select(pl.all().str.strip_chars().fill_null(""))
+    frame = frame.with_columns(pl.lit("").alias(name) for name in TOLD if name not in frame.columns)
+    name, text, flag, kind, corrected = map(pl.col, (*NEEDED, *TOLD))
     # A flag that went through a table with gaps is a decimal.
-    flag = line.values.get("error flag", "").removesuffix(".0")
-    if flag not in FLAGS and flag.lower() not in NO_FLAG:
-        raise line.wrong("a flag that is neither 0 nor 1", "Error Flag: 0 or 1")
-    has_error = FLAGS.get(flag)
-    return {
-        **dict.fromkeys(("id", "pair_id", "triple_id"), name),
-        **dict.fromkeys(("statement", "output"), text),
-        "instruction": INSTRUCTION,
-        "input": NO_INPUT,
-        "label": None if has_error is None else not has_error,
-        "has_error": has_error,
-        "error_type": kind.lower() if has_error and kind.lower() not in NO_ERROR else None,
-        "explanation": corrected if has_error and corrected.lower() not in NO_ERROR else None,
-    }
+    flag, empty = flag.str.strip_suffix(".0"), pl.all_horizontal(pl.all() == "")
+    has_error = flag.replace_strict(FLAGS, default=None, return_dtype=pl.Boolean)
+    no_flag = has_error.is_null() & ~flag.str.to_lowercase().is_in(NOTHING)
+    refuse_rows(
+        frame,
+        path,
+        Check(~empty & ((name == "") | name.is_duplicated()), "a note without an identifier of its own", "each once"),
+        Check(no_flag, "a flag that is neither 0 nor 1", "Error Flag: 0 or 1"),
+    )
+
+    def of_errors(value: pl.Expr) -> pl.Expr:
+        return pl.when(has_error & ~value.str.to_lowercase().is_in([*NOTHING, "none"])).then(value)
+
+    notes = frame.select(
+        why=pl.when(empty).then(pl.lit("empty_record")).when(text == "").then(pl.lit("no_text")),
+        id=name,
+        triple_id=name,
+        statement=text,
+        output=text,
+        instruction=pl.lit(INSTRUCTION),
+        input=pl.lit(NO_INPUT),
+        label=~has_error,
+        has_error=has_error,
+        error_type=of_errors(kind).str.to_lowercase(),
+        explanation=of_errors(corrected),
+    )
+    return used_rows(notes, TASK)
 
 
 def ask_medec(

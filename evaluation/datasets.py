@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 import polars as pl
 import pyarrow as pa
-import pyarrow.dataset as ds
 
 from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
@@ -218,28 +217,27 @@ class TextDataset:
             folder=folder, kind=kind, licence_tier=tier_of(folder), identity=_identity(folder, files), files=files
         )
 
-    def rows(
-        self, split: Split, tasks: Sequence[str] | None = None, consistency: float | None = None
-    ) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a split in the order of the files.
+    def scan(self, split: Split, tasks: Sequence[str] | None = None, consistency: float | None = None) -> pl.LazyFrame:
+        """Return the rows of a split with all their columns, in the order of the files, to be read where needed.
 
         ``tasks`` keeps these tasks only; ``consistency`` rows of MedVAL that have this or more, rated ones have none.
         """
-        columns, table = list(COLUMNS[self.kind]), self._table(split, tasks, consistency)
-        for batch in table.to_batches(columns=columns, batch_size=BATCH_ROWS, batch_readahead=2):
-            yield from batch.to_pylist()
+        rows = pl.scan_parquet(list(self.files), glob=False).filter(pl.col("split") == split)
+        rows = rows if tasks is None else rows.filter(pl.col("task").is_in(list(tasks)))
+        return rows if consistency is None else rows.filter(pl.col("consistency") >= consistency)
+
+    def rows(
+        self, split: Split, tasks: Sequence[str] | None = None, consistency: float | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the rows of `scan`, a batch at a time, with the columns that are read (`COLUMNS`)."""
+        for batch in (
+            self.scan(split, tasks, consistency).select(COLUMNS[self.kind]).collect_batches(chunk_size=BATCH_ROWS)
+        ):
+            yield from batch.iter_rows(named=True)
 
     def count(self, split: Split, tasks: Sequence[str] | None = None, consistency: float | None = None) -> int:
-        """Return how many rows `rows` yields."""
-        return int(self._table(split, tasks, consistency).count_rows())
-
-    def _table(self, split: Split, tasks: Sequence[str] | None, consistency: float | None) -> ds.Dataset:
-        wanted = ds.field("split") == split
-        if tasks is not None:
-            wanted &= ds.field("task").isin(list(tasks))
-        if consistency is not None:
-            wanted &= ds.field("consistency") >= consistency
-        return ds.dataset(list(self.files), format="parquet").filter(wanted)
+        """Return how many rows `scan` has."""
+        return int(self.scan(split, tasks, consistency).select(pl.len()).collect().item())
 
 
 def _identity(folder: Path, files: Sequence[Path]) -> dict[str, str]:

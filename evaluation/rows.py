@@ -141,8 +141,7 @@ def read_reference(dataset: TextDataset, split: Split) -> Reference:
     Raises:
         InputError: the split is empty, or a row has no label of the classes.
     """
-    lazy = pl.scan_parquet(list(dataset.files), glob=False).filter(pl.col("split") == split)
-    reference = _reference(lazy, dataset.kind)
+    reference = _reference(dataset.scan(split), dataset.kind)
     if reference.frame.is_empty():
         raise InputError(f"the {split} split is empty", file=dataset.folder, do="choose another split")
     return reference

@@ -64,9 +64,7 @@ def examples_for(
     if dataset.kind == "medhal":
         whole |= pl.col("label")
     characters = pl.sum_horizontal(pl.col(name).fill_null("").str.len_chars() for name in texts)
-    rows = pl.scan_parquet(list(dataset.files), glob=False).filter(
-        (pl.col("split") == "train") & whole & (characters <= max_characters)
-    )
+    rows = dataset.scan("train").filter(whole & (characters <= max_characters))
     able = rows.select(pl.col("id").cast(pl.String), pl.col("task").cast(pl.String)).collect()
     if not able.height:
         raise InputError(

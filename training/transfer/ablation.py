@@ -70,15 +70,11 @@ def plan_cells(self_dir: Path, teacher_dir: Path, out: Path, taus: Sequence[floa
     return [Cell(name, tau, folder, out / f"{name}-tau{tau:g}") for name, folder in folders.items() for tau in taus]
 
 
-def _split(dataset: TextDataset, split: str) -> pl.LazyFrame:
-    return pl.scan_parquet(list(dataset.files), glob=False).filter(pl.col("split") == split)
-
-
 def _refuse_folders(folders: Sequence[Path], reference: Path, tau: float) -> None:
     """Refuse folders that train on an input of the reference's test split, or in which a threshold changes nothing."""
-    judged = _split(TextDataset.open(reference, "medval"), "test").select("triple_id").unique().collect()
+    judged = TextDataset.open(reference, "medval").scan("test").select("triple_id").unique().collect()
     for folder in folders:
-        rows = _split(TextDataset.open(folder, "medval"), "train")
+        rows = TextDataset.open(folder, "medval").scan("train")
         train = rows.select("triple_id", below=pl.col("consistency") < tau).collect()
         # Other seeds give other splits.
         shared = judged.join(train, on="triple_id", how="semi").height

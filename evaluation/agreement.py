@@ -13,11 +13,12 @@ import numpy.typing as npt
 import polars as pl
 
 from evaluation.classes import UNSAFE, Classes
-from evaluation.intervals import DIGITS, FEWEST_CLUSTERS, RESAMPLES, Counted, estimate_of, resampled, share
+from evaluation.intervals import DIGITS, FEWEST_CLUSTERS, RESAMPLES, Counted, estimate_of, resampled
 from evaluation.predictions import Answers
 from evaluation.rates import rate_estimates, validator_rates
 from evaluation.rows import Reference
 from ground.errors import InputError
+from ground.reliability import alpha_draws, ordinal_distance
 
 __all__ = ["ensemble", "experts_part", "majority", "require_rated_rows"]
 
@@ -64,40 +65,6 @@ def to_halves(ratings: Codes) -> Codes:
     return np.where(ratings < 0, -1, UNSAFE[np.maximum(ratings, 0)].astype(np.int64))
 
 
-def coincidences(ratings: Codes, k: int) -> Floats:
-    """Return each item's part of the coincidence matrix; an item with fewer than two ratings has none.
-
-    Krippendorff 2018, section 12.3.1: the pairs of values of one item, each weighed by 1 / (ratings of the item - 1).
-
-    Args:
-        ratings: *shape* (m, n), codes of m raters for n items, below 0 where a rating is missing.
-        k: classes.
-
-    Returns:
-        *Shape* (n, k, k).
-    """
-    counts = np.stack([(ratings == code).sum(axis=0) for code in range(k)], axis=1).astype(np.float64)
-    pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(k)[None]
-    others = counts.sum(axis=1) - 1
-    weighed: Floats = pairs * np.divide(1.0, others, out=np.zeros_like(others), where=others > 0)[:, None, None]
-    return weighed
-
-
-def ordinal_alpha(sums: Floats) -> Floats:
-    """Return Krippendorff's alpha with the ordinal metric of many coincidence matrices. *Shapes:* (b, k, k) to (b,)."""
-    k = sums.shape[1]
-    n_v = sums.sum(axis=2)
-    total = n_v.sum(axis=1)
-    below = np.concatenate([np.zeros((len(sums), 1)), np.cumsum(n_v, axis=1)], axis=1)
-    # Values between c and d, both ends included, less half of each end.
-    between = below[:, None, 1:] - below[:, :-1, None] - (n_v[:, :, None] + n_v[:, None, :]) / 2
-    distance = between**2 * np.triu(np.ones((k, k)), 1)
-    observed = (sums * distance).sum(axis=(1, 2))
-    expected = (n_v[:, :, None] * n_v[:, None, :] * distance).sum(axis=(1, 2))
-    alpha: Floats = 1 - (total - 1) * share(observed, expected)
-    return alpha
-
-
 def alpha_estimate(ratings: Codes, k: int, *, resamples: int = RESAMPLES, seed: int = 42) -> dict[str, Any]:
     """Return Krippendorff's alpha (ordinal) over items with its interval, and the items with two ratings or more.
 
@@ -107,15 +74,13 @@ def alpha_estimate(ratings: Codes, k: int, *, resamples: int = RESAMPLES, seed: 
         resamples: of the items.
         seed: of the resamples.
     """
-    rated = ratings[:, (ratings >= 0).sum(axis=0) > 1]
-    items = rated.shape[1]
-    # One value only: there is no disagreement to expect, and alpha is not defined.
-    if len(np.unique(rated[rated >= 0])) < 2:
-        return {"items": items, **estimate_of(np.nan, np.zeros(0), items)}
-    parts = coincidences(rated, k)
-    kinds, sizes = np.unique(parts.reshape(items, -1), axis=0, return_counts=True)
-    drawn = ordinal_alpha(resampled(kinds, sizes, resamples, seed).reshape(resamples, k, k))
-    return {"items": items, **estimate_of(float(ordinal_alpha(parts.sum(axis=0)[None])[0]), drawn, items)}
+    counts = np.stack([(ratings == code).sum(axis=0) for code in range(k)], axis=1)
+    # Items with the same ratings are of one kind.
+    kinds, sizes = np.unique(counts[counts.sum(axis=1) > 1], axis=0, return_counts=True)
+    drawn = resampled(np.eye(len(kinds)), sizes, resamples, seed)
+    value, *draws = alpha_draws(kinds, ordinal_distance, np.vstack([sizes, drawn]))
+    items = int(sizes.sum())
+    return {"items": items, **estimate_of(float(value), np.array(draws), items)}
 
 
 def non_inferiority(

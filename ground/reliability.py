@@ -2,15 +2,59 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["alpha_interval", "kappa_interval", "krippendorff_alpha"]
+__all__ = ["alpha_draws", "alpha_interval", "kappa_interval", "krippendorff_alpha", "ordinal_distance"]
 
 Interval = tuple[float, float]
+Floats = npt.NDArray[np.float64]
+Distance = Floats | Callable[[Floats], Floats]
+"""Squared difference of each two values, 0 on the diagonal, *shape* (values, values); or what makes it of how often
+each value was given, *shapes* (b, values) to (b, values, values)."""
 
 
-def krippendorff_alpha(counts: npt.NDArray[np.int64], distance: npt.NDArray[np.float64]) -> float | None:
+def ordinal_distance(of_value: Floats) -> Floats:
+    """Return the squared differences of ranks (Krippendorff 2018, section 12.3.3).
+
+    *Shapes:* (b, values), how often each value was given, to (b, values, values).
+    """
+    upto = np.cumsum(of_value, axis=1)
+    # Ratings between two values, both included, less half of each end; the same either way.
+    between = upto[:, None, :] - (upto - of_value)[:, :, None] - (of_value[:, :, None] + of_value[:, None, :]) / 2
+    above: Floats = np.triu(between**2, 1)
+    return above + above.swapaxes(1, 2)
+
+
+def alpha_draws(counts: npt.NDArray[np.int64], distance: Distance, times: npt.NDArray[Any]) -> Floats:
+    """Return alpha of drawings of the units; NaN where chance alone would not disagree.
+
+    Args:
+        counts, distance: as of `krippendorff_alpha`.
+        times: *shape* (b, units): how often each unit is drawn, with all its ratings.
+
+    Returns:
+        *Shape* (b,).
+    """
+    several = counts.sum(axis=1) > 1
+    rated, drawn = counts[several].astype(np.float64), times[:, several]
+    of_value: Floats = drawn @ rated
+    apart = distance(of_value) if callable(distance) else distance
+    # Pairs within a unit, each weighed by 1 / (ratings of the unit - 1); equal ones have no distance.
+    within = ((rated @ apart) * rated).sum(axis=-1) / (rated.sum(axis=1) - 1)
+    observed = (drawn * within).sum(axis=1)
+    expected = ((of_value[:, None] @ apart)[:, 0] * of_value).sum(axis=1)
+    defined = expected > 0
+    ratio = np.divide((of_value.sum(axis=1) - 1) * observed, expected, out=np.full(len(drawn), np.nan), where=defined)
+    alphas: Floats = 1 - ratio
+    return alphas
+
+
+def krippendorff_alpha(counts: npt.NDArray[np.int64], distance: Distance) -> float | None:
     """Return alpha, at most 1; None where chance alone would not disagree.
 
     Source: Krippendorff, Content Analysis (2018), section 12.3: one less the disagreement observed within units over
@@ -18,19 +62,14 @@ def krippendorff_alpha(counts: npt.NDArray[np.int64], distance: npt.NDArray[np.f
 
     Args:
         counts: *shape* (units, values): how often each unit was given each value; units with one rating have no part.
-        distance: *shape* (values, values): squared difference of each two values, 0 on the diagonal; 1 elsewhere where
-            values are names.
+        distance: between values; 1 beside the diagonal where values are names, `ordinal_distance` where they are ranks.
     """
-    rated = counts[counts.sum(axis=1) > 1].astype(np.float64)
-    of_value, of_unit = rated.sum(axis=0), rated.sum(axis=1)
-    # Pairs within a unit, each weighed by 1 / (ratings of the unit - 1); equal ones have no distance.
-    observed = float((((rated @ distance) * rated).sum(axis=1) / (of_unit - 1)).sum())
-    expected = float(of_value @ distance @ of_value) / (of_value.sum() - 1) if len(rated) else 0.0
-    return 1 - observed / expected if expected else None
+    (alpha,) = alpha_draws(counts, distance, np.ones((1, len(counts)), np.int64)).tolist()
+    return None if math.isnan(alpha) else alpha
 
 
 def alpha_interval(
-    counts: npt.NDArray[np.int64], distance: npt.NDArray[np.float64], *, resamples: int = 1_000, seed: int = 42
+    counts: npt.NDArray[np.int64], distance: Distance, *, resamples: int = 1_000, seed: int = 42
 ) -> Interval | None:
     """Return alpha's 95% percentile bootstrap interval: units are drawn again, and with them all their ratings.
 
@@ -41,14 +80,11 @@ def alpha_interval(
         resamples: how many times.
         seed: of the drawings.
     """
-    rated = counts[counts.sum(axis=1) > 1].astype(np.float64)
+    rated = counts[counts.sum(axis=1) > 1]
     if not len(rated):
         return None
-    apart = ((rated @ distance) * rated).sum(axis=1) / (rated.sum(axis=1) - 1)
     drawn = np.random.default_rng(seed).multinomial(len(rated), np.full(len(rated), 1 / len(rated)), resamples)
-    of_value = drawn @ rated
-    expected = ((of_value @ distance) * of_value).sum(axis=1) / (of_value.sum(axis=1) - 1)
-    return _middle(drawn @ apart, expected)
+    return _middle(alpha_draws(rated, distance, drawn))
 
 
 def kappa_interval(table: npt.NDArray[np.int64], *, resamples: int = 1_000, seed: int = 42) -> Interval | None:
@@ -65,13 +101,13 @@ def kappa_interval(table: npt.NDArray[np.int64], *, resamples: int = 1_000, seed
     drawn = np.random.default_rng(seed).multinomial(n, table.ravel() / n, resamples).reshape(-1, values, values)
     differ = n - np.trace(drawn, axis1=1, axis2=2)
     expected = n - (drawn.sum(axis=1) * drawn.sum(axis=2)).sum(axis=1) / n
-    return _middle(differ.astype(np.float64), expected)
+    ratio: Floats = np.divide(differ, expected, out=np.full(resamples, np.nan), where=expected > 0)
+    return _middle(1 - ratio)
 
 
-def _middle(observed: npt.NDArray[np.float64], expected: npt.NDArray[np.float64]) -> Interval | None:
-    """Return what leaves 2.5% of ``1 - observed / expected`` on either side, where chance alone would disagree."""
-    defined = expected > 0
-    if not defined.any():
+def _middle(draws: Floats) -> Interval | None:
+    """Return what leaves 2.5% of the drawings that are defined on either side; None where there are none."""
+    if np.isnan(draws).all():
         return None
-    low, high = np.percentile(1 - observed[defined] / expected[defined], [2.5, 97.5])
+    low, high = np.nanpercentile(draws, [2.5, 97.5])
     return float(low), float(high)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ground.reliability import krippendorff_alpha
+from ground.reliability import Distance, krippendorff_alpha, ordinal_distance
 
 # Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), C: four observers, twelve units, 0 is missing.
 RATINGS = np.array(
@@ -23,12 +23,10 @@ BETWEEN, SUM = VALUES[:, None] - VALUES, VALUES[:, None] + VALUES
 
 @pytest.mark.parametrize(
     ("distance", "published"),
-    [(1 - np.eye(5), 0.743), (BETWEEN**2, 0.849), ((BETWEEN / SUM) ** 2, 0.797)],
-    ids=["nominal", "interval", "ratio"],
+    [(1 - np.eye(5), 0.743), (ordinal_distance, 0.815), (BETWEEN**2, 0.849), ((BETWEEN / SUM) ** 2, 0.797)],
+    ids=["nominal", "ordinal", "interval", "ratio"],
 )
-def test_published_values_come_out(
-    distance: np.ndarray[tuple[int, ...], np.dtype[np.float64]], published: float
-) -> None:
+def test_published_values_come_out(distance: Distance, published: float) -> None:
     assert krippendorff_alpha(COUNTS, distance) == pytest.approx(published, abs=5e-4)
 
 

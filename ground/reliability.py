@@ -41,15 +41,17 @@ def alpha_draws(counts: npt.NDArray[np.int64], distance: Distance, times: npt.ND
         *Shape* (b,).
     """
     several = counts.sum(axis=1) > 1
-    rated, drawn = counts[several].astype(np.float64), times[:, several]
-    of_value: Floats = drawn @ rated
+    rated, drawn = counts[several].astype(np.float64), times[:, several].astype(np.float64)
+    of_value = drawn @ rated
     apart = distance(of_value) if callable(distance) else distance
     # Pairs within a unit, each weighed by 1 / (ratings of the unit - 1); equal ones have no distance.
     within = ((rated @ apart) * rated).sum(axis=-1) / (rated.sum(axis=1) - 1)
     observed = (drawn * within).sum(axis=1)
     expected = ((of_value[:, None] @ apart)[:, 0] * of_value).sum(axis=1)
     defined = expected > 0
-    ratio = np.divide((of_value.sum(axis=1) - 1) * observed, expected, out=np.full(len(drawn), np.nan), where=defined)
+    ratio: Floats = np.divide(
+        (of_value.sum(axis=1) - 1) * observed, expected, out=np.full(len(drawn), np.nan), where=defined
+    )
     alphas: Floats = 1 - ratio
     return alphas
 

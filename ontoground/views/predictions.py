@@ -57,7 +57,6 @@ def predict_rows(
     Returns:
         ``id``, ``label``, ``scores`` (probabilities of Q1 to Q4), ``model``, ``seed``, ordered by id.
     """
-    from ground.progress import progress
     from training.runs.models import quiet
 
     if record.get("kind") == "classifier":
@@ -70,16 +69,15 @@ def predict_rows(
         from training.encoder.classifier import load_encoder
         from training.encoder.train import predict
 
-        with quiet(), progress(f"predicting {run.name}", None) as advance:
+        with quiet():
             model = load_encoder(run, None if hardware.device == "auto" else hardware.device)
-            frame = predict(model, dataset, split, advance=advance)
+            frame = predict(model, dataset, split)
         return frame.with_columns(model=pl.lit(name or run.name))
     from training.corfu.scores import score_quadrants
     from training.runs.settings import CorfuSettings
 
     settings = CorfuSettings.model_validate(record.get("settings", {})).model_copy(update={"hardware": hardware})
-    with progress(f"scoring {run.name}", dataset.split_rows(split, settings.split_column).height) as advance:
-        return score_quadrants(str(run), dataset, split, settings, name=name, advance=advance, told=told)
+    return score_quadrants(str(run), dataset, split, settings, name=name, told=told)
 
 
 def predict_statements(

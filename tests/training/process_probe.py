@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import torch
 
@@ -56,7 +57,8 @@ def _train_until_killed(policy: Path, out: Path) -> None:
     rank, store = int(os.environ["RANK"]), out.with_suffix(".store").absolute()
     torch.distributed.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2)
     try:
-        train_corfu(toy_dataset(), policy, out, three_stages(split=True), progress=_killed_in_the_second_stage)
+        with patch("training.corfu.run.progress", _killed_in_the_second_stage):
+            train_corfu(toy_dataset(), policy, out, three_stages(split=True))
     finally:
         os._exit(1)
 

@@ -19,20 +19,22 @@ from ground.errors import InputError, UsageError
 from ground.lm.client import LanguageModel
 from ground.lm.results import Completion, Failure, Message, Request, Result
 from ground.lm.settings import LmSettings
+from ground.progress import progress
 from ground.settings import Section
 from ground.stable import stable_hash
 from ground.storage.files import atomic_path, write_text
 from training.packing.tokens import kept_parts
 
-__all__ = ["Advance", "AskedReport", "AskingSettings", "Prediction", "Question", "Row", "ask", "cut_context", "drawn"]
+__all__ = ["AskedReport", "AskingSettings", "Prediction", "Question", "Row", "ask", "cut_context", "drawn"]
 
 CUT_AT_LENGTH = "length"
-ANSWERS = (
-    *("outcome", "answer", "reason", "detail", "finish_reason", "served_model"),
-    *("prompt_tokens", "completion_tokens", "attempts", "temperature", "seed", "key"),
-)
+ANSWERS = {
+    **dict.fromkeys(("outcome", "answer", "reason", "detail", "finish_reason", "served_model"), pl.String),
+    **dict.fromkeys(("prompt_tokens", "completion_tokens", "attempts"), pl.Int64),
+    **{"temperature": pl.Float64, "seed": pl.Int64, "key": pl.String},
+}
+"""Columns of what a model said: those of a result and of its usage."""
 Row = Mapping[str, Any]
-Advance = Callable[[int], None]
 Prediction = dict[str, Any]
 """A row's ``id``, ``label`` (None: no readable answer), ``outcome``, ``cut``, ``model``, ``seed``, and what is more."""
 
@@ -106,7 +108,6 @@ def ask(
     name: str,
     about: Mapping[str, Any],
     examples: Mapping[str, Row] | None = None,
-    advance: Advance = lambda _: None,
 ) -> AskedReport:
     """Ask about rows; write ``predictions-{name}.parquet``, ``answers-{name}.parquet`` and ``{record}-{name}.json``.
 
@@ -123,7 +124,6 @@ def ask(
         name: in the names of the files, such as the split.
         about: settings and rows, for the record.
         examples: a worked one for each task; none where left out.
-        advance: called with 1 for each row that has its answer.
 
     Raises:
         RefusedError: credentialed rows and an endpoint off this machine that the settings do not name.
@@ -133,7 +133,8 @@ def ask(
     # Opened first: a refusal comes before any work, and before anything is written.
     with LanguageModel(model_settings, workspace, licence_tier) as model:
         requests, contexts_cut = _requests(question, rows, examples or {}, model_settings, settings)
-        results = model.complete_all(requests, advance)
+        with progress(f"asking {_model_name(model_settings)}", len(rows)) as advance:
+            results = model.complete_all(requests, advance)
         totals, asked = model.totals.as_dict(), model.describe()
     _require_answers(results, model_settings)
     known = {"model": f"{_model_name(model_settings)} + {question.method}", "seed": model_settings.seed}
@@ -245,13 +246,6 @@ def _require_answers(results: Sequence[Result], model_settings: LmSettings) -> N
 
 def _answers_table(results: Sequence[Result]) -> pl.DataFrame:
     """Return what the model said to each request; answers may repeat the record, so they stay in a private folder."""
-    texts, counts = (pl.String,) * 6, (pl.Int64,) * 3
-    kinds = (*texts, *counts, pl.Float64, pl.Int64, pl.String)
-    rows = []
-    for one in results:
-        failed = None if isinstance(one, Completion) else one
-        why = (failed and failed.reason.value, failed and failed.detail)
-        said = (one.outcome, one.text, *why, one.finish_reason, one.model)
-        spent = (one.usage.prompt_tokens, one.usage.completion_tokens, one.attempts)
-        rows.append((*said, *spent, one.temperature, one.seed, one.key))
-    return pl.DataFrame(rows, schema=dict(zip(ANSWERS, kinds, strict=True)), orient="row")
+    said = [one.model_dump(mode="json") for one in results]
+    rows = [{**one, **one["usage"], "answer": one["text"], "served_model": one["model"]} for one in said]
+    return pl.DataFrame(rows, schema=ANSWERS)

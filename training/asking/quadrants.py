@@ -19,7 +19,7 @@ from ground.lm.results import Message
 from ground.lm.settings import LmSettings
 from ground.lm.structured import without_thinking
 from ground.storage.tables import read_table
-from training.asking.engine import Advance, AskedReport, AskingSettings, Prediction, Question, ask, drawn
+from training.asking.engine import AskedReport, AskingSettings, Prediction, Question, ask, drawn
 
 __all__ = ["ZeroshotSettings", "parse_label", "predict_zeroshot", "zeroshot_prompt"]
 
@@ -87,7 +87,6 @@ def predict_zeroshot(
     settings: ZeroshotSettings,
     workspace: Path,
     out: Path,
-    advance: Advance = lambda _: None,
 ) -> AskedReport:
     """Ask a language model for the quadrant of every statement of a split; files and errors are those of `ask`."""
     rows = dataset.split_rows(settings.split, settings.split_column).select("id", "hadm_id", "statement").to_dicts()
@@ -96,5 +95,5 @@ def predict_zeroshot(
     identity = {"name": dataset.folder.name, "manifest_sha256": dataset.manifest_sha256}
     return ask(
         QUESTION, asked, model_settings, settings, workspace, out,
-        licence_tier=dataset.licence_tier, name=settings.split, about={"dataset": identity}, advance=advance,
+        licence_tier=dataset.licence_tier, name=settings.split, about={"dataset": identity},
     )  # fmt: skip

@@ -22,7 +22,7 @@ from ground.errors import InputError
 from ground.lm.results import Message
 from ground.lm.settings import LmSettings
 from ground.stable import stable_hash
-from training.asking.engine import Advance, AskedReport, AskingSettings, Question, Row, ask, drawn
+from training.asking.engine import AskedReport, AskingSettings, Question, Row, ask, drawn
 from training.sft.encoding import TASKS
 
 __all__ = ["SHOTS", "AskedSettings", "ask_dataset", "examples_for", "question_of"]
@@ -99,7 +99,6 @@ def ask_dataset(
     settings: AskedSettings,
     workspace: Path,
     out: Path,
-    advance: Advance = lambda _: None,
 ) -> AskedReport:
     """Ask a language model about the rows of a split; files and errors are those of `training.asking.engine.ask`.
 
@@ -120,5 +119,5 @@ def ask_dataset(
     question = question_of(dataset.kind, settings.shots)
     return ask(
         question, chosen, model_settings, settings, workspace, out,
-        licence_tier=dataset.licence_tier, name=settings.split, about=about, examples=examples, advance=advance,
+        licence_tier=dataset.licence_tier, name=settings.split, about=about, examples=examples,
     )  # fmt: skip

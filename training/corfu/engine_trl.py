@@ -19,6 +19,7 @@ from datasets import Dataset
 from trl import DPOConfig, DPOTrainer
 
 from ground.errors import UsageError
+from ground.progress import progress
 from training.corfu.stage import LOGGED, CorfuStage, Policy, pair_values
 from training.packing.collate import RunData
 from training.packing.rows import plan_steps
@@ -144,7 +145,7 @@ def train_stage(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
     run, data, folder = policy.run, stage.train, policy.run.checkpoints / stage.name
     trainer = build_trainer(data, policy.model, policy.tokenizer, folder, run.settings, autocast=run.weights[1])
     steps = math.ceil(len(trainer.train_dataset) / run.settings.batch_size)
-    with policy.progress(f"{stage.name}: training", steps) as advance:
+    with progress(f"{stage.name}: training", steps) as advance:
         measured = run_trainer(trainer, advance, resume=run.resume, short_of_memory=SHORT_OF_MEMORY)
     validation: dict[str, Any] = {"pairs": len(stage.validation.items)}
     if stage.validation.items:

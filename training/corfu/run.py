@@ -21,14 +21,13 @@ import polars as pl
 
 from evaluation.datasets import MedievalDataset
 from ground.flow.manifest import to_json
-from ground.progress import progress as bars
+from ground.progress import progress
 from ground.storage.files import atomic_path, private_directory, write_text
 from training.corfu.stage import (
     LOGGED,
     CorfuObjective,
     CorfuStage,
     Policy,
-    Progress,
     Values,
     corfu_stages,
     pair_logps,
@@ -68,7 +67,6 @@ def train_corfu(
     *,
     engine: Engine = "shared",
     resume: bool = False,
-    progress: Progress = bars,
     say: Callable[[str], None] | None = None,
     references: Path | None = None,
 ) -> dict[str, Any]:
@@ -81,7 +79,6 @@ def train_corfu(
             too; an adapter that goes on is the reference as it was given.
         out: the run folder; ``settings``, ``resume``, ``say``, result and errors as of `open_run`.
         engine: ``shared`` (packed rows) or ``trl`` (`trl.DPOTrainer`, one pair a pass, same tokens and pairs).
-        progress: shows what is done.
         references: a folder in which runs that differ in lambda alone keep what the first stage's reference says.
     """
     data = dataset_identity(dataset)
@@ -107,7 +104,7 @@ def train_corfu(
         if engine == "shared":
             check_sharing(policy)
             run.rehearse(policy)
-        records = _train_stages(stages, Policy(policy, tokenizer, run, progress, _of_run(references, run)), engine)
+        records = _train_stages(stages, Policy(policy, tokenizer, run, _of_run(references, run)), engine)
         found = {
             "rows": {f"pairs of {stage['stage']}": stage["pairs"]["pairs"] for stage in records},
             "truncation": truncation.as_dict(),
@@ -141,12 +138,12 @@ def _kept(file: Path, compute: Callable[[], Values]) -> Values:
 def _run_shared(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
     """Train one stage on packed rows; returns its records and its validation."""
     run, settings, autocast = policy.run, policy.run.settings, policy.run.weights[1]
-    module, show, budget = policy.shared, policy.progress, settings.packing.tokens_per_row
+    module, budget = policy.shared, settings.packing.tokens_per_row
     # The first stage's reference is the policy as it was given, whatever the lambda.
     kept = policy.references if stage.name == "stage-1" else run.checkpoints
 
     def logps(data: RunData, what: str) -> Values:
-        with show(f"{stage.name}: {what}", len(data.items)) as advance:
+        with progress(f"{stage.name}: {what}", len(data.items)) as advance:
             return pair_logps(module, data, budget, autocast=autocast, advance=advance)
 
     def reference(data: RunData, what: str) -> Values:
@@ -161,7 +158,7 @@ def _run_shared(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
     )
     objective = CorfuObjective(before, settings.beta, settings.lambda_)
     options: dict[str, Any] = {"autocast": autocast, "resume": run.resume}
-    with show(f"{stage.name}: training", len(plan)) as advance:
+    with progress(f"{stage.name}: training", len(plan)) as advance:
         records, measured = train_packed(
             module, policy.tokenizer, stage.train, plan, objective, run.checkpoints / stage.name,
             settings, advance=advance, **options,
@@ -205,7 +202,6 @@ def sweep_lambda(
     *,
     engine: Engine = "shared",
     resume: bool = False,
-    progress: Progress = bars,
     say: Callable[[str], None] | None = None,
 ) -> pl.DataFrame:
     """Train one run for each lambda (appendix F), into ``out/lambda-VALUE``; lambda 0 is DPO.
@@ -220,7 +216,7 @@ def sweep_lambda(
     for value in lambdas:
         run = f"lambda-{value:g}"
         changed = settings.model_copy(update={"lambda_": value})
-        same: dict[str, Any] = {"engine": engine, "resume": resume, "progress": progress, "say": say}
+        same: dict[str, Any] = {"engine": engine, "resume": resume, "say": say}
         record = train_corfu(dataset, model, out / run, changed, references=references, **same)
         rows += [
             {

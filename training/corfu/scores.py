@@ -22,6 +22,7 @@ import torch
 from evaluation.datasets import MedievalDataset, Split
 from ground import ROOT
 from ground.contracts.rows import QUADRANTS
+from ground.progress import progress
 from ground.storage.tables import read_table
 from training.classifier.items import predicted
 from training.packing.attention import attention_of
@@ -78,17 +79,17 @@ def quadrant_log_probabilities(
     tokens_per_row: int,
     *,
     calibrated: bool = True,
-    advance: Callable[[int], None] = lambda _: None,
 ) -> torch.Tensor:
     """Return log-probabilities of the four labels, normalised over them. *Shape:* (n_items, 4).
 
     ``data`` is what `scored_data` gives; a packed row of one item may have more than ``tokens_per_row``. ``calibrated``
-    and ``advance`` are as of `score_quadrants`.
+    is as of `score_quadrants`.
     """
     contexts, segments = data.contexts.lengths, data.statements.lengths
     # Eight segments of an item behind a context that was cut for one: what held the run's pairs may not hold them.
     largest = max(int(contexts[item.context] + segments[list(item.statements)].sum()) for item in data.items)
-    found = read_items(policy, data, max(tokens_per_row, largest), advance=advance)
+    with progress("scoring", len(data.items)) as advance:
+        found = read_items(policy, data, max(tokens_per_row, largest), advance=advance)
     with_label, alone = found.split(len(QUADRANTS), dim=1)
     scores: torch.Tensor = (with_label - alone if calibrated else with_label).log_softmax(-1)
     return scores
@@ -102,7 +103,6 @@ def score_quadrants(
     *,
     calibrated: bool = True,
     name: str | None = None,
-    advance: Callable[[int], None] = lambda _: None,
     told: Callable[[Truncation], object] = lambda _: None,
 ) -> pl.DataFrame:
     """Predict the quadrants of a split with a policy: a CoRFu run folder, or any causal model.
@@ -114,7 +114,6 @@ def score_quadrants(
         settings: packing, hardware, the split's column and the seed that the predictions carry: those of the run.
         calibrated: whether the labels' own log-probabilities behind the context are taken off.
         name: of the model in the predictions; the folder's, or the hub's name, where left out.
-        advance: is told the rows that are done.
         told: is told what cutting the contexts cost.
 
     Returns:
@@ -136,7 +135,7 @@ def score_quadrants(
         policy = load_model(model, "causal", settings.hardware, seed=settings.seed, attention=attention).eval()
         check_sharing(policy)
         found = quadrant_log_probabilities(
-            SharedPolicy(policy), data, settings.packing.tokens_per_row, calibrated=calibrated, advance=advance
+            SharedPolicy(policy), data, settings.packing.tokens_per_row, calibrated=calibrated
         )
     name = name or (Path(model).resolve().name if Path(model).is_dir() else str(model))
     return predicted(rows["id"].to_list(), found.exp(), name, settings.seed)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +29,6 @@ __all__ = [
     "CorfuObjective",
     "CorfuStage",
     "Policy",
-    "Progress",
     "corfu_stages",
     "pair_logps",
     "pair_values",
@@ -54,10 +52,6 @@ class CorfuStage:
     validation: RunData
 
 
-Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
-"""Entered with the name and the number of steps of a piece of work; what it yields is told the steps that are done."""
-
-
 @dataclass(frozen=True)
 class Policy:
     """What the stages of a run share: the policy that they train one after the other."""
@@ -65,7 +59,6 @@ class Policy:
     model: Any
     tokenizer: Any
     run: Run
-    progress: Progress
     references: Path
 
     @cached_property

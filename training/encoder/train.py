@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -157,8 +157,6 @@ def predict(
     model: EncoderClassifier | Path,
     dataset: MedievalDataset,
     split: Split,
-    *,
-    advance: Callable[[int], None] = lambda _: None,
 ) -> pl.DataFrame:
     """Judge the rows of a split.
 
@@ -166,7 +164,6 @@ def predict(
         model: a classifier or its run folder.
         dataset: its rows are read as in training.
         split: which split, by the column that the model was trained with.
-        advance: is told the forward passes that are done.
 
     Returns:
         Predictions as the contract has them: id, label, scores (Q1 to Q4), model, seed; ordered by id.
@@ -177,7 +174,8 @@ def predict(
     encoded = encoded_rows(classifier, dataset, rows)
     classifier.module.eval()
     judge, scores = classifier.judge(encoded), torch.empty((len(encoded), len(QUADRANTS)), dtype=torch.float64)
-    for chunk in _chunks(encoded, range(len(encoded)), settings.statements_per_forward):
-        scores[chunk] = judge(chunk).quadrant.double().softmax(dim=1).cpu()
-        advance(1)
+    with progress(f"predicting {classifier.name}", len(encoded)) as advance:
+        for chunk in _chunks(encoded, range(len(encoded)), settings.statements_per_forward):
+            scores[chunk] = judge(chunk).quadrant.double().softmax(dim=1).cpu()
+            advance(len(chunk))
     return predicted(rows["id"].to_list(), scores, classifier.name, settings.seed)

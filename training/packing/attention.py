@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -123,13 +124,22 @@ def visible(row: PackedRow, first: int = 0, last: int | None = None) -> torch.Te
 
     *Shape:* (last - first, n).
     """
-    context, segment = row.context_of, row.segment_of
-    order = torch.arange(context.shape[0], device=context.device)
-    asks = order[first:last, None]
-    in_sight = (segment[None, :] == 0) | (segment[first:last, None] == segment[None, :])
-    # Padding sees itself, since a query that sees nothing gives NaN.
-    seen = (context[first:last, None] == context[None, :]) & in_sight & ((context[None, :] >= 0) | (order == asks))
-    return seen & (order <= asks)
+    order = torch.arange(row.context_of.shape[0], device=row.context_of.device)
+    return _rule(row)(None, None, order[first:last, None], order[None])
+
+
+def _rule(row: PackedRow) -> Callable[[Any, Any, torch.Tensor, torch.Tensor], torch.Tensor]:
+    """Return whether a query sees a key, by their places in the row, as FlexAttention asks for each pair of them."""
+    context_of, segment_of = row.context_of, row.segment_of
+
+    def rule(_batch: Any, _head: Any, query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
+        same = context_of[query] == context_of[key]
+        in_sight = (segment_of[key] == 0) | (segment_of[query] == segment_of[key])
+        # Padding sees itself, since a query that sees nothing gives NaN.
+        real = (context_of[key] >= 0) | (query == key)
+        return same & in_sight & real & (key <= query)
+
+    return rule
 
 
 def _blocks(row: PackedRow) -> tuple[torch.Tensor, torch.Tensor]:
@@ -155,16 +165,8 @@ def _listed(blocks: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 def _flex(row: PackedRow) -> Any:
     from torch.nn.attention.flex_attention import BlockMask
 
-    context_of, segment_of = row.context_of, row.segment_of
-
-    def rule(_batch: Any, _head: Any, query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
-        same = context_of[query] == context_of[key]
-        in_sight = (segment_of[key] == 0) | (segment_of[query] == segment_of[key])
-        real = (context_of[key] >= 0) | (query == key)
-        return same & in_sight & real & (key <= query)
-
     partly, wholly = _blocks(row)
-    return BlockMask.from_kv_blocks(*_listed(partly), *_listed(wholly), BLOCK_SIZE=FLEX_BLOCK, mask_mod=rule)
+    return BlockMask.from_kv_blocks(*_listed(partly), *_listed(wholly), BLOCK_SIZE=FLEX_BLOCK, mask_mod=_rule(row))
 
 
 def attention_mask(row: PackedRow, implementation: str, dtype: torch.dtype) -> Any:

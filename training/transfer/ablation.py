@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Any, Literal
 
 import polars as pl
@@ -24,7 +23,6 @@ import polars as pl
 from evaluation.datasets import TextDataset
 from evaluation.markdown import percent_cell
 from evaluation.numbers import evaluate_predictions, trained_in_paper
-from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import OntogroundError, UsageError
 from ground.flow.manifest import to_json
 from ground.markdown import markdown_table
@@ -103,7 +101,6 @@ def ablate(
     *,
     training: MedvalSettings | None = None,
     generation: GenerationSettings | None = None,
-    train_tasks: Sequence[str] = (),
     baseline: bool = True,
 ) -> dict[str, Any]:
     """Train and evaluate every cell, and write ``ablation.json`` and ``ablation.md``.
@@ -116,25 +113,25 @@ def ablate(
         out: takes the results; the cells' folders lie in it.
         training: the paper's where left out.
         generation: greedy where left out.
-        train_tasks: what is trained on; the paper's where left out. All other tasks of the test split are held out.
         baseline: judge with the base model too.
 
     Returns:
-        What ``ablation.json`` holds: for each cell ``rows``, ``kept``, and macro-F1 as a mean over tasks
-        (``in_distribution``, ``held_out``, ``all``), with ``by_task`` and ``share_unparseable``.
+        What ``ablation.json`` holds: for each cell ``rows``, ``kept``, and macro-F1 as a mean over tasks, with its
+        interval (``in_distribution``: the paper's tasks of training; ``held_out``: all others; ``all``), with
+        ``by_task`` and ``share_unparseable``.
     """
-    tasks = resolve_tasks(train_tasks, "medval") if train_tasks else trained_in_paper()
+    tasks = trained_in_paper()
     _refuse_folders(sorted({cell.dataset for cell in cells}), reference, max(cell.tau for cell in cells))
     settings, answers = training or MedvalSettings(), generation or GenerationSettings()
     found = []
     if baseline:
-        found.append({"cell": BASELINE, **_judged(model, out / BASELINE, reference, answers, tasks)})
+        found.append({"cell": BASELINE, **_judged(model, out / BASELINE, reference, answers)})
     for cell in cells:
         rows = TextDataset.open(cell.dataset, "medval")
         counts = {name: rows.count("train", tasks, tau) for name, tau in (("rows", 0.0), ("kept", cell.tau))}
         own = settings.model_copy(update={"tasks": tuple(tasks), "min_consistency": cell.tau})
         train_medval(cell.dataset, model, cell.folder / "run", own, resume=True)
-        judged = _judged(str(cell.folder / "run"), cell.folder / "run", reference, answers, tasks)
+        judged = _judged(str(cell.folder / "run"), cell.folder / "run", reference, answers)
         found.append({"cell": cell.name, "teacher": cell.teacher, "tau": cell.tau, **counts, **judged})
     result = {
         "model": Path(model).name,
@@ -147,24 +144,13 @@ def ablate(
     return result
 
 
-def _judged(
-    model: str, folder: Path, reference: Path, settings: GenerationSettings, tasks: Sequence[str]
-) -> dict[str, Any]:
+def _judged(model: str, folder: Path, reference: Path, settings: GenerationSettings) -> dict[str, Any]:
     file = folder / "predictions-test.parquet"
     generate_medval(reference, model, file, settings)
     numbers = evaluate_predictions("medval", file, reference)
-    by_task = {task: one["macro_f1"] for task, one in numbers["by_task"].items()}
-
-    def mean(chosen: Callable[[str], bool]) -> float | None:
-        """Return the mean of tasks, which count the same."""
-        values = [one["value"] for task, one in by_task.items() if chosen(task) and one["value"] is not None]
-        return round(fmean(values), 6) if values else None
-
     return {
-        "in_distribution": mean(lambda task: task in tasks),
-        "held_out": mean(lambda task: task not in tasks),
-        "all": mean(lambda _: True),
-        "by_task": by_task,
+        **numbers["over_tasks"],
+        "by_task": {task: one["macro_f1"] for task, one in numbers["by_task"].items()},
         "share_unparseable": numbers["share_unparseable"],
         "unsafe_f1": numbers["overall"]["unsafe_f1"],
     }
@@ -175,12 +161,12 @@ def ablation_table(result: Mapping[str, Any]) -> str:
     rows = []
     for cell in result["cells"]:
         trained = "–" if "kept" not in cell else f"{cell['kept']:,} of {cell['rows']:,}"
-        shares = (cell[name]["value"] for name in ("unsafe_f1", "share_unparseable"))
-        values = (*(cell[name] for name in COLUMNS), *shares)
-        rows.append((cell["cell"], trained, *(percent_cell({"value": value}) for value in values)))
+        shares = (percent_cell(cell[name]) for name in (*COLUMNS, "unsafe_f1", "share_unparseable"))
+        rows.append((cell["cell"], trained, *shares))
     heads = ("Data", "Rows trained on", *COLUMNS.values(), "F1 (unsafe)", "No readable answer")
     return (
-        f"# Ablation: {result['model']}\n\nMacro-F1 over risk levels, as a mean over tasks, in percent. Trained on: "
+        f"# Ablation: {result['model']}\n\nMacro-F1 over risk levels, as a mean over tasks, in percent, with 95% "
+        f"intervals. Trained on: "
         f"{', '.join(result['train_tasks'])}.\n\n{markdown_table(heads, rows)}"
     )
 

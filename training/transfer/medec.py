@@ -20,7 +20,7 @@ from evaluation.predictions import Check, refuse_rows
 from ground.errors import InputError
 from ground.lm.settings import LmSettings
 from ground.storage.foreign import read_foreign
-from training.asking.engine import Advance, AskedReport, ask
+from training.asking.engine import AskedReport, ask
 from training.asking.texts import AskedSettings, question_of
 from training.transfer.downstream import Rows, used_rows
 
@@ -97,7 +97,6 @@ def ask_medec(
     out: Path,
     *,
     licence_tier: str = "credentialed",
-    advance: Advance = lambda _: None,
 ) -> tuple[AskedReport, list[dict[str, Any]]]:
     """Ask a language model about the notes of a file, zero-shot; files and errors are those of `ask`.
 
@@ -111,7 +110,7 @@ def ask_medec(
         raise InputError("the file holds no note", file=path)
     asked = ask(
         question_of(kind), rows, model_settings, settings.model_copy(update={"shots": 0}), workspace, out,
-        licence_tier=licence_tier, name=path.stem, advance=advance,
+        licence_tier=licence_tier, name=path.stem,
         about={"file": path.name, "dropped": dict(dropped), "examples": {}},
     )  # fmt: skip
     return asked, rows

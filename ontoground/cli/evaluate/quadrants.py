@@ -318,15 +318,12 @@ def _hardware(options: Quadrants, source: _Source) -> HardwareSettings:
 
 
 def _zeroshot(options: Quadrants, dataset: MedievalDataset, column: str) -> dict[str, Any]:
-    from ground.progress import progress
     from ontoground.cli.render import note
     from training.asking.quadrants import ZeroshotSettings, predict_zeroshot
 
     model, settings = options.language_model("zeroshot", ZeroshotSettings, split=options.split, split_column=column)
     folder = run_folder(options.workspace, "zeroshot", short_name(model.model))
-    total = dataset.split_rows(settings.split, settings.split_column).height
-    with progress(f"asking {model.model}", settings.rows or total) as advance:
-        report = predict_zeroshot(dataset, model, settings, options.workspace, folder, advance)
+    report = predict_zeroshot(dataset, model, settings, options.workspace, folder)
     unread = 100 * report.share_unparseable
     note(f"{model.model}: {report.rows:,} statements asked, {unread:.1f}% without a readable label")
     return options.predicted(folder, model.model, "zero-shot", seed=model.seed, trained_on_another_dataset=False)

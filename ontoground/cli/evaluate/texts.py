@@ -166,17 +166,13 @@ def _evaluated(
 
 
 def _asked(options: Text, dataset: TextDataset) -> dict[str, Any]:
-    from ground.contracts.taxonomy import resolve_tasks
-    from ground.progress import progress
     from ontoground.cli.render import note
     from training.asking.texts import SHOTS, AskedSettings, ask_dataset
 
     model, settings = options.language_model("asked", AskedSettings, split=options.split, shots=options.shots)
     method = SHOTS[settings.shots]
     folder = run_folder(options.workspace, method, dataset.kind, short_name(model.model))
-    total = dataset.count(settings.split, resolve_tasks(settings.tasks, dataset.kind))
-    with progress(f"asking {model.model}", min(settings.rows or total, total)) as advance:
-        report = ask_dataset(dataset, model, settings, options.workspace, folder, advance)
+    report = ask_dataset(dataset, model, settings, options.workspace, folder)
     note(f"{model.model}: {report.rows:,} rows asked, {100 * report.share_unparseable:.1f}% without a readable answer")
     return options.predicted(folder, model.model, method)
 

@@ -183,7 +183,7 @@ def test_the_copy_that_trl_keeps_as_reference_is_not_left_in_the_run_folder(curr
 
 
 def test_a_stopped_run_of_trl_goes_on_to_the_weights_of_one_that_was_not(
-    dataset: MedievalDataset, model: Path, curriculum: Path, tmp_path: Path
+    dataset: MedievalDataset, model: Path, curriculum: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class StopError(Exception):
         pass
@@ -201,8 +201,9 @@ def test_a_stopped_run_of_trl_goes_on_to_the_weights_of_one_that_was_not(
         yield advance
 
     asked = settings(0.5, "curriculum")
-    with pytest.raises(StopError):
-        train_corfu(dataset, model, tmp_path / "run", asked, engine="trl", progress=progress)
+    with monkeypatch.context() as patched, pytest.raises(StopError):
+        patched.setattr("training.corfu.engine_trl.progress", progress)
+        train_corfu(dataset, model, tmp_path / "run", asked, engine="trl")
     record = train_corfu(dataset, model, tmp_path / "run", asked, engine="trl", resume=True)
     assert [len(stage["records"]) for stage in record["stages"]] == [5, 5, 5]
     assert relative(adapter(tmp_path / "run"), adapter(curriculum)) < 1e-6

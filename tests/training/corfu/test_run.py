@@ -57,6 +57,9 @@ def adapter(folder: Path) -> dict[str, torch.Tensor]:
     return dict(load_file(folder / "adapter_model.safetensors"))
 
 
+SHOWN = "training.corfu.run.progress"
+
+
 def stopping(where: str, after: int) -> Callable[[str, int], AbstractContextManager[Callable[[int], None]]]:
     """Stop the run once so many steps of the named work are done; 0: before its first."""
 
@@ -113,8 +116,9 @@ def test_a_stopped_run_goes_on_to_the_weights_of_one_that_was_not(
     asked = settings("curriculum", dropout=0.3)
     whole = tmp_path_factory.getbasetemp() / "whole"
     expected = train_corfu(dataset, model, whole, asked, resume=True)
+    monkeypatch.setattr(SHOWN, stopping(where, after))
     with pytest.raises(StopError):
-        train_corfu(dataset, model, tmp_path / "run", asked, progress=stopping(where, after))
+        train_corfu(dataset, model, tmp_path / "run", asked)
     done: list[str] = []
 
     @contextmanager
@@ -122,9 +126,10 @@ def test_a_stopped_run_goes_on_to_the_weights_of_one_that_was_not(
         done.append(what)
         yield lambda _n: None
 
+    monkeypatch.setattr(SHOWN, progress)
     # As on a GPU: the largest row is run first, and changes nothing.
     monkeypatch.setattr("training.runs.folder.REHEARSED_ON", ("cpu",))
-    record = train_corfu(dataset, model, tmp_path / "run", asked, resume=True, progress=progress)
+    record = train_corfu(dataset, model, tmp_path / "run", asked, resume=True)
     assert record["memory"]["measured"] > 0
     assert not any(what.startswith("stage-1") for what in done)
     # A reference that was kept is not computed again from a policy that has moved since.
@@ -187,9 +192,12 @@ def test_the_run_folder_loads_without_this_package_and_says_how_it_was_made(
     assert train_corfu(dataset, model, out, settings(), resume=True) == kept
 
 
-def test_a_folder_with_another_run_is_refused(dataset: MedievalDataset, model: Path, tmp_path: Path) -> None:
+def test_a_folder_with_another_run_is_refused(
+    dataset: MedievalDataset, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SHOWN, stopping("stage-1: training", 1))
     with pytest.raises(StopError):
-        train_corfu(dataset, model, tmp_path, settings(), progress=stopping("stage-1: training", 1))
+        train_corfu(dataset, model, tmp_path, settings())
     with pytest.raises(UsageError, match="already holds a run"):
         train_corfu(dataset, model, tmp_path, settings())
     with pytest.raises(UsageError, match="started otherwise") as error:
@@ -234,7 +242,9 @@ def test_all_weights_train_at_rank_zero(dataset: MedievalDataset, model: Path, t
     assert abs(record["stages"][0]["records"][0]["margin"]) < 1e-6
 
 
-def test_a_sweep_trains_one_run_for_each_lambda(dataset: MedievalDataset, model: Path, tmp_path: Path) -> None:
+def test_a_sweep_trains_one_run_for_each_lambda(
+    dataset: MedievalDataset, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     done: list[str] = []
 
     @contextmanager
@@ -242,8 +252,9 @@ def test_a_sweep_trains_one_run_for_each_lambda(dataset: MedievalDataset, model:
         done.append(what)
         yield lambda _n: None
 
+    monkeypatch.setattr(SHOWN, progress)
     asked = settings("q1_q4", dropout=0.5, rate=0.1)
-    table = sweep_lambda(dataset, model, tmp_path, asked, (0.0, 50.0), progress=progress)
+    table = sweep_lambda(dataset, model, tmp_path, asked, (0.0, 50.0))
     # The reference is the policy as it was given, for every lambda the same.
     counts = [done.count(f"stage-1: {what}") for what in ("reference", "reference-validation", "training")]
     assert counts == [1, 1, 2]

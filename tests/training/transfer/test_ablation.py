@@ -98,17 +98,18 @@ def test_a_cell_is_trained_judged_and_shown_by_kind_of_task(tmp_path: Path) -> N
     assert (cell["rows"], cell["kept"]) == (10, 6)
     # Two tokens are no answer: all is wrong, and nothing is undefined.
     assert cell["share_unparseable"]["value"] == 1.0
-    assert (cell["in_distribution"], cell["held_out"], cell["all"]) == (0.0, 0.0, 0.0)
+    assert [cell[name]["value"] for name in ("in_distribution", "held_out", "all")] == [0.0, 0.0, 0.0]
     assert json.loads((tmp_path / "out" / "ablation.json").read_text())["cells"][0]["cell"] == "teacher, tau 0.9"
     assert "| teacher, tau 0.9 | 6 of 10 | 0.0 |" in (tmp_path / "out" / "ablation.md").read_text()
 
 
 def test_the_table_shows_the_untrained_model_without_rows() -> None:
-    numbers = {"in_distribution": 0.5, "held_out": None, "all": 0.5, "unsafe_f1": {"value": 0.7}}
+    half = {"value": 0.5, "low": 0.4, "high": 0.6}
+    numbers = {"in_distribution": half, "held_out": {"value": None}, "all": half, "unsafe_f1": {"value": 0.7}}
     cells = [
         {"cell": "untrained", **numbers, "share_unparseable": {"value": 0.0}},
         {"cell": "self, tau 0", "rows": 2000, "kept": 2000, **numbers, "share_unparseable": {"value": 0.0}},
     ]
     table = ablation_table({"model": "m", "train_tasks": [IN], "cells": cells})
-    assert "| untrained | – | 50.0 | – | 50.0 | 70.0 | 0.0 |" in table
+    assert "| untrained | – | 50.0 (40.0 to 60.0) | – | 50.0 (40.0 to 60.0) | 70.0 | 0.0 |" in table
     assert "| self, tau 0 | 2,000 of 2,000 |" in table

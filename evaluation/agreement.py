@@ -83,9 +83,7 @@ def alpha_estimate(ratings: Codes, k: int, *, resamples: int = RESAMPLES, seed: 
     return {"items": items, **estimate_of(float(value), np.array(draws), items)}
 
 
-def non_inferiority(
-    model: Codes, ratings: Codes, *, margin: float = MARGIN, resamples: int = NI_RESAMPLES, seed: int = 42
-) -> dict[str, Any]:
+def non_inferiority(model: Codes, ratings: Codes, *, seed: int = 42) -> dict[str, Any]:
     """Ask whether a model is not worse than a single expert, by a paired bootstrap of the items (supplement S2.3).
 
     The reference is the experts' majority, ties to the higher risk. A single expert is one of those who rated the item,
@@ -96,8 +94,6 @@ def non_inferiority(
     Args:
         model: *shape* (n,), 0 to 3, 4 for no answer.
         ratings: *shape* (m, n), codes, below 0 where missing; items with fewer than two ratings are left out.
-        margin: below 0.
-        resamples: B.
         seed: of the resamples.
 
     Returns:
@@ -107,7 +103,7 @@ def non_inferiority(
     """
     several = (ratings >= 0).sum(axis=0) > 1
     model, ratings = model[several], ratings[:, several]
-    n, result = len(model), {"items": len(model), "margin": margin, "resamples": resamples}
+    n, result = len(model), {"items": len(model), "margin": MARGIN, "resamples": NI_RESAMPLES}
     if n < FEWEST_CLUSTERS:
         return {**result, **dict.fromkeys(("model_f1", "expert_f1", "difference", "lower_bound", "p", "non_inferior"))}
     # A resample draws n pairs of an item and one of its raters; pairs with the same levels are of one kind.
@@ -118,7 +114,7 @@ def non_inferiority(
     tables = np.zeros((len(kinds), 2, LEVELS, LEVELS + 1))
     for who, said in enumerate(kinds.T[1:]):
         tables[np.arange(len(kinds)), who, kinds[:, 0], said] = 1
-    drawn = resampled(tables.reshape(len(kinds), -1), weights, resamples, seed).reshape(-1, *tables.shape[1:])
+    drawn = resampled(tables.reshape(len(kinds), -1), weights, NI_RESAMPLES, seed).reshape(-1, *tables.shape[1:])
     observed = np.tensordot(weights, tables, axes=1)
     (of_model, of_expert), difference = _f1(observed), np.subtract(*_f1(drawn).T)
     lower = float(np.percentile(difference, LOWER_BOUND))
@@ -128,8 +124,8 @@ def non_inferiority(
         "expert_f1": round(float(of_expert), DIGITS),
         "difference": estimate_of(float(of_model - of_expert), difference, n),
         "lower_bound": round(lower, DIGITS),
-        "p": round(float((1 + (difference <= margin).sum()) / (1 + resamples)), DIGITS),
-        "non_inferior": bool(lower > margin),
+        "p": round(float((1 + (difference <= MARGIN).sum()) / (1 + NI_RESAMPLES)), DIGITS),
+        "non_inferior": bool(lower > MARGIN),
     }
 
 

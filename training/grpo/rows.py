@@ -20,6 +20,7 @@ from ground.contracts.labels import parse_label
 from ground.errors import InputError, UsageError
 from ground.lm.sampling import unmarked
 from ground.stable import stable_hash
+from ground.storage.foreign import read_foreign
 
 __all__ = [
     "Row",
@@ -64,9 +65,7 @@ def read_sets(file: Path, categories: Sequence[str] = ()) -> dict[str, list[Row]
 
 
 def _read(file: Path, columns: Sequence[str]) -> pl.DataFrame:
-    if not file.is_file():
-        raise InputError("no such table of rows", file=file)
-    frame = pl.read_parquet(file, glob=False)
+    frame = read_foreign(file, "the table of rows", ", ".join(columns))
     if lost := [name for name in columns if name not in frame.columns]:
         raise InputError("columns are missing", file=file, expected=", ".join(lost))
     return frame

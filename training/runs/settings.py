@@ -290,4 +290,4 @@ class GrpoSettings(Section):
     optimizer: OptimizerSettings = OptimizerSettings(
         learning_rate=1e-5, warmup_ratio=0.0, schedule="constant_with_warmup"
     )
-    hardware: HardwareSettings = HardwareSettings(gradient_checkpointing=True, save_steps=10)
+    hardware: HardwareSettings = HardwareSettings(save_steps=10)

@@ -52,8 +52,11 @@ def test_arms_may_differ_in_labels_only(tmp_path: Path) -> None:
 
 
 def test_rows_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such table"):
+    with pytest.raises(InputError, match="is not there"):
         read_rows(tmp_path / "none.parquet")
+    (tmp_path / "damaged.parquet").write_bytes(b"PAR1")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_rows(tmp_path / "damaged.parquet")
     good = pl.read_parquet(write_rows(tmp_path / "a.parquet", {"1": "100"}))
     for frame, what in (
         (good.drop("lower"), "columns are missing"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -62,10 +63,8 @@ def _results(folder: Path) -> str:
     report = folder / "report" / "report.md"
     if not report.is_file():
         return "Not evaluated yet: `ontoground evaluate quadrants --model DIR --dataset DIR --baselines`."
-    lines = report.read_text(encoding="utf-8").partition("\n## Results\n")[2].splitlines()
-    starts = [at for at, line in enumerate(lines) if line.startswith("|")]
-    if not starts:
+    table = re.search(r"\n## Results\n(?:[^|\n].*\n|\n)*((?:\|.*\n)+)", report.read_text(encoding="utf-8"))
+    if table is None:
         return "See `report/report.md`."
-    end = next((at for at in range(starts[0], len(lines)) if not lines[at].startswith("|")), len(lines))
     said = "In percent, with 95% intervals over patients. From `report/report.md`, which has the rest and its limits."
-    return "\n".join([*lines[starts[0] : end], "", said])
+    return f"{table[1]}\n{said}"

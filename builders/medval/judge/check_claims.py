@@ -23,7 +23,7 @@ __all__ = ["claims", "is_read", "stopped_treatment"]
 _WORD = re.compile(r"(?<![\w'-])[A-Za-z][A-Za-z'-]*[A-Za-z](?![\w'])")
 _SHORTEST = 4
 # Words of its own that a segment may have for each of its telling words; of a note on a conversation, more.
-_OWN_WORDS = {False: 1 / 3, True: 2 / 3}
+_OWN_WORDS = {False: 1 / 3, True: 1}
 # What a note on a conversation pays for a clinical word of its own, and for one that carries a claim.
 _CLINICAL, _CLAIM = 2, 3
 # Decades by which a word is more frequent in names than in English if it is clinical for sure; of several words that
@@ -86,7 +86,7 @@ def _foreign(c: Comparison) -> list[Finding]:
 
 
 def _is_evident(c: Comparison, telling: list[re.Match[str]]) -> bool:
-    """Tell whether words that nobody said make a claim: one that is clinical for sure, or several of which one may be."""
+    """Tell whether words that nobody said make a claim: one that is clinical for sure, or several, one maybe clinical."""
     plain = c.knowledge.plain
     said = [match.group().lower() for match in telling]
     sure = any(plain.lead(word) >= _FOR_SURE for word in said)

@@ -112,12 +112,35 @@ class Comparison:
         )
 
     def half_said(self, text: str) -> bool:
-        """Tell whether a conversation says what an element of a word means: if it means the whole, is not read."""
-        parts = [part for word in _LETTERS.findall(text.lower()) for part in elements_of(word)]
+        """Tell whether a conversation says a part of a name: if it means the whole, is not read.
+
+        A part is a telling word or another that begins as it does ("appendix", "appendectomy"), or what an element of a
+        word means.
+        """
+        if not self.spoken:
+            return False
         everyday = self.knowledge.plain.frequent
-        return self.spoken and any(
+        telling = [word for word in _LETTERS.findall(text.lower()) if len(word) > LONG and word not in words("general")]
+        if any(word not in self.knowledge.plain and self.given.by_stem.get(stem(word)) for word in telling):
+            return True
+        parts = [part for word in telling for part in elements_of(word)]
+        return any(
             match.group() not in everyday for part in parts for match in _beginning(part).finditer(self.given.lower)
         )
+
+    def hinted(self, one: Seen) -> bool:
+        """Tell whether somebody's own words may mean a problem or a drug that they do not name.
+
+        They have other everyday words for it if its name is one of these, a part of one of its names, or a drug for it.
+        """
+        if not self.spoken:
+            return False
+        name = one.mention.text.lower()
+        if all(word in self.knowledge.plain for word in _LETTERS.findall(name)):
+            return True
+        graph = self.knowledge.graph
+        names = [name, *(other for cui in one.mention.cuis[:1] if cui in graph for other in graph.names(cui))]
+        return any(map(self.half_said, names)) or self.treated(one)
 
     def abbreviated(self, text: str) -> bool:
         """Tell whether the input has the first letters of a phrase of several words."""

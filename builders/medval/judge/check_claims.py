@@ -24,11 +24,12 @@ _WORD = re.compile(r"(?<![\w'-])[A-Za-z][A-Za-z'-]*[A-Za-z](?![\w'])")
 _SHORTEST = 4
 # Words of its own that a segment may have for each of its telling words; of a note on a conversation, more.
 _OWN_WORDS = {False: 1 / 3, True: 1}
-# What a note on a conversation pays for a clinical word of its own, and for one that carries a claim.
-_CLINICAL, _CLAIM = 2, 3
-# Decades by which a word is more frequent in names than in English if it is clinical for sure; of several words that
-# nobody said, one that is not everyday is enough.
-_FOR_SURE, _SEVERAL = 2.4, 3
+# What a note on a conversation pays for a word of its own that is clinical or carries a claim.
+_CLINICAL = 3
+# Decades by which a word that is clinical for sure is more frequent in names than in English.
+_FOR_SURE = 2.4
+# So many words that nobody said are a claim, whatever they are.
+_SEVERAL = 3
 _LIST_MARK = re.compile(r"(?:^[ \t]*|[.;:]\s+|#\s?)(?P<number>\d{1,2})[.)](?!\d)", re.MULTILINE)
 _PERSON = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr)\.? (?:[A-Z][a-z]+ )?$")
 # A person is who has an age: whatever the name, it says nothing of the illness.
@@ -86,11 +87,12 @@ def _foreign(c: Comparison) -> list[Finding]:
 
 
 def _is_evident(c: Comparison, telling: list[re.Match[str]]) -> bool:
-    """Tell whether words that nobody said make a claim: one that is clinical for sure, or several, one maybe clinical."""
-    plain = c.knowledge.plain
-    said = [match.group().lower() for match in telling]
-    sure = any(plain.lead(word) >= _FOR_SURE for word in said)
-    return sure or (len(said) >= _SEVERAL and any(word not in plain for word in said))
+    """Tell whether words that nobody said make a claim: several, or one that is clinical for sure."""
+    return len(telling) >= _SEVERAL or any(_is_sure(c, match.group()) for match in telling)
+
+
+def _is_sure(c: Comparison, word: str) -> bool:
+    return c.knowledge.plain.lead(word.lower()) >= _FOR_SURE
 
 
 def stopped_treatment(c: Comparison) -> list[Finding]:
@@ -149,13 +151,13 @@ def _tells(c: Comparison, match: re.Match[str]) -> bool:
 def _cost(c: Comparison, match: re.Match[str]) -> int:
     """Return how much of what a segment may say in words of its own a word takes; 0: it is never one of these."""
     word = match.group()
-    if word.isupper() or _is_name(c.output, match):
+    if word.isupper() or _is_name(c.output, match) or (_is_sure(c, word) and not c.half_said(word)):
         return 0
     if word.lower() in c.knowledge.plain and not _claims().match(word):
         return 1
     if not c.spoken or _kind_by_ending(word):
         return 0
-    return _CLAIM if _claims().match(word) else _CLINICAL
+    return _CLINICAL
 
 
 def _known(c: Comparison, word: str) -> bool:

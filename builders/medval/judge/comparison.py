@@ -31,6 +31,8 @@ _MISHEARD = 3
 # Letters of an abbreviation at most, and of each word that it stands for at least.
 _ABBREVIATION, _SPOKEN = 5, 2
 _ENDING = 3
+# Of the words of another name, so many must be said at least.
+_HALF = 1 / 2
 _LETTERS = re.compile(r"[A-Za-z][A-Za-z'-]+")
 
 
@@ -111,36 +113,41 @@ class Comparison:
             for at in (match.start() for match in _beginning(parts[0]).finditer(self.given.lower))
         )
 
-    def half_said(self, text: str) -> bool:
-        """Tell whether a conversation says a part of a name: if it means the whole, is not read.
+    def half_said(self, text: str, share: float = 0) -> bool:
+        """Tell whether a conversation says parts of a name: if it means the whole, is not read.
 
         A part is a telling word or another that begins as it does ("appendix", "appendectomy"), or what an element of a
-        word means.
+        word means. There is one, and at least this ``share`` of the words has one.
         """
         if not self.spoken:
             return False
-        everyday = self.knowledge.plain.frequent
         telling = [word for word in _LETTERS.findall(text.lower()) if len(word) > LONG and word not in words("general")]
-        if any(word not in self.knowledge.plain and self.given.by_stem.get(stem(word)) for word in telling):
+        said = sum(map(self._partly_said, telling))
+        return said > 0 and said >= share * len(telling)
+
+    def _partly_said(self, word: str) -> bool:
+        plain = self.knowledge.plain
+        if word not in plain and self.given.by_stem.get(stem(word)):
             return True
-        parts = [part for word in telling for part in elements_of(word)]
         return any(
-            match.group() not in everyday for part in parts for match in _beginning(part).finditer(self.given.lower)
+            match.group() not in plain.frequent
+            for part in elements_of(word)
+            for match in _beginning(part).finditer(self.given.lower)
         )
 
     def hinted(self, one: Seen) -> bool:
-        """Tell whether somebody's own words may mean a problem or a drug that they do not name.
+        """Tell whether somebody's own words may mean a problem that they do not name.
 
-        They have other everyday words for it if its name is one of these, a part of one of its names, or a drug for it.
+        They have other everyday words for it if its name is one of these, a part of the name, half of another name, or
+        a drug for it.
         """
         if not self.spoken:
             return False
-        name = one.mention.text.lower()
-        if all(word in self.knowledge.plain for word in _LETTERS.findall(name)):
+        name, graph = one.mention.text.lower(), self.knowledge.graph
+        if all(word in self.knowledge.plain for word in _LETTERS.findall(name)) or self.half_said(name):
             return True
-        graph = self.knowledge.graph
-        names = [name, *(other for cui in one.mention.cuis[:1] if cui in graph for other in graph.names(cui))]
-        return any(map(self.half_said, names)) or self.treated(one)
+        others = (other for cui in one.mention.cuis[:1] if cui in graph for other in graph.names(cui))
+        return self.treated(one) or any(self.half_said(other, _HALF) for other in others)
 
     def abbreviated(self, text: str) -> bool:
         """Tell whether the input has the first letters of a phrase of several words."""

@@ -20,8 +20,8 @@ from pathlib import Path
 from benchmarks.command import parser, run
 from builders.medval.items import Item, Judgement, Validator
 from builders.medval.rules.engine import open_rules
-from builders.medval.sources import READERS
-from builders.medval.sources.rows import csv_rows
+from builders.medval.sources import READERS, mts_dialog
+from builders.medval.sources.rows import csv_rows, text_of
 from builders.texts.origin import Origin, Refusal, Tally
 from builders.texts.sources import text_sources
 from ground.contracts.rows_text import MedvalTask
@@ -176,6 +176,20 @@ def trials(texts: Path, half: str) -> Iterator[Trial]:
                 yield from _appended(source, item.origin.inner_id, item, item.reference or "")
         if task != "query2question":
             yield from _others(source, [(one.origin.inner_id, one) for one in items.values()])
+    yield from _other_sections(texts / "mts_dialog", half)
+
+
+def _other_sections(folder: Path, half: str) -> Iterator[Trial]:
+    """Yield clean sections of MTS-Dialog that no task reads (history, review of systems): no table fits them."""
+    for path in mts_dialog.files(folder):
+        for _, row in csv_rows(path, mts_dialog.COLUMNS):
+            dialogue, section = text_of(row["dialogue"]), text_of(row["section_text"])
+            name = f"{path.stem.removeprefix('MTS-Dialog-')}/{text_of(row['ID'])}"
+            wanted = row["section_header"].strip().upper() not in mts_dialog.WANTED and _half(name) == half
+            if wanted and len(section) >= mts_dialog.SHORTEST and mts_dialog.PATIENT.search(dialogue):
+                item = _item("dialogue2note", name, dialogue)
+                yield Trial("mts_dialog, other sections", name, item, section)
+                yield from _appended("mts_dialog, other sections", name, item, section)
 
 
 def _others(source: str, items: Sequence[tuple[str, Item]]) -> Iterator[Trial]:

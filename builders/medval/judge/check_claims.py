@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from builders.medval.judge.check_details import slightly_off
 from builders.medval.judge.check_drugs import stops_unheard
 from builders.medval.judge.comparison import Comparison, Finding, quoted
+from builders.medval.judge.degrees import denies
 from builders.medval.judge.tables import words
 from builders.medval.judge.view import american
 from builders.medval.reading import Seen
@@ -22,9 +23,13 @@ __all__ = ["claims", "is_read", "stopped_treatment"]
 _WORD = re.compile(r"(?<![\w'-])[A-Za-z][A-Za-z'-]*[A-Za-z](?![\w'])")
 _SHORTEST = 4
 # Words of its own that a segment may have for each of its telling words; of a note on a conversation, more.
-_OWN_WORDS = {False: 1 / 3, True: 2 / 3}
-# What a note on a conversation pays for a clinical word of its own, and for one that carries a claim.
-_CLINICAL, _CLAIM = 2, 3
+_OWN_WORDS = {False: 1 / 3, True: 1}
+# What a note on a conversation pays for a word of its own that is clinical or carries a claim.
+_CLINICAL = 3
+# Decades by which a word that is clinical for sure is more frequent in names than in English.
+_FOR_SURE = 2.4
+# So many words that nobody said are a claim, whatever they are.
+_SEVERAL = 3
 _LIST_MARK = re.compile(r"(?:^[ \t]*|[.;:]\s+|#\s?)(?P<number>\d{1,2})[.)](?!\d)", re.MULTILINE)
 _PERSON = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr)\.? (?:[A-Z][a-z]+ )?$")
 # A person is who has an age: whatever the name, it says nothing of the illness.
@@ -63,28 +68,31 @@ def claims(c: Comparison) -> list[Finding]:
 def _foreign(c: Comparison) -> list[Finding]:
     """Return sentences of a note that make a claim, and of which the conversation says nothing, in any words.
 
-    A single word that it does not have may be the clinical one for what was said; a whole sentence of such is not.
+    A single word that it does not have may be the clinical one for what was said; a whole sentence of such is not. What
+    a note denies nobody need have asked for.
     """
     found = []
     for segment in c.made.segments:
+        if denies(c.output, segment.begin, segment.end):
+            continue
         telling = [match for match in _WORD.finditer(c.output, segment.begin, segment.end) if _tells(c, match)]
         named = [one for one in c.made.seen if segment.begin <= one.mention.begin < segment.end and one.mention.cuis]
         # Disorders and drugs that a release names have checks of their own.
         if any(one.mention.kind in {"disorder", "drug"} or _borne_out(c, one) for one in named):
             continue
-        if not (named or _make_claim(c, telling)):
-            continue
-        if telling and not any(_known(c, match.group()) or c.half_said(match.group()) for match in telling):
+        if _is_evident(c, telling) and not any(_known(c, m.group()) or c.half_said(m.group()) for m in telling):
             text = "the output says something of which the input says nothing"
             found.append(quoted("strange_claim", text, c, telling[0].start(), telling[-1].end()))
     return found
 
 
-def _make_claim(c: Comparison, telling: list[re.Match[str]]) -> bool:
-    """Tell whether several words make a claim: one by its beginning, or as a name that is no English."""
-    said = [match.group() for match in telling]
-    strange = (word for word in said if not (word.isupper() or c.knowledge.plain.is_english(word.lower())))
-    return len(said) > 1 and (any(_claims().match(word) for word in said) or any(strange))
+def _is_evident(c: Comparison, telling: list[re.Match[str]]) -> bool:
+    """Tell whether words that nobody said make a claim: several, or one that is clinical for sure."""
+    return len(telling) >= _SEVERAL or any(_is_sure(c, match.group()) for match in telling)
+
+
+def _is_sure(c: Comparison, word: str) -> bool:
+    return c.knowledge.plain.lead(word.lower()) >= _FOR_SURE
 
 
 def stopped_treatment(c: Comparison) -> list[Finding]:
@@ -143,13 +151,13 @@ def _tells(c: Comparison, match: re.Match[str]) -> bool:
 def _cost(c: Comparison, match: re.Match[str]) -> int:
     """Return how much of what a segment may say in words of its own a word takes; 0: it is never one of these."""
     word = match.group()
-    if word.isupper() or _is_name(c.output, match):
+    if word.isupper() or _is_name(c.output, match) or (_is_sure(c, word) and not c.half_said(word)):
         return 0
     if word.lower() in c.knowledge.plain and not _claims().match(word):
         return 1
     if not c.spoken or _kind_by_ending(word):
         return 0
-    return _CLAIM if _claims().match(word) else _CLINICAL
+    return _CLINICAL
 
 
 def _known(c: Comparison, word: str) -> bool:

@@ -27,7 +27,9 @@ _OF_WHOM = re.compile(r" in (?P<group>\w+(?: \w+)?)(?=[?,])")
 _TIME = re.compile(r"[\s-]*(?P<unit>day|week|month|year)s?(?:[\s-]old)?\b", re.IGNORECASE)
 _YEARS, _TIMES = 5, 1.5
 _WHOLE = re.compile(r"\d[\d.,/]*\d|\d")
-_AGE = re.compile(r"[- ]years?[- ]old\b", re.IGNORECASE)
+_AGE = re.compile(r"[- ](?:years?[- ]old|y\.?[/ ]?o\b)", re.IGNORECASE)
+# A time of the day, a date, or a range of numbers ("the 70s").
+_CLOCK_BEFORE, _CLOCK_AFTER = re.compile(r"\d[:/]$"), re.compile(r"[:/]\d|s\b")
 # A left and a right one of these are two parts of the body, not one part on either side of it.
 _OWN_PART = re.compile(
     r" (?:heart|ventric\w*|atri\w*|bundle branch|main|coronary|circumflex|anterior descending)", re.I
@@ -95,7 +97,8 @@ def _is_value(c: Comparison, number: Number) -> bool:
         return False
     if not c.spoken or slightly_off(c, number):
         return True
-    if "/" in c.output[number.begin - 1 : number.end + 1] and not is_measure(c.output, number):
+    clock = _CLOCK_BEFORE.search(before) or _CLOCK_AFTER.match(c.output, number.end)
+    if clock and not is_measure(c.output, number):
         return False
     # "Hemoglobin A1c was 11": a word right before names what is measured; of an age, what comes after.
     said = re.findall(r"[a-z]\w+", re.split(r"[.;\n]", before.lower())[-1])

@@ -79,7 +79,9 @@ def drugs(c: Comparison) -> list[Finding]:
                 text = "the output gives a drug that the input says the patient is allergic to"
                 found.append(quoted("allergic_drug", text, c, mention.begin, mention.end))
             continue
-        if c.supported(one) or (c.spoken and _is_class(c, one) and not c.knowledge.is_critical(mention)):
+        # Of everyday words ("mom") and names of classes a conversation has others.
+        everyday = mention.text.lower() in c.knowledge.plain or _is_class(c, one)
+        if c.supported(one) or (c.spoken and everyday and not c.knowledge.is_critical(mention)):
             continue
         rule, text = _stranger_drug(c, one)
         if rule:

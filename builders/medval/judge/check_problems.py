@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from builders.medval.judge.comparison import Comparison, Finding, quoted
-from builders.medval.judge.degrees import hedged, is_somebodys, qualifier_after, word_before
+from builders.medval.judge.degrees import denies, hedged, is_somebodys, qualifier_after, word_before
 from builders.medval.judge.tables import diagnosis_groups, words
 from builders.medval.judge.view import LONG, stem
 from builders.medval.reading import Seen
@@ -54,9 +54,7 @@ def problems(c: Comparison) -> list[Finding]:
         replaces = c.task == "query2question" and _replaces(c, one)
         if mention.kind != "disorder" and not replaces:
             continue
-        if c.task != "query2question" and (
-            c.in_lay_words(one) or c.half_said(mention.text) or c.treated(one) or _is_risk(c, one)
-        ):
+        if c.task != "query2question" and (c.in_lay_words(one) or c.hinted(one) or _is_risk(c, one)):
             continue
         if serious and c.task == "query2question":
             text = "the output asks about a grave problem that the input does not name"
@@ -175,6 +173,8 @@ def polarities(c: Comparison) -> list[Finding]:
         # The same words say the same, however the rest of their sentence was read.
         if c.output[max(0, one.mention.begin - _BEFORE) : one.mention.end + _AFTER].lower() in c.given.lower:
             continue
+        if c.spoken and not _is_plain(c, one):
+            continue
         text = (
             "the output denies a problem that the input says is there"
             if one.polarity == "absent"
@@ -183,6 +183,32 @@ def polarities(c: Comparison) -> list[Finding]:
         rule = "negation" if c.knowledge.is_serious(one.mention) else "symptom_negation"
         found.append(quoted(rule, text, c, one.mention.begin, one.mention.end))
     return found
+
+
+def _is_plain(c: Comparison, one: Seen) -> bool:
+    """Tell whether note and conversation leave no doubt whether a problem is there, however far a negation reaches.
+
+    A note that says that it is there denies nothing in the sentence; a conversation says so in no question or denial,
+    and says that it is not there wherever it has a word of the name.
+    """
+    theirs = c.given.like(one.family)
+    if one.polarity == "absent":
+        return not any(_is_open(c.input, other.mention.begin, other.mention.end) for other in theirs)
+    begin, end = next(((s.begin, s.end) for s in c.made.segments if s.begin <= one.mention.begin < s.end), (0, 0))
+    told = {at for other in theirs for at in range(other.mention.begin, other.mention.end)}
+    said = (place for word in re.findall(r"\w{4,}", one.mention.text.lower()) for place in _places(c.given.lower, word))
+    return not denies(c.output, begin, end) and all(place in told for place in said)
+
+
+def _places(text: str, word: str) -> list[int]:
+    return [match.start() for match in re.finditer(rf"\b{stem(word)}", text)]
+
+
+def _is_open(text: str, begin: int, end: int) -> bool:
+    """Tell whether a line of a conversation asks for what it names, or denies something."""
+    start, stop = text.rfind("\n", 0, begin) + 1, text.find("\n", end)
+    line = text[start : stop if stop >= 0 else len(text)]
+    return denies(line, 0, len(line)) or re.search(r"\b(?:any|or)\b|\?", line, re.IGNORECASE) is not None
 
 
 def gradings(c: Comparison) -> list[Finding]:

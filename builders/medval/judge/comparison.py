@@ -31,6 +31,8 @@ _MISHEARD = 3
 # Letters of an abbreviation at most, and of each word that it stands for at least.
 _ABBREVIATION, _SPOKEN = 5, 2
 _ENDING = 3
+# Of the words of another name, so many must be said at least.
+_HALF = 1 / 2
 _LETTERS = re.compile(r"[A-Za-z][A-Za-z'-]+")
 
 
@@ -111,13 +113,41 @@ class Comparison:
             for at in (match.start() for match in _beginning(parts[0]).finditer(self.given.lower))
         )
 
-    def half_said(self, text: str) -> bool:
-        """Tell whether a conversation says what an element of a word means: if it means the whole, is not read."""
-        parts = [part for word in _LETTERS.findall(text.lower()) for part in elements_of(word)]
-        everyday = self.knowledge.plain.frequent
-        return self.spoken and any(
-            match.group() not in everyday for part in parts for match in _beginning(part).finditer(self.given.lower)
+    def half_said(self, text: str, share: float = 0) -> bool:
+        """Tell whether a conversation says parts of a name: if it means the whole, is not read.
+
+        A part is a telling word or another that begins as it does ("appendix", "appendectomy"), or what an element of a
+        word means. There is one, and at least this ``share`` of the words has one.
+        """
+        if not self.spoken:
+            return False
+        telling = [word for word in _LETTERS.findall(text.lower()) if len(word) > LONG and word not in words("general")]
+        said = sum(map(self._partly_said, telling))
+        return said > 0 and said >= share * len(telling)
+
+    def _partly_said(self, word: str) -> bool:
+        plain = self.knowledge.plain
+        if word not in plain and self.given.by_stem.get(stem(word)):
+            return True
+        return any(
+            match.group() not in plain.frequent
+            for part in elements_of(word)
+            for match in _beginning(part).finditer(self.given.lower)
         )
+
+    def hinted(self, one: Seen) -> bool:
+        """Tell whether somebody's own words may mean a problem that they do not name.
+
+        They have other everyday words for it if its name is one of these, a part of the name, half of another name, or
+        a drug for it.
+        """
+        if not self.spoken:
+            return False
+        name, graph = one.mention.text.lower(), self.knowledge.graph
+        if all(word in self.knowledge.plain for word in _LETTERS.findall(name)) or self.half_said(name):
+            return True
+        others = (other for cui in one.mention.cuis[:1] if cui in graph for other in graph.names(cui))
+        return self.treated(one) or any(self.half_said(other, _HALF) for other in others)
 
     def abbreviated(self, text: str) -> bool:
         """Tell whether the input has the first letters of a phrase of several words."""

@@ -7,7 +7,7 @@ import re
 from builders.medval.judge.view import View
 from builders.medval.reading import Seen
 
-__all__ = ["hedged", "is_somebodys", "qualifier_after", "word_before"]
+__all__ = ["denies", "hedged", "is_somebodys", "qualifier_after", "word_before"]
 
 _BEFORE = re.compile(r"([A-Za-z-]+)[ ]+$")
 _HEDGE = re.compile(
@@ -27,6 +27,18 @@ _THIS = re.compile(r"[^?]{0,40}\bI (?:(?:have|had|got)(?: had)?|suffer from) (?:
 _QUALIFIER = re.compile(
     r" (?:in|at|after|during|before|since|when|while|following|for)\b(?: [\w'-]+){1,2}", re.IGNORECASE
 )
+
+# What says in a sentence that something is not so; how far it reaches is not always read.
+_DENIES = re.compile(
+    r"\b(?:no(?:t|ne|r|body|thing)?|never|neither|cannot|den(?:y|ies|ied|ying)|without|negative|unremarkable|otherwise"
+    r"|un(?:able|aware)|non-?\w{4,})\b|n't\b",
+    re.IGNORECASE,
+)
+
+
+def denies(text: str, begin: int, end: int) -> bool:
+    """Tell whether a part of a text denies something."""
+    return _DENIES.search(text, begin, end) is not None
 
 
 def word_before(view: View, one: Seen) -> tuple[str, int] | None:

@@ -78,9 +78,9 @@ class PlainWords:
     def __contains__(self, word: str) -> bool:
         """Tell whether a word in lower case is everyday English."""
         forms = [form for form in forms_of(word) if form in _english()]
-        return bool(forms) and all(self._lead(form) < _CLINICAL_FROM for form in {word, *forms})
+        return bool(forms) and all(self.lead(form) < _CLINICAL_FROM for form in {word, *forms})
 
-    def _lead(self, word: str) -> float:
+    def lead(self, word: str) -> float:
         """Return by how many decades a word is more frequent in names than in English."""
         count = self._in_names.get(word, 0)
         return math.log10(1e9 * count / self._all) - _english().get(word, 2.0) if count else -math.inf

@@ -379,6 +379,19 @@ def test_a_sentence_of_which_the_conversation_says_nothing_is_a_claim(rules: Eng
     assert all((error["quote"] or "") in claim for error in judged.errors)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "There was no biopsy of the skin.",  # nobody need have asked for what is denied
+        "He was married in Boston.",  # everyday words
+        "An appendectomy was done.",  # the conversation may have said "appendix"
+    ],
+)
+def test_a_sentence_that_the_conversation_may_have_meant_is_refused(rules: Engine, said: str) -> None:
+    given = item("dialogue2note", "Doctor: Hello.\nPatient: I sneeze. They took my appendix out.\n", None)
+    assert rules.validator.judge([given], [f"The patient sneezes. {said}"]) == [Refusal("not_read")]
+
+
 def test_a_strange_drug_counts_once_with_its_dose(rules: Engine) -> None:
     judged = rules.judge(LISTS, (LISTS.reference or "").replace("Warfarin.", "Warfarin; Furosemide 30 mg."))
     assert [error["quote"] for error in judged.errors] == ["Furosemide"]

@@ -7,9 +7,10 @@ Second road: shares no rules and no word tables with ``builders/medieval`` and `
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ WHOLE_CHECKS = {"labelled": ("whole", "statement"), "denying": ("contradicted_wh
 
 Files = Mapping[str, Sequence[Path]]
 Lines = list[tuple[Any, ...]]
+Check = Callable[[duckdb.DuckDBPyConnection], Lines]
 
 
 @dataclass(frozen=True)
@@ -90,11 +92,11 @@ def _show(connection: duckdb.DuckDBPyConnection, files: Files) -> None:
 
 
 def _hold(cursor: duckdb.DuckDBPyConnection, files: Files, patients: tuple[int, int]) -> None:
-    """Make tables of the rows of some patients, read once for all checks, and views that have their contexts."""
+    """Make tables of the rows of some patients, read once for all checks, and of the contexts of their admissions."""
     for name, paths in files.items():
         rows = f"from read_parquet({quoted_files(paths)}) where subject_id between {patients[0]} and {patients[1]}"
-        cursor.execute(f"create or replace temp view {name}_text as {rows}")
-        cursor.execute(f"create or replace temp table {name} as select * exclude (context) from {name}_text")
+        cursor.execute(f"create or replace temp table {name} as select * exclude (context) {rows}")
+        cursor.execute(f"create or replace temp table {name}_context as select distinct hadm_id, context {rows}")
 
 
 @contextmanager
@@ -149,7 +151,7 @@ def _find_names(cursor: duckdb.DuckDBPyConnection, build: BuildSettings, names: 
 
 @dataclass(frozen=True)
 class _Checks:
-    """What a worker does: it checks the rows of some patients against what the records hold of their admissions."""
+    """What a worker does: it checks all rows against the graph, or some patients' rows against their records."""
 
     connection: duckdb.DuckDBPyConnection
     files: Files
@@ -164,7 +166,20 @@ class _Checks:
         set_variables(cursor, self.build.attesting())
         return cursor
 
-    def found(self, cursor: duckdb.DuckDBPyConnection, patients: tuple[int, int]) -> Lines:
+    def of_all(self, cursor: duckdb.DuckDBPyConnection) -> Lines:
+        """Return the disagreements that hang on no patient, or on several."""
+        _show(cursor, self.files)
+        set_variables(cursor, {"tiers": list(self.build.truth_tiers)})
+        _find_paths(cursor)
+        found = _found(cursor, [check for name in self.files for check in WHOLE_CHECKS[name]])
+        # The cursor's next check has rows of its own under these names.
+        for name in self.files:
+            cursor.execute(f"drop view {name}")
+        for name in ("paired", "step", "found_path"):
+            cursor.execute(f"drop table {name}")
+        return found
+
+    def of_some(self, patients: tuple[int, int], cursor: duckdb.DuckDBPyConnection) -> Lines:
         """Return the disagreements of the patients from one to another."""
         _hold(cursor, self.files, patients)
         admissions = " union ".join(f"select hadm_id from {name}" for name in self.files)
@@ -215,19 +230,18 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     # Each part reads the same files: else what they say of themselves would be read for every query.
     connection.execute("set parquet_metadata_cache = true")
     _show(connection, files)
-    set_variables(connection, {"tiers": list(build.truth_tiers), **build.attesting()})
-    _find_paths(connection)
     for step in ("cover", *(["partner"] if denying else [])):
         connection.execute(sql_text(f"builders/validate/{step}"))
     spelled = _spelled(connection)
     set_table(connection, "spelled", spelled.to_arrow())
     rows = sum(number_of(connection, f"select count(*) from {name}") for name in files)
-    found = _found(connection, [check for name in files for check in WHOLE_CHECKS[name]])
     checks = _Checks(connection, files, build, (" " + spelled["name"].unique() + " ").implode())
     executor = open_threads(workspace.settings.run, duckdb.DuckDBPyConnection.interrupt)
+    shards: list[Check] = [checks.of_all]
+    shards += [partial(checks.of_some, patients) for patients in _parts(connection, files, executor.workers)]
     with _common(connection, _tables(files)):
-        for lines in executor.in_order(checks.open, checks.found, _parts(connection, files, executor.workers)):
-            found += lines
+        lots = executor.in_order(checks.open, lambda cursor, check: check(cursor), shards)
+        found = [line for lines in lots for line in lines]
     found.sort(key=lambda line: [str(cell) for cell in line])
     return ValidationReport(str(folder), rows, [dict(zip(NAMES, line, strict=True)) for line in found])
 

@@ -79,10 +79,9 @@ def span_with_another_text(rows: list[Row]) -> int:
     return 1
 
 
-def span_outside_the_context(rows: list[Row]) -> int:
-    row = first(rows, "Q1")
-    row["context"] = "Nothing of it."
-    return len(row["support_spans"])
+def context_of_its_own(rows: list[Row]) -> int:
+    rows[0]["context"] += " And more."
+    return 1
 
 
 def quadrant_flipped(rows: list[Row]) -> int:
@@ -134,7 +133,7 @@ DAMAGES: list[tuple[Damage, str]] = [
     (called_unsupported, "the replaced end of an unsupported statement is neither mentioned nor coded"),
     (span_moved, "a span is the text of its mention"),
     (span_with_another_text, "a span is the text of its mention"),
-    (span_outside_the_context, "a span is the text of its mention"),
+    (context_of_its_own, "an admission has one context"),
     (quadrant_flipped, "a quadrant is what its two labels say"),
     (id_twice, "a row id occurs once"),
     (patient_in_two_splits, "a patient is in one split"),
@@ -200,6 +199,17 @@ def test_a_second_admission_of_a_patient_is_found(medieval: Built, damaged: Call
     rows[0]["hadm_id"] = next(row["hadm_id"] for row in rows if row["subject_id"] != rows[0]["subject_id"])
     report = validate_medieval(medieval.workspace, medieval.connection, damaged(rows))
     assert report.by_check["a patient has one admission"] == 1
+
+
+def test_spans_outside_the_context_are_found(medieval: Built, damaged: Callable[[list[Row]], Path]) -> None:
+    rows = medieval.table.to_pylist()
+    of_admission = [row for row in rows if row["hadm_id"] == rows[0]["hadm_id"]]
+    for row in of_admission:
+        row["context"] = "Nothing of it."
+    report = validate_medieval(medieval.workspace, medieval.connection, damaged(rows))
+    assert report.by_check == {
+        "a span is the text of its mention": sum(len(row["support_spans"]) for row in of_admission)
+    }
 
 
 def test_a_span_that_the_note_negates_is_found(medieval: Built, damaged: Callable[[list[Row]], Path]) -> None:

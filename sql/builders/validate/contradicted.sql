@@ -2,9 +2,9 @@
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per disagreement
 -- Output: (check_name, id, found, expected)
--- Inputs: denying (rows of contradicted/) and labelled (rows of data/), with their contexts denying_text and
---   labelled_text; attesting, unclear_by, present_word, part_mention, part_unclear, part_concept, part_note. Parameter:
---   sections
+-- Inputs: denying (rows of contradicted/) and labelled (rows of data/), with their contexts denying_context and
+--   labelled_context; attesting, unclear_by, present_word, part_mention, part_unclear, part_concept, part_note,
+--   partner. Parameter: sections
 -- What a statement says is judged where the dataset says it: here each is found there, word by word. A denied end is
 --   looked at from the end down to every mention that may mean it. Source: docs/definitions.md#contradicted
 with denied as (
@@ -133,11 +133,11 @@ select
     'another row' as found,
     'the same row' as expected
 from (
-    select * exclude (denied_spans) from denying_text
+    select * exclude (denied_spans) from denying
     where is_supported
     except
-    select labelled_text.* from labelled_text
-    semi join denying on labelled_text.id = denying.id
+    select labelled.* from labelled
+    semi join denying on labelled.id = denying.id
 ) as strange
 union all
 select
@@ -162,17 +162,23 @@ where
 union all
 select
     'a contradicted row has the context, the patient and the split of its admission' as check_name,
-    denying_text.id,
+    denying.id,
     'another' as found,
     'that of data/' as expected
-from denying_text
+from denying
 where
-    not denying_text.is_supported
-    and not exists (
-        select 1 from labelled_text
+    not exists (
+        select 1 from labelled
         where
-            labelled_text.hadm_id = denying_text.hadm_id and labelled_text.subject_id = denying_text.subject_id
-            and labelled_text.split = denying_text.split and labelled_text.context = denying_text.context
+            labelled.hadm_id = denying.hadm_id and labelled.subject_id = denying.subject_id
+            and labelled.split = denying.split
+    )
+    or denying.hadm_id in (
+        select strange.hadm_id from (
+            select * from denying_context
+            except
+            select * from labelled_context
+        ) as strange
     )
 union all
 select

@@ -2,8 +2,8 @@
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per disagreement
 -- Output: (check_name, id, found, expected)
--- Inputs: labelled (rows of the part), labelled_text (with their contexts), attesting, unclear_by, present_word,
---   any_word, part_mention, part_concept, part_note
+-- Inputs: labelled (rows of the part), labelled_context, attesting, unclear_by, present_word, any_word, part_mention,
+--   part_concept, part_note
 -- Source: docs/definitions.md
 with ended as (
     select
@@ -92,12 +92,11 @@ spanned as (
     select
         labelled.id,
         labelled.hadm_id,
-        unnest(labelled.support_spans) as span,
-        generate_subscripts(labelled.support_spans, 1) as place
+        unnest(labelled.support_spans) as span
     from labelled
 ),
 
--- many rows show the same span: each is looked up once, and no context goes along
+-- many rows show the same span, and all rows of an admission one context: each is looked up once
 shown as (
     select distinct
         spanned.hadm_id,
@@ -110,6 +109,7 @@ shown as (
 strange as (
     select shown.*
     from shown
+    inner join labelled_context as held on shown.hadm_id = held.hadm_id
     left join part_mention as mention
         on
             shown.hadm_id = mention.hadm_id and shown.begin_offset = mention.begin_offset
@@ -120,34 +120,7 @@ strange as (
         or not list_contains(getvariable('assertions'), mention.assertion)
         or not list_contains(getvariable('certainties'), mention.certainty)
         or shown.text != substr(note.text, shown.begin_offset + 1, shown.end_offset - shown.begin_offset)
-),
-
-another_text as (
-    select
-        spanned.id,
-        spanned.place
-    from spanned
-    semi join strange
-        on
-            spanned.hadm_id = strange.hadm_id and spanned.span.begin_offset = strange.begin_offset
-            and spanned.span.end_offset = strange.end_offset
-            and spanned.span.text is not distinct from strange.text
-    union
-    select
-        outside.id,
-        outside.place
-    from (
-        select
-            labelled_text.id,
-            generate_subscripts(labelled_text.support_spans, 1) as place,
-            unnest(
-                list_transform(
-                    labelled_text.support_spans, lambda shown: not contains(labelled_text.context, shown.text)
-                )
-            ) as is_outside
-        from labelled_text
-    ) as outside
-    where outside.is_outside
+        or not contains(held.context, shown.text)
 )
 
 select
@@ -174,10 +147,15 @@ where not ended.is_supported and ended.role = ended.replaced_end
 union all
 select
     'a span is the text of its mention' as check_name,
-    another_text.id,
+    spanned.id,
     'another text' as found,
     'note[begin:end]' as expected
-from another_text
+from spanned
+semi join strange
+    on
+        spanned.hadm_id = strange.hadm_id and spanned.span.begin_offset = strange.begin_offset
+        and spanned.span.end_offset = strange.end_offset
+        and spanned.span.text is not distinct from strange.text
 union all
 select
     'a quadrant is what its two labels say' as check_name,
@@ -213,3 +191,19 @@ select
 from labelled
 group by subject_id
 having count(distinct hadm_id) > 1
+union all
+select
+    'an admission has one context' as check_name,
+    min(labelled.id) as id,
+    several.contexts::varchar as found,
+    '1' as expected
+from labelled
+inner join (
+    select
+        hadm_id,
+        count(*) as contexts
+    from labelled_context
+    group by hadm_id
+    having count(*) > 1
+) as several on labelled.hadm_id = several.hadm_id
+group by several.hadm_id, several.contexts

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import takewhile
 
-from builders.medhal.question_tables import words
+from builders.medhal.question_tables import pattern, words
 from builders.texts.edits.model import article_of
 
 __all__ = [
@@ -32,12 +33,6 @@ IRREGULAR = {"have": "has", "be": "is", "do": "does", "go": "goes"}
 HEAD_END = re.compile(r"[,;:(]|\s-\s")
 COORDINATED = re.compile(r"[^,]+,(?: [^,]+,)* and \w")
 FIRST_WORD = re.compile(r"[A-Za-z][\w'-]*")
-PLACE = re.compile(
-    r"(?:left|right|great|small|middle|long|short|communicating|circumflex|lesser|greater|arcuate|caudate|abducens|vagus|\d+(?:st|nd|rd|th)"
-    r"|[a-z-]+(?:al|ar|ary|or|oid|otid|ic|ian|ine|nous))",
-    re.IGNORECASE,
-)
-ODD = re.compile(r".*(?:normal|natural|topic|toxic|septic|static|otic|trophic|plastic|ficial)$", re.IGNORECASE)
 TWO_NAMES = re.compile(r"[A-Za-z][a-z'-]+ [A-Z][a-z]+\b")
 
 
@@ -117,7 +112,7 @@ def articled(phrase: str) -> str:
     *before, last = phrase.split() or [""]
     if last.lower() not in words("part"):
         return phrase
-    while before and PLACE.fullmatch(before[-1]) and not ODD.fullmatch(before[-1]):
+    while before and pattern("place").fullmatch(before[-1]):
         before.pop()
     if before and before[-1].lower() not in words("preposition"):
         return phrase
@@ -129,9 +124,13 @@ def counted(phrase: str) -> str:
 
     >>> counted("receptor antagonist"), counted("CT scan of the chest"), counted("ACE inhibitor"), counted("two scans")
     ('a receptor antagonist', 'a CT scan of the chest', 'an ACE inhibitor', 'two scans')
+    >>> counted("diastolic murmur best heard at the apex"), counted("urease-producing organism")
+    ('a diastolic murmur best heard at the apex', 'a urease-producing organism')
     """
-    first, *_ = head = head_of(phrase) or [""]
-    opened = first in words("determiner", "quantifier") or first.endswith("ing") or is_plural(phrase)
+    first, *others = head_of(phrase) or [""]
+    head = [first, *takewhile(lambda word: word not in words("participle", "adverb"), others)]
+    gerund = first.endswith("ing") and "-" not in first
+    opened = first in words("determiner", "quantifier") or gerund or is_plural(phrase)
     return f"{article_of(phrase)} {phrase}" if head[-1] in words("counted_noun") and not opened else phrase
 
 

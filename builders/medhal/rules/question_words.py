@@ -18,6 +18,7 @@ __all__ = [
     "finite",
     "head_of",
     "is_plural",
+    "lacks_article",
     "lowered",
     "one_of",
     "sentence",
@@ -33,6 +34,7 @@ IRREGULAR = {"have": "has", "be": "is", "do": "does", "go": "goes"}
 HEAD_END = re.compile(r"[,;:(]|\s-\s")
 COORDINATED = re.compile(r"[^,]+,(?: [^,]+,)* and \w")
 FIRST_WORD = re.compile(r"[A-Za-z][\w'-]*")
+TOKEN = re.compile(r"[\w'-]+|[^\w\s]")
 TWO_NAMES = re.compile(r"[A-Za-z][a-z'-]+ [A-Z][a-z]+\b")
 
 
@@ -132,6 +134,34 @@ def counted(phrase: str) -> str:
     gerund = first.endswith("ing") and "-" not in first
     opened = first in words("determiner", "quantifier") or gerund or is_plural(phrase)
     return f"{article_of(phrase)} {phrase}" if head[-1] in words("counted_noun") and not opened else phrase
+
+
+def lacks_article(text: str) -> bool:
+    """Tell whether behind a preposition stands one thing that is counted without an article or the like.
+
+    >>> lacks_article("It is suitable for biological predictor in cancer"), lacks_article("It is seen on physical exam")
+    (True, False)
+    """
+    low = TOKEN.findall(text.lower())
+    return any(
+        word in words("counted_noun") and _is_head(low, at) and _behind_preposition(low[:at])
+        for at, word in enumerate(low)
+    )
+
+
+def _is_head(low: list[str], at: int) -> bool:
+    after = low[at + 1] if at + 1 < len(low) else "."
+    return not after[0].isalnum() or after in words("preposition", "relative") or finite(after)
+
+
+def _behind_preposition(before: list[str]) -> bool:
+    for word in reversed(before):
+        if word in words("before_article"):
+            return True
+        ends = not word[0].isalnum() or word.endswith(("'s", "s'")) or word in {"and", "or"} or finite(word)
+        if ends or word in words("preposition", "determiner", "quantifier", "relative"):
+            return False
+    return False
 
 
 def _keeps_capital(word: str, option: str) -> bool:

@@ -22,7 +22,8 @@ EditRule = Literal[
 
 _SPELLS_A_WORD = re.compile(r"[A-Z][AEIOU][B-DF-HJ-NP-TV-Z][A-Z\d]")
 _CONSONANT_FIRST = re.compile(
-    r"(?!hour|hon(?:est|or|our)|heir|8|1[18](?!\d))[^aeiou]|e[uw]|one(?!r)|u(?:-|ni(?!n|m)|s[aeu]|r[aeio](?!n?g)|t[ei])", re.IGNORECASE
+    r"(?!hour|hon(?:est|or|our)|heir|8|1[18](?!\d))[^aeiou]|e[uw]|one(?!r)|u(?:-|ni(?!n|m)|s[aeu]|r[aeio](?!n?g)|t[ei])",
+    re.IGNORECASE,
 )
 
 RULES: tuple[EditRule, ...] = get_args(EditRule)

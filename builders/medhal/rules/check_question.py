@@ -133,16 +133,19 @@ def _borne_out(pair: Pair, yes: bool) -> Refusal | None:
         return None
     said = re.split(r"(?<=[.!])\s", long_answer)
     about = [sentence for sentence in said if _names(sentence) & _names(statement)]
+    if not about:
+        return Refusal("judge_long_answer_speaks_of_other_things")
     if yes:
-        if pattern("denies").search(said[0]):
-            return Refusal("judge_long_answer_disagrees")
         supposes = all(map(pattern("hedges").search, about)) and not pattern("hedges").search(statement)
-        return Refusal("judge_long_answer_only_supposes") if supposes else None
-    if pattern("role").search(statement):
-        denied = pattern("denies_role").search(long_answer) is not None
+        disagrees = pattern("denies").search(said[0]) is not None
     else:
-        denied = any(map(pattern("may_deny").search, about))
-    return None if denied else Refusal("judge_long_answer_disagrees")
+        supposes = False
+        role = pattern("role").search(statement)
+        denials = [long_answer] if role else about
+        disagrees = not any(map(pattern("denies_role" if role else "may_deny").search, denials))
+    if disagrees:
+        return Refusal("judge_long_answer_disagrees")
+    return Refusal("judge_long_answer_only_supposes") if supposes else None
 
 
 def _names(text: str) -> set[str]:

@@ -30,7 +30,7 @@ SENTENCES = (
 )
 SUMMARY = " ".join(SENTENCES)
 PASSAGE = " ".join(SENTENCES[:3])
-TEXT = "patients of 3 hospitals were treated with a diuretic. potassium rose in the treated arm. renal function was preserved."
+TEXT = "patients of 3 hospitals took a new diuretic. potassium rose in the treated arm. renal function was preserved."
 
 
 class Rules:

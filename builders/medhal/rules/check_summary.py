@@ -62,8 +62,12 @@ def _read_in_context(pair: Pair, found: _Change) -> Refusal | None:
 def _counts_as(statement: str, context: str) -> bool:
     """Tell whether the numbers that a statement writes out stand in its context, in words or in digits."""
     numbers = word_tables()["number"]
-    said, known = (set(re.findall(r"[a-z]+|\d+", text.lower())) for text in (statement, context))
-    return all(word in known or numbers[word] in known for word in said & numbers.keys())
+    said = set(re.findall(r"[a-z]+", statement.lower())) & numbers.keys()
+    shown = context.lower() if said else ""
+    return all(
+        re.search(rf"(?<![a-z]){word}(?![a-z])|(?<!\d){numbers[word]}(?!\d)", shown) is not None
+        for word in sorted(said)
+    )
 
 
 def _stands_in(sentence: str, text: str) -> bool:

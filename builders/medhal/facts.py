@@ -22,7 +22,7 @@ from builders.texts.origin import Origin, Tally
 from ground import ROOT
 from ground.errors import InputError
 from ground.storage.sqlfiles import quoted_files, sql_text
-from ground.storage.tables import read_table
+from ground.storage.tables import Row, read_table
 from ground.storage.warehouse import database_config, open_database
 from ground.storage.workspace import Workspace
 
@@ -31,13 +31,24 @@ __all__ = ["SOURCE", "denials", "read_facts"]
 SOURCE = "mimic"
 RECORD_CLAIM = "{statement}, and this patient's record documents both {head} and {tail}."
 ROWS_AT_ONCE = 2_000
+_PASSING = re.compile(r"[a-z]{3,}(?:ive|ile|uric|ated|etic|emic)", re.IGNORECASE)
+
+
+@cache
+def _wordings() -> list[Row]:
+    return read_table(ROOT / "builders" / "data" / "fact_denials.tsv", ("predicate", "denial", "sentence", "source"))
 
 
 @cache
 def denials() -> dict[str, str]:
     """Return by predicate the sentence that denies it, with ``{head}`` and ``{tail}``."""
-    rows = read_table(ROOT / "builders" / "data" / "fact_denials.tsv", ("predicate", "denial", "source"))
-    return {row["predicate"]: row["denial"] for row in rows}
+    return {row["predicate"]: row["denial"] for row in _wordings()}
+
+
+@cache
+def _own_sentences() -> dict[str, str]:
+    """Return by predicate the sentence that stands in the place of MediEval's, where there is one."""
+    return {row["predicate"]: row["sentence"] for row in _wordings() if row["sentence"]}
 
 
 def _medieval_files(workspace: Workspace) -> list[Path]:
@@ -69,8 +80,13 @@ def _sentence(text: str) -> str:
     return text[0].upper() + text[1:].removesuffix(".") + "."
 
 
-def _claim(statement: str, head: str, tail: str) -> str:
-    return RECORD_CLAIM.format(statement=statement.removesuffix("."), head=head, tail=tail)
+def _claim(statement: str, head: str, tail: str, says: tuple[str, str]) -> str:
+    """Return a statement of MediEval with what the record holds; ``says`` are its words between the ends, and ours."""
+    return RECORD_CLAIM.format(statement=statement.removesuffix(".").replace(*says, 1), head=head, tail=tail)
+
+
+def _between(sentence: str) -> str:
+    return sentence.removeprefix("{head}").removesuffix("{tail}")
 
 
 def _seen(name: str, role: str, spans: Sequence[Mapping[str, Any]]) -> str:
@@ -82,7 +98,13 @@ def _seen(name: str, role: str, spans: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _is_overstated(name: str, text: str, context: str) -> bool:
-    """Tell whether a name says more than the words that document it (metoprolol tartrate, documented by metoprolol)."""
+    """Tell whether a name says more than the words that document it.
+
+    Metoprolol tartrate does, documented by metoprolol, and a disease, documented by how a patient is or was for a
+    while: hypertensive, febrile.
+    """
+    if name.lower() not in context.lower() and _PASSING.fullmatch(text):
+        return True
     said, written = (set(re.findall(r"[a-z0-9]+", part.lower())) for part in (name, text))
     return said > written and name.lower() not in context.lower()
 
@@ -109,7 +131,7 @@ def _explanation(row: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
             f"It documents {documented}."
         )
     denial = denials()[row["predicate"]].format(head=row["wrong_head_name"], tail=row["wrong_tail_name"])
-    template = sentences[row["predicate"]]
+    template = _own_sentences().get(row["predicate"], sentences[row["predicate"]])
     facts = [statement_of(template, row["head_name"], row["tail_name"])]
     if row["known_head"] is not None:
         facts.insert(0, statement_of(template, row["known_head"], row["known_tail"]))
@@ -122,6 +144,8 @@ def _explanation(row: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
 
 
 def _pair(row: Mapping[str, Any], sentences: Mapping[str, str]) -> FactPair:
+    theirs = sentences[row["predicate"]]
+    says = (_between(theirs), _between(_own_sentences().get(row["predicate"], theirs)))
     return FactPair(
         origin=Origin(
             source=SOURCE,
@@ -131,8 +155,8 @@ def _pair(row: Mapping[str, Any], sentences: Mapping[str, str]) -> FactPair:
             subject_id=row["subject_id"],
         ),
         context=row["context"],
-        statement=_claim(row["statement"], row["head_name"], row["tail_name"]),
-        wrong=_claim(row["wrong"], row["wrong_head_name"], row["wrong_tail_name"]),
+        statement=_claim(row["statement"], row["head_name"], row["tail_name"], says),
+        wrong=_claim(row["wrong"], row["wrong_head_name"], row["wrong_tail_name"], says),
         explanation=_explanation(row, sentences),
         quadrant=row["quadrant"],
     )

@@ -34,6 +34,27 @@ _LOST = re.compile(
     r"|\b(?:figures?|tables?|figs?\.?)(?: ?[,;)]|\.$)|\b(?:see|in|from) (?:fig|table|additional file)",
     re.IGNORECASE,
 )
+# Number, article or a small word that does not fit: of sources whose sentences are taken as they are.
+_UNFIT = re.compile(
+    r"\bthis (?:studies|findings|methods|genes|proteins|models|approaches|processes|sequences|cells|tools|effects)\b"
+    r"|\bthese (?:study|gene|protein|method|finding|model|sequence|result|effect)"
+    r"(?: \w+ed)? (?:is|was|were|are|has|have|in)\b"
+    r"|\b(?:tend|tends|tended|able|unable|likely|aims?|aimed|order|wants?) to (?:\w+ly )?"
+    r"[a-z]{3,}(?!ss|us|as|is)[a-z]s\b"
+    r"|\ban? (?:\w+ed |\w+er |strong |clear )?(?:attention|evidence|information|equipment|advice|software)"
+    r"(?= (?:of|for|that|in|on|to|about|due|is|was|regarding|into|which)\b|[.,;])"
+    r"|(?<!\bthe )(?<!\ball )\d ?% (?!(?:of|in|cis|intervals|increases|decreases)\b)(?!\w+ly\b)"
+    r"[a-z]{3,}s (?:are|were|have|had)\b"
+    # One thing, of which others are said: "the incorporation of drift times are".
+    r"|\b(?:the|this|an?) (?:[a-z-]+ )?[a-z]+(?:(?<!frac)(?<!por)tion|ment|ness|ance|ence) of "
+    r"(?:(?!(?:and|that|which|who|as|when|how|whether|where|is|was|has|can|may|were|are)\b)[\w'/-]+ ){1,4}"
+    r"(?:and (?:(?!(?:the|how|is|was|has|can|that)\b)[\w-]+ ){1,3})?are\b"
+    r"|\b(?:reported|described|known|regarded) as involving\b|\bdespite of\b|\bcompris(?:e|es|ed|ing) of\b"
+    r"|\bto [a-z]+ to (?:[a-z]+ )?and\b|\bdiscuss\w* about\b"
+    r"|\bplay(?:s|ed)? (?:important|key|crucial|critical|major|essential) role\b"
+    r"|\b(?:did|does|do) not (?:\w+ly )?(?:[a-z]{3,}(?<![aeiou])(?<!ne)(?<!ce)(?<!ee)ed|has|is|was)\b",
+    re.IGNORECASE,
+)
 _ENDS = re.compile(r"[.!?][\"'”’)\]]*$")
 _BRACKETS = ("()", "[]", "“”")
 
@@ -50,11 +71,15 @@ def is_broken(text: str) -> bool:
 def is_damaged(sentence: str) -> bool:
     """Tell whether a sentence of a source has a slip, or has lost a number, a name, a bracket or its end.
 
+    Slips of number, article and small words count here, which would be too many to refuse a whole text for.
+
     >>> [is_damaged(said) for said in ("It fell at % of sites.", "In <dig> men it fell.", "It fell")]
+    [True, True, True]
+    >>> [is_damaged(said) for said in ("This studies aim was to.", "About 40% genes are lost.", "An evidence.")]
     [True, True, True]
     >>> is_damaged("Doses of 5 mg or more (in adults) were given to 12% of them.")
     False
     """
     lost = _LOST.search(sentence) is not None or _ENDS.search(sentence) is None
     uneven = any(sentence.count(pair[0]) != sentence.count(pair[1]) for pair in _BRACKETS) or sentence.count('"') % 2
-    return lost or bool(uneven) or is_broken(sentence)
+    return lost or bool(uneven) or is_broken(sentence) or _UNFIT.search(sentence) is not None

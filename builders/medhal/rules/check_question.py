@@ -25,6 +25,10 @@ ARTICLE = re.compile(r"^A |\b(?:[Tt]he|[Aa]n|a) ")
 NEGATIONS = {"not", "no", "cannot"}
 SILENT = {"do", "does", "did", "not", "no", "a", "an", "any"}
 SAME = {"are": "is", "were": "was", "have": "has", "cannot": "can", "don't": "do"}
+STEM = 5
+"""Letters in which the forms of a word agree."""
+ABOUT_ALL = ("patient", "study", "studies", "with", "than", "that", "this", "these", "from", "have", "does", "after")
+"""Beginnings of words that do not tell what a sentence is about."""
 SHORTEST = 3
 """Words of a statement, at least."""
 
@@ -117,21 +121,36 @@ def _negation(factual: str, wrong: str, yes: bool) -> Refusal | None:
 
 
 def _borne_out(pair: Pair, yes: bool) -> Refusal | None:
-    """Ask whether the source's long answer, which follows the factual statement, may say what the short one says.
+    """Ask whether the source's long answer, which follows the factual statement, says what the short one says.
 
-    Texts of such sources do not always support their labels: a yes whose long answer begins with a denial or only
-    supposes in every sentence, and a no whose long answer denies nothing, are not confirmed; nor is it that something
-    has no role at all, where the long answer only calls it small or not shown.
+    Texts of such sources do not always support their labels. A yes needs a sentence that speaks of the statement and
+    does not merely suppose, and no denial first; a no needs a sentence that denies and speaks of the statement, or, of
+    a role, that denies the role: not one that calls it small or not shown.
     """
-    long_answer = (pair.wrong.explanation or "").removeprefix(pair.factual.statement).strip()
+    statement = pair.factual.statement
+    long_answer = (pair.wrong.explanation or "").removeprefix(statement).strip()
     if not long_answer:
         return None
     said = re.split(r"(?<=[.!])\s", long_answer)
-    if yes and all(map(pattern("hedges").search, said)) and not pattern("hedges").search(pair.factual.statement):
-        return Refusal("judge_long_answer_only_supposes")
-    denial = "denies_role" if pattern("role").search(pair.factual.statement) else "may_deny"
-    disagrees = pattern("denies").search(said[0]) if yes else not pattern(denial).search(long_answer)
-    return Refusal("judge_long_answer_disagrees") if disagrees else None
+    about = [sentence for sentence in said if _names(sentence) & _names(statement)]
+    if not about:
+        return Refusal("judge_long_answer_speaks_of_other_things")
+    if yes:
+        supposes = all(map(pattern("hedges").search, about)) and not pattern("hedges").search(statement)
+        disagrees = pattern("denies").search(said[0]) is not None
+    else:
+        supposes = False
+        role = pattern("role").search(statement)
+        denials = [long_answer] if role else about
+        disagrees = not any(map(pattern("denies_role" if role else "may_deny").search, denials))
+    if disagrees:
+        return Refusal("judge_long_answer_disagrees")
+    return Refusal("judge_long_answer_only_supposes") if supposes else None
+
+
+def _names(text: str) -> set[str]:
+    """Return the beginnings of the words that tell what a sentence is about."""
+    return {word[:STEM] for word in re.findall(r"[^\W\d_]{4,}", text.lower()) if not word.startswith(ABOUT_ALL)}
 
 
 def _explained(pair: Pair) -> Refusal | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from builders.medhal.items import Pair
+from builders.medhal.rules.extraction_tables import word_tables
 from builders.texts.edits.tables import cue, read_edit_table
 from builders.texts.edits.words import opposites
 from builders.texts.origin import Refusal
@@ -42,13 +43,31 @@ def check_summary(pair: Pair) -> Refusal | None:
         return found
     if not _turns_meaning(found):
         return Refusal("judge_change_is_unclear")
-    others = pair.factual.statement.replace(original, " ")
-    if any(_stands_in(found.changed, text) for text in (pair.context or "", others)):
+    return _read_in_context(pair, found)
+
+
+def _read_in_context(pair: Pair, found: _Change) -> Refusal | None:
+    """Ask whether the context counts as the summary does, and says the changed sentence nowhere."""
+    statement, context, original = pair.factual.statement, pair.context or "", pair.guidance or ""
+    if not _counts_as(statement, context):
+        return Refusal("judge_number_not_in_context")
+    if any(_stands_in(found.changed, text) for text in (context, statement.replace(original, " "))):
         return Refusal("judge_changed_sentence_is_stated")
     explanation = pair.wrong.explanation or ""
     if _spaced(original)[1:] not in _spaced(explanation):
         return Refusal("judge_explanation_lacks_original")
     return None
+
+
+def _counts_as(statement: str, context: str) -> bool:
+    """Tell whether the numbers that a statement writes out stand in its context, in words or in digits."""
+    numbers = word_tables()["number"]
+    said = set(re.findall(r"[a-z]+", statement.lower())) & numbers.keys()
+    shown = context.lower() if said else ""
+    return all(
+        re.search(rf"(?<![a-z]){word}(?![a-z])|(?<!\d){numbers[word]}(?!\d)", shown) is not None
+        for word in sorted(said)
+    )
 
 
 def _stands_in(sentence: str, text: str) -> bool:

@@ -31,7 +31,7 @@ from builders.medhal.rules.question_option import Option, read_option
 from builders.medhal.rules.question_place import in_place
 from builders.medhal.rules.question_stem import except_of, stem_of
 from builders.medhal.rules.question_which import which_of
-from builders.medhal.rules.question_words import sentence
+from builders.medhal.rules.question_words import lacks_article, sentence
 from builders.medhal.rules.question_yes_no import yes_no
 from builders.medhal.sources.question_files import combined, plain
 from builders.medhal.writers import Written
@@ -131,5 +131,5 @@ def _checked(made: Written | Refusal) -> Written | Refusal:
     text = sentence(made.text)
     if pattern("still_asks").search(text):
         return Refusal("still_asks")
-    broken = is_broken(text) or pattern("slip").search(text)
+    broken = is_broken(text) or pattern("slip").search(text) or lacks_article(text)
     return Refusal("broken_english") if broken else Written(text, made.rule)

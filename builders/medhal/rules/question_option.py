@@ -51,13 +51,23 @@ def read_option(text: str) -> Option:
     last, kind = text.lower().split()[-1], option_kind(text)
     return Option(
         text=text,
-        inside=(counted if kind == "noun" else str)(articled(lowered(text))),
+        inside=_inside(text, kind),
         kind=kind,
         plural=is_plural(text),
         lacks_noun=last not in words("noun_in_al") and last.endswith(LACKING),
         bare=pattern("needs_its_noun").search(text) is not None,
         says_none=pattern("says_none").search(text) is not None,
     )
+
+
+def _inside(text: str, kind: OptionKind) -> str:
+    """Return an option as it stands inside a sentence: what is one thing has its article, the object of a verb too."""
+    if kind != "verb":
+        return (counted if kind == "noun" else str)(articled(lowered(text)))
+    verb, _, rest = text.partition(" ")
+    taken = rest.split(maxsplit=1)[:1]
+    bare = not taken or taken[0].lower() in words("preposition", "adverb") | {"and", "or"}
+    return f"{verb[0].lower()}{verb[1:]} {rest if bare else counted(rest)}".rstrip()
 
 
 def option_kind(option: str) -> OptionKind:

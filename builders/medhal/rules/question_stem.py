@@ -8,6 +8,7 @@ from builders.medhal.question_tables import pattern, words
 from builders.medhal.rules.question_option import Option
 from builders.medhal.rules.question_words import agree, finite, head_of, is_plural
 from builders.medhal.writers import Written
+from builders.texts.edits.model import article_of
 from builders.texts.origin import Refusal
 
 __all__ = ["except_of", "stem_of"]
@@ -94,7 +95,7 @@ def _with_article(asked: str) -> str:
     name = _inside(asked)
     if head_of(asked)[-1] not in words("one_of_many") or pattern("exclusive").search(asked):
         return f"the {name}"
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    return f"{article_of(name)} {name}"
 
 
 def _completed(asked: str, option: Option) -> Written | None:
@@ -116,7 +117,7 @@ def _participial(asked: str, option: Option) -> Written | None:
     asked = re.sub(r" (?:is|are)$", "", asked)
     if pattern("participial_stem").match(asked) is None or _verbs(asked):
         return None
-    return Written(f"{'an' if asked[0].lower() in 'aeiou' else 'a'} {_inside(asked)} is {option.inside}", "named_stem")
+    return Written(f"{article_of(_inside(asked))} {_inside(asked)} is {option.inside}", "named_stem")
 
 
 def _named(asked: str, option: Option) -> Written | None:
@@ -150,7 +151,7 @@ def except_of(asked: str, option: Option) -> Written | Refusal:
 def _not_among(rest: str, option: Option) -> str | None:
     """``causes of hypokalemia``, ``seen in scurvy``: what an option does not belong to."""
     rest, be = re.sub(r"^the ", "", rest), agree("is", option.plural)
-    if head_of(ING.split(rest)[0])[-1:] in [[noun] for noun in words("shared_noun")]:
+    if head_of(ING.split(rest)[0])[-1] in words("shared_noun"):
         return f"{option.inside} {be} not among the {rest}"
     participle = rest.split()[0].lower() in words("participle") | {"seen", "found"}
     return f"{option.inside} {be} not {rest}" if participle and len(rest.split()) > 2 else None

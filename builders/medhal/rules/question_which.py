@@ -162,7 +162,7 @@ def _copula(asked: _Asked, option: Option) -> Written | Refusal | None:
     if option.kind == "noun" and not stranded:
         return Written(f"{rest} {be} {option.inside}", "copula")
     if option.kind == "verb" and set(head_of(rest)) & words("action_head"):
-        return Written(f"{rest} {be} to {option.text[0].lower()}{option.text[1:]}", "copula_to")
+        return Written(f"{rest} {be} to {option.inside}", "copula_to")
     if option.kind == "clause" and be in {"is", "are", "was", "were"}:
         return Written(f"{rest} {be} as follows: {option.text}", "copula_list")
     return Refusal("option_does_not_fit")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import takewhile
 
-from builders.medhal.question_tables import words
+from builders.medhal.question_tables import pattern, words
 from builders.texts.edits.model import article_of
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "finite",
     "head_of",
     "is_plural",
+    "lacks_article",
     "lowered",
     "one_of",
     "sentence",
@@ -32,12 +34,7 @@ IRREGULAR = {"have": "has", "be": "is", "do": "does", "go": "goes"}
 HEAD_END = re.compile(r"[,;:(]|\s-\s")
 COORDINATED = re.compile(r"[^,]+,(?: [^,]+,)* and \w")
 FIRST_WORD = re.compile(r"[A-Za-z][\w'-]*")
-PLACE = re.compile(
-    r"(?:left|right|great|small|middle|long|short|communicating|circumflex|lesser|greater|arcuate|caudate|abducens|vagus|\d+(?:st|nd|rd|th)"
-    r"|[a-z-]+(?:al|ar|ary|or|oid|otid|ic|ian|ine|nous))",
-    re.IGNORECASE,
-)
-ODD = re.compile(r".*(?:normal|natural|topic|toxic|septic|static|otic|trophic|plastic|ficial)$", re.IGNORECASE)
+TOKEN = re.compile(r"[\w'-]+|[^\w\s]")
 TWO_NAMES = re.compile(r"[A-Za-z][a-z'-]+ [A-Z][a-z]+\b")
 
 
@@ -117,7 +114,7 @@ def articled(phrase: str) -> str:
     *before, last = phrase.split() or [""]
     if last.lower() not in words("part"):
         return phrase
-    while before and PLACE.fullmatch(before[-1]) and not ODD.fullmatch(before[-1]):
+    while before and pattern("place").fullmatch(before[-1]):
         before.pop()
     if before and before[-1].lower() not in words("preposition"):
         return phrase
@@ -129,10 +126,42 @@ def counted(phrase: str) -> str:
 
     >>> counted("receptor antagonist"), counted("CT scan of the chest"), counted("ACE inhibitor"), counted("two scans")
     ('a receptor antagonist', 'a CT scan of the chest', 'an ACE inhibitor', 'two scans')
+    >>> counted("diastolic murmur best heard at the apex"), counted("urease-producing organism")
+    ('a diastolic murmur best heard at the apex', 'a urease-producing organism')
     """
-    first, *_ = head = head_of(phrase) or [""]
-    opened = first in words("determiner", "quantifier") or first.endswith("ing") or is_plural(phrase)
+    first, *others = head_of(phrase) or [""]
+    head = [first, *takewhile(lambda word: word not in words("participle", "adverb"), others)]
+    gerund = first.endswith("ing") and "-" not in first
+    opened = first in words("determiner", "quantifier") or gerund or is_plural(phrase)
     return f"{article_of(phrase)} {phrase}" if head[-1] in words("counted_noun") and not opened else phrase
+
+
+def lacks_article(text: str) -> bool:
+    """Tell whether behind a preposition stands one thing that is counted without an article or the like.
+
+    >>> lacks_article("It is suitable for biological predictor in cancer"), lacks_article("It is seen on physical exam")
+    (True, False)
+    """
+    low = TOKEN.findall(text.lower())
+    return any(
+        word in words("counted_noun") and _is_head(low, at) and _behind_preposition(low[:at])
+        for at, word in enumerate(low)
+    )
+
+
+def _is_head(low: list[str], at: int) -> bool:
+    after = low[at + 1] if at + 1 < len(low) else "."
+    return not after[0].isalnum() or after in words("preposition", "relative") or finite(after)
+
+
+def _behind_preposition(before: list[str]) -> bool:
+    for word in reversed(before):
+        if word in words("before_article"):
+            return True
+        ends = not word[0].isalnum() or word.endswith(("'s", "s'")) or word in {"and", "or"} or finite(word)
+        if ends or word in words("preposition", "determiner", "quantifier", "relative"):
+            return False
+    return False
 
 
 def _keeps_capital(word: str, option: str) -> bool:

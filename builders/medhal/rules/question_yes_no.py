@@ -11,6 +11,7 @@ import re
 from builders.medhal.question_tables import pattern, words
 from builders.medhal.rules.question_words import is_plural, lowered, third_person
 from builders.medhal.writers import Written
+from builders.texts.edits.model import article_of
 from builders.texts.origin import Refusal
 
 __all__ = ["yes_no"]
@@ -121,7 +122,7 @@ def _there(auxiliary: str, rest: list[str], yes: bool) -> Written | Refusal:
     if not yes:
         what = ["no", *bare]
     elif first == "any":
-        what = bare if many else ["an" if bare[0][:1].lower() in "aeiou" else "a", *bare]
+        what = bare if many else [article_of(bare[0]), *bare]
     else:
         what = rest
     return Written(f"there {auxiliary} {' '.join(what)}", "yes_no_there")
@@ -173,7 +174,7 @@ def _participle(tokens: list[str]) -> int | None:
     if low[0] in PRONOUNS:
         return 1
     ends = [at for at, word in enumerate(low) if re.fullmatch(r"[a-z]{3,}ed", word) or word in PARTICIPLES]
-    found = [at for at in ends if _free(tokens, at) and low[at + 1 : at + 2] not in [[noun] for noun in PEOPLE]]
+    found = [at for at in ends if _free(tokens, at) and not PEOPLE & set(low[at + 1 : at + 2])]
     return found[0] if len(found) == 1 else None
 
 

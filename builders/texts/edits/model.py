@@ -20,6 +20,12 @@ EditRule = Literal[
 ]
 """What an edit changes."""
 
+_SPELLS_A_WORD = re.compile(r"[A-Z][AEIOU][B-DF-HJ-NP-TV-Z][A-Z\d]")
+_CONSONANT_FIRST = re.compile(
+    r"(?!hour|hon(?:est|or|our)|heir|8|1[18](?!\d))[^aeiou]|e[uw]|one(?!r)|u(?:-|ni(?!n|m)|s[aeu]|r[aeio](?!n?g)|t[ei])",
+    re.IGNORECASE,
+)
+
 RULES: tuple[EditRule, ...] = get_args(EditRule)
 
 
@@ -57,10 +63,14 @@ def like(model: str, word: str) -> str:
 
 
 def article_of(word: str) -> str:
-    """Return ``a`` or ``an``, by how the word is spelt; letters are named: "an NSAID", "an H2 blocker"."""
-    if re.match(r"[A-Z](?:[A-Z-]|\d)", word):
-        return "an" if word[0] in "AEFHILMNORSX" else "a"
-    return "an" if word[0].lower() in "aeiou" and not word.lower().startswith(("uni", "eu", "use", "one")) else "a"
+    """Return ``a`` or ``an``, by how a word is spoken; letters are named where they spell no word.
+
+    >>> [article_of(word) for word in ("NSAID", "H2 blocker", "FAST exam", "ulcer", "urinalysis", "hour")]
+    ['an', 'an', 'a', 'an', 'a', 'an']
+    """
+    if re.match(r"[A-Z](?:[A-Z-]|\d)|[a-z][A-Z]{2}", word):
+        return "an" if word[0] in "AEFHILMNORSXm" and not _SPELLS_A_WORD.match(word) else "a"
+    return "a" if _CONSONANT_FIRST.match(word) else "an"
 
 
 def _with_article(sentence: str, begin: int, after: str) -> tuple[int, str]:

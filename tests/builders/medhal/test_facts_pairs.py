@@ -51,6 +51,18 @@ def ends(fact: FactPair, rows: dict[str, dict[str, Any]]) -> tuple[dict[str, Any
     return rows[fact.origin.inner_id[:-2] + "Q1"], rows[fact.origin.inner_id]
 
 
+def worded(row: dict[str, Any]) -> str:
+    """Return a statement of MediEval without its end, a class in words that need no article."""
+    statement: str = row["statement"].removesuffix(".")
+    return statement.replace(" is classified as ", " belongs to the class ")
+
+
+def test_classes_are_said_in_words_that_need_no_article(facts: list[FactPair]) -> None:
+    said = [text for fact in facts for text in (fact.statement, fact.wrong, fact.explanation)]
+    assert any("belongs to the class" in text for text in said)
+    assert not any("classified as" in text for text in said)
+
+
 def test_each_group_gives_one_pair_of_its_first_statement_and_one_that_fails(
     facts: list[FactPair], medieval: Built, rows: dict[str, dict[str, Any]]
 ) -> None:
@@ -62,8 +74,8 @@ def test_each_group_gives_one_pair_of_its_first_statement_and_one_that_fails(
     assert set(groups.values()) == {1}
     for fact in facts:
         first, other = ends(fact, rows)
-        assert fact.statement.startswith(first["statement"].removesuffix("."))
-        assert fact.wrong.startswith(other["statement"].removesuffix("."))
+        assert fact.statement.startswith(worded(first))
+        assert fact.wrong.startswith(worded(other))
         assert fact.context == first["context"] and fact.quadrant == other["quadrant"] != "Q1"
 
 
@@ -93,7 +105,7 @@ def test_both_statements_claim_that_the_record_documents_their_ends(
     for fact in facts:
         for text, row in zip((fact.statement, fact.wrong), ends(fact, rows), strict=True):
             claim = f", and this patient's record documents both {row['head_name']} and {row['tail_name']}."
-            assert text == row["statement"].removesuffix(".") + claim
+            assert text == worded(row) + claim
 
 
 def test_explanations_say_what_the_quadrant_means(facts: list[FactPair], rows: dict[str, dict[str, Any]]) -> None:
@@ -125,6 +137,7 @@ def test_facts_that_an_explanation_adds_are_true_statements_of_the_dataset(
 ) -> None:
     true = {(row["predicate"], row["head_name"], row["tail_name"]) for row in medieval.rows if row["is_true"]}
     templates = dict(medieval.connection.execute(sql_text("builders/medieval/truth/template")).fetchall())
+    templates["classified_as"] = "{head} belongs to the class {tail}"
     both = dict(
         medieval.connection.execute("select predicate, inverse from kg.predicate where statement = 'both'").fetchall()
     )

@@ -212,6 +212,19 @@ def test_that_something_has_no_role_is_more_than_that_none_was_shown(why: str, c
     assert check_question(pair) == (None if confirmed else Refusal("judge_long_answer_disagrees"))
 
 
+def test_a_long_answer_must_speak_of_what_is_asked() -> None:
+    kinds = ("yes", "no")
+    for answer, why, reason in (
+        (1, "Colds were as long as ever. Other drugs did not help.", "judge_long_answer_disagrees"),
+        (1, "Other drugs did not help.", "judge_long_answer_speaks_of_other_things"),
+        (0, "Other drugs helped.", "judge_long_answer_speaks_of_other_things"),
+    ):
+        pair = one("Can zinc reduce colds?", kinds, answer, context="We gave zinc.", why=why)
+        assert check_question(pair) == Refusal(reason)
+    shown = one("Can zinc reduce colds?", kinds, 1, context="We gave zinc.", why="Zinc did not shorten colds.")
+    assert check_question(shown) is None
+
+
 def test_a_yes_that_every_sentence_only_supposes_is_not_confirmed() -> None:
     yes = ("yes", "no")
     supposed = one("Does zinc reduce colds?", yes, context="We gave zinc.", why="Zinc may help. It could reduce colds.")
@@ -228,6 +241,7 @@ def test_a_yes_that_every_sentence_only_supposes_is_not_confirmed() -> None:
         ("Is there a role for zinc in colds?", ("yes", "no"), "asks_for_a_verdict"),
         ("Which of the following is another possible finding?", ("Rash", "Fever"), "relation_not_exclusive"),
         ("Which of the following tests should also be ordered?", ("Biopsy", "Culture"), "relation_not_exclusive"),
+        ("Which of the following takes part in septic shock?", ("TNF", "Interleukin-12"), "relation_not_exclusive"),
     ],
 )
 def test_what_no_finding_decides_and_what_several_options_answer_is_refused(
@@ -239,7 +253,7 @@ def test_what_no_finding_decides_and_what_several_options_answer_is_refused(
 
 
 @pytest.mark.real
-@pytest.mark.parametrize(("name", "share", "held"), [("medqa", 0.6, 0.95), ("pubmedqa", 0.45, 0.8)])
+@pytest.mark.parametrize(("name", "share", "held"), [("medqa", 0.6, 0.95), ("pubmedqa", 0.4, 0.75)])
 def test_most_real_questions_give_pairs_that_the_check_confirms(
     name: str, share: float, held: float, real_data: Path
 ) -> None:

@@ -30,7 +30,7 @@ SENTENCES = (
 )
 SUMMARY = " ".join(SENTENCES)
 PASSAGE = " ".join(SENTENCES[:3])
-TEXT = "patients were treated with a new diuretic. potassium rose in the treated arm. renal function was preserved."
+TEXT = "patients of 3 hospitals took a new diuretic. potassium rose in the treated arm. renal function was preserved."
 
 
 class Rules:
@@ -204,6 +204,8 @@ def test_the_check_finds_pairs_that_do_not_hold() -> None:
     assert reason(good.wrong.statement, "It is wrong.") == "judge_explanation_lacks_original"
     stated = replace(good, context=TEXT + " " + original.replace("higher", "lower"))
     assert check_summary(stated) == Refusal("judge_changed_sentence_is_stated")
+    miscounted = replace(good, context=TEXT.replace("3 hospitals", "four hospitals"))
+    assert check_summary(miscounted) == Refusal("judge_number_not_in_context")
     assert check_summary(replace(good, guidance="never said.")) == Refusal("judge_original_not_in_summary")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 from ehr.reading import ReadMention
@@ -33,7 +34,8 @@ _OR = re.compile(r"\bor\b")
 _SPOKEN_NOT = re.compile(r"n't\b|\b(?:not|no|never|without|if|could|might|maybe|worried|risk)\b", re.IGNORECASE)
 _YET = re.compile(r"\b(?:but|except|just|only|some|sometimes|little|bit)\b", re.IGNORECASE)
 _RELATIVE = re.compile(
-    r"\b(?:(?:grand|step)?(?:mother|father|parents?)|mom|dad|brothers?|sisters?|siblings?|aunts?|uncles?|cousins?|"
+    r"\b(?=[abcdfgimpsu])"
+    r"(?:(?:grand|step)?(?:mother|father|parents?)|mom|dad|brothers?|sisters?|siblings?|aunts?|uncles?|cousins?|"
     r"(?:in|of) (?:my|her|his|the) family)\b",
     re.IGNORECASE,
 )
@@ -49,7 +51,7 @@ def polarities(text: str, mentions: Sequence[ReadMention], turns: Sequence[int] 
     """Return what a text says of each of its mentions; ``turns`` are those of a conversation."""
     if len(turns) < 2:
         return [_plain(mention) for mention in mentions]
-    return [_in_conversation(text, turns, mention) for mention in mentions]
+    return [_in_conversation(text, turns, _relatives(text), mention) for mention in mentions]
 
 
 def _plain(mention: ReadMention) -> Polarity:
@@ -58,17 +60,27 @@ def _plain(mention: ReadMention) -> Polarity:
     return "present" if mention.assertion in _PRESENT else "unknown"
 
 
-def _in_conversation(text: str, turns: Sequence[int], mention: ReadMention) -> Polarity:
+@lru_cache(maxsize=1024)
+def _relatives(text: str) -> tuple[tuple[int, int], ...]:
+    """Return where relatives are named; who writes and who judges ask for the same texts."""
+    return tuple(match.span() for match in _RELATIVE.finditer(text))
+
+
+def _in_conversation(
+    text: str, turns: Sequence[int], relatives: Sequence[tuple[int, int]], mention: ReadMention
+) -> Polarity:
     """A question leaves open what it names; a short answer that begins with yes or no decides it."""
     following = bisect_right(turns, mention.begin)
+    begin = turns[following - 1] if following else 0
     end = turns[following] if following < len(turns) else len(text)
     stop = _STOP.search(text, mention.end, end)
     if stop is None or stop.group() != "?":
-        said = text[turns[following - 1] if following else 0 : end]
+        said = text[begin:end]
         # What was asked is often repeated in an answer that is not a plain sentence.
         before = text[max(text.rfind("\n", 0, mention.begin) + 1, mention.begin - 70) : mention.begin]
         # What a relative has, the patient need not have.
-        if _RELATIVE.search(text, turns[following - 1] if following else 0, mention.begin):
+        last = bisect_right(relatives, (mention.begin, 0)) - 1
+        if last >= 0 and relatives[last][0] >= begin and relatives[last][1] <= mention.begin:
             return "unknown"
         # Spoken negations ("it does n't look like") are often not what the reader's rules know.
         if mention.assertion is not Assertion.ABSENT and _SPOKEN_NOT.search(before.rsplit(" . ", 1)[-1]):
@@ -82,6 +94,6 @@ def _in_conversation(text: str, turns: Sequence[int], mention: ReadMention) -> P
     if _NO.match(answer) and not _YET.search(answer):
         return "absent"
     # "Yes" to a list of things leaves open to which.
-    question = text[turns[following - 1] if following else 0 : end]
+    question = text[begin:end]
     listed = "," in question or " or " in question
     return "present" if _YES.match(answer) and not listed else "unknown"

@@ -199,18 +199,20 @@ class TextReader:
     ) -> Iterator[tuple[int, int, int, tuple[str, ...], Kind, str, Reason]]:
         """Yield text, offsets in it, concepts, kind, section and reason of each mention."""
         moved = texts.begin[mentions.owner]
+        entries, place = np.unique(mentions.entry, return_inverse=True)
+        concepts = [tuple(cuis) for cuis in self.lexicon.concepts.take(entries).to_pylist()]
         columns = (
             mentions.owner.tolist(),
             (mentions.begin - moved).tolist(),
             (mentions.end - moved).tolist(),
-            self.lexicon.concepts.take(mentions.entry).to_pylist(),
+            [concepts[at] for at in place.tolist()],
             self.lexicon.kind[mentions.entry].tolist(),
             texts.sections.name[mentions.section].tolist(),
             mentions.reason.tolist(),
         )
         names = texts.sections.names
         for owner, begin, end, cuis, kind, section, reason in zip(*columns, strict=True):
-            yield owner, begin, end, tuple(cuis), KINDS[kind], names[section], REASONS[reason]
+            yield owner, begin, end, cuis, KINDS[kind], names[section], REASONS[reason]
 
 
 def _arrays(parts: Sequence[Sequence[Section]]) -> SectionArrays:

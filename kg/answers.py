@@ -52,12 +52,15 @@ class PathReader:
 
     def __init__(self, arrays: GraphArrays, step_names: Sequence[str]) -> None:
         self._arrays, self._step_names = arrays, step_names
-        # Plain arrays over the same pages: indexing a memmap makes a new one each time.
-        self._cuis, self._rui = np.asarray(arrays.cui), np.asarray(arrays.rui)
-        self._neighbour = np.asarray(arrays.neighbour)
-        self._stated = tuple(
-            np.asarray(a)
-            for a in (arrays.step, arrays.neighbour, arrays.edge, arrays.evidence_begin, arrays.rela, arrays.sab)
+        self._cuis, self._rui = arrays.cui, arrays.rui
+        self._neighbour = arrays.neighbour
+        self._stated = (
+            arrays.step,
+            arrays.neighbour,
+            arrays.edge,
+            arrays.evidence_begin,
+            arrays.rela,
+            arrays.sab,
         )
 
     def described(self, entries: NDArray[np.int64]) -> dict[int, dict[str, str]]:

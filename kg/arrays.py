@@ -120,7 +120,8 @@ def open_arrays(folder: Path) -> GraphArrays:
         raise InputError("there is no graph here", file=path, do="run `ontoground graph build` first")
     manifest = json.loads(path.read_text(encoding="utf-8"))
     try:
-        arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAY_NAMES}
+        # Plain arrays over the same pages: indexing a memmap makes a new one each time.
+        arrays = {name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r")) for name in ARRAY_NAMES}
     except (OSError, ValueError) as error:
         raise InputError(
             "the graph's arrays are incomplete", file=folder, found=str(error), do="run `ontoground graph build` again"

@@ -63,11 +63,10 @@ class ConceptGraph:
         self._vocabulary = arrays.vocabulary
         self._step_names = self._vocabulary.step_names
         self._patterns = self._vocabulary.patterns
-        # Plain arrays over the same pages: indexing a memmap makes a new one each time.
-        self._cuis = np.asarray(arrays.cui)
+        self._cuis = arrays.cui
         self._cui_bytes = self._cuis.view(np.uint8).reshape(self._cuis.size, -1)
-        self._groups = np.asarray(arrays.groups)
-        self._graph = (np.asarray(arrays.indptr), np.asarray(arrays.step), np.asarray(arrays.neighbour))
+        self._groups = arrays.groups
+        self._graph = (arrays.indptr, arrays.step, arrays.neighbour)
         self._reader = PathReader(arrays, self._step_names)
         self._numbers = VocabularyNumbers(arrays.vocabulary, arrays.group_names)
         self._plans: dict[tuple[int, tuple[str, ...] | None, bool], tuple[Plan, list[Said]]] = {}

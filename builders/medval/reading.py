@@ -88,6 +88,7 @@ class Concepts:
         self._names: dict[str, tuple[str, ...]] = {}
         self._views: OrderedDict[tuple[bool, MedvalTask, str], TextView] = OrderedDict()
         self._families: dict[str, frozenset[str]] = {}
+        self._joined: dict[tuple[str, ...], frozenset[str]] = {}
         self._above: dict[str, frozenset[str]] = {}
 
     def views(self, kind: type[V], task: MedvalTask, texts: Sequence[str], *, given: bool, candidates: int) -> list[V]:
@@ -132,7 +133,10 @@ class Concepts:
 
     def family_of(self, cuis: Iterable[str]) -> frozenset[str]:
         """Return the families of concepts."""
-        return frozenset[str]().union(*map(self.family, cuis))
+        key = tuple(cuis)
+        if key not in self._joined:
+            self._joined[key] = frozenset[str]().union(*map(self.family, key))
+        return self._joined[key]
 
     def above(self, cui: str) -> frozenset[str]:
         """Return the concept and those above it by few steps."""

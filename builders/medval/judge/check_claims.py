@@ -72,10 +72,9 @@ def _foreign(c: Comparison) -> list[Finding]:
     a note denies nobody need have asked for.
     """
     found = []
-    for segment in c.made.segments:
+    for segment, telling in zip(c.made.segments, _telling(c), strict=True):
         if denies(c.output, segment.begin, segment.end):
             continue
-        telling = [match for match in _WORD.finditer(c.output, segment.begin, segment.end) if _tells(c, match)]
         named = [one for one in c.made.seen if segment.begin <= one.mention.begin < segment.end and one.mention.cuis]
         # Disorders and drugs that a release names have checks of their own.
         if any(one.mention.kind in {"disorder", "drug"} or _borne_out(c, one) for one in named):
@@ -97,10 +96,11 @@ def _is_sure(c: Comparison, word: str) -> bool:
 
 def stopped_treatment(c: Comparison) -> list[Finding]:
     """All treatment stopped where the input stops no such thing."""
-    if _STOPS_ALL.search(c.input):
+    stops = list(_STOPS_ALL.finditer(c.output))
+    if not stops or _STOPS_ALL.search(c.input):
         return []
     text = "the output stops all treatment, which the input does not"
-    return [quoted("critical_action", text, c, m.start(), m.end()) for m in _STOPS_ALL.finditer(c.output)]
+    return [quoted("critical_action", text, c, stop.start(), stop.end()) for stop in stops]
 
 
 def is_read(c: Comparison) -> bool:
@@ -128,14 +128,22 @@ def _strange_words(c: Comparison) -> tuple[re.Match[str], ...]:
     """
     named = {at for one in c.made.seen if one.mention.cuis for at in range(one.mention.begin, one.mention.end)}
     found: list[re.Match[str]] = []
-    for segment in c.made.segments:
-        telling = [match for match in _WORD.finditer(c.output, segment.begin, segment.end) if _tells(c, match)]
+    for telling in _telling(c):
         unknown = [m for m in telling if m.start() not in named and not _known(c, m.group())]
         costs = {match: cost for match in unknown if (cost := _cost(c, match))}
         if sum(costs.values()) > max(1, _OWN_WORDS[c.spoken] * len(telling)) or len(unknown) == len(telling):
             costs = {}
         found += [match for match in unknown if match not in costs]
     return tuple(found)
+
+
+@lru_cache(maxsize=2)
+def _telling(c: Comparison) -> list[list[re.Match[str]]]:
+    """Return the words of each segment that tell something."""
+    return [
+        [match for match in _WORD.finditer(c.output, segment.begin, segment.end) if _tells(c, match)]
+        for segment in c.made.segments
+    ]
 
 
 def _tells(c: Comparison, match: re.Match[str]) -> bool:
@@ -161,6 +169,13 @@ def _cost(c: Comparison, match: re.Match[str]) -> int:
 
 
 def _known(c: Comparison, word: str) -> bool:
+    known = c.given.known
+    if word not in known:
+        known[word] = _is_known(c, word)
+    return known[word]
+
+
+def _is_known(c: Comparison, word: str) -> bool:
     low = word.lower().removesuffix("'s")
     if c.worded(word) or american(low) in c.given.american or (c.spoken and c.spelt_out(word)):
         return True

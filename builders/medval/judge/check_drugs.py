@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from builders.medval.judge.comparison import Comparison, Finding, quoted
 from builders.medval.judge.knowledge import Knowledge
-from builders.medval.judge.quantities import Measure, measures_of
+from builders.medval.judge.quantities import Measure
 from builders.medval.judge.tables import contraindications, drug_groups
 from builders.medval.judge.view import Dose, View
 from builders.medval.reading import Seen
@@ -36,6 +36,7 @@ def doses(c: Comparison) -> list[Finding]:
     return found
 
 
+@lru_cache(maxsize=2)
 def other_doses(c: Comparison) -> list[tuple[Dose, float]]:
     """Return the quantities that the input does not give for their drug, each with how many decades it is off."""
     found = []
@@ -61,7 +62,7 @@ def _elsewhere(c: Comparison, dose: Dose, theirs: Sequence[Measure]) -> bool:
         return False
     taken = {o.measure.begin for o in c.given.doses}
     if dose.measure.base == "day":
-        rates = measures_of(c.input, [])
+        rates = (one for one in c.given.measures if one.base == "day")
         return any(dose.measure.values & rate.values and rate.begin not in taken for rate in rates)
     said = {value for number in c.made.numbers if number.begin == dose.measure.begin for value in number.values}
     return any(said & number.values and number.begin not in taken for number in c.given.numbers)

@@ -131,7 +131,8 @@ def implied_in(text: str) -> set[float]:
     low = text.lower()
     found = {1.0} if _ONE.search(text) else set()
     found |= {value for word, value in (("couple", 2.0), ("half", 0.5), ("dozen", 12.0)) if word in low}
-    found |= {value + 0.5 for match in _HALF.finditer(text) for one in numbers_of(match[1]) for value in one.values}
+    halves = _HALF.finditer(text) if "and a half" in low else ()
+    found |= {value + 0.5 for match in halves for one in numbers_of(match[1]) for value in one.values}
     return found | {float(month) for month, name in enumerate(_MONTHS, 1) if name in low}
 
 

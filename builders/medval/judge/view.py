@@ -19,6 +19,7 @@ LONG = 4
 """Letters from which on a word tells something."""
 _STEM = 5
 _PLURAL = re.compile(r"(?:e?s)?\b(?!\w)")
+_RUN = re.compile(r"\w+")
 _END = re.compile(r"\n|[.;] ")
 
 
@@ -42,8 +43,9 @@ class View(TextView):
     @cached_property
     def _letters(self) -> tuple[str, list[int]]:
         """Its letters and digits in lower case, and where each stands."""
-        places = [match.start() for match in re.finditer(r"\w", self.lower)]
-        return "".join(self.lower[place] for place in places), places
+        runs = list(_RUN.finditer(self.lower))
+        places = [place for run in runs for place in range(run.start(), run.end())]
+        return "".join(run.group() for run in runs), places
 
     def found(self, letters: str) -> Iterator[int]:
         """Yield where letters begin among the letters, whatever signs part them."""
@@ -83,7 +85,7 @@ class View(TextView):
         """The words by how they begin."""
         found: dict[str, list[str]] = {}
         for word in sorted(self.words):
-            found.setdefault(stem(word), []).append(word)
+            found.setdefault(word[:_STEM], []).append(word)
         return found
 
     @cached_property
@@ -97,11 +99,21 @@ class View(TextView):
         return frozenset(value for number in self.numbers for value in number.values) | implied_in(self.text)
 
     @cached_property
+    def measures(self) -> list[Measure]:
+        """The quantities with a unit, and how often something is done."""
+        return measures_of(self.text, self.numbers)
+
+    @cached_property
+    def known(self) -> dict[str, bool]:
+        """Which words it has in some form, as far as they were looked for: outputs of one input ask for the same."""
+        return {}
+
+    @cached_property
     def doses(self) -> list[Dose]:
         """Each quantity with the nearest drug before it."""
         drugs = self.drugs()
         found = []
-        for measure in measures_of(self.text, self.numbers) if drugs else ():
+        for measure in self.measures if drugs else ():
             drug = max((one for one in drugs if one.mention.end <= measure.begin), key=_end, default=None)
             if drug is not None and self._near(drug.mention.end, measure.begin):
                 found.append(Dose(drug, measure))

@@ -146,7 +146,7 @@ def _edge_batches(arrays: GraphArrays) -> Iterator[pa.RecordBatch]:
 def _kgx_tables(arrays: GraphArrays, nodes: NDArray[np.int32] | None) -> dict[str, pa.Table]:
     groups, predicates = _terms("group"), _terms("predicate")
     names = [line.predicate for line in arrays.vocabulary.predicates]
-    masks = np.unique(np.asarray(arrays.groups))
+    masks = np.unique(arrays.groups)
     categories = [
         "|".join(
             sorted({groups.get(name, NAMED_THING) for bit, name in enumerate(arrays.group_names) if mask >> bit & 1})

@@ -59,8 +59,8 @@ class FactSearch:
 
     def __post_init__(self) -> None:
         arrays, patterns = self.arrays, self.numbers.patterns
-        self._graph = (np.asarray(arrays.indptr), np.asarray(arrays.step), np.asarray(arrays.neighbour))
-        self._tail_masks, codes = np.unique(np.asarray(arrays.groups)[self.tails], return_inverse=True)
+        self._graph = (arrays.indptr, arrays.step, arrays.neighbour)
+        self._tail_masks, codes = np.unique(arrays.groups[self.tails], return_inverse=True)
         self._limits = sorted({patterns[number].max_fan for number in self.chosen} - {0})
         self._places = mark(self.tails, len(arrays.cui))
         is_last = np.zeros(self.numbers.back.size, np.bool_)
@@ -127,11 +127,11 @@ class FactSearch:
             yield pa.table(columns, schema=FACT_SCHEMA)
 
     def _named(self, nodes: NDArray[np.int32]) -> pa.Array:
-        return pa.array(np.asarray(self.arrays.cui)[nodes].tolist(), pa.binary()).cast(pa.string())
+        return pa.array(self.arrays.cui[nodes].tolist(), pa.binary()).cast(pa.string())
 
     def _found(self, heads: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
         """Return the columns of what is found and its hops; see ``kg.cohort.unpack``. Shape: (6, n), (n,)"""
-        masks, offsets = np.asarray(self.arrays.groups)[heads], np.zeros(heads.size + 1, np.int64)
+        masks, offsets = self.arrays.groups[heads], np.zeros(heads.size + 1, np.int64)
         parts, filled = [], 0
         for mask in np.unique(masks):
             tree, these = self._tree(int(mask)), np.flatnonzero(masks == mask)

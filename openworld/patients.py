@@ -218,13 +218,11 @@ class _Planner:
     def candidates(self, problem: Problem) -> list[str]:
         """Return the drugs that treat a problem, fit its setting and are not contraindicated in this patient."""
         settings = "HBP" if problem.role == "chronic" else "ABHP"
-        found = []
-        for name in self.known.heads("treats", problem.name):
-            drug = self.known.drugs.get(name)
-            if drug is None or drug.setting not in settings or problem.name in drug.seldom:
-                continue
-            if not self._contraindicated(name):
-                found.append(name)
+        found = [
+            drug.name
+            for drug in self.known.usual_drugs(problem.name)
+            if drug.setting in settings and self.known.barring(drug.name).isdisjoint(self.places)
+        ]
         if problem.role != "chronic" and self.known.concepts[problem.name].course == "acute":
             found = [name for name in found if self.known.drugs[name].setting in "AB"] or found
         dice = self.lasting if problem.role == "chronic" else self.dice
@@ -236,11 +234,6 @@ class _Planner:
             return drugs
         ranks = self.known.ranks
         return sorted(drugs, key=lambda name: (1 + ranks.get(name, 0)) * -log(dice.share("seldom", problem, name)))
-
-    def _contraindicated(self, drug: str) -> bool:
-        parts = (drug, *self.known.drugs[drug].ingredients)
-        barred = {tail for part in parts for tail in self.known.tails("contraindicated_with", part)}
-        return not barred.isdisjoint(self.places)
 
     @property
     def places(self) -> set[str]:

@@ -20,7 +20,6 @@ from openworld.gold import gold_note
 from openworld.hospital import COLUMNS, Hospital, Stay, stay_of
 from openworld.notes import write_note
 from openworld.patients import plan_patient
-from openworld.retelling import retold
 from openworld.volume import STORY, Volume
 from openworld.world import Knowledge, knowledge
 
@@ -88,18 +87,18 @@ def make_shard(plan: Plan, patients: range) -> Shard:
             tables.put("hosp/procedures_icd", *hospital.procedure_rows(stay))
             tables.put("hosp/prescriptions", *hospital.prescription_rows(stay))
             if admission.has_note:
-                _put_note(tables, hospital, stay)
+                _put_note(tables, hospital, stay, index < plan.volume.truth_of)
     return tables.shard()
 
 
-def _put_note(tables: _Tables, hospital: Hospital, stay: Stay) -> None:
+def _put_note(tables: _Tables, hospital: Hospital, stay: Stay, truth: bool) -> None:
     number = stay.admission.number + 1
     note_id = f"{stay.patient.subject_id}-DS-{number}"
     note = write_note(hospital.known, stay.patient, stay.admission, hospital.volume)
     day = stay.discharged.replace(hour=0, minute=0).isoformat(" ")
     stored = (stay.discharged + timedelta(hours=20)).isoformat(" ")
     tables.put("note/discharge", (note_id, *stay.key, "DS", number, day, stored, note.text))
-    if hospital.volume.truth:
+    if truth:
         tables.tell(gold_note(hospital.known, note_id, stay.key, note, hospital.cui_of_name))
 
 
@@ -111,21 +110,6 @@ def _titles(known: Knowledge) -> Shard:
 
 
 def _shards(plan: Plan, patients: int, workers: int) -> Iterator[Shard]:
-    """Yield shards in order; those that are told again stay in memory, their number does not grow with the patients."""
-    stories = plan.volume.stories or patients
-    if patients <= stories:
-        yield from _first_told(plan, patients, workers)
-        return
-    told = []
-    for shard in _first_told(plan, stories, workers):
-        told.append({name: rows for name, rows in shard.items() if name != TRUTH})
-        yield shard
-    for turn in range(1, -(-patients // stories)):
-        for shard in told:
-            yield retold(shard, turn * stories, patients, turn)
-
-
-def _first_told(plan: Plan, patients: int, workers: int) -> Iterator[Shard]:
     """Yield shards in order; no more than two a worker are in memory."""
     ranges = [range(at, min(at + PATIENTS_PER_SHARD, patients)) for at in range(0, patients, PATIENTS_PER_SHARD)]
     if workers == 1 or len(ranges) < 2:

@@ -110,6 +110,8 @@ class Knowledge:
         self._counts = dict.fromkeys(CUI_BASE, 0)
         self._ancestors: dict[str, tuple[str, ...]] = {}
         self._kin: dict[str, tuple[str, ...]] = {}
+        self._usual: dict[str, tuple[Drug, ...]] = {}
+        self._barring: dict[str, frozenset[str]] = {}
         self._read_conditions()
         self._read_terms()
         self._read_classes()
@@ -160,6 +162,20 @@ class Knowledge:
             found.setdefault((fact.predicate, fact.tail, "heads"), []).append(fact.head)
             found.setdefault((fact.predicate, fact.head, "tails"), []).append(fact.tail)
         return {key: tuple(values) for key, values in found.items()}
+
+    def usual_drugs(self, problem: str) -> tuple[Drug, ...]:
+        """Return the drugs that treat a problem, without those that are seldom given for it."""
+        if problem not in self._usual:
+            drugs = (self.drugs[name] for name in self.heads("treats", problem) if name in self.drugs)
+            self._usual[problem] = tuple(drug for drug in drugs if problem not in drug.seldom)
+        return self._usual[problem]
+
+    def barring(self, drug: str) -> frozenset[str]:
+        """Return the problems in which a drug or one of its ingredients is contraindicated."""
+        if drug not in self._barring:
+            parts = (drug, *self.drugs[drug].ingredients)
+            self._barring[drug] = frozenset(tail for part in parts for tail in self.tails("contraindicated_with", part))
+        return self._barring[drug]
 
     def ancestors(self, name: str) -> tuple[str, ...]:
         """Return all ancestors along is_a, nearest first, without the concept itself."""

@@ -23,6 +23,7 @@ from typing import Any
 from benchmarks.command import parser, run
 from benchmarks.measuring import RESULTS, machine
 from benchmarks.training import MODELS, PACKAGES, Sizes, matrix_rate, measured, random_model
+from ground.lm.tiny import tiny_tokenizer
 from ground.storage.files import write_text
 from ontoground.cli.render import note
 
@@ -90,7 +91,7 @@ def packed(device: str, shape: str, quantize: str) -> dict[str, Any]:
     if quantize != "none":
         with tempfile.TemporaryDirectory() as folder:
             model.unload().save_pretrained(folder)
-            _tokenizer_into(Path(folder))
+            tiny_tokenizer(["a patient record and a statement"], Path(folder))
             model = load_model(folder, "causal", hardware, attention=attention_of(hardware))
     context = torch.randint(3, 1000, (sizes.context,), generator=tokens).numpy()
     parts = [torch.randint(3, 1000, (STATEMENT,), generator=tokens).numpy() for _ in range(sizes.n_items)]
@@ -105,12 +106,6 @@ def packed(device: str, shape: str, quantize: str) -> dict[str, Any]:
     padded = torch.cat([logps([one], 1024) for one in parts])
     found = {"difference": _difference(together, separate), "noise": _difference(padded, separate)}
     return {**found, "within_noise": found["difference"] <= max(1e-3, NOISE * found["noise"])}
-
-
-def _tokenizer_into(folder: Path) -> None:
-    from benchmarks.tokenizer import train_tokenizer
-
-    train_tokenizer(["a patient record and a statement"], folder, 300)
 
 
 def speed(device: str, shape: str, name: str) -> dict[str, Any]:

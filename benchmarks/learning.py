@@ -21,8 +21,8 @@ import polars as pl
 
 from benchmarks.command import parser, run
 from benchmarks.measuring import RESULTS, machine
-from benchmarks.tokenizer import train_tokenizer
 from benchmarks.training import PACKAGES
+from ground.lm.tiny import tiny_tokenizer
 from ground.stable import stable_hash
 from ground.storage.files import private_directory, write_text
 from ontoground.cli.render import note
@@ -68,7 +68,7 @@ def pretrain(recipe: Recipe, folder: Path) -> dict[str, Any]:
 
     begin = time.perf_counter()
     texts = notes_of(folder.parent / "world", recipe.patients)
-    tokenizer = train_tokenizer(texts, folder, VOCABULARY)
+    tokenizer = tiny_tokenizer(texts, folder, vocab_size=VOCABULARY)
     ids = [np.array([1, *tokenizer(text, add_special_tokens=False)["input_ids"], 2]) for text in texts]
     order = sorted(range(len(ids)), key=lambda i: stable_hash(SEEDS[0], "note", i))
     stream = np.concatenate([ids[i] for i in order])

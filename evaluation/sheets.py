@@ -209,7 +209,7 @@ def read_sheets(sheets: Sequence[Path], key: Path | None = None) -> SheetsRead:
         )
     wanted = {row_id for row_id, _ in known.values()}
     notes = [note for sheet in sheets for note in _notes(rated.filter(file=sheet.name), sheet.name, wanted)]
-    return SheetsRead(rated.select(RATING_SCHEMA), tuple(notes))
+    return SheetsRead(rated.select(*RATING_SCHEMA), tuple(notes))
 
 
 def _key_of(sheets: Sequence[Path], key: Path | None) -> dict[str, tuple[str, str]]:

@@ -18,27 +18,34 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from benchmarks.command import parser, run
 from benchmarks.measuring import RESULTS, machine
 from benchmarks.training import MODELS, PACKAGES, Sizes, matrix_rate, measured, random_model
+from ground.lm.tiny import tiny_tokenizer
 from ground.storage.files import write_text
 from ontoground.cli.render import note
 
 __all__ = ["PARTS", "main"]
 
 CONTEXT, STATEMENT, ITEMS = 4096, 25, 16
+ROWS, ANSWER = 2, 512
+"""Rows of one text each that MedHal and GRPO read at once, and the tokens of one that are learnt or sampled."""
+WORLD, LEARNT = Path("work/demo/datasets/medieval"), Path("work/learning-gpu")
+"""The open world's dataset (``make demo``) that a small decoder learns from, and the folder of what it has learnt."""
 NOISE = 3.0
 """Packed rows may differ from separate ones by this many times what separate ones differ by among themselves."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One part: how long it may take, and what finds its figures on a device."""
+    """One part: how long it may take, what finds its figures on a device, and the folder that it needs, if any."""
 
     seconds: int
     work: Callable[[str], dict[str, Any]]
+    needs: Path | None = None
 
 
 def masks(device: str) -> dict[str, Any]:
@@ -90,7 +97,7 @@ def packed(device: str, shape: str, quantize: str) -> dict[str, Any]:
     if quantize != "none":
         with tempfile.TemporaryDirectory() as folder:
             model.unload().save_pretrained(folder)
-            _tokenizer_into(Path(folder))
+            tiny_tokenizer(["a patient record and a statement"], Path(folder))
             model = load_model(folder, "causal", hardware, attention=attention_of(hardware))
     context = torch.randint(3, 1000, (sizes.context,), generator=tokens).numpy()
     parts = [torch.randint(3, 1000, (STATEMENT,), generator=tokens).numpy() for _ in range(sizes.n_items)]
@@ -105,12 +112,6 @@ def packed(device: str, shape: str, quantize: str) -> dict[str, Any]:
     padded = torch.cat([logps([one], 1024) for one in parts])
     found = {"difference": _difference(together, separate), "noise": _difference(padded, separate)}
     return {**found, "within_noise": found["difference"] <= max(1e-3, NOISE * found["noise"])}
-
-
-def _tokenizer_into(folder: Path) -> None:
-    from benchmarks.tokenizer import train_tokenizer
-
-    train_tokenizer(["a patient record and a statement"], folder, 300)
 
 
 def speed(device: str, shape: str, name: str) -> dict[str, Any]:
@@ -137,6 +138,74 @@ def speed(device: str, shape: str, name: str) -> dict[str, Any]:
     }
 
 
+def texts(device: str, shape: str, *, grpo: bool) -> dict[str, Any]:
+    """Time MedHal's or GRPO's step on rows of one text: tokens a second, memory, share of the matrix rate (`speed`).
+
+    The step is the one that runs estimate and rehearse, with AdamW behind it. GRPO samples the answers before, and asks
+    the reference, which is the model without its adapter. Weights are bfloat16, and the attention is SDPA.
+    """
+    import torch
+    from transformers import GenerationConfig
+
+    from ground.lm.sampling import sampled
+    from training.runs.models import evaluating
+    from training.runs.resuming import peak_memory
+    from training.runs.texts import add_head, texts_step
+
+    tokens, answer, times = (CONTEXT, ANSWER, 3) if device == "cuda" else (200, 8, 1)
+    model = random_model(Sizes(shape, device, tokens, STATEMENT, ROWS, 1), "causal", "sdpa")
+    add_head(model)
+    step = texts_step(ROWS, tokens, answer)
+    optimizer = torch.optim.AdamW([weight for weight in model.parameters() if weight.requires_grad], lr=1e-5)
+
+    def learn() -> None:
+        if grpo:
+            with torch.no_grad(), model.disable_adapter():
+                step(model)
+        step(model.train()).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    how = GenerationConfig(
+        max_new_tokens=answer, min_new_tokens=answer, do_sample=True, pad_token_id=0, eos_token_id=2
+    )  # fmt: skip
+    prompts = [[3] * (tokens - answer)] * ROWS
+
+    def sample() -> None:
+        with evaluating(model):
+            list(sampled(model, prompts, how, ROWS))
+
+    seconds = _median_seconds(learn, times, device)
+    found = {"seconds": seconds, "tokens_per_second": ROWS * tokens / seconds}
+    if grpo:
+        found["sampled_tokens_per_second"] = ROWS * answer / _median_seconds(sample, 1, device)
+    flop = (3 if grpo else 2) * _forward_flop(shape, tokens) * ROWS * tokens
+    share = flop / seconds / matrix_rate(device)
+    return {**found, "peak_bytes": peak_memory(device), "share_of_matrix_rate": share}
+
+
+def _median_seconds(work: Callable[[], None], times: int, device: str) -> float:
+    """Time work after a first run, which makes buffers and kernels that stay."""
+    import torch
+
+    seconds = []
+    for _ in range(times + 1):
+        begin = time.perf_counter()
+        work()
+        if device == "cuda":
+            torch.cuda.synchronize()
+        seconds.append(time.perf_counter() - begin)
+    return float(median(seconds[1:]))
+
+
+def learning(device: str, world: Path = WORLD, out: Path = LEARNT) -> dict[str, Any]:
+    """Train a small decoder from scratch with every arm of `benchmarks.learning`; trained arms are used again."""
+    from benchmarks.learning import SEEDS, Recipe, experiment
+
+    recipe = Recipe(device=device) if device == "cuda" else Recipe(8, 16, 1, 128, 0.2, 0.2)
+    return experiment(world, out, recipe, SEEDS if device == "cuda" else SEEDS[:1])
+
+
 def _forward_flop(shape: str, context: int) -> float:
     """Return the FLOP of one token's forward pass: two for each weight, and causal attention over the context."""
     of = MODELS[shape]
@@ -155,6 +224,12 @@ PARTS: dict[str, Part] = {
         for shape in ("8b", "1b", "0.5b", "qwen3-8b")
         for name in ("classifier_shared", "corfu_shared", "classifier_plain", "corfu_trl")
     },
+    **{
+        f"{name}-{shape}": Part(90, partial(texts, shape=shape, grpo=name == "grpo"))
+        for shape in ("8b", "1b", "0.5b", "qwen3-8b")
+        for name in ("medhal", "grpo")
+    },
+    "learning": Part(420, learning, needs=WORLD),
 }
 """What is measured, the most telling first."""
 
@@ -213,6 +288,10 @@ def main(values: list[str]) -> int:
     chosen = [name for name in PARTS if name in (given.parts or PARTS)]
     left = [name for name in chosen if given.again or not _path(name, given.results).is_file()]
     for name in left:
+        needs = PARTS[name].needs
+        if needs is not None and not needs.is_dir():
+            note(f"{name}: skipped, since {needs} is not there (make demo)")
+            continue
         if time.monotonic() + PARTS[name].seconds > ends:
             note(f"{name}: left for the next call, since it may take {PARTS[name].seconds} s")
             continue

@@ -11,7 +11,7 @@ import argparse
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,14 +21,14 @@ import polars as pl
 
 from benchmarks.command import parser, run
 from benchmarks.measuring import RESULTS, machine
-from benchmarks.tokenizer import train_tokenizer
 from benchmarks.training import PACKAGES
+from ground.lm.tiny import tiny_tokenizer
 from ground.stable import stable_hash
 from ground.storage.files import private_directory, write_text
 from ontoground.cli.render import note
 from openworld import render
 
-__all__ = ["main"]
+__all__ = ["SEEDS", "Recipe", "experiment", "main"]
 
 WORLD_SEED = 11
 """Of the patients whose notes are pretrained on; the dataset's own world has another seed, so other patients."""
@@ -41,14 +41,24 @@ SEEDS = (42, 43, 44)
 class Recipe:
     """Sizes of the experiment."""
 
-    patients: int
-    hidden: int
-    layers: int
-    length: int
-    pretraining_epochs: float
-    epochs: float
-    max_length: int
-    device: str
+    patients: int = 1300
+    hidden: int = 128
+    layers: int = 3
+    length: int = 512
+    pretraining_epochs: float = 1.0
+    epochs: float = 3.0
+    max_length: int = 160
+    device: str = "cpu"
+
+
+SIZES = {
+    "patients": "invented patients whose notes are pretrained on",
+    "hidden": "width of the decoder",
+    "layers": "layers of the decoder",
+    "pretraining_epochs": "passes over the notes",
+    "epochs": "passes of the classifiers",
+    "max_length": "tokens of context and statement",
+}
 
 
 def notes_of(folder: Path, patients: int) -> list[str]:
@@ -68,7 +78,7 @@ def pretrain(recipe: Recipe, folder: Path) -> dict[str, Any]:
 
     begin = time.perf_counter()
     texts = notes_of(folder.parent / "world", recipe.patients)
-    tokenizer = train_tokenizer(texts, folder, VOCABULARY)
+    tokenizer = tiny_tokenizer(texts, folder, vocab_size=VOCABULARY)
     ids = [np.array([1, *tokenizer(text, add_special_tokens=False)["input_ids"], 2]) for text in texts]
     order = sorted(range(len(ids)), key=lambda i: stable_hash(SEEDS[0], "note", i))
     stream = np.concatenate([ids[i] for i in order])
@@ -200,12 +210,10 @@ def _arguments(values: list[str]) -> argparse.Namespace:
     options = parser("learning", __doc__ or "", "python -m benchmarks.learning --dataset work/demo/datasets/medieval")
     options.add_argument("--dataset", type=Path, required=True, help="a dataset of the open world (ontoground demo)")
     options.add_argument("--out", type=Path, default=Path("work/learning"), help="folder of models and report")
-    options.add_argument("--patients", type=int, default=1300, help="invented patients whose notes are pretrained on")
-    options.add_argument("--hidden", type=int, default=128, help="width of the decoder (default 128)")
-    options.add_argument("--layers", type=int, default=3, help="layers of the decoder (default 3)")
-    options.add_argument("--pretraining-epochs", type=float, default=1, help="passes over the notes (default 1)")
-    options.add_argument("--epochs", type=float, default=3, help="passes of the classifiers (default 3)")
-    options.add_argument("--max-length", type=int, default=160, help="tokens of context and statement (default 160)")
+    for name, what in SIZES.items():
+        default = getattr(Recipe, name)
+        told = f"{what} (default {default})"
+        options.add_argument(f"--{name.replace('_', '-')}", type=type(default), default=default, help=told)
     options.add_argument("--seeds", default=",".join(map(str, SEEDS)), help="seeds of the arms")
     options.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where it runs (default cpu)")
     options.add_argument("--save", action="store_true", help="write benchmarks/results/learning-DEVICE.json")
@@ -215,16 +223,7 @@ def _arguments(values: list[str]) -> argparse.Namespace:
 def main(values: list[str]) -> int:
     """Run the experiment and say where its report is."""
     given = _arguments(values)
-    recipe = Recipe(
-        given.patients,
-        given.hidden,
-        given.layers,
-        512,
-        given.pretraining_epochs,
-        given.epochs,
-        given.max_length,
-        given.device,
-    )
+    recipe = Recipe(**{one.name: getattr(given, one.name) for one in fields(Recipe) if hasattr(given, one.name)})
     seeds = [int(seed) for seed in given.seeds.split(",")]
     found = experiment(given.dataset, given.out, recipe, seeds)
     note(f"report: {given.out / 'report' / 'report.md'}")

@@ -13,12 +13,13 @@ import numpy.typing as npt
 import polars as pl
 
 from evaluation.classes import UNSAFE, Classes
-from evaluation.intervals import DIGITS, FEWEST_CLUSTERS, RESAMPLES, Counted, estimate_of, resampled
+from evaluation.intervals import DIGITS, RESAMPLES, Counted, estimate_of
 from evaluation.predictions import Answers
 from evaluation.rates import rate_estimates, validator_rates
 from evaluation.rows import Reference
 from ground.errors import InputError
 from ground.reliability import alpha_draws, ordinal_distance
+from ground.resampling import FEWEST_CLUSTERS, resampled
 
 __all__ = ["ensemble", "experts_part", "majority", "require_rated_rows"]
 

@@ -7,7 +7,6 @@ time, never the whole set.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,7 +109,6 @@ class MedievalDataset:
     folder: Path
     rows: pl.DataFrame
     contexts: pl.DataFrame
-    manifest: dict[str, Any]
     manifest_sha256: str
 
     @classmethod
@@ -132,7 +130,6 @@ class MedievalDataset:
             folder=folder,
             rows=scan.select(COLUMNS["medieval"]).sort("id").collect(),
             contexts=contexts,
-            manifest=json.loads(manifest.read_text(encoding="utf-8")),
             manifest_sha256=sha256_of(manifest),
         )
 
@@ -140,6 +137,12 @@ class MedievalDataset:
     def licence_tier(self) -> str:
         """``open`` or ``credentialed``, as `ground.flow.manifest.tier_of` says."""
         return tier_of(self.folder)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What runs and reports say of it."""
+        told = {"manifest_sha256": self.manifest_sha256, "licence_tier": self.licence_tier, "rows": self.rows.height}
+        return {"name": self.folder.resolve().name, **told}
 
     @property
     def folds(self) -> tuple[int, ...]:
@@ -195,13 +198,12 @@ class MedievalDataset:
 class TextDataset:
     """One folder of MedHal or MedVAL.
 
-    ``identity`` tells which data these are: the manifest's SHA-256, or that of the list of files where a folder has no
-    manifest.
+    ``identity`` is what runs and reports say of it: ``name``, ``licence_tier``, and the manifest's SHA-256, or that of
+    the list of files where a folder has no manifest.
     """
 
     folder: Path
     kind: Kind
-    licence_tier: str
     identity: dict[str, str]
     files: tuple[Path, ...]
 
@@ -213,9 +215,13 @@ class TextDataset:
             InputError: no such files, or a column is missing or of another type.
         """
         files = _data_files(folder, kind)
-        return cls(
-            folder=folder, kind=kind, licence_tier=tier_of(folder), identity=_identity(folder, files), files=files
-        )
+        told = {"name": folder.resolve().name, "licence_tier": tier_of(folder)}
+        return cls(folder=folder, kind=kind, identity=told | _identity(folder, files), files=files)
+
+    @property
+    def licence_tier(self) -> str:
+        """``open`` or ``credentialed``, as `ground.flow.manifest.tier_of` says."""
+        return self.identity["licence_tier"]
 
     def scan(self, split: Split, tasks: Sequence[str] | None = None, consistency: float | None = None) -> pl.LazyFrame:
         """Return the rows of a split with all their columns, in the order of the files, to be read where needed.

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.intervals import RESAMPLES, estimate_of, resampled, share
+from evaluation.intervals import RESAMPLES, estimate_of
 from ground.progress import progress
+from ground.resampling import resampled, share
 
 __all__ = ["explanation_metrics"]
 

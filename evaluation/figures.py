@@ -13,22 +13,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from evaluation.drawing import (
-    COLOURS,
-    GREY,
-    Series,
-    confusion,
-    error_bars,
-    forest,
-    panels,
-    picture,
-    save,
-    style_of,
-    tidy,
-    wrapped,
-)
+from evaluation.drawing import Series, confusion, error_bars, forest, panels, style_of, wrapped
 from evaluation.paper import paper_results
 from ground.contracts.rows import QUADRANTS
+from ground.pictures import COLOURS, GREY, picture, save, tidy
 
 __all__ = ["draw_quadrants", "draw_texts"]
 

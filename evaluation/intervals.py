@@ -6,7 +6,7 @@ same resamples.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,26 +15,12 @@ import numpy.typing as npt
 import polars as pl
 from scipy.sparse import csr_array, eye_array
 
-__all__ = [
-    "DIGITS",
-    "FEWEST_CLUSTERS",
-    "RESAMPLES",
-    "Counted",
-    "Estimate",
-    "estimate_of",
-    "percentile_interval",
-    "resampled",
-    "share",
-]
+from ground.resampling import draws, percentile_interval, resampled, share
+
+__all__ = ["DIGITS", "RESAMPLES", "Counted", "Estimate", "estimate_of"]
 
 RESAMPLES = 1000
-FEWEST_CLUSTERS = 5
-LEVEL = (2.5, 97.5)
-# An interval over draws that are undefined more often than this would describe other data.
-MOST_UNDEFINED = 0.05
 DIGITS = 6
-# Resamples that are drawn at once: bounds the memory where every cluster is of its own kind.
-AT_ONCE = 100
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -95,7 +81,7 @@ class Counted:
             ids, index = np.unique(clusters, return_inverse=True)
             kinds = csr_array((np.ones(len(index)), (index, number)), shape=(len(ids), frame.height))
             sizes = np.ones(len(ids), dtype=np.int64)
-            drawn, basis = np.concatenate(list(_draws(sizes, resamples, seed))), kinds
+            drawn, basis = np.concatenate(list(draws(sizes, resamples, seed))), kinds
         else:
             types = frame.unique().sort(frame.columns)
             numbered = types.with_row_index("type")
@@ -164,50 +150,6 @@ def _kinds(types: pl.Series, clusters: Codes, n_types: int) -> tuple[Any, Codes]
     matrix = csr_array((np.ones(len(at)), (at, entries)), shape=(kinds.height, n_types))
     matrix.sum_duplicates()
     return matrix, kinds["len"].cast(pl.Int64).to_numpy()
-
-
-def _draws(sizes: Codes | Floats, resamples: int, seed: int) -> Iterator[Floats]:
-    """Yield how often each kind is drawn, some resamples at a time. *Shape:* (at most `AT_ONCE`, K)."""
-    generator, n = np.random.default_rng(seed), round(float(sizes.sum()))
-    for begin in range(0, resamples if n else 0, AT_ONCE):
-        yield generator.multinomial(n, sizes / n, size=min(AT_ONCE, resamples - begin)).astype(np.float64)
-
-
-def resampled(values: Any, sizes: Codes | Floats, resamples: int, seed: int) -> Floats:
-    """Draw clusters and sum their values.
-
-    Args:
-        values: *shape* (K, c), an array or a sparse one, of each kind of clusters.
-        sizes: *shape* (K,), clusters of each kind; parts of clusters that add up to whole ones.
-        resamples: B.
-        seed: of the resamples.
-
-    Returns:
-        *Shape* (B, c).
-    """
-    blocks = [np.asarray(draws @ values) for draws in _draws(sizes, resamples, seed)]
-    return np.concatenate([np.zeros((0 if blocks else resamples, values.shape[1])), *blocks])
-
-
-def share(above: Floats, below: Floats) -> Floats:
-    """Divide; NaN where there is nothing to divide by."""
-    return np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
-
-
-def percentile_interval(draws: Floats, n_clusters: int) -> tuple[float, float] | None:
-    """Return the 95% percentile interval.
-
-    None where there are fewer than five clusters, or where more than 5% of the draws are undefined.
-
-    Args:
-        draws: *shape* (B,), NaN where undefined.
-        n_clusters: how many the value rests on.
-    """
-    defined = draws[np.isfinite(draws)]
-    if n_clusters < FEWEST_CLUSTERS or not len(defined) or len(defined) < (1 - MOST_UNDEFINED) * len(draws):
-        return None
-    low, high = np.percentile(defined, LEVEL)
-    return float(low), float(high)
 
 
 def estimate_of(value: float, draws: Floats, n_clusters: int) -> Estimate:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +16,12 @@ import polars as pl
 from evaluation.classes import CLASSES, Classes, Kind
 from ground.errors import InputError, UsageError
 from ground.storage.files import atomic_path, private_directory
-from ground.storage.foreign import read_foreign
+from ground.storage.foreign import Check, read_foreign, refuse_rows
 
 __all__ = [
     "ANSWER_SCHEMA",
     "PREDICTION_SCHEMA",
     "Answers",
-    "Check",
     "Missing",
     "Unknown",
     "common_rows",
@@ -30,7 +29,6 @@ __all__ = [
     "label_codes",
     "read_predictions",
     "read_runs",
-    "refuse_rows",
     "write_predictions",
 ]
 
@@ -93,28 +91,6 @@ class Answers:
         """Return the run on some of its rows; the counts stay those of the file. ``mask`` has *shape* (n,)."""
         kept = {name: getattr(self, name)[mask] for name in ("codes", "there", "confidence")}
         return replace(self, **kept, explanations=tuple(compress(self.explanations, mask)))
-
-
-class Check(NamedTuple):
-    """What no row of a file may be, in words: what is wrong, what is expected, and what to do."""
-
-    bad: pl.Expr
-    what: str
-    expected: str
-    do: str | None = None
-
-
-def refuse_rows(frame: pl.DataFrame, file: Path | str, *checks: Check) -> None:
-    """Raise where rows are bad; a row is named by its number, since an id names an admission.
-
-    Raises:
-        InputError: how many there are, and the number of the first.
-    """
-    for check in checks:
-        numbers = frame.select(check.bad.arg_true() + 1).to_series()
-        if len(numbers):
-            found = f"{len(numbers)} of {frame.height} rows, the first is row {numbers[0]}"
-            raise InputError(check.what, file=file, found=found, expected=check.expected, do=check.do)
 
 
 def _no_probability(scores: pl.Expr) -> pl.Expr:
@@ -182,11 +158,9 @@ def read_predictions(path: Path, kind: Kind = "quadrants") -> pl.DataFrame:
             scores are not a finite probability of each class that sum to 1.
     """
     contract = CONTRACT.format(CLASSES[kind].expected)
-    raw = read_foreign(path, "a prediction file", contract)
-    lacking = [name for name in ("id", "label") if name not in raw.columns]
-    if lacking or raw.is_empty():
-        found = f"no column {' and no column '.join(lacking)}" if lacking else "no row"
-        raise InputError("a prediction file lacks what evaluation needs", file=path, found=found, expected=contract)
+    raw = read_foreign(path, "a prediction file", ("id", "label"), expected=contract)
+    if raw.is_empty():
+        raise InputError("a prediction file has no row", file=path, expected=contract)
     codes = label_codes(raw["label"], kind, path)
     columns = [_column(raw, path, name, dtype) for name, dtype in PREDICTION_SCHEMA.items()]
     frame = pl.DataFrame([*columns, codes.alias("code")]).with_columns(pl.col("model").fill_null(path.stem))

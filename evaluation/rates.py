@@ -14,9 +14,10 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from evaluation.classes import UNSAFE, Kind
-from evaluation.intervals import Counted, Estimate, estimate_of, share
+from evaluation.intervals import Counted, Estimate, estimate_of
 from ground.contracts.rows import QUADRANTS
 from ground.contracts.rows_text import RISK_LEVELS
+from ground.resampling import share
 
 __all__ = [
     "BINS",
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 BINS = 10
+# Of Q1 to Q4 (docs/definitions.md#quadrant).
 TRUE = np.array([True, True, False, False])
 SUPPORTED = np.array([True, False, True, False])
 

@@ -15,7 +15,7 @@ from evaluation.agreement import ensemble, experts_part, require_rated_rows
 from evaluation.baselines import BASELINES, baseline_predictions
 from evaluation.comparisons import FEW_DISCORDANT, compare
 from evaluation.datasets import Kind, MedievalDataset, Split, TextDataset
-from evaluation.intervals import FEWEST_CLUSTERS, RESAMPLES, Counted
+from evaluation.intervals import RESAMPLES, Counted
 from evaluation.markdown import rendered
 from evaluation.numbers import (
     SMALL_CLUSTERS,
@@ -44,6 +44,7 @@ from evaluation.rows import Reference, quadrant_rows, read_reference
 from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import to_json
+from ground.resampling import FEWEST_CLUSTERS
 from ground.storage.files import atomic_directory, sha256_of
 
 __all__ = ["evaluate_quadrants", "evaluate_text"]
@@ -105,9 +106,7 @@ def evaluate_quadrants(
     rows = reference.frame
     report = {
         "dataset": {
-            "name": dataset.folder.resolve().name,
-            "manifest_sha256": dataset.manifest_sha256,
-            "licence_tier": dataset.licence_tier,
+            **dataset.identity,
             "split": split,
             "split_column": split_column,
             "rows": rows.height,
@@ -184,9 +183,7 @@ def evaluate_text(
     report = {
         "kind": kind,
         "dataset": {
-            "name": dataset.folder.resolve().name,
             **dataset.identity,
-            "licence_tier": dataset.licence_tier,
             "split": split,
             "rows_left_out": whole.frame.height - reference.frame.height,
         },

@@ -10,7 +10,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +50,7 @@ RATING_SCHEMA: Mapping[str, Any] = {
     "seed": pl.Int64,
 }
 """Columns of ratings: those of a predictions file, the rater in ``model``, the comment in ``explanation``."""
+FILLED_SCHEMA: Mapping[str, Any] = {"file": pl.String, "number": pl.Int64, "slips": pl.List(pl.String)}
 LEVEL = re.compile(r"(?:level\s*)?([1-4])(?:\.0+)?", re.IGNORECASE)
 MOST_TOLD = 12
 
@@ -172,15 +172,6 @@ class SheetsRead:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Rated:
-    """A row of a filled sheet by its number: what was filled in, and the slips, which quote no text."""
-
-    number: int
-    rating: dict[str, Any]
-    slips: list[str]
-
-
 def read_sheets(sheets: Sequence[Path], key: Path | None = None) -> SheetsRead:
     """Read filled sheets (.xlsx or .csv), one for each rater, whose name is the file's.
 
@@ -194,17 +185,20 @@ def read_sheets(sheets: Sequence[Path], key: Path | None = None) -> SheetsRead:
             of 1 to 4, or categories outside the taxonomy; all are named by file and row.
     """
     known = _key_of(sheets, key)
-    rated: dict[Path, list[_Rated]] = {}
-    raters = [sheet.stem for sheet in sheets]
+    raters = Counter(sheet.stem for sheet in sheets)
+    rows: list[dict[str, Any]] = []
     for sheet in sheets:
-        if raters.count(sheet.stem) > 1:
+        if raters[sheet.stem] > 1:
             raise InputError("two sheets of one rater", file=sheet, expected="file names that tell raters apart")
-        _, rows = read_sheet(sheet, RATINGS, COLUMNS)
-        items = Counter(row["item"] for _, row in rows if row["item"])
-        rated[sheet] = [_rated(number, row, sheet.stem, known, items[row["item"]] > 1) for number, row in rows]
-    slips = [
-        f"{file.name}, row {one.number}: {slip}" for file, own in rated.items() for one in own for slip in one.slips
-    ]
+        filled = read_sheet(sheet, RATINGS, COLUMNS)[1]
+        items = Counter(row["item"] for _, row in filled if row["item"])
+        rows += [
+            {"file": sheet.name, "number": number, **_rated(row, sheet.stem, known, items[row["item"]] > 1)}
+            for number, row in filled
+        ]
+    rated = pl.DataFrame(rows, schema={**RATING_SCHEMA, **FILLED_SCHEMA})
+    place = pl.format("{}, row {}: {}", "file", "number", "slips")
+    slips = rated.explode("slips").drop_nulls("slips").select(place).to_series().to_list()
     if slips:
         more = f"; and {len(slips) - MOST_TOLD:,} more" if len(slips) > MOST_TOLD else ""
         raise InputError(
@@ -213,9 +207,9 @@ def read_sheets(sheets: Sequence[Path], key: Path | None = None) -> SheetsRead:
             found="; ".join(slips[:MOST_TOLD]) + more,
             do="mend the cells, with the rater where it is about a grade, and run again",
         )
-    ratings = [one.rating for one in chain.from_iterable(rated.values())]
-    notes = [note for sheet, own in rated.items() for note in _notes(sheet, own, known)]
-    return SheetsRead(pl.DataFrame(ratings, schema=RATING_SCHEMA), tuple(notes))
+    wanted = {row_id for row_id, _ in known.values()}
+    notes = [note for sheet in sheets for note in _notes(rated.filter(file=sheet.name), sheet.name, wanted)]
+    return SheetsRead(rated.select(*RATING_SCHEMA), tuple(notes))
 
 
 def _key_of(sheets: Sequence[Path], key: Path | None) -> dict[str, tuple[str, str]]:
@@ -242,9 +236,8 @@ def _key_of(sheets: Sequence[Path], key: Path | None) -> dict[str, tuple[str, st
         raise InputError("the key of the sheets cannot be read", file=key, expected=expected) from error
 
 
-def _rated(
-    number: int, row: Mapping[str, str], rater: str, known: Mapping[str, tuple[str, str]], twice: bool
-) -> _Rated:
+def _rated(row: Mapping[str, str], rater: str, known: Mapping[str, tuple[str, str]], twice: bool) -> dict[str, Any]:
+    """Return the rating that a row of a filled sheet holds, and its ``slips``, which quote no text."""
     slips = ["an item that stands twice"] if twice else []
     row_id, mark = known.get(row["item"], ("", ""))
     if not row_id:
@@ -254,16 +247,15 @@ def _rated(
     level = LEVEL.fullmatch(row["risk_level"])
     if row["risk_level"] and level is None:
         slips.append("a risk level that is none of 1, 2, 3 and 4")
-    rating = {
+    return {
         "id": row_id,
         "label": int(level[1]) if level else None,
         "errors": list(_errors(row, slips)),
         "explanation": row["comment"] or None,
         "outcome": "rated" if level else "not_rated",
         "model": rater,
-        "seed": None,
+        "slips": slips,
     }
-    return _Rated(number, rating, slips)
 
 
 def _errors(row: Mapping[str, str], slips: list[str]) -> Iterator[dict[str, str]]:
@@ -278,18 +270,16 @@ def _errors(row: Mapping[str, str], slips: list[str]) -> Iterator[dict[str, str]
             yield {"category": category, "text": words}
 
 
-def _notes(sheet: Path, rated: Sequence[_Rated], known: Mapping[str, tuple[str, str]]) -> Iterator[str]:
-    said: dict[str, list[int]] = defaultdict(list)
-    for one in rated:
-        level, errors = one.rating["label"], one.rating["errors"]
-        if level is None:
-            said["no risk level"].append(one.number)
-        elif level == 1 and errors:
-            said["level 1 with an error named"].append(one.number)
-        elif level > 2 and not errors:
-            said["level 3 or 4 without an error named"].append(one.number)
-    for what, numbers in said.items():
-        shown = ", ".join(map(str, numbers[:MOST_TOLD])) + (", ..." if len(numbers) > MOST_TOLD else "")
-        yield f"{sheet.name}, row{'s' if len(numbers) > 1 else ''} {shown}: {what}"
-    if lacking := len({row_id for row_id, _ in known.values()} - {one.rating["id"] for one in rated}):
-        yield f"{sheet.name}: {lacking:,} items of the key are not in the sheet"
+def _notes(rated: pl.DataFrame, file: str, wanted: set[str]) -> Iterator[str]:
+    level, named = pl.col("label"), pl.col("errors").list.len() > 0
+    doubtful = {
+        "no risk level": level.is_null(),
+        "level 1 with an error named": (level == 1) & named,
+        "level 3 or 4 without an error named": (level > 2) & ~named,
+    }
+    for what, which in doubtful.items():
+        if numbers := rated.filter(which)["number"].to_list():
+            shown = ", ".join(map(str, numbers[:MOST_TOLD])) + (", ..." if len(numbers) > MOST_TOLD else "")
+            yield f"{file}, row{'s' if len(numbers) > 1 else ''} {shown}: {what}"
+    if lacking := len(wanted - set(rated["id"])):
+        yield f"{file}: {lacking:,} items of the key are not in the sheet"

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ground.resampling import LEVEL, draws, share
+
 __all__ = ["alpha_draws", "alpha_interval", "kappa_interval", "krippendorff_alpha", "ordinal_distance"]
 
 Interval = tuple[float, float]
@@ -48,11 +50,7 @@ def alpha_draws(counts: npt.NDArray[np.int64], distance: Distance, times: npt.ND
     within = ((rated @ apart) * rated).sum(axis=-1) / (rated.sum(axis=1) - 1)
     observed = (drawn * within).sum(axis=1)
     expected = ((of_value[:, None] @ apart)[:, 0] * of_value).sum(axis=1)
-    defined = expected > 0
-    ratio: Floats = np.divide(
-        (of_value.sum(axis=1) - 1) * observed, expected, out=np.full(len(drawn), np.nan), where=defined
-    )
-    alphas: Floats = 1 - ratio
+    alphas: Floats = 1 - share((of_value.sum(axis=1) - 1) * observed, expected)
     return alphas
 
 
@@ -85,7 +83,7 @@ def alpha_interval(
     rated = counts[counts.sum(axis=1) > 1]
     if not len(rated):
         return None
-    drawn = np.random.default_rng(seed).multinomial(len(rated), np.full(len(rated), 1 / len(rated)), resamples)
+    drawn = np.concatenate(list(draws(np.ones(len(rated)), resamples, seed)))
     return _middle(alpha_draws(rated, distance, drawn))
 
 
@@ -100,16 +98,15 @@ def kappa_interval(table: npt.NDArray[np.int64], *, resamples: int = 1_000, seed
     n, values = int(table.sum()), len(table)
     if not n:
         return None
-    drawn = np.random.default_rng(seed).multinomial(n, table.ravel() / n, resamples).reshape(-1, values, values)
+    drawn = np.concatenate(list(draws(table.ravel(), resamples, seed))).reshape(-1, values, values)
     differ = n - np.trace(drawn, axis1=1, axis2=2)
     expected = n - (drawn.sum(axis=1) * drawn.sum(axis=2)).sum(axis=1) / n
-    ratio: Floats = np.divide(differ, expected, out=np.full(resamples, np.nan), where=expected > 0)
-    return _middle(1 - ratio)
+    return _middle(1 - share(differ, expected))
 
 
-def _middle(draws: Floats) -> Interval | None:
+def _middle(drawn: Floats) -> Interval | None:
     """Return what leaves 2.5% of the drawings that are defined on either side; None where there are none."""
-    if np.isnan(draws).all():
+    if np.isnan(drawn).all():
         return None
-    low, high = np.nanpercentile(draws, [2.5, 97.5])
+    low, high = np.nanpercentile(drawn, LEVEL)
     return float(low), float(high)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ground.plain import Plain
+from ground.resampling import draws, percentile_interval
 from ground.stable import stable_hash
 
 __all__ = [
@@ -32,7 +33,6 @@ __all__ = [
 FOLDS = 5
 CUTS = 3
 RESAMPLES = 1000
-FEWEST_PATIENTS = 5
 MEASURED_PATIENTS = 1_000
 """Patients whose rows baselines look at, at most: enough for intervals much narrower than their limits."""
 
@@ -133,18 +133,14 @@ def _interval(
     rank = np.unique(np.round(scores, 9), return_inverse=True)[1]
     point = weighted_auc(labels, rank, np.ones(len(labels), dtype=np.int64))
     ids, index = np.unique(patients, return_inverse=True)
-    counts = np.random.default_rng(seed).multinomial(len(ids), np.full(len(ids), 1 / len(ids)), size=RESAMPLES)
+    counts = np.concatenate(list(draws(np.ones(len(ids)), RESAMPLES, seed))).astype(np.int64)
     from builders.medieval.kernels import resampled_auc
 
     order = np.argsort(rank, kind="stable")
-    resampled = resampled_auc(rank[order], labels[order], index[order], counts)
-    draws = resampled[~np.isnan(resampled)]
     if point is None:
         return 0.5, None, None
-    if len(ids) < FEWEST_PATIENTS:
-        return point, None, None
-    low, high = np.percentile(draws, [2.5, 97.5])
-    return point, float(low), float(high)
+    drawn = resampled_auc(rank[order], labels[order], index[order], counts)
+    return point, *(percentile_interval(drawn, len(ids)) or (None, None))
 
 
 def _cross_validated(

@@ -121,11 +121,7 @@ def _one_file(path: Path) -> Path:
 
 def _table(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     """Read a table as text; names of columns in lower case."""
-    frame = read_foreign(path, "a file of pairs", ", ".join(columns)).rename(str.lower).rename(str.strip)
-    if missing := [name for name in columns if name not in frame.columns]:
-        raise InputError(
-            "a file lacks columns", file=path, found=f"no {', '.join(missing)}", expected=", ".join(columns)
-        )
+    frame = read_foreign(path, "a file of pairs", columns, any_case=True)
     return frame.select((~selectors.nested()).cast(pl.String).fill_null(""))
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
 from ground.errors import InputError, UsageError
 
-__all__ = ["READERS", "read_foreign"]
+__all__ = ["READERS", "Check", "read_foreign", "refuse_rows"]
 
 # A name is a name and no pattern: the reader of JSON takes every name for one.
 READERS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
@@ -21,18 +22,55 @@ READERS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
 }
 
 
-def read_foreign(path: Path, what: str, expected: str) -> pl.DataFrame:
+def read_foreign(
+    path: Path, what: str, needed: Sequence[str], *, any_case: bool = False, expected: str | None = None
+) -> pl.DataFrame:
     """Read a table.
 
     Args:
         path: the file.
         what: it is called in messages.
-        expected: its columns, for messages.
+        needed: columns that must be there.
+        any_case: names of columns are read in lower case and trimmed.
+        expected: its columns, for messages; those that are needed where left out.
 
     Raises:
         UsageError: another kind of file.
-        InputError: it is not there, empty or damaged; of JSON lines with the first that is no object.
+        InputError: it is not there, empty or damaged, of JSON lines with the first that is no object; or a column is
+            missing.
     """
+    expected = expected or ", ".join(needed)
+    frame = _read(path, what, expected)
+    frame = frame.rename(lambda name: name.strip().lower()) if any_case else frame
+    if lacking := [name for name in needed if name not in frame.columns]:
+        found = f"no column {' and no column '.join(lacking)}"
+        raise InputError(f"a column is missing in {what}", file=path, found=found, expected=expected)
+    return frame
+
+
+class Check(NamedTuple):
+    """What no row of a file may be, in words: what is wrong, what is expected, and what to do."""
+
+    bad: pl.Expr
+    what: str
+    expected: str
+    do: str | None = None
+
+
+def refuse_rows(frame: pl.DataFrame, file: Path | str, *checks: Check) -> None:
+    """Raise where rows are bad; a row is named by its number, since an id names an admission.
+
+    Raises:
+        InputError: how many there are, and the number of the first.
+    """
+    for check in checks:
+        numbers = frame.select(check.bad.arg_true() + 1).to_series()
+        if len(numbers):
+            found = f"{len(numbers)} of {frame.height} rows, the first is row {numbers[0]}"
+            raise InputError(check.what, file=file, found=found, expected=check.expected, do=check.do)
+
+
+def _read(path: Path, what: str, expected: str) -> pl.DataFrame:
     if path.suffix not in READERS:
         raise UsageError(f"{what} is of a kind that is not read", file=path, expected=", ".join(READERS))
     if not path.is_file():

@@ -123,7 +123,6 @@ def predict_statements(
         folder=run,
         rows=rows,
         contexts=pl.DataFrame({"hadm_id": [0], "context": [context]}),
-        manifest={},
         manifest_sha256=f"{stable_hash(0, context):x}",
     )
     hardware = HardwareSettings.model_validate({**record["settings"].get("hardware", {}), "device": device})

@@ -23,6 +23,7 @@ from ground.contracts.labels import parse_label
 from ground.contracts.rewards import released_reward, reward
 from ground.errors import InputError, UsageError
 from ground.names import names_found
+from ground.storage.foreign import Check, refuse_rows
 from stewardship.adjudication.agreement import wilson
 from stewardship.benchmark.cells import read_cells
 from stewardship.benchmark.folder import Benchmark
@@ -189,14 +190,13 @@ def read_answers(file: Path, form: Form | None = None) -> list[Answers]:
         )
     if "model" not in cells.columns:
         cells = cells.with_columns(pl.lit(file.name.partition(".")[0]).alias("model"))
-    cells = cells.select(pl.col("uid").str.strip_chars(), "answer", "model").with_row_index("row", offset=1)
-    for what, wrong in (
-        ("a row has no key or no model", cells.filter(pl.col("uid").is_null() | pl.col("model").is_null())),
-        ("a model answers a row twice", cells.filter(pl.struct("uid", "model").is_duplicated())),
-    ):
-        if wrong.height:
-            first = ", ".join(map(str, wrong["row"][:5]))
-            raise InputError(what, file=file, found=f"in row {first} below the head", expected="one answer a row")
+    cells = cells.select(pl.col("uid").str.strip_chars(), "answer", "model")
+    refuse_rows(
+        cells,
+        file,
+        Check(pl.col("uid").is_null() | pl.col("model").is_null(), "a row has no key or no model", "one answer a row"),
+        Check(pl.struct("uid", "model").is_duplicated(), "a model answers a row twice", "one answer a row"),
+    )
     found = []
     for (model,), rows in cells.group_by("model", maintain_order=True):
         texts = dict(zip(rows["uid"], rows["answer"], strict=True))

@@ -13,15 +13,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from evaluation.intervals import resampled
 from ground.errors import UsageError
+from ground.resampling import LEVEL, resampled
 from ground.stable import stable_hash
 from stewardship.benchmark.folder import Benchmark
 from stewardship.grading.grades import Answers, Grader, LabelSet, Missing, Others, Share, grade_rows, share
 
 __all__ = ["Board", "Difference", "Entry", "Place", "board", "paired_difference"]
 
-LEVEL = (2.5, 97.5)
 
 Bools = NDArray[np.bool_]
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ground.pictures import COLOURS, GREY, new_figure, save, tidy
 from ground.storage.files import atomic_path
 from stewardship.grading.leaderboard import Board, Entry
 
 __all__ = ["draw_board"]
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart.
-GAIN, LOSS, SAME = "#0072B2", "#D55E00", "#8a8a8a"
+GAIN, LOSS, SAME = *COLOURS[:2], GREY
 MEANING = ((GAIN, "gains"), (LOSS, "loses"), (SAME, "interval of the change holds 0"))
-DPI = 150
 LONGEST = 28
 # Inches between two lines of names.
 LINE = 0.16
@@ -21,11 +20,9 @@ LINE = 0.16
 
 def draw_board(board: Board, file: Path) -> None:
     """Write a PNG; the same board gives the same bytes."""
-    from matplotlib.figure import Figure
-
     count = len(board.entries)
     height = max(3.4, 2.0 + 0.3 * count)
-    figure = Figure(figsize=(8.6, height), dpi=DPI, layout="constrained")
+    figure = new_figure(8.6, height)
     axes = figure.subplots()
     for number, one in enumerate(board.entries):
         # Side by side, so that the bars of equal models can be told apart.
@@ -34,9 +31,7 @@ def draw_board(board: Board, file: Path) -> None:
     axes.set_xticks([0, 1], [f"{name} labels" for name in board.labels])
     axes.set_ylabel("accuracy, %")
     axes.set_title(f"{board.rows:,} rows that both label; bars are Wilson 95% intervals", loc="left", fontsize=9)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color="#dddddd", linewidth=0.7)
-    axes.set_axisbelow(True)
+    tidy(axes)
     low, high = axes.get_ylim()
     for side in (0, 1):
         _names(axes, board, side, LINE * (high - low) / (height - 1.2))
@@ -44,7 +39,7 @@ def draw_board(board: Board, file: Path) -> None:
     handles = [axes.plot([], [], color=colour, marker="o", label=words)[0] for colour, words in MEANING]
     figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     with atomic_path(file) as temporary:
-        figure.savefig(temporary, format="png", metadata={"Software": None})
+        save(figure, temporary)
 
 
 def _line(axes: Any, one: Entry, shift: float) -> None:

@@ -1,4 +1,4 @@
-"""Pictures of a report, in colours that colour-blind readers can tell apart (Okabe and Ito)."""
+"""Pictures of a report."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from evaluation.drawing import new_figure, save, tidy
+from ground.pictures import COLOURS, new_figure, save, tidy
 from stewardship.adjudication.agreement import Estimate
 from stewardship.adjudication.discrepancy import Flag
 from stewardship.reporting.report import LABELLERS, Report
 
 __all__ = ["draw"]
 
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#c9c9c9"
-COLOURS = {"original": ORANGE, "recomputed": BLUE}
+BLUE, ORANGE = COLOURS[:2]
+PALE = "#c9c9c9"
+OF_LABEL = {"original": ORANGE, "recomputed": BLUE}
 STRATA = 45
 NAME = 44
 FLOOR = 1e-5
@@ -66,7 +67,7 @@ def _points(axes: Any, estimates: Sequence[Estimate], scale: float, end: float) 
             continue
         value, low, high = (scale * number for number in (one.value, one.low, one.high))
         sides = [[max(value - low, 0)], [max(high - value, 0)]]
-        axes.errorbar([value], [at], xerr=sides, fmt="o", color=COLOURS[name], capsize=4, markersize=7, linewidth=1.8)
+        axes.errorbar([value], [at], xerr=sides, fmt="o", color=OF_LABEL[name], capsize=4, markersize=7, linewidth=1.8)
         text = f"{value:.1f} [{low:.1f}, {high:.1f}], n = {one.n}"
         # The text keeps to the interval's inner side: around its middle it would run over the axis.
         place, side = (high, "right") if 2 * value > end else (low, "left")
@@ -93,7 +94,7 @@ def _strata(report: Report, path: Path) -> None:
     for label, colour, values in (
         ("labels differ", ORANGE, [counts["differ"] for _, counts in shown]),
         ("one label abstains", BLUE, [counts["abstained"] for _, counts in shown]),
-        ("not flagged", GREY, [counts["n"] - counts["differ"] - counts["abstained"] for _, counts in shown]),
+        ("not flagged", PALE, [counts["n"] - counts["differ"] - counts["abstained"] for _, counts in shown]),
     ):
         axes.barh(places, values, left=start, color=colour, label=label, height=0.75)
         start += np.array(values)
@@ -129,14 +130,14 @@ def _distances(report: Report, path: Path) -> None:
         [values[~differ], values[differ]],
         bins=edges.tolist(),
         stacked=True,
-        color=[GREY, ORANGE],
+        color=[PALE, ORANGE],
         label=[f"not flagged ({(~differ).sum():,})", f"flagged ({differ.sum():,})"],
     )
     axes.set(xscale="log", xlabel="relative error between original and recomputed label", ylabel="rows")
     axes.axvline(limit, color="black", linewidth=1, linestyle="--")
     axes.text(limit, 0.98, f" {limit:g}", va="top", fontsize="small", transform=axes.get_xaxis_transform())
     alike = int((values < FLOOR).sum())
-    axes.bar(ALIKE[0], alike, width=ALIKE[1] - ALIKE[0], align="edge", color=GREY)
+    axes.bar(ALIKE[0], alike, width=ALIKE[1] - ALIKE[0], align="edge", color=PALE)
     axes.annotate(f" {alike} alike", (ALIKE[1], alike), va="top", fontsize="small")
     axes.set_xlim(ALIKE[0] * 0.8, 2.5)
     ticks = [10.0**power for power in range(-4, 1)]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks.gpu import PARTS, main, packed, speed
+from benchmarks.gpu import PARTS, learning, main, packed, speed, texts
+from tests.ontoground.cli.medieval_folder import medieval_folder
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a card")
@@ -30,6 +31,30 @@ def test_speed_has_tokens_and_a_share_of_the_matrix_rate(name: str) -> None:
     tokens = 200 + 2 * 25 * (2 if name.startswith("corfu") else 1)
     assert found["tokens_per_second"] == pytest.approx(tokens / found["seconds"])
     assert 0 < found["share_of_matrix_rate"] < 1 and found["peak_bytes"] > 0
+
+
+@pytest.mark.parametrize("grpo", [False, True])
+def test_steps_on_rows_of_one_text_have_tokens_and_grpo_samples_too(grpo: bool) -> None:
+    found = texts("cpu", "probe", grpo=grpo)
+    assert found["tokens_per_second"] == pytest.approx(2 * 200 / found["seconds"])
+    assert 0 < found["share_of_matrix_rate"] < 1 and found["peak_bytes"] > 0
+    assert ("sampled_tokens_per_second" in found) is grpo
+
+
+def test_a_small_decoder_learns_with_every_arm(tmp_path: Path) -> None:
+    found = learning("cpu", medieval_folder(tmp_path / "medieval"), tmp_path / "out")
+    names = {model["name"] for model in found["models"]}
+    assert {"small decoder + SFT", "small decoder + DPO", "small decoder + CoRFu lambda 2, score"} <= names
+    assert found["pretraining"]["tokens"] > 0
+
+
+def test_without_the_open_worlds_dataset_learning_is_skipped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["--results", str(tmp_path), "--device", "cpu", "--parts", "learning"]) == 0
+    assert "learning: skipped, since work/demo/datasets/medieval is not there" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_parts_that_are_kept_are_passed_over_and_those_without_time_are_left(

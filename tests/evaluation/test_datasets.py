@@ -60,11 +60,12 @@ def test_errors_of_a_medval_row_come_with_it(tmp_path: Path) -> None:
 def test_a_folder_is_known_by_its_manifest_or_by_its_files(tmp_path: Path) -> None:
     folder = medhal_dataset(tmp_path / "d", medhal_rows(2))
     with_manifest = TextDataset.open(folder, "medhal")
-    assert with_manifest.identity == {"manifest_sha256": sha256_of(folder / "manifest.json")}
+    told = {"name": "d", "licence_tier": "open", "manifest_sha256": sha256_of(folder / "manifest.json")}
+    assert with_manifest.identity == told
     assert with_manifest.licence_tier == "open"
     (folder / "manifest.json").unlink()
     without = TextDataset.open(folder, "medhal")
-    assert set(without.identity) == {"files_sha256"}
+    assert set(without.identity) == {"name", "licence_tier", "files_sha256"}
     assert without.licence_tier == "credentialed"
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from evaluation import drawing, figures
+from evaluation import figures
 from evaluation.rates import metrics_of
+from ground import pictures
 from ground.contracts.rows import QUADRANTS
 
 
@@ -47,15 +48,15 @@ def test_every_model_has_its_colour_in_the_pictures(tmp_path: Path) -> None:
     for draw in (figures.f1_figure, figures.risk_figure):
         path = tmp_path / "p.png"
         draw(models, path)
-        for colour in (drawing.COLOURS[0], drawing.COLOURS[1], drawing.GREY):
+        for colour in (pictures.COLOURS[0], pictures.COLOURS[1], pictures.GREY):
             assert colours(path, colour) > 30
-        assert colours(path, drawing.COLOURS[2]) == 0
+        assert colours(path, pictures.COLOURS[2]) == 0
 
 
 def test_undefined_values_are_left_out_of_pictures(tmp_path: Path) -> None:
     figures.f1_figure([shown("a", value=None)], tmp_path / "none.png")
     figures.f1_figure([shown("a")], tmp_path / "some.png")
-    assert 0 < colours(tmp_path / "none.png", drawing.COLOURS[0]) < colours(tmp_path / "some.png", drawing.COLOURS[0])
+    assert 0 < colours(tmp_path / "none.png", pictures.COLOURS[0]) < colours(tmp_path / "some.png", pictures.COLOURS[0])
     figures.risk_figure([shown("a", value=None)], tmp_path / "risk.png")
     assert picture(tmp_path / "risk.png").std() > 0
 
@@ -65,7 +66,7 @@ def test_calibration_is_drawn_only_where_there_are_scores(tmp_path: Path) -> Non
     assert not figures.calibration_figure([shown("a") | {"calibration": []}], path)
     assert not path.exists()
     assert figures.calibration_figure([shown("a"), shown("b") | {"calibration": []}], path)
-    assert colours(path, drawing.COLOURS[0]) > 10
+    assert colours(path, pictures.COLOURS[0]) > 10
 
 
 def test_baselines_with_one_answer_take_no_panel(tmp_path: Path) -> None:
@@ -83,13 +84,13 @@ def test_baselines_with_one_answer_take_no_panel(tmp_path: Path) -> None:
 def test_lambda_and_learning_curves_are_drawn(tmp_path: Path) -> None:
     points = [{"lambda": value, "metrics": shown("a")["metrics"]} for value in (2.0, 0, 0.5)]
     figures.lambda_figure(points, tmp_path / "lambda.png")
-    assert all(colours(tmp_path / "lambda.png", colour) > 20 for colour in drawing.COLOURS[2:3])
+    assert all(colours(tmp_path / "lambda.png", colour) > 20 for colour in pictures.COLOURS[2:3])
     records = [{"step": step, "loss": 2 / (1 + step)} for step in range(60)] + [
         {"step": 30, "eval_loss": 1},
         {"epoch": 1},
     ]
     figures.learning_figure({"seed 1": records, "seed 2": records[:0]}, tmp_path / "learning.png")
-    assert colours(tmp_path / "learning.png", drawing.COLOURS[0]) > 100
+    assert colours(tmp_path / "learning.png", pictures.COLOURS[0]) > 100
 
 
 def test_quadrants_are_explained_in_the_picture() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.intervals import Counted, percentile_interval
+from evaluation.intervals import Counted
 from evaluation.numbers import Model, estimates, grouped, model_draws
 from evaluation.predictions import Answers
 from evaluation.rates import metrics_of
@@ -87,16 +87,6 @@ def test_rows_of_one_patient_that_agree_make_intervals_wider() -> None:
         return float(accuracy["high"] - accuracy["low"])
 
     assert width(np.repeat(np.arange(patients), 10)) > 2 * width(np.arange(patients * 10))
-
-
-def test_too_few_patients_or_too_many_undefined_draws_give_no_interval() -> None:
-    draws = np.linspace(0, 1, 100)
-    assert percentile_interval(draws, 4) is None
-    assert percentile_interval(draws, 5) == pytest.approx((0.025, 0.975))
-    few = np.where(np.arange(100) < 5, np.nan, draws)
-    assert percentile_interval(few, 50) is not None
-    assert percentile_interval(np.where(np.arange(100) < 6, np.nan, draws), 50) is None
-    assert percentile_interval(np.full(100, np.nan), 50) is None
 
 
 def test_seeds_are_averaged_and_their_spread_is_given() -> None:

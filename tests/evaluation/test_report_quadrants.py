@@ -10,9 +10,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evaluation import drawing, figures
+from evaluation import figures
 from evaluation.predictions import write_predictions
 from evaluation.report import evaluate_quadrants
+from ground import pictures
 from ground.errors import InputError, UsageError
 from tests.evaluation.world import dataset, predictions, written
 
@@ -24,7 +25,7 @@ DATA = dataset(18, 2)
 @pytest.fixture(autouse=True)
 def coarse_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw with fewer dots: these tests look at the report, not at its pictures."""
-    monkeypatch.setattr(drawing, "DPI", 30)
+    monkeypatch.setattr(pictures, "DPI", 30)
 
 
 @pytest.fixture

@@ -52,7 +52,6 @@ def dataset(n_patients: int = 12, groups: int = 2) -> MedievalDataset:
         folder=Path("datasets/medieval"),
         rows=pl.DataFrame(rows).sort("id"),
         contexts=pl.DataFrame(contexts),
-        manifest={},
         manifest_sha256="0" * 64,
     )
 

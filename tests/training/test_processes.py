@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.classifier.test_train import descent, losses, same
 from tests.training.process_probe import all_weights, three_stages
-from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.toy import toy_dataset
 from tests.training.worlds import small_dataset
 from training.classifier.items import quadrant_data

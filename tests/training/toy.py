@@ -44,6 +44,5 @@ def toy_dataset(admissions: int = 10, groups: int = 3, seed: int = 0) -> Medieva
         folder=Path("toy"),
         rows=pl.DataFrame(rows).sort("id"),
         contexts=pl.DataFrame(contexts),
-        manifest={},
         manifest_sha256="0" * 64,
     )

@@ -52,6 +52,5 @@ def small_dataset(folder: Path, admissions: int = 9, groups: int = 3) -> Medieva
         folder=folder,
         rows=pl.DataFrame(rows).sort("id"),
         contexts=pl.DataFrame(contexts, schema=["hadm_id", "context"], orient="row"),
-        manifest={},
         manifest_sha256="0" * 64,
     )

@@ -92,8 +92,7 @@ def predict_zeroshot(
     rows = dataset.split_rows(settings.split, settings.split_column).select("id", "hadm_id", "statement").to_dicts()
     contexts = dict(dataset.contexts.iter_rows())
     asked = [{**row, "context": contexts[row["hadm_id"]]} for row in drawn(rows, settings, "zeroshot")]
-    identity = {"name": dataset.folder.name, "manifest_sha256": dataset.manifest_sha256}
     return ask(
         QUESTION, asked, model_settings, settings, workspace, out,
-        licence_tier=dataset.licence_tier, name=settings.split, about={"dataset": identity},
+        licence_tier=dataset.licence_tier, name=settings.split, about={"dataset": dataset.identity},
     )  # fmt: skip

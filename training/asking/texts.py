@@ -113,7 +113,7 @@ def ask_dataset(
     limits = {"max_characters": settings.max_example_characters, "seed": settings.seed}
     examples = examples_for(dataset, tasks, **limits) if tasks else {}
     about = {
-        "dataset": {"name": dataset.folder.resolve().name, **dataset.identity},
+        "dataset": dataset.identity,
         "examples": {task: example["id"] for task, example in examples.items()},
     }
     question = question_of(dataset.kind, settings.shots)

@@ -12,6 +12,7 @@ import polars as pl
 import torch
 
 from evaluation.datasets import MedievalDataset
+from evaluation.predictions import label_codes
 from ground.contracts.rows import QUADRANTS
 from training.packing.collate import RunData
 from training.packing.plan import Item
@@ -90,7 +91,7 @@ def quadrant_data(
     items = [Item(name, place[hadm], (at,)) for at, (name, hadm) in enumerate(rows.select("id", "hadm_id").iter_rows())]
     statements = encode_statements(tokenizer, rows["statement"].to_list(), end=False)
     data = RunData.alike(encoded, statements, items, tokenizer.pad_token_id or 0)
-    labels = np.array([QUADRANTS.index(quadrant) for quadrant in rows["quadrant"]], dtype=np.int64)
+    labels = label_codes(rows["quadrant"], "quadrants").to_numpy(writable=True)
     return QuadrantData(data, rows["id"].to_list(), labels, truncation)
 
 

@@ -28,7 +28,7 @@ from training.packing.rows import largest_row, plan_steps, read_items, read_rows
 from training.packing.shared import SharedClassifier
 from training.packing.tokens import Truncation
 from training.packing.trainer import SHORT_OF_MEMORY, train_packed
-from training.runs.folder import dataset_identity, open_run, read_run
+from training.runs.folder import open_run, read_run
 from training.runs.models import (
     attention_of_texts,
     base_of,
@@ -71,7 +71,7 @@ def train_classifier(
         freeze_backbone: train the head alone.
     """
     own: dict[str, Any] = {"engine": engine, "freeze_backbone": freeze_backbone}
-    with open_run(KIND, model, out, dataset_identity(dataset), settings, resume=resume, say=say, **own) as run:
+    with open_run(KIND, model, out, dataset.identity, settings, resume=resume, say=say, **own) as run:
         if run.whole is not None:
             return run.whole
         tokenizer, config = load_tokenizer(model), load_config(model)

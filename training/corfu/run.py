@@ -40,7 +40,7 @@ from training.packing.decoders import check_decoder, check_sharing
 from training.packing.rows import largest_row, plan_steps
 from training.packing.shared import SharedPolicy
 from training.packing.trainer import SHORT_OF_MEMORY, train_packed
-from training.runs.folder import CHECKPOINTS, Run, dataset_identity, is_main, open_run, wait_for_all
+from training.runs.folder import CHECKPOINTS, Run, is_main, open_run, wait_for_all
 from training.runs.models import (
     attention_of_texts,
     implementation_of,
@@ -81,8 +81,7 @@ def train_corfu(
         engine: ``shared`` (packed rows) or ``trl`` (`trl.DPOTrainer`, one pair a pass, same tokens and pairs).
         references: a folder in which runs that differ in lambda alone keep what the first stage's reference says.
     """
-    data = dataset_identity(dataset)
-    with open_run(KIND, model, out, data, settings, resume=resume, say=say, engine=engine) as run:
+    with open_run(KIND, model, out, dataset.identity, settings, resume=resume, say=say, engine=engine) as run:
         if run.whole is not None:
             return run.whole
         tokenizer, config = load_tokenizer(model), load_config(model)

@@ -109,15 +109,9 @@ def score_quadrants(
 
     Args:
         model: run folder, local path or hub name.
-        dataset: what is predicted.
-        split: which rows.
+        dataset: what is predicted; ``split``, ``name``, ``told`` and the result are those of `predict_classifier`.
         settings: packing, hardware, the split's column and the seed that the predictions carry: those of the run.
         calibrated: whether the labels' own log-probabilities behind the context are taken off.
-        name: of the model in the predictions; the folder's, or the hub's name, where left out.
-        told: is told what cutting the contexts cost.
-
-    Returns:
-        ``id``, ``label``, ``scores`` (probabilities of Q1 to Q4), ``model``, ``seed``, ordered by id.
 
     Raises:
         InputError: the model cannot be loaded, or the split is empty.

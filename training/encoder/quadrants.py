@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
 
+from evaluation.rates import SUPPORTED, TRUE
 from ground.contracts.rows import QUADRANTS
 
 __all__ = ["QuadrantHead", "QuadrantLogits", "quadrant_loss"]
 
 N = len(QUADRANTS)
-# Q1 true supported, Q2 true unsupported, Q3 false supported, Q4 false unsupported (docs/definitions.md#quadrant).
-IS_TRUE = (1.0, 1.0, 0.0, 0.0)
-IS_SUPPORTED = (1.0, 0.0, 1.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def quadrant_loss(
     """
     each = functional.cross_entropy(logits.quadrant, labels, reduction="none")
     if logits.factors is not None and factor_weight:
-        wanted = logits.factors.new_tensor([IS_TRUE, IS_SUPPORTED]).T[labels]
+        wanted = logits.factors.new_tensor(np.stack([TRUE, SUPPORTED], axis=1))[labels]
         factors = functional.binary_cross_entropy_with_logits(logits.factors, wanted, reduction="none")
         each = each + factor_weight * factors.sum(dim=1)
     return (weights[labels] * each).sum()

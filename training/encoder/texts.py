@@ -9,12 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from ground.contracts.rows import QUADRANTS
+from evaluation.predictions import label_codes
 from training.packing.tokens import PLAIN
 
 __all__ = ["EncodedRows", "context_windows", "encode_rows", "statement_ids", "tile"]
-
-LABELS = {quadrant: index for index, quadrant in enumerate(QUADRANTS)}
 
 
 @dataclass(frozen=True)
@@ -99,7 +97,7 @@ def encode_rows(
         statements=statement_ids(tokenizer, rows["statement"].to_list(), window_tokens),
         texts=rows["statement"].to_list(),
         admissions=rows["hadm_id"].to_list(),
-        labels=[LABELS[quadrant] for quadrant in rows["quadrant"]],
+        labels=label_codes(rows["quadrant"], "quadrants").to_list(),
         windows=dict(zip(needed["hadm_id"], cut, strict=True)),
         contexts=dict(needed.select("hadm_id", "context").iter_rows()),
     )

@@ -23,7 +23,7 @@ from training.encoder.classifier import EncoderClassifier, load_encoder, new_enc
 from training.encoder.pretrained import resolve_model
 from training.encoder.quadrants import quadrant_loss
 from training.encoder.texts import EncodedRows, encode_rows
-from training.runs.folder import dataset_identity, open_run
+from training.runs.folder import open_run
 from training.runs.resuming import Record, peak_memory
 from training.runs.settings import EncoderSettings
 
@@ -125,10 +125,9 @@ def train_encoder(
     """
     settings = settings or EncoderSettings()
     rows = dataset.split_rows("train", settings.split_column)
-    base, data = resolve_model(model), dataset_identity(dataset)
-    with open_run(
-        "encoder", base, out, data, settings, resume=resume, say=None, alone=True, engine=settings.engine
-    ) as run:
+    base = resolve_model(model)
+    own: dict[str, Any] = {"say": None, "alone": True, "engine": settings.engine}
+    with open_run("encoder", base, out, dataset.identity, settings, resume=resume, **own) as run:
         if run.whole is not None:
             return run.whole
         with _reproducible(settings.seed):

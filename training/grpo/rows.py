@@ -49,7 +49,7 @@ class Row:
 
 def read_rows(file: Path, categories: Sequence[str] = ()) -> list[Row]:
     """Read an arm's rows; `InputError`: no such file, a column or label is missing, or a row is there twice."""
-    rows = _rows(_read(file, COLUMNS), file, categories)
+    rows = _rows(read_foreign(file, "the table of rows", COLUMNS), file, categories)
     if len({row.uid for row in rows}) < len(rows):
         raise InputError("a row is there twice", file=file)
     return rows
@@ -57,18 +57,11 @@ def read_rows(file: Path, categories: Sequence[str] = ()) -> list[Row]:
 
 def read_sets(file: Path, categories: Sequence[str] = ()) -> dict[str, list[Row]]:
     """Read the rows of evaluation by set of labels, with the errors of `read_rows`; a row has one prompt in all."""
-    frame = _read(file, ("set", *COLUMNS))
+    frame = read_foreign(file, "the table of rows", ("set", *COLUMNS))
     sets = {str(name): _rows(rows, file, categories) for (name,), rows in frame.group_by("set", maintain_order=True)}
     if frame.select(pl.struct("uid", "prompt").n_unique()).item() != frame["uid"].n_unique():
         raise InputError("a row has two prompts", file=file)
     return sets
-
-
-def _read(file: Path, columns: Sequence[str]) -> pl.DataFrame:
-    frame = read_foreign(file, "the table of rows", ", ".join(columns))
-    if lost := [name for name in columns if name not in frame.columns]:
-        raise InputError("columns are missing", file=file, expected=", ".join(lost))
-    return frame
 
 
 def _rows(frame: pl.DataFrame, file: Path, categories: Sequence[str]) -> list[Row]:

@@ -50,8 +50,8 @@ EVALUATION = "evaluation.parquet"
 SHORT_OF_MEMORY = (
     "lower per_device_batch_size and generation_batch_size, then max_new_tokens; an adapter (lora.r) saves memory, too"
 )
-HISTORY = (
-    *("step", "loss", "reward", "reward_std", "frac_reward_zero_std", "kl", "entropy", "grad_norm", "learning_rate"),
+LOGGED = (
+    *("reward", "reward_std", "frac_reward_zero_std", "kl", "entropy"),
     *("completions/mean_length", "completions/clipped_ratio"),
 )
 
@@ -108,7 +108,7 @@ def train_arm(
         callbacks = [Watcher(arm, tokenizer, settings)] if settings.evaluate_every else []
         trainer = arm_trainer(run, tokenizer, rows, order, categories=arm.categories, callbacks=callbacks)
         what, steps = f"arm {arm.name}, steps", len(order) // settings.prompts_per_step
-        trained = run_texts(run, trainer, what, steps, history=HISTORY, grows=True)
+        trained = run_texts(run, trainer, what, steps, names=LOGGED, grows=True)
         graded = _graded(trainer.model, tokenizer, arm, settings)
         found = {
             "system_prompt": system_prompt(arm.categories),

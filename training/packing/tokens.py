@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ground.errors import UsageError
+from ground.plain import Plain
 from training.packing.contexts import context_sections, kept_tokens
 
 __all__ = [
@@ -34,17 +35,13 @@ PLAIN = {"add_special_tokens": False, "split_special_tokens": True, "return_atte
 
 
 @dataclass(frozen=True)
-class Truncation:
+class Truncation(Plain):
     """What cutting the contexts cost: how many of them, and how many of their tokens."""
 
     contexts: int
     truncated: int
     tokens: int
     tokens_cut: int
-
-    def as_dict(self) -> dict[str, int]:
-        """Return plain values."""
-        return dict(vars(self))
 
 
 @dataclass(frozen=True)

@@ -149,10 +149,10 @@ def train_packed(
 ) -> tuple[list[Record], Measured]:
     """Train a model on planned steps; returns what each step logged, and what it took.
 
-    ``module`` is a `SharedPolicy`, a `SharedClassifier` or a `PlainClassifier`, ``data`` what the plan's items are made
-    of. Checkpoints, with the tokenizer, go to ``out/checkpoints``; with ``resume`` the last one there is gone on from,
-    and gives the weights of a run without a break. ``settings`` and ``autocast`` are as of `trainer_arguments`,
-    ``advance`` and errors as of `run_trainer`.
+    ``module`` is a `SharedPolicy` or a `SharedClassifier`, ``data`` what the plan's items are made of. Checkpoints,
+    with the tokenizer, go to ``out/checkpoints``; with ``resume`` the last one there is gone on from, and gives the
+    weights of a run without a break. ``settings`` and ``autocast`` are as of `trainer_arguments`, ``advance`` and
+    errors as of `run_trainer`.
     """
     if settings.hardware.gradient_checkpointing:
         checkpoint_activations(module.model)

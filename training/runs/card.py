@@ -29,7 +29,7 @@ def write_card(folder: Path, record: Mapping[str, Any], *, results: Path | None 
     text = made.get_template("card.md.j2").render(
         record=record,
         adapter=record["kind"] != "encoder" and record["settings"]["lora"]["r"] > 0,
-        tier=record.get("licence_tier") or record["dataset"]["licence_tier"],
+        tier=record["licence_tier"],
         losses=_losses(record),
         results=_results(results or folder),
     )
@@ -38,15 +38,8 @@ def write_card(folder: Path, record: Mapping[str, Any], *, results: Path | None 
 
 def loss_records(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the steps of a run's ``training.json`` in order: stage, step (from 1), loss and what else was logged."""
-    if record["kind"] == "corfu":
-        return [
-            {"stage": stage["stage"], **one, "step": step}
-            for stage in record["stages"]
-            for step, one in enumerate(stage["records"], 1)
-        ]
-    if record["kind"] in ("classifier", "encoder"):
-        return [{"stage": "", **one, "step": step} for step, one in enumerate(record["losses"], 1)]
-    return [{"stage": "", **one} for one in record["history"]]
+    stages = record.get("stages") or [{"stage": "", "records": record["losses"]}]
+    return [{"stage": part["stage"], **one, "step": one["step"] + 1} for part in stages for one in part["records"]]
 
 
 def _losses(record: Mapping[str, Any]) -> str:

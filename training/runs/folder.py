@@ -19,7 +19,6 @@ from typing import Any
 
 import torch
 
-from evaluation.datasets import MedievalDataset
 from ground import __version__
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import to_json, versions
@@ -46,7 +45,6 @@ __all__ = [
     "CHECKPOINTS",
     "RECORD",
     "Run",
-    "dataset_identity",
     "drop_if_refused",
     "is_main",
     "model_identity",
@@ -105,16 +103,6 @@ def wait_for_all() -> None:
     """Wait until every process of the run is here."""
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         torch.distributed.barrier()
-
-
-def dataset_identity(dataset: MedievalDataset) -> dict[str, Any]:
-    """Return what a run says of its dataset."""
-    return {
-        "name": dataset.folder.resolve().name,
-        "manifest_sha256": dataset.manifest_sha256,
-        "licence_tier": dataset.licence_tier,
-        "rows": dataset.rows.height,
-    }
 
 
 def model_identity(model: str | Path) -> dict[str, Any]:
@@ -269,7 +257,7 @@ class Run:
         installed = {package: version for package, version in versions(SOFTWARE).items() if version is not None}
         record = {
             **self.plan,
-            "licence_tier": self.plan["dataset"].get("licence_tier"),
+            "licence_tier": self.plan["dataset"]["licence_tier"],
             "base_model": Path(name).resolve().name if Path(name).is_dir() else name,
             "base_commit": hub_commit(name),
             "seed": self.settings.seed,
@@ -329,7 +317,7 @@ def open_run(
         kind: of the run.
         model: what is trained.
         out: the run folder, made with mode 0700.
-        dataset: what the run says of it, such as `dataset_identity`.
+        dataset: what the run says of it, such as its ``identity``; ``licence_tier`` is in it.
         settings: all of them, the paper's by default; ``hardware`` is among them.
         resume: go on from the last checkpoint in the folder, from the start where there is none; a run that is whole is
             left as it is. Without it a folder that holds a run is refused.

@@ -22,7 +22,6 @@ __all__ = [
     "Record",
     "choose_optimizer",
     "last_checkpoint",
-    "logged",
     "memory_errors",
     "peak_memory",
     "run_trainer",
@@ -126,16 +125,11 @@ def _measured(model: Any, device: str) -> Iterator[Measured]:
     found["tokens_per_second"] = found["tokens"] / found["seconds"] if found["seconds"] else 0.0
 
 
-def logged(trainer: Any, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return what a Trainer logged with each loss, by these names as far as they are there."""
-    logs = [log for log in trainer.state.log_history if "loss" in log]
-    return [{name: log[name] for name in names if name in log} for log in logs]
-
-
 def step_records(trainer: Any, names: Sequence[str]) -> list[Record]:
     """Return what a Trainer logged of each step: its loss, what goes by these names, and the optimizer's values."""
-    logs = logged(trainer, ("step", "loss", *names, "learning_rate", "grad_norm"))
-    return [{**log, "step": log["step"] - 1} for log in logs]
+    known = ("loss", *names, "learning_rate", "grad_norm")
+    logs = [log for log in trainer.state.log_history if "loss" in log]
+    return [{"step": log["step"] - 1, **{name: log[name] for name in known if name in log}} for log in logs]
 
 
 def stop_if_broken(losses: Sequence[float], step: int, *, grows: bool = False) -> None:

@@ -252,12 +252,7 @@ class RewardSettings(Section):
 class GrpoSettings(Section):
     """How both arms of GRPO are trained and evaluated; what neither source of the defaults says is marked assumed."""
 
-    seed: int = Field(
-        default=42,
-        ge=0,
-        lt=2**32,
-        description="seed of order, sampling and new weights, the same in every arm (assumed)",
-    )
+    seed: Seed = Field(default=42, description="seed of order, sampling and weights, the same in every arm (assumed)")
     epochs: int = Field(default=9, ge=1, description="passes over the training rows")
     prompts_per_step: int = Field(default=128, ge=1, description="rows in one optimizer step")
     group: int = Field(default=8, ge=2, description="responses that are sampled for each row of a step")

@@ -21,7 +21,7 @@ from training.runs.models import (
     precision_of,
     usable_length,
 )
-from training.runs.resuming import logged, run_trainer, trainer_arguments
+from training.runs.resuming import run_trainer, step_records, trainer_arguments
 from training.runs.settings import HardwareSettings
 
 __all__ = [
@@ -110,17 +110,17 @@ def build_trainer(kind: Any, config: Any, run: Run, arguments: Mapping[str, Any]
 
 
 def run_texts(
-    run: Run, trainer: Any, what: str, steps: int, *, history: Sequence[str], grows: bool = False
+    run: Run, trainer: Any, what: str, steps: int, *, names: Sequence[str], grows: bool = False
 ) -> dict[str, Any]:
     """Train a run whose steps were estimated to the end, showing ``what`` is done in so many ``steps``.
 
-    Returns what the record says of it: ``measured``, ``steps``, and ``history``, what was logged by these names. Errors
-    and ``grows`` are those of `run_trainer`.
+    Returns what the record says of it: ``measured``, ``steps``, and ``losses``, as of `step_records`. Errors and
+    ``grows`` are those of `run_trainer`.
     """
     run.rehearse(trainer.model)
     with progress(what, steps) as advance:
         measured = run_trainer(trainer, advance, resume=run.resume, short_of_memory=run.smaller, grows=grows)
-    return {"measured": measured, "steps": trainer.state.global_step, "history": logged(trainer, history)}
+    return {"measured": measured, "steps": trainer.state.global_step, "losses": step_records(trainer, names)}
 
 
 def add_head(model: Any) -> None:

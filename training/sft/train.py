@@ -33,7 +33,7 @@ SHORT_OF_MEMORY = (
     "lower per_device_batch_size (batch_size may stay), then max_length; hardware.gradient_checkpointing saves memory, "
     "too"
 )
-HISTORY = ("step", "epoch", "loss", "grad_norm", "learning_rate", "mean_token_accuracy")
+LOGGED = ("epoch", "mean_token_accuracy")
 
 
 def train_texts(
@@ -63,8 +63,8 @@ def train_texts(
     settings = settings or (MedhalSettings() if kind == "medhal" else MedvalSettings())
     dataset = TextDataset.open(dataset_dir, kind)
     tasks = resolve_tasks(settings.tasks, kind)
-    identity = {"name": dataset.folder.resolve().name, **dataset.identity}
-    with open_run(kind, model, out_dir, identity, settings, resume=resume, say=say, engine="trl SFTTrainer") as run:
+    own: dict[str, Any] = {"resume": resume, "say": say, "engine": "trl SFTTrainer"}
+    with open_run(kind, model, out_dir, dataset.identity, settings, **own) as run:
         if run.whole is not None:
             return run.whole
         refuse_adapter(model)
@@ -88,13 +88,12 @@ def train_texts(
             callbacks=list(callbacks),
         )
         steps = math.ceil(math.ceil(len(rows) / settings.batch_size) * settings.epochs)
-        trained = run_texts(run, trainer, "fine-tuning, steps", steps, history=HISTORY)
+        trained = run_texts(run, trainer, "fine-tuning, steps", steps, names=LOGGED)
         of_tasks = dataset.count("train", tasks)
         left_out = {"too_long": counts["too_long"], "other_task": dataset.count("train") - of_tasks}
         if least is not None:
             left_out["inconsistent"] = of_tasks - len(rows) - counts["too_long"]
         found = {
-            "licence_tier": dataset.licence_tier,
             "tasks": dict(sorted(by_task.items())),
             "rows": {
                 "used": len(rows),

@@ -12,9 +12,9 @@ from typing import Any, Literal
 import polars as pl
 
 from evaluation.numbers import metrics_of_rows
-from evaluation.predictions import Check, label_codes, refuse_rows, write_predictions
+from evaluation.predictions import label_codes, write_predictions
 from ground.errors import InputError
-from ground.storage.foreign import read_foreign
+from ground.storage.foreign import Check, read_foreign, refuse_rows
 from training.sft.generate import GenerationSettings, Generator
 
 __all__ = ["Layout", "Rows", "evaluate_downstream", "read_nli", "read_summaries", "used_rows"]
@@ -43,7 +43,7 @@ def used_rows(frame: pl.DataFrame, task: str) -> Rows:
 
 def _records(path: Path, *names: str) -> pl.DataFrame:
     """Read JSON lines; fields that no record has are null, ``id`` numbers the records from 1."""
-    frame = read_foreign(path, "the file of JSON lines", "one object a line")
+    frame = read_foreign(path, "the file of JSON lines", (), expected="one object a line")
     lacking = {name: None for name in names if name not in frame.columns}
     number = pl.int_range(1, pl.len() + 1)
     return frame.with_columns(**lacking, id=pl.format("{}-{}", pl.lit(path.stem), number))

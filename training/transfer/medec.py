@@ -16,10 +16,9 @@ import polars as pl
 
 from evaluation.datasets import Kind
 from evaluation.numbers import metrics_of_rows
-from evaluation.predictions import Check, refuse_rows
 from ground.errors import InputError
 from ground.lm.settings import LmSettings
-from ground.storage.foreign import read_foreign
+from ground.storage.foreign import Check, read_foreign, refuse_rows
 from training.asking.engine import AskedReport, ask
 from training.asking.texts import AskedSettings, question_of
 from training.transfer.downstream import Rows, used_rows
@@ -52,9 +51,7 @@ def read_medec(path: Path) -> Rows:
     Raises:
         InputError: unreadable, a column is missing, an identifier stands twice, or a flag that is neither 0 nor 1.
     """
-    frame = read_foreign(path, "the file of notes", "Text ID, Text").rename(lambda name: name.strip().lower())
-    if not set(NEEDED) <= set(frame.columns):
-        raise InputError("a column is missing", file=path, found=", ".join(frame.columns), expected="Text ID, Text")
+    frame = read_foreign(path, "the file of notes", NEEDED, any_case=True, expected="Text ID, Text")
     frame = frame.select(pl.all().str.strip_chars().fill_null(""))
     frame = frame.with_columns(pl.lit("").alias(name) for name in TOLD if name not in frame.columns)
     name, text, flag, kind, corrected = map(pl.col, (*NEEDED, *TOLD))

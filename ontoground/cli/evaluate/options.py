@@ -177,7 +177,7 @@ def paint_places(out: Console, report: Mapping[str, Any]) -> None:
 
 def few(n: int, what: str) -> str:
     """Say that so few patients, or what else rows belong to, give no interval; nothing where they do."""
-    from evaluation.intervals import FEWEST_CLUSTERS
+    from ground.resampling import FEWEST_CLUSTERS
 
     return f" without an interval (fewer than {FEWEST_CLUSTERS} {what})" if n < FEWEST_CLUSTERS else ""
 

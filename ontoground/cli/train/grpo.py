@@ -78,7 +78,6 @@ def grpo(options: Grpo) -> Result:
     from ontoground.cli.render import note
     from stewardship.benchmark.folder import Benchmark
     from training.grpo.rows import check_arms
-    from training.grpo.smoke import smoke_settings
     from training.grpo.train import train_arm
     from training.runs.settings import GrpoSettings
 
@@ -88,7 +87,7 @@ def grpo(options: Grpo) -> Result:
     if len(set(names)) < len(names):
         raise UsageError("an arm is named twice", found=", ".join(names), expected="other labels for each arm")
     settings = options.settings(GrpoSettings)
-    settings = smoke_settings(settings) if options.smoke else settings
+    settings = _smoke_settings(settings) if options.smoke else settings
     benchmark = Benchmark.open(options.workspace, options.benchmark)
     out = options.folder("grpo", benchmark.name, short_name(options.model or "smoke"), f"seed{settings.seed}")
     tables = _tables(options, names, benchmark, settings)
@@ -216,15 +215,24 @@ def _write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], *, begun: bo
 
 
 def _random_model(folder: Path, tables: Mapping[str, pl.DataFrame], settings: GrpoSettings) -> str:
+    from ground.lm.tiny import tiny_decoder, tiny_tokenizer
     from training.grpo.rows import system_prompt
-    from training.grpo.smoke import write_random_model
     from training.runs.models import quiet
 
     if not (folder / "config.json").is_file():
         texts = [system_prompt(), *(prompt for frame in tables.values() for prompt in frame["prompt"])]
         with quiet():
-            write_random_model(folder, texts, seed=settings.seed)
+            tokenizer = tiny_tokenizer(texts, folder, chat=True, vocab_size=2000)
+            tiny_decoder("qwen3", tokenizer, folder, hidden=64, seed=settings.seed, positions=32_768)
     return str(folder)
+
+
+def _smoke_settings(settings: GrpoSettings) -> GrpoSettings:
+    """Return settings of a run that shows that the parts fit each other: two steps of a few tokens."""
+    hardware = settings.hardware.model_copy(update={"gradient_checkpointing": False})
+    few = {"epochs": 1, "rows": 4, "evaluate_rows": 4, "prompts_per_step": 2, "group": 2, "per_device_batch_size": 2}
+    short = {"max_new_tokens": 16, "max_prompt_tokens": 100_000}
+    return settings.model_copy(update={**few, **short, "hardware": hardware})
 
 
 def _arms(options: Grpo, names: Sequence[str], benchmark: Benchmark, data: Path) -> list[Arm]:
@@ -283,7 +291,7 @@ def _base(out: Path, arm: Arm, model: str, settings: GrpoSettings, *, kept: bool
 
 def _summary(arm: str, out: Path, record: Mapping[str, Any]) -> dict[str, Any]:
     """Return what became of an arm, with the mean reward of the first and the last tenth of its steps."""
-    rewards = [one["reward"] for one in record["history"] if "reward" in one]
+    rewards = [one["reward"] for one in record["losses"] if "reward" in one]
     size = max(1, len(rewards) // 10)
     parts = {"first": rewards[:size], "last": rewards[-size:]}
     return {

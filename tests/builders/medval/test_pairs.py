@@ -71,7 +71,7 @@ def test_a_statement_of_verifact_stands_beside_all_notes_of_its_patient(tmp_path
 
 def test_a_file_without_its_columns_is_refused(tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text("input,answer\na,b\n")
-    with pytest.raises(InputError, match="lacks columns"):
+    with pytest.raises(InputError, match="a column is missing"):
         list(read_pairs(tmp_path / "pairs.csv", "pairs"))
 
 

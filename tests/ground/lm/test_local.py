@@ -17,7 +17,7 @@ from ground.errors import InputError, UsageError
 from ground.lm.client import LanguageModel
 from ground.lm.results import Completion, Failure, FailureReason, Message, Request
 from ground.lm.settings import LmSettings
-from tests.training.tiny import tiny_decoder, tiny_tokenizer
+from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 
 TEXTS = ["The patient has gout.", "Colchicine treats gout.", "Answer with Q1, Q2, Q3 or Q4."]
 QUESTIONS = [Request((Message(role="user", content=" ".join(TEXTS[: n % 3 + 1]) + str(n)),)) for n in range(7)]

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 
 from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.flow.manifest import LicenceTier
+from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from tests.manifests import write_manifest
-from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.worlds import small_dataset
 
 __all__ = ["medieval_folder", "medieval_model"]

@@ -17,9 +17,9 @@ from evaluation.predictions import read_predictions
 from ground.contracts.rows import MEDIEVAL_SCHEMA, QUADRANTS
 from ground.errors import InputError, RefusedError, UsageError
 from ground.lm.settings import LmSettings
+from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from tests.ground.lm.server import Reply, completion, scripted_server
 from tests.manifests import write_manifest
-from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from training.asking.engine import cut_context
 from training.asking.quadrants import ZeroshotSettings, parse_label, predict_zeroshot, zeroshot_prompt
 

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
+from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.classifier.test_train import CPU
-from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.worlds import small_dataset
 from training.classifier.items import quadrant_data
 from training.packing.plan import apart

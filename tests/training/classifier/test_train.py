@@ -13,7 +13,7 @@ import torch
 
 from evaluation.datasets import MedievalDataset
 from ground.errors import InputError, TrainingError, UsageError
-from tests.training.tiny import tiny_decoder, tiny_tokenizer
+from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.worlds import small_dataset
 from training.classifier.heads import ready_to_train
 from training.classifier.items import class_weights, quadrant_data
@@ -78,7 +78,7 @@ def fitted(world: MedievalDataset, base: Path, tmp_path_factory: pytest.TempPath
 def unbalanced(world: MedievalDataset) -> MedievalDataset:
     """Leave rows out, so that the weights of the classes differ."""
     rows = world.rows.filter(~((pl.col("quadrant") == "Q3") & pl.col("id").str.contains("-0-|-1-")))
-    return MedievalDataset(world.folder, rows, world.contexts, world.manifest, world.manifest_sha256)
+    return MedievalDataset(world.folder, rows, world.contexts, world.manifest_sha256)
 
 
 def same(one: Path, other: Path, tolerance: float = 1e-6) -> None:

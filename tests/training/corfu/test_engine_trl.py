@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from evaluation.datasets import MedievalDataset
-from tests.training.tiny import tiny_decoder, tiny_tokenizer
+from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.toy import toy_dataset
 from training.corfu.engine_trl import build_trainer
 from training.corfu.pairs import REGIMES, pair_items, stage_pairs

@@ -13,7 +13,7 @@ import torch
 
 from evaluation.datasets import MedievalDataset
 from ground.errors import UsageError
-from tests.training.tiny import tiny_decoder, tiny_tokenizer
+from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.toy import toy_dataset
 from training.corfu.run import sweep_lambda, train_corfu
 from training.runs.settings import CorfuSettings, HardwareSettings, LoraSettings, OptimizerSettings, PackingSettings

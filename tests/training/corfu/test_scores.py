@@ -13,7 +13,7 @@ import torch
 from evaluation.datasets import MedievalDataset
 from evaluation.predictions import read_predictions, write_predictions
 from ground.contracts.rows import QUADRANTS
-from tests.training.tiny import tiny_decoder, tiny_tokenizer
+from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.toy import toy_dataset
 from training.corfu.run import train_corfu
 from training.corfu.scores import label_continuations, score_quadrants, scored_data

@@ -17,8 +17,8 @@ import torch
 from trl import GRPOConfig, GRPOTrainer
 
 from ground.errors import InputError, UsageError
+from ground.lm.tiny import tiny_tokenizer
 from tests.training.grpo.words import word_model, write_rows
-from tests.training.tiny import tiny_tokenizer
 from training.grpo import train
 from training.grpo.evaluate import accuracies, grade_sets, respond
 from training.grpo.rows import encode, messages, planned_order, read_rows, system_prompt
@@ -82,7 +82,7 @@ def test_arms_that_differ_in_labels_see_the_same_and_move_apart(base: Path, tmp_
     assert first["order_sha256"] == second["order_sha256"] and first["steps"] == second["steps"] == 1
     assert first["settings"] == second["settings"]
     # Each response that is right in one arm is a wrong one, worth 0.1, in the other: the samples are the same.
-    rewards = [record["history"][0]["reward"] for record in records.values()]
+    rewards = [record["losses"][0]["reward"] for record in records.values()]
     assert min(rewards) > 0.2 and sum(rewards) <= 1.1 + 1e-6
     assert leaning(tmp_path / "run-1") > leaning(base) > leaning(tmp_path / "run-N")
     graded = pl.read_parquet(tmp_path / "run-1" / EVALUATION)
@@ -99,7 +99,7 @@ def test_arms_that_differ_in_labels_see_the_same_and_move_apart(base: Path, tmp_
 def test_responses_of_continuous_batching_teach_the_same_lesson(base: Path, tmp_path: Path) -> None:
     settings = TINY.model_copy(update={"batching": "continuous"})
     record = train_arm(arm(tmp_path, "1"), str(base), tmp_path / "run", settings)
-    assert record["history"][0]["reward"] > 0.1 and record["history"][0]["grad_norm"] > 0
+    assert record["losses"][0]["reward"] > 0.1 and record["losses"][0]["grad_norm"] > 0
     assert leaning(tmp_path / "run") > leaning(base)
     assert {str(weight.dtype) for weight in load_model(tmp_path / "run", "causal", TINY.hardware).parameters()} == {
         "torch.float32"
@@ -136,7 +136,7 @@ def test_a_run_that_was_cut_goes_on_to_the_same_weights(
     monkeypatch.setattr("training.runs.folder.REHEARSED_ON", ("cpu",))
     again = train_arm(one, str(base), tmp_path / "cut", settings, resume=True)
     assert again["memory"]["measured"] > 0
-    for name in ("history", "evaluations", "evaluation", "order_sha256"):
+    for name in ("losses", "evaluations", "evaluation", "order_sha256"):
         assert again[name] == whole[name]
     assert [step["step"] for step in whole["evaluations"]] == [1, 2]
     first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "cut"))

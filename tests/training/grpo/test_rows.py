@@ -59,7 +59,7 @@ def test_rows_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
         read_rows(tmp_path / "damaged.parquet")
     good = pl.read_parquet(write_rows(tmp_path / "a.parquet", {"1": "100"}))
     for frame, what in (
-        (good.drop("lower"), "columns are missing"),
+        (good.drop("lower"), "a column is missing"),
         (good.with_columns(label=pl.lit("4,4")), "cannot be read"),
         (good.with_columns(upper=pl.lit(None, pl.String)), "cannot be read"),
         (pl.concat([good, good]), "twice"),

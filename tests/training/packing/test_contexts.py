@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ground.contracts.prompts import Answer
 from ground.errors import UsageError
-from tests.training.tiny import tiny_tokenizer
+from ground.lm.tiny import tiny_tokenizer
 from training.grpo.rows import encode, messages
 from training.packing.contexts import ContextSection, context_sections, kept_tokens
 from training.packing.tokens import encode_contexts, encode_statements

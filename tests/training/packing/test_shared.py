@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from ground.errors import UsageError
-from tests.training.tiny import tiny_decoder, tiny_tokenizer
+from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from training.packing.attention import SPLIT, attention_mask, attention_of, fastest, register_split, visible
 from training.packing.collate import packed_row
 from training.packing.decoders import check_decoder, check_sharing

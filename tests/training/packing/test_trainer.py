@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from ground.errors import TrainingError
-from tests.training.tiny import tiny_decoder, tiny_tokenizer
+from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from training.packing.collate import RunData
 from training.packing.plan import Item, plan_epochs
 from training.packing.shared import SharedClassifier

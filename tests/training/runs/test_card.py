@@ -109,7 +109,7 @@ def test_runs_on_texts_have_the_same_card(tmp_path: Path, kind: str) -> None:
         tasks={"nli": 1200},
         dataset={"name": "rows", "sha256": "ef" * 32, "licence_tier": "open"},
         machine={"precision": "bfloat16", "notes": ["adamw_torch is used on the CPU"]},
-        history=record()["losses"],
+        losses=record()["losses"],
         evaluation={"final": {"correct": 7, "rows": 9}},
         order_sha256="0123456789abcdef",
     )

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.training.tiny import tiny_decoder, tiny_tokenizer
+from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from training.packing.collate import packed_row
 from training.packing.shared import SharedClassifier, SharedPolicy
 from training.runs.memory import Estimate, estimate_memory, free_memory, rehearse

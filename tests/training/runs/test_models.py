@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from ground.errors import InputError, UsageError
+from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.sft.cases import medhal_dataset, medhal_rows
-from tests.training.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.toy import toy_dataset
 from training.classifier.train import predict_classifier, train_classifier
 from training.corfu.run import train_corfu

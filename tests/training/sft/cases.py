@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 
 from ground.contracts.prompts import medhal_answer, medhal_prompt, medval_answer, medval_prompt
 from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA, MedhalRow, MedvalRow
+from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from tests.manifests import write_manifest
-from tests.training.tiny import tiny_decoder, tiny_tokenizer
 
 DRUGS = ("metformin", "lisinopril", "warfarin", "insulin", "aspirin", "heparin", "digoxin", "codeine")
 

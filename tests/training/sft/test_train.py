@@ -76,7 +76,7 @@ def test_a_detector_learns_a_set_by_heart_and_answers_as_it_was_taught(tmp_path:
         hardware={"quantize": "none", "device": "cpu"},
     )
     record = train_medhal(data, str(base), tmp_path / "run", every_weight)
-    losses = [entry["loss"] for entry in record["history"]]
+    losses = [entry["loss"] for entry in record["losses"]]
     assert losses[-1] < 0.05 < 5 < losses[0]
 
     out = tmp_path / "run" / "predictions-test.parquet"
@@ -109,7 +109,7 @@ def test_a_run_that_was_interrupted_and_resumed_gives_the_same_weights(
     assert weights[0].keys() == weights[1].keys()
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
     assert any(weight.abs().max() > 0 for name, weight in weights[0].items() if "lora_B" in name)
-    assert whole["history"] == resumed["history"]
+    assert whole["losses"] == resumed["losses"]
 
     assert train_medhal(data, str(model), tmp_path / "run", settings, resume=True) == json.loads(
         (tmp_path / "run" / "training.json").read_text()

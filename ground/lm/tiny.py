@@ -1,12 +1,13 @@
-"""Tiny decoders and a tokenizer trained on the spot: no weights are fetched, everything loads as a real model does."""
+"""Decoders with random weights and tokenizers trained on the spot: no weights are fetched, all loads as a real model.
+
+They can do nothing; they show that parts fit each other, and are what is measured and tested where words do not matter.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
-
-from benchmarks.tokenizer import train_tokenizer
 
 __all__ = ["tiny_decoder", "tiny_tokenizer"]
 
@@ -20,8 +21,34 @@ CHAT_TEMPLATE = (
 
 
 def tiny_tokenizer(texts: Iterable[str], folder: Path, chat: bool = False, vocab_size: int = 512) -> Any:
-    """Train a byte-level BPE on ``texts``, save it to ``folder`` and return it; ``chat`` gives it a template."""
-    return train_tokenizer(texts, folder, vocab_size, CHAT_TEMPLATE if chat else None)
+    """Train a byte-level BPE on ``texts``, save it to ``folder`` and return it; ``chat`` gives it a template.
+
+    Every text can be encoded (all 256 bytes are in the vocabulary) and decoded to itself.
+    """
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab_size,
+        special_tokens=["<pad>", "<s>", "</s>"],
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        show_progress=False,
+    )
+    core.train_from_iterator(texts, trainer)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=core,
+        pad_token="<pad>",
+        bos_token="<s>",
+        eos_token="</s>",
+        clean_up_tokenization_spaces=False,
+    )
+    if chat:
+        tokenizer.chat_template = CHAT_TEMPLATE
+    tokenizer.save_pretrained(folder)
+    return tokenizer
 
 
 def tiny_decoder(

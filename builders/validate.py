@@ -41,7 +41,7 @@ HEADS_AT_ONCE = 4_000
 COMMON = "common"
 """A database in memory, within DuckDB's limit, for what all workers read."""
 
-COMMON_TABLES = ("attesting", "unclear_by", "spelled", "partner")
+COMMON_TABLES = ("said", "attesting", "unclear_by", "spelled", "partner")
 PART_CHECKS = {"labelled": ("disagreement", "evidence", "literal"), "denying": ("contradicted",)}
 WHOLE_CHECKS = {"labelled": ("whole", "statement"), "denying": ("contradicted_whole",)}
 """Checks of some patients' rows, and of all rows, by the files that they read."""
@@ -230,7 +230,7 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     # Each part reads the same files: else what they say of themselves would be read for every query.
     connection.execute("set parquet_metadata_cache = true")
     _show(connection, files)
-    for step in ("cover", *(["partner"] if denying else [])):
+    for step in ("said", "cover", *(["partner"] if denying else [])):
         connection.execute(sql_text(f"builders/validate/{step}"))
     spelled = _spelled(connection)
     set_table(connection, "spelled", spelled.to_arrow())

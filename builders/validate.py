@@ -145,7 +145,7 @@ def _find_names(cursor: duckdb.DuckDBPyConnection, build: BuildSettings, names: 
         texts = cursor.execute(sql_text(f"builders/validate/{kind}_text")).pl()
         words = texts.select("hadm_id", name=" " + _words("text") + " ")
         found = words.with_columns(pl.col("name").str.extract_many(names, overlapping=True)).explode("name")
-        set_table(cursor, "said", found.select("hadm_id", pl.col("name").str.strip_chars(" ")).unique().to_arrow())
+        set_table(cursor, "written", found.select("hadm_id", pl.col("name").str.strip_chars(" ")).unique().to_arrow())
         cursor.execute(sql_text("builders/validate/named_end"))
 
 
@@ -189,7 +189,8 @@ class _Checks:
         ).fetchall()
         bounds = zip(("first_patient", "last_patient", "first_note", "last_note"), (*patients, *notes[0]), strict=True)
         set_variables(cursor, dict(bounds))
-        cursor.execute(sql_text("builders/validate/part"))
+        for table in ("part", "shown_span"):
+            cursor.execute(sql_text(f"builders/validate/{table}"))
         _find_names(cursor, self.build, self.names)
         return _found(cursor, [check for name in self.files for check in PART_CHECKS[name]])
 

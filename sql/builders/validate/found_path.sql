@@ -34,7 +34,9 @@ asked as (
         steps[-1] as last_name,
         len(steps) as hops,
         row_number() over (order by steps) as number
-    from (select distinct steps from kg.pattern where extends = '')
+    from kg.pattern
+    where extends = ''
+    group by steps
 ),
 
 half_way as (

@@ -124,7 +124,8 @@ def _find_paths(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _words(column: str) -> pl.Expr:
     """Return the words of texts in small letters: letters and figures, a blank between two of them."""
-    return pl.col(column).str.replace_all("[^a-z0-9]+", " ").str.strip_chars(" ")
+    # A blank alone stays as it is: most are.
+    return pl.col(column).str.replace_all("[^a-z0-9 ][^a-z0-9]*| [^a-z0-9]+", " ").str.strip_chars(" ")
 
 
 def _spelled(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:

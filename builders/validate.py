@@ -214,9 +214,9 @@ def _parts(connection: duckdb.DuckDBPyConnection, files: Files, workers: int) ->
 def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection, folder: Path) -> ValidationReport:
     """Check a dataset folder against the warehouse that it was built from.
 
-    Truth is re-derived by joins over ``kg.edge`` and ``kg.pattern``, support by walking from each end of a statement
-    to ``ground.mention`` and ``ground.admission_concept``. What a row calls unsupported must not be named in the bare
-    text of the admission's notes either. What hangs on a patient is checked for some patients at a time, by
+    Truth is re-derived by joins over ``kg.edge`` and ``kg.pattern``. Support is what the spans that a row shows attest, by
+    walking from the ends down to what ``ground.mention`` has there; silence is looked for in all mentions and codes of the
+    admission, and what a row calls unsupported must not be named in the bare text of its notes either. What hangs on a patient is checked for some patients at a time, by
     as many workers as the settings say.
 
     Raises:

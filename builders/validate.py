@@ -214,10 +214,10 @@ def _parts(connection: duckdb.DuckDBPyConnection, files: Files, workers: int) ->
 def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection, folder: Path) -> ValidationReport:
     """Check a dataset folder against the warehouse that it was built from.
 
-    Truth is re-derived by joins over ``kg.edge`` and ``kg.pattern``. Support is what the spans that a row shows attest, by
-    walking from the ends down to what ``ground.mention`` has there; silence is looked for in all mentions and codes of the
-    admission, and what a row calls unsupported must not be named in the bare text of its notes either. What hangs on a patient is checked for some patients at a time, by
-    as many workers as the settings say.
+    Truth is re-derived by joins over ``kg.edge`` and ``kg.pattern``. Support is what the spans of a row attest, walked
+    from its ends to what ``ground.mention`` has there; silence is looked for in all mentions and codes of an admission,
+    and in the bare text of its notes for names. What hangs on a patient is checked for some patients at a time, by as
+    many workers as the settings say.
 
     Raises:
         InputError: the folder is no dataset, holds no rows, or those of another version.

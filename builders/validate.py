@@ -41,7 +41,7 @@ HEADS_AT_ONCE = 4_000
 COMMON = "common"
 """A database in memory, within DuckDB's limit, for what all workers read."""
 
-COMMON_TABLES = ("attesting", "unclear_by", "spelled", "partner")
+COMMON_TABLES = ("said", "attesting", "unclear_by", "spelled", "partner")
 PART_CHECKS = {"labelled": ("disagreement", "evidence", "literal"), "denying": ("contradicted",)}
 WHOLE_CHECKS = {"labelled": ("whole", "statement"), "denying": ("contradicted_whole",)}
 """Checks of some patients' rows, and of all rows, by the files that they read."""
@@ -124,7 +124,8 @@ def _find_paths(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _words(column: str) -> pl.Expr:
     """Return the words of texts in small letters: letters and figures, a blank between two of them."""
-    return pl.col(column).str.replace_all("[^a-z0-9]+", " ").str.strip_chars(" ")
+    # A blank alone stays as it is: most are.
+    return pl.col(column).str.replace_all("[^a-z0-9 ][^a-z0-9]*| [^a-z0-9]+", " ").str.strip_chars(" ")
 
 
 def _spelled(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
@@ -145,7 +146,7 @@ def _find_names(cursor: duckdb.DuckDBPyConnection, build: BuildSettings, names: 
         texts = cursor.execute(sql_text(f"builders/validate/{kind}_text")).pl()
         words = texts.select("hadm_id", name=" " + _words("text") + " ")
         found = words.with_columns(pl.col("name").str.extract_many(names, overlapping=True)).explode("name")
-        set_table(cursor, "said", found.select("hadm_id", pl.col("name").str.strip_chars(" ")).unique().to_arrow())
+        set_table(cursor, "written", found.select("hadm_id", pl.col("name").str.strip_chars(" ")).unique().to_arrow())
         cursor.execute(sql_text("builders/validate/named_end"))
 
 
@@ -189,7 +190,8 @@ class _Checks:
         ).fetchall()
         bounds = zip(("first_patient", "last_patient", "first_note", "last_note"), (*patients, *notes[0]), strict=True)
         set_variables(cursor, dict(bounds))
-        cursor.execute(sql_text("builders/validate/part"))
+        for table in ("part", "shown_span"):
+            cursor.execute(sql_text(f"builders/validate/{table}"))
         _find_names(cursor, self.build, self.names)
         return _found(cursor, [check for name in self.files for check in PART_CHECKS[name]])
 
@@ -212,10 +214,10 @@ def _parts(connection: duckdb.DuckDBPyConnection, files: Files, workers: int) ->
 def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection, folder: Path) -> ValidationReport:
     """Check a dataset folder against the warehouse that it was built from.
 
-    Truth is re-derived by joins over ``kg.edge`` and ``kg.pattern``, support by walking from each end of a statement
-    to ``ground.mention`` and ``ground.admission_concept``. What a row calls unsupported must not be named in the bare
-    text of the admission's notes either. What hangs on a patient is checked for some patients at a time, by
-    as many workers as the settings say.
+    Truth is re-derived by joins over ``kg.edge`` and ``kg.pattern``. Support is what the spans of a row attest, walked
+    from its ends to what ``ground.mention`` has there; silence is looked for in all mentions and codes of an admission,
+    and in the bare text of its notes for names. What hangs on a patient is checked for some patients at a time, by as
+    many workers as the settings say.
 
     Raises:
         InputError: the folder is no dataset, holds no rows, or those of another version.
@@ -230,7 +232,7 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     # Each part reads the same files: else what they say of themselves would be read for every query.
     connection.execute("set parquet_metadata_cache = true")
     _show(connection, files)
-    for step in ("cover", *(["partner"] if denying else [])):
+    for step in ("said", "cover", *(["partner"] if denying else [])):
         connection.execute(sql_text(f"builders/validate/{step}"))
     spelled = _spelled(connection)
     set_table(connection, "spelled", spelled.to_arrow())

@@ -1,14 +1,18 @@
--- Names that must not stand in the notes of an admission: those of the ends that rows call unsupported
+-- Names of ends: in the notes of an admission no name of an end that its rows call unsupported is to stand
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per end and name. Columns: cui, name in small letters without accents
--- Inputs: labelled (all rows), form_step, kg.edge, kg.name
+-- Inputs: said, form_step, below_step, kg.name
 -- The English names of the end, of its forms and of what is up to two steps below it, and the name that the row prints
 with recursive ended as (
-    select distinct
-        if(replaced_end = 'head', head_cui, tail_cui) as cui,
-        if(replaced_end = 'head', head_name, tail_name) as name
-    from labelled
-    where not is_supported
+    select
+        head_cui as cui,
+        head_name as name
+    from said
+    union
+    select
+        tail_cui as cui,
+        tail_name as name
+    from said
 ),
 
 form as (
@@ -27,10 +31,9 @@ form as (
 child as (
     select distinct
         form.cui,
-        edge.head_cui as other
+        below_step.child as other
     from form
-    inner join kg.edge as edge on form.other = edge.tail_cui
-    where edge.predicate in ('is_a', 'placed_under')
+    inner join below_step on form.other = below_step.parent
 ),
 
 meant as (
@@ -40,10 +43,9 @@ meant as (
     union
     select
         child.cui,
-        edge.head_cui as other
+        below_step.child as other
     from child
-    inner join kg.edge as edge on child.other = edge.tail_cui
-    where edge.predicate in ('is_a', 'placed_under')
+    inner join below_step on child.other = below_step.parent
 )
 
 select

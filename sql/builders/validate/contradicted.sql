@@ -90,14 +90,14 @@ worded as (
     select distinct
         span.id,
         span.hadm_id,
-        concat('_', array_to_string(regexp_split_to_array(lower(span.shown.text), '[^a-z0-9]+'), '_'), '_') as words
+        concat('_', regexp_replace(lower(span.shown.text), '[^a-z0-9]+', '_', 'g'), '_') as words
     from span
 ),
 
 read_words as (
     select
         hadm_id,
-        concat('_', array_to_string(regexp_split_to_array(lower(text), '[^a-z0-9]+'), '_'), '_') as words
+        concat('_', regexp_replace(lower(text), '[^a-z0-9]+', '_', 'g'), '_') as words
     from part_mention
     where
         hadm_id in (select denied.hadm_id from denied)
@@ -107,7 +107,7 @@ read_words as (
 note_words as (
     select
         hadm_id,
-        concat('_', array_to_string(regexp_split_to_array(lower(text), '[^a-z0-9]+'), '_'), '_') as words
+        concat('_', regexp_replace(lower(text), '[^a-z0-9]+', '_', 'g'), '_') as words
     from part_note
     where hadm_id in (select denied.hadm_id from denied)
 ),

@@ -1,16 +1,17 @@
 -- What a mention must mean to attest an end of a statement, and what it or a code must mean to leave it unclear
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per end and concept
--- Output: attesting(cui, mentioned), unclear_by(cui, mentioned, by_code)
--- Inputs: labelled, kg.edge, kg.name, kg.concept
+-- Output: attesting(cui, mentioned), unclear_by(cui, mentioned, by_code); form_step(one, other) and
+--   below_step(child, parent), which others use too
+-- Inputs: said, kg.edge, kg.name, kg.concept
 -- Walked from the end to the mentions, where the builder walks from the mentions to the ends. An end is attested by its
 --   forms and by its descendants in any form; it is unclear by these, by mentions of ancestors within two steps (of a
 --   drug, its pharmacologic classes, too; a brand or salt without any has those of its other forms), and by its
 --   namesakes
 create or replace temp table labelled_end as
-select head_cui as cui from labelled
+select head_cui as cui from said
 union
-select tail_cui as cui from labelled;
+select tail_cui as cui from said;
 
 create or replace temp table form_step as
 select
@@ -25,6 +26,13 @@ select
 from kg.edge
 where predicate = 'drug_form_of';
 
+create or replace temp table below_step as
+select distinct
+    head_cui as child,
+    tail_cui as parent
+from kg.edge
+where predicate in ('is_a', 'placed_under');
+
 create or replace temp table attesting as
 with recursive below as (
     select
@@ -34,10 +42,9 @@ with recursive below as (
     union
     select
         below.cui,
-        edge.head_cui as mentioned
+        below_step.child as mentioned
     from below
-    inner join kg.edge as edge on below.mentioned = edge.tail_cui
-    where edge.predicate in ('is_a', 'placed_under')
+    inner join below_step on below.mentioned = below_step.parent
 ),
 
 form as (
@@ -59,14 +66,14 @@ select distinct
 from form;
 
 create or replace temp table parent as
-select distinct
+select * from below_step
+union
+select
     edge.head_cui as child,
     edge.tail_cui as parent
 from kg.edge as edge
 inner join kg.concept as concept on edge.head_cui = concept.cui
-where
-    edge.predicate in ('is_a', 'placed_under')
-    or (edge.predicate = 'has_pharmacologic_class' and list_contains(concept.groups, 'CHEM'));
+where edge.predicate = 'has_pharmacologic_class' and list_contains(concept.groups, 'CHEM');
 
 create or replace temp table above as
 with recursive form as (
@@ -178,10 +185,9 @@ below_alike as (
     union
     select
         below_alike.cui,
-        edge.head_cui as mentioned
+        below_step.child as mentioned
     from below_alike
-    inner join kg.edge as edge on below_alike.mentioned = edge.tail_cui
-    where edge.predicate in ('is_a', 'placed_under')
+    inner join below_step on below_alike.mentioned = below_step.parent
 )
 
 select

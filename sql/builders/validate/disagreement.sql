@@ -2,7 +2,7 @@
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per disagreement
 -- Output: (check_name, id, found, expected)
--- Inputs: labelled (rows of the part), labelled_context, attesting, unclear_by, present_word, any_word, part_mention,
+-- Inputs: labelled (rows of the part), labelled_context, shown_span, attested_span, unclear_by, any_word,
 --   part_concept, part_note
 -- Source: docs/definitions.md
 with ended as (
@@ -28,14 +28,6 @@ with ended as (
 ),
 
 -- what the checks ask of an admission, so that nothing is worked out that no row speaks of
-held_end as (
-    select distinct
-        ended.hadm_id,
-        ended.cui
-    from ended
-    where ended.is_supported or ended.role != ended.replaced_end
-),
-
 silent_end as (
     select distinct
         ended.hadm_id,
@@ -44,18 +36,13 @@ silent_end as (
     where not ended.is_supported and ended.role = ended.replaced_end
 ),
 
+-- a row shows what attests its ends: nobody else has to look for it
 attested as (
     select distinct
-        held_end.hadm_id,
-        held_end.cui
-    from held_end
-    inner join (
-        select distinct
-            hadm_id,
-            cui
-        from present_word
-    ) as present_word on held_end.hadm_id = present_word.hadm_id
-    semi join attesting on held_end.cui = attesting.cui and present_word.cui = attesting.mentioned
+        hadm_id,
+        cui
+    from attested_span
+    where is_present
 ),
 
 heard as (
@@ -96,29 +83,15 @@ spanned as (
     from labelled
 ),
 
--- many rows show the same span, and all rows of an admission one context: each is looked up once
-shown as (
-    select distinct
-        spanned.hadm_id,
-        spanned.span.begin_offset as begin_offset,
-        spanned.span.end_offset as end_offset,
-        spanned.span.text as text
-    from spanned
-),
-
+-- all rows of an admission have one context
 strange as (
     select shown.*
-    from shown
+    from shown_span as shown
     inner join labelled_context as held on shown.hadm_id = held.hadm_id
-    left join part_mention as mention
-        on
-            shown.hadm_id = mention.hadm_id and shown.begin_offset = mention.begin_offset
-            and shown.end_offset = mention.end_offset
-    left join part_note as note on mention.note_id = note.note_id
+    left join part_note as note on shown.note_id = note.note_id
     where
-        mention.note_id is null
-        or not list_contains(getvariable('assertions'), mention.assertion)
-        or not list_contains(getvariable('certainties'), mention.certainty)
+        shown.note_id is null
+        or not shown.is_present
         or shown.text != substr(note.text, shown.begin_offset + 1, shown.end_offset - shown.begin_offset)
         or not contains(held.context, shown.text)
 )

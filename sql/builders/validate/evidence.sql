@@ -2,7 +2,7 @@
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per disagreement
 -- Output: (check_name, id, found, expected)
--- Inputs: labelled (rows of the part), attesting, part_mention, kg.predicate
+-- Inputs: labelled (rows of the part), shown_span, attested_span, kg.predicate
 -- Source: docs/definitions.md#evidence
 with step_of as (
     select
@@ -28,36 +28,22 @@ spanned as (
         labelled.hadm_id,
         labelled.head_cui,
         labelled.tail_cui,
-        labelled.given,
         unnest(labelled.support_spans) as span
     from labelled
 ),
 
--- many rows show the same span: each is looked at once
-shown as (
-    select distinct
-        hadm_id,
-        span.cui as cui,
-        span.begin_offset as begin_offset,
-        span.end_offset as end_offset
-    from spanned
-),
-
-meant_span as (
+given_role as (
     select
-        shown.*,
-        unnest(mention.cuis) as mentioned
-    from shown
-    inner join part_mention as mention
+        spanned.id,
+        if(count(distinct spanned.span.role) = 2, 'both', any_value(spanned.span.role)) as roles
+    from spanned
+    inner join shown_span
         on
-            shown.hadm_id = mention.hadm_id and shown.begin_offset = mention.begin_offset
-            and shown.end_offset = mention.end_offset
-),
-
-attested_span as (
-    select meant_span.*
-    from meant_span
-    semi join attesting on meant_span.cui = attesting.cui and meant_span.mentioned = attesting.mentioned
+            spanned.hadm_id = shown_span.hadm_id and spanned.span.cui = shown_span.cui
+            and spanned.span.begin_offset = shown_span.begin_offset
+            and spanned.span.end_offset = shown_span.end_offset and spanned.span.text = shown_span.text
+    where shown_span.assertion = 'given'
+    group by spanned.id
 )
 
 select
@@ -106,30 +92,23 @@ select
     spanned.span.cui as found,
     if(spanned.span.role = 'head', spanned.head_cui, spanned.tail_cui) as expected
 from spanned
+left join attested_span
+    on
+        spanned.hadm_id = attested_span.hadm_id and spanned.span.cui = attested_span.cui
+        and spanned.span.begin_offset = attested_span.begin_offset
+        and spanned.span.end_offset = attested_span.end_offset
 where
-    spanned.span.cui != if(spanned.span.role = 'head', spanned.head_cui, spanned.tail_cui)
-    or not exists (
-        select 1 from attested_span
-        where
-            attested_span.hadm_id = spanned.hadm_id and attested_span.cui = spanned.span.cui
-            and attested_span.begin_offset = spanned.span.begin_offset
-            and attested_span.end_offset = spanned.span.end_offset
-    )
+    attested_span.cui is null
+    or spanned.span.cui != if(spanned.span.role = 'head', spanned.head_cui, spanned.tail_cui)
 union all
 select
     'given names the ends that rest on a drug that was given' as check_name,
-    spanned.id,
-    first(spanned.given) as found,
-    coalesce(string_agg(spanned.span.role, ' ' order by spanned.span.role) filter (
-        where mention.assertion = 'given'
-    ), 'none') as expected
-from spanned
-inner join part_mention as mention
-    on
-        spanned.hadm_id = mention.hadm_id and spanned.span.begin_offset = mention.begin_offset
-        and spanned.span.end_offset = mention.end_offset
-group by spanned.id
-having replace(first(spanned.given), 'both', 'head tail') != expected
+    id,
+    given as found,
+    coalesce(given_role.roles, 'none') as expected
+from labelled
+left join given_role using (id)
+where given != coalesce(given_role.roles, 'none')
 union all
 select
     'support_level, tier and why_false go with the labels' as check_name,
@@ -159,16 +138,18 @@ union all
 select
     'a group has one statement of each quadrant, made from its first' as check_name,
     group_id as id,
-    string_agg(quadrant, ' ' order by quadrant) as found,
+    array_to_string(list_sort(list(quadrant)), ' ') as found,
     'Q1 Q2 Q3 Q4' as expected
 from labelled
 group by group_id
 having
-    string_agg(quadrant, ' ' order by quadrant) != 'Q1 Q2 Q3 Q4'
-    or count(distinct hadm_id) != 1
-    or count(distinct predicate) != 1
-    or count(distinct replaced_end) filter (where quadrant != 'Q1') != 1
-    or count(distinct replaced_cui) filter (where quadrant != 'Q1') != 1
+    found != 'Q1 Q2 Q3 Q4'
+    or min(hadm_id) is distinct from max(hadm_id)
+    or min(predicate) is distinct from max(predicate)
+    or min(replaced_end) filter (where quadrant != 'Q1') is null
+    or min(replaced_end) filter (where quadrant != 'Q1') != max(replaced_end) filter (where quadrant != 'Q1')
+    or min(replaced_cui) filter (where quadrant != 'Q1') is null
+    or min(replaced_cui) filter (where quadrant != 'Q1') != max(replaced_cui) filter (where quadrant != 'Q1')
     or max(replaced_cui) is distinct from if(
         max(replaced_end) filter (where quadrant != 'Q1') = 'head',
         max(head_cui) filter (where quadrant = 'Q1'),

@@ -24,79 +24,87 @@ first_step as (
     inner join step on pair_head.head = step.start
 ),
 
--- Patterns are joined before the walks meet, so that no walk is made that no pattern asks for
+-- Patterns are joined before the walks meet, so that no walk is made that no pattern asks for; walks carry a number in
+-- the place of the names of their steps
 asked as (
-    select distinct
+    select
         steps,
         steps[1] as first_name,
         steps[2] as second_name,
         steps[-1] as last_name,
-        len(steps) as hops
+        len(steps) as hops,
+        row_number() over (order by steps) as number
     from kg.pattern
     where extends = ''
-),
-
-second_step as (
-    select
-        first_step.head,
-        first_step.first_name,
-        step.name as second_name,
-        step.goal as node,
-        min(greatest(first_step.fan, step.fan)) as fan
-    from first_step
-    inner join step on first_step.node = step.start
-    semi join asked on asked.hops = 3 and first_step.first_name = asked.first_name and step.name = asked.second_name
-    group by all
+    group by steps
 ),
 
 half_way as (
     select
         first_step.head,
         first_step.node,
-        first_step.fan,
-        asked.steps,
-        asked.last_name
+        asked.number,
+        asked.last_name,
+        first_step.fan
     from first_step
-    inner join asked on asked.hops = 2 and first_step.first_name = asked.first_name
+    inner join asked on first_step.first_name = asked.first_name
+    where asked.hops = 2
     union all
     select
-        second_step.head,
-        second_step.node,
-        second_step.fan,
-        asked.steps,
-        asked.last_name
-    from second_step
-    inner join asked
-        on asked.hops = 3 and second_step.first_name = asked.first_name and second_step.second_name = asked.second_name
+        first_step.head,
+        step.goal as node,
+        asked.number,
+        asked.last_name,
+        min(greatest(first_step.fan, step.fan)) as fan
+    from first_step
+    inner join step on first_step.node = step.start
+    inner join asked on first_step.first_name = asked.first_name and step.name = asked.second_name
+    where asked.hops = 3
+    group by all
 ),
 
 walk as (
     select
         pair.head,
         pair.tail,
-        [first_step.first_name] as steps,
+        asked.number,
         first_step.fan
     from pair
     inner join first_step on pair.head = first_step.head and pair.tail = first_step.node
+    inner join asked on first_step.first_name = asked.first_name
+    where asked.hops = 1
     union all
     select
         pair.head,
         pair.tail,
-        half_way.steps,
+        half_way.number,
         greatest(half_way.fan, step.fan) as fan
     from pair
     inner join step on pair.tail = step.goal
     inner join half_way
         on pair.head = half_way.head and step.start = half_way.node and step.name = half_way.last_name
+),
+
+-- of walks with the same names, the one with the least fan is within a limit if any is
+narrowest as (
+    select
+        head,
+        tail,
+        number,
+        min(fan) as fan
+    from walk
+    where head != tail
+    group by all
 )
 
-select distinct
-    walk.head as head_cui,
-    walk.tail as tail_cui,
+select
+    narrowest.head as head_cui,
+    narrowest.tail as tail_cui,
     pattern.predicate,
     pattern.pattern,
     pattern.tier,
-    len(pattern.steps) as hops
-from walk
-inner join kg.pattern as pattern on walk.steps = pattern.steps
-where pattern.extends = '' and (pattern.max_fan = 0 or walk.fan <= pattern.max_fan) and walk.head != walk.tail;
+    asked.hops
+from narrowest
+inner join asked on narrowest.number = asked.number
+inner join kg.pattern as pattern on asked.steps = pattern.steps
+where pattern.extends = '' and (pattern.max_fan = 0 or narrowest.fan <= pattern.max_fan);

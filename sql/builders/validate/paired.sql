@@ -1,19 +1,19 @@
 -- Pairs of the dataset in both orders, in lots of heads: only a lot's walks are in memory at once
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per ordered pair
--- Output: paired(head, tail, lot), and found_path without rows. Input: labelled(head_cui, tail_cui, ...)
+-- Output: paired(head, tail, lot), and found_path without rows. Input: said(head_cui, tail_cui, ...)
 -- Parameter: heads_at_once
 create or replace temp table paired as
 with pair as (
     select
         head_cui as head,
         tail_cui as tail
-    from labelled
+    from said
     union
     select
         tail_cui as head,
         head_cui as tail
-    from labelled
+    from said
 )
 
 select

@@ -1,68 +1,18 @@
 -- What statements say that the graph does not bear out, whoever the patient: each is asked once, not row by row
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per disagreement. Output: (check_name, id, found, expected)
--- Inputs: labelled (all rows), found_path, kg.edge, kg.predicate, kg.name, kg.concept. Parameter: tiers
+-- Inputs: labelled (all rows), said, found_path, kg.edge, kg.predicate, kg.name, kg.concept. Parameter: tiers
 -- Source: docs/definitions.md#true, #false, #evidence
-with said as (
-    select distinct
-        head_cui,
-        predicate,
-        tail_cui,
-        is_true,
-        tier
-    from labelled
-),
-
-pathless as (
-    select * from said
-    where
-        said.is_true
-        and not exists (
-            select 1 from found_path
-            where
-                found_path.head_cui = said.head_cui and found_path.tail_cui = said.tail_cui
-                and found_path.predicate = said.predicate and found_path.tier = said.tier
-                and list_contains(getvariable('tiers'), found_path.tier)
-        )
-),
-
-related as (
-    select
-        pair.head_cui,
-        pair.tail_cui,
-        found.pattern
-    from (
-        select distinct
-            head_cui,
-            tail_cui
-        from said
-        where not is_true
-    ) as pair
-    inner join (
-        select
-            head_cui,
-            tail_cui,
-            pattern
-        from found_path
-        union all
-        select
-            tail_cui as head_cui,
-            head_cui as tail_cui,
-            pattern
-        from found_path
-    ) as found on pair.head_cui = found.head_cui and pair.tail_cui = found.tail_cui
-),
-
-named as (
+with named as (
     select
         head_cui as cui,
         head_name as name
-    from labelled
+    from said
     union
     select
         tail_cui as cui,
         tail_name as name
-    from labelled
+    from said
 ),
 
 misnamed as (
@@ -79,83 +29,120 @@ misnamed as (
 ),
 
 shown as (
-    select distinct unnest(path) as edge
-    from labelled
+    select distinct unnest(path) as edge from said
+),
+
+-- an edge as the graph may hold it: as it is shown, or the other way round
+held as (
+    select
+        shown.edge,
+        shown.edge.head_cui as head_cui,
+        line.predicate,
+        shown.edge.tail_cui as tail_cui
+    from shown
+    inner join kg.predicate as line on shown.edge.predicate = line.predicate
+    union
+    select
+        shown.edge,
+        shown.edge.tail_cui as head_cui,
+        line.predicate,
+        shown.edge.head_cui as tail_cui
+    from shown
+    inner join kg.predicate as line
+        on shown.edge.predicate = line.inverse or (line.symmetric and shown.edge.predicate = line.predicate)
+),
+
+borne_out as (
+    select held.edge
+    from kg.edge as stored
+    inner join held
+        on
+            stored.head_cui = held.head_cui and stored.predicate = held.predicate and stored.tail_cui = held.tail_cui
+            and coalesce(stored.rui, '') = coalesce(held.edge.rui, '')
+            and coalesce(stored.sab, '') = coalesce(held.edge.sab, '')
+            and coalesce(stored.rela, '') = coalesce(held.edge.rela, '')
 ),
 
 strange as (
-    select shown.edge from shown
+    select shown.edge
+    from shown
+    anti join borne_out on shown.edge = borne_out.edge
+),
+
+wrong as (
+    select
+        said.*,
+        'a true statement has a path of its tier' as check_name,
+        'none' as found,
+        said.tier as expected
+    from said
     where
-        not exists (
-            select 1 from kg.edge as stored
-            inner join kg.predicate as line on stored.predicate = line.predicate
+        said.is_true
+        and not exists (
+            select 1 from found_path
             where
-                coalesce(stored.rui, '') = coalesce(shown.edge.rui, '')
-                and coalesce(stored.sab, '') = coalesce(shown.edge.sab, '')
-                and coalesce(stored.rela, '') = coalesce(shown.edge.rela, '')
-                and (
-                    (
-                        stored.head_cui = shown.edge.head_cui and stored.tail_cui = shown.edge.tail_cui
-                        and shown.edge.predicate = line.predicate
-                    )
-                    or (
-                        stored.tail_cui = shown.edge.head_cui and stored.head_cui = shown.edge.tail_cui
-                        and shown.edge.predicate in (line.inverse, if(line.symmetric, line.predicate, line.inverse))
-                    )
-                )
+                found_path.head_cui = said.head_cui and found_path.tail_cui = said.tail_cui
+                and found_path.predicate = said.predicate and found_path.tier = said.tier
+                and list_contains(getvariable('tiers'), found_path.tier)
         )
+    union all
+    select
+        said.*,
+        'a false statement has no path in either direction' as check_name,
+        found.pattern as found,
+        'no path within 3 hops' as expected
+    from said
+    inner join (
+        select
+            head_cui,
+            tail_cui,
+            pattern
+        from found_path
+        union all
+        select
+            tail_cui as head_cui,
+            head_cui as tail_cui,
+            pattern
+        from found_path
+    ) as found on said.head_cui = found.head_cui and said.tail_cui = found.tail_cui
+    where not said.is_true
+    union all
+    select
+        said.*,
+        'a name is a name of its concept' as check_name,
+        'a name that the release does not have' as found,
+        misnamed.cui as expected
+    from said
+    inner join misnamed on said.head_cui = misnamed.cui and said.head_name is not distinct from misnamed.name
+    union all
+    select
+        said.*,
+        'a name is a name of its concept' as check_name,
+        'a name that the release does not have' as found,
+        misnamed.cui as expected
+    from said
+    inner join misnamed on said.tail_cui = misnamed.cui and said.tail_name is not distinct from misnamed.name
+    union all
+    select
+        said.*,
+        'an edge of a path is in the graph' as check_name,
+        'no such evidence' as found,
+        concat_ws(' ', strange.edge.head_cui, strange.edge.predicate, strange.edge.tail_cui, strange.edge.rui)
+            as expected
+    from said
+    inner join strange on list_contains(said.path, strange.edge)
 )
 
 select
-    'a true statement has a path of its tier' as check_name,
+    wrong.check_name,
     labelled.id,
-    'none' as found,
-    labelled.tier as expected
+    wrong.found,
+    wrong.expected
 from labelled
-semi join pathless
+inner join wrong
     on
-        labelled.head_cui = pathless.head_cui and labelled.tail_cui = pathless.tail_cui
-        and labelled.predicate = pathless.predicate and labelled.is_true = pathless.is_true
-        and labelled.tier is not distinct from pathless.tier
-union all
-select
-    'a false statement has no path in either direction' as check_name,
-    labelled.id,
-    related.pattern as found,
-    'no path within 3 hops' as expected
-from labelled
-inner join related on labelled.head_cui = related.head_cui and labelled.tail_cui = related.tail_cui
-where not labelled.is_true
-union all
-select
-    'a name is a name of its concept' as check_name,
-    ended.id,
-    'a name that the release does not have' as found,
-    ended.cui as expected
-from (
-    select
-        id,
-        head_cui as cui,
-        head_name as name
-    from labelled
-    union all
-    select
-        id,
-        tail_cui as cui,
-        tail_name as name
-    from labelled
-) as ended
-semi join misnamed on ended.cui = misnamed.cui and ended.name is not distinct from misnamed.name
-union all
-select distinct
-    'an edge of a path is in the graph' as check_name,
-    step_of.id,
-    'no such evidence' as found,
-    concat_ws(' ', step_of.edge.head_cui, step_of.edge.predicate, step_of.edge.tail_cui, step_of.edge.rui) as expected
-from (
-    select
-        id,
-        unnest(path) as edge
-    from labelled
-) as step_of
-semi join strange on step_of.edge = strange.edge
+        labelled.head_cui = wrong.head_cui and labelled.predicate = wrong.predicate
+        and labelled.tail_cui = wrong.tail_cui and labelled.is_true = wrong.is_true
+        and labelled.head_name is not distinct from wrong.head_name
+        and labelled.tail_name is not distinct from wrong.tail_name
+        and labelled.tier is not distinct from wrong.tier and labelled.path is not distinct from wrong.path

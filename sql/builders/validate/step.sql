@@ -10,30 +10,35 @@ with ended as (
 ),
 
 near as (
-    select cui from ended
-    union
-    select edge.tail_cui as cui from kg.edge as edge
-    semi join ended on edge.head_cui = ended.cui
-    union
-    select edge.head_cui as cui from kg.edge as edge
-    semi join ended on edge.tail_cui = ended.cui
+    select distinct unnest([edge.head_cui, edge.tail_cui]) as cui
+    from kg.edge as edge
+    where edge.head_cui in (select ended.cui from ended) or edge.tail_cui in (select ended.cui from ended)
+),
+
+touching as (
+    select distinct
+        edge.head_cui,
+        edge.predicate,
+        edge.tail_cui
+    from kg.edge as edge
+    where edge.head_cui in (select near.cui from near) or edge.tail_cui in (select near.cui from near)
 ),
 
 walked as (
     select
-        edge.head_cui as start,
-        edge.predicate as name,
-        edge.tail_cui as goal
-    from kg.edge as edge
-    semi join near on edge.head_cui = near.cui
+        touching.head_cui as start,
+        touching.predicate as name,
+        touching.tail_cui as goal
+    from touching
+    semi join near on touching.head_cui = near.cui
     union
     select
-        edge.tail_cui as start,
+        touching.tail_cui as start,
         line.inverse as name,
-        edge.head_cui as goal
-    from kg.edge as edge
-    inner join kg.predicate as line on edge.predicate = line.predicate
-    semi join near on edge.tail_cui = near.cui
+        touching.head_cui as goal
+    from touching
+    inner join kg.predicate as line on touching.predicate = line.predicate
+    semi join near on touching.tail_cui = near.cui
 ),
 
 fanned as (

@@ -270,29 +270,22 @@ class Trie:
             )
         )
 
-    def find_every(self, tokens: Tokens, owner: IntArray, seen: IntArray) -> tuple[IntArray, IntArray]:
+    def find_every(
+        self, numbers: IntArray, shapes: ByteArray, owner: IntArray, seen: IntArray
+    ) -> tuple[IntArray, IntArray]:
         """Return every name of some texts, once for each text, whatever lies around it and between its tokens.
 
         Args:
-            tokens: of all texts, one after another.
+            numbers: of the tokens of all texts, one after another (`token_numbers`). Shape: (tokens,)
+            shapes: of their letters. Shape: (tokens,)
             owner: number of the text of each token, in order. Shape: (tokens,)
             seen: takes the last text of each entry, -1 before the first. Shape: (entries,)
 
         Returns:
             Texts and entries. Shapes: (found,)
         """
-        found: tuple[IntArray, IntArray] = _find_every(
-            self.token_numbers(tokens.hash),
-            tokens.shape,
-            owner,
-            self.first,
-            self.child_begin,
-            self.child_token,
-            self.child_node,
-            self.entry,
-            self.case,
-            seen,
-        )
+        nodes = self.first, self.child_begin, self.child_token, self.child_node, self.entry, self.case
+        found: tuple[IntArray, IntArray] = _find_every(numbers, shapes, owner, *nodes, seen)
         return found
 
 

@@ -93,19 +93,17 @@ def _joined_words(trie: Trie, codes: CodeArray, tokens: Tokens, words: _Words) -
     begin, low = read[joined.begin], np.searchsorted(tokens.begin, first)
     replaced = runs(low, np.searchsorted(tokens.begin, end) - low)
     place = np.searchsorted(np.delete(tokens.begin, replaced), begin)
-    number = trie.token_numbers(joined.hash)
+    known = trie.token_numbers(joined.hash)
     its = words.owner[np.searchsorted(tokens.begin, begin, side="right") - 1]
-    whole = _Words(
-        *(
-            np.insert(np.delete(old, replaced), place, new)
-            for old, new in zip(words, (number, joined.shape, its), strict=True)
-        )
+    number, shape, owner = (
+        np.insert(np.delete(old, replaced), place, new)
+        for old, new in ((words.number, known), (words.shape, joined.shape), (words.owner, its))
     )
     # An unknown word begins a run.
-    run = np.cumsum(whole.number < 0)
+    run = np.cumsum(number < 0)
     held = np.zeros(int(run.max(initial=0)) + 1, np.bool_)
-    held[run[(place + np.arange(place.size))[number >= 0]]] = True
-    return _Words(*(column[held[run]] for column in whole))
+    held[run[(place + np.arange(place.size))[known >= 0]]] = True
+    return _Words(*(column[held[run]] for column in (number, shape, owner)))
 
 
 def _names_in(trie: Trie, entries: int, notes: pa.Table) -> pa.Table:

@@ -38,6 +38,8 @@ BATCH_NAMES = 100_000
 LONGEST_NAME = 40
 """Tokens of the longest name that is looked for: no name of a statement has more."""
 
+HYPHENS = np.array([0x2D, 0x2010, 0x2011], np.uint32)
+
 FOUND = pa.schema([("number", pa.int32()), ("name", pa.int32())])
 
 
@@ -80,8 +82,8 @@ def _joined_words(trie: Trie, codes: CodeArray, tokens: Tokens, words: _Words) -
         tokens: of the texts as they are.
         words: the same as the trie looks at them.
     """
-    hyphen = np.flatnonzero((codes == 0x2D) | (codes == 0x2010) | (codes == 0x2011))
-    hyphen = hyphen[(hyphen > 0) & (hyphen < codes.size - 1)]
+    hyphen = tokens.begin[tokens.begin > 1] - 1
+    hyphen = hyphen[np.isin(codes[hyphen], HYPHENS)]
     beside = codes[hyphen + np.array([[-1], [1]])] | 0x20
     hyphen = hyphen[((beside >= ord("a")) & (beside <= ord("z"))).all(axis=0)]
     blank = np.concatenate([[-1], np.flatnonzero(codes <= ord(" "))])

@@ -118,7 +118,7 @@ def _gap(codes: CodeArray, begin: int, end: int, previous_length: int) -> int:
 
 
 @part
-def _ending(last: int, second: int, third: int, fourth: int, length: int) -> tuple[int, int]:
+def _ending(last: Any, second: Any, third: Any, fourth: Any, length: int) -> tuple[int, int]:
     """Return how many letters to drop from a token's end, given its last ones, and a letter to put there (0: none)."""
     if length < 4 or last != 115:  # s
         return 0, 0
@@ -152,8 +152,8 @@ def _scan(codes: CodeArray, table: CodeArray) -> tuple[IntArray, IntArray, HashA
             position += 1
             continue
         begin = position
-        capitals = 0
-        figures = 0
+        capitals: Any = 0
+        figures: Any = 0
         # The last letters, and the hash without them: an ending is dropped once it is read.
         last = second = third = fourth = none
         value = without_1 = without_2 = without_3 = _FNV_OFFSET

@@ -8,7 +8,7 @@ one. Here every name counts, wherever it begins, in one pass over the text. Only
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
@@ -97,15 +97,15 @@ def _joined_words(trie: Trie, codes: CodeArray, tokens: Tokens, words: _Words) -
     place = np.searchsorted(np.delete(tokens.begin, replaced), begin)
     known = trie.token_numbers(joined.hash)
     its = words.owner[np.searchsorted(tokens.begin, begin, side="right") - 1]
-    number, shape, owner = (
+    whole: list[npt.NDArray[Any]] = [
         np.insert(np.delete(old, replaced), place, new)
         for old, new in ((words.number, known), (words.shape, joined.shape), (words.owner, its))
-    )
+    ]
     # An unknown word begins a run.
-    run = np.cumsum(number < 0)
+    run = np.cumsum(whole[0] < 0)
     held = np.zeros(int(run.max(initial=0)) + 1, np.bool_)
     held[run[(place + np.arange(place.size))[known >= 0]]] = True
-    return _Words(*(column[held[run]] for column in (number, shape, owner)))
+    return _Words(*(column[held[run]] for column in whole))
 
 
 def _names_in(trie: Trie, entries: int, notes: pa.Table) -> pa.Table:

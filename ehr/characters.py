@@ -25,6 +25,7 @@ __all__ = [
     "codes_of",
     "hash_of",
     "hash_on",
+    "hash_with",
     "is_kind",
     "kinds_of_characters",
     "lower",
@@ -85,10 +86,16 @@ def lower(code: int) -> int:
 
 
 @part
+def hash_with(value: np.uint64, code: int) -> np.uint64:
+    """Return a hash that goes on over one more character, which is in lower case."""
+    return (value ^ np.uint64(code)) * _FNV_PRIME
+
+
+@part
 def hash_on(value: np.uint64, codes: CodeArray, begin: int, end: int) -> np.uint64:
     """Return a hash that goes on over a stretch of a text in lower case."""
     for position in range(begin, end):
-        value = (value ^ np.uint64(lower(codes[position]))) * _FNV_PRIME
+        value = hash_with(value, lower(codes[position]))
     return value
 
 

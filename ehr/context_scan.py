@@ -71,7 +71,21 @@ from ehr.context_triggers import (
     WHOLE,
     find_hits,
 )
-from ehr.context_words import BEGIN, BITS, COMMAS, DEPTH, DOUBT, HARD, MARKS, SOFT, WORD, has, left, read_words
+from ehr.context_words import (
+    BEGIN,
+    BITS,
+    COMMAS,
+    DEPTH,
+    DOUBT,
+    HARD,
+    MARKS,
+    SOFT,
+    WORD,
+    has,
+    left,
+    left_after,
+    read_words,
+)
 from ground.compiled import part
 
 __all__ = ["SECTION_BEGIN", "SECTION_HEADED", "SECTION_NUMBER", "judge"]
@@ -354,7 +368,7 @@ def _said_beside(segment: int, segments: IndexArray, leads: IndexArray, words: I
         ):
             continue
         base = left(words, BEGIN, segments[other, _SEGMENT_BEGIN], 0, n_words)
-        stop = left(words, BEGIN, segments[other, _SEGMENT_END], base, n_words)
+        stop = left_after(words, BEGIN, segments[other, _SEGMENT_END], base, n_words)
         for position in range(base, stop):
             is_later = is_next and position >= base + _OF_THE_HEADING
             found |= words[position, DOUBT] & (~_UNCERTAIN if is_later else -1)
@@ -458,12 +472,14 @@ def _places(words: IndexArray, n_words: int, known: IndexArray, spans: IndexArra
     size = spans.shape[1]
     places = np.empty((size, 6), np.int64)
     order = np.empty(size, np.int64)
+    opens = base = 0
     for span in range(size):
         segment = left(segments, _SEGMENT_BEGIN, spans[0, span] + 1, 0, segments.shape[0]) - 1
-        opens = segments[segment, _SEGMENT_BEGIN] if segment >= 0 else 0
-        base = left(words, BEGIN, opens, 0, n_words)
-        first = max(left(words, BEGIN, spans[0, span] + 1, 0, n_words) - 1, base)
-        last = max(left(words, BEGIN, spans[1, span], min(first, n_words), n_words), first + 1)
+        begin = segments[segment, _SEGMENT_BEGIN] if segment >= 0 else 0
+        base = left_after(words, BEGIN, begin, base if begin >= opens else 0, n_words)
+        opens = begin
+        first = max(left_after(words, BEGIN, spans[0, span] + 1, base, n_words) - 1, base)
+        last = max(left_after(words, BEGIN, spans[1, span], min(first, n_words), n_words), first + 1)
         seen = 1 << spans[2, span]
         for position in range(first, min(last, n_words)):
             seen |= known[words[position, WORD], KNOWN_CLASSES]
@@ -505,7 +521,7 @@ def judge(
     lead_rules = np.empty(rules.rules.shape[0] + 1, np.int64)
     result = np.zeros((2, places.shape[0]), np.int64)
     lead, n_lead = -1, 0
-    low = 0
+    low = base = 0
     while low < places.shape[0]:
         segment = places[low, SEGMENT]
         begin, end, led = 0, codes.size, 0
@@ -519,13 +535,13 @@ def judge(
             # The list's lead is looked at once, and before its first item.
             if leads[segment] != lead:
                 lead = leads[segment]
-                base = left(words, BEGIN, segments[lead, _SEGMENT_BEGIN], 0, n_words)
-                stop = left(words, BEGIN, segments[lead, _SEGMENT_END], base, n_words)
-                hits, n_hits = find_hits(codes, base, stop, words, vocabulary, tries, rules.triggers, places, 0, 0)
+                start = left(words, BEGIN, segments[lead, _SEGMENT_BEGIN], 0, n_words)
+                stop = left_after(words, BEGIN, segments[lead, _SEGMENT_END], start, n_words)
+                hits, n_hits = find_hits(codes, start, stop, words, vocabulary, tries, rules.triggers, places, 0, 0)
                 n_lead = _still_open(stop, rules, words, hits, n_hits, lead_rules)
             led = n_lead
-        base = left(words, BEGIN, begin, 0, n_words)
-        stop = left(words, BEGIN, end, base, n_words)
+        base = left_after(words, BEGIN, begin, base, n_words)
+        stop = left_after(words, BEGIN, end, base, n_words)
         hits, n_hits = find_hits(codes, base, stop, words, vocabulary, tries, rules.triggers, places, low, high)
         position = left(sections, SECTION_BEGIN, begin + 1, 0, sections.shape[0]) - 1
         section = sections[position, SECTION_NUMBER] if position >= 0 else 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ehr.characters import DIGIT, SPACE, ByteArray, CodeArray, IndexArray, is_kind, lower, word_hash
+from ehr.characters import DIGIT, FNV_OFFSET, SPACE, ByteArray, CodeArray, IndexArray, hash_with, lower
 from ehr.context_arrays import KNOWN_BITS, KNOWN_DOUBT, NUMBER, Vocabulary
 from ground.compiled import part
 
@@ -24,6 +24,7 @@ __all__ = [
     "WORD",
     "has",
     "left",
+    "left_after",
     "read_words",
 ]
 
@@ -35,6 +36,8 @@ MARKS, HARD, SOFT, COMMAS, DEPTH = range(4, 9)
 # What the word makes doubtful (KNOWN_DOUBT).
 DOUBT = 9
 _COLUMNS = 10
+# Notes have "___" where something was left out.
+_BLANK = 95
 
 
 @part
@@ -47,6 +50,16 @@ def left(table: IndexArray, column: int, value: int, low: int, high: int) -> int
         else:
             high = middle
     return low
+
+
+@part
+def left_after(table: IndexArray, column: int, value: int, low: int, high: int) -> int:
+    """Do the same as ``left``, sooner where the place is near ``low``."""
+    step = 1
+    while low + step < high and table[low + step, column] < value:
+        low += step
+        step *= 2
+    return left(table, column, value, low, min(high, low + step))
 
 
 @part
@@ -69,66 +82,57 @@ def _is_figure(code: int) -> bool:
 
 
 @part
-def _word_end(codes: CodeArray, begin: int) -> int:
-    """Return where the word at ``begin`` ends: letters, figures and an ending ("'s", ".5"), "___" or a mark."""
-    size = codes.size
-    end = begin
-    if codes[begin] == 95:
-        while end < size and codes[end] == 95:
-            end += 1
-        return end
-    while end < size and (_is_letter(lower(codes[end])) or _is_figure(codes[end])):
-        end += 1
-    if end == begin:
-        return begin + 1
-    more = end + 1
-    if more < size and codes[end] in (39, 0x2019) and _is_letter(lower(codes[more])):
-        while more < size and _is_letter(lower(codes[more])):
-            more += 1
-        return more
-    if more < size and codes[end] == 46 and _is_figure(codes[more]):
-        while more < size and _is_figure(codes[more]):
-            more += 1
-        return more
-    return end
-
-
-@part
-def _number_of(codes: CodeArray, begin: int, end: int, vocabulary: Vocabulary) -> int:
-    value = word_hash(codes, begin, end)
-    mask = np.uint64(vocabulary.slots.size - 1)
-    slot = value & mask
-    while vocabulary.slot_word[slot] and vocabulary.slots[slot] != value:
-        slot = (slot + np.uint64(1)) & mask
-    return int(vocabulary.slot_word[slot])
-
-
-@part
-def _is_number(codes: CodeArray, begin: int, end: int, characters: ByteArray) -> bool:
-    for position in range(begin, end):
-        if not is_kind(codes[position], DIGIT, characters):
-            return False
-    return True
-
-
-@part
 def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) -> tuple[IndexArray, int]:
-    """Return the words of a note and how many they are; shape: (at least one row more, columns)."""
-    words = np.empty((codes.size + 1, _COLUMNS), np.int64)
+    """Return the words of a note and how many they are; shape: (at least one row more, columns).
+
+    A word is letters and figures with an ending ("'s", ".5"), "___", or a mark.
+    """
+    # No array is handed over in these loops: each is counted there, which takes longer than the work.
+    size, slots, slot_word, known = codes.size, vocabulary.slots, vocabulary.slot_word, vocabulary.known
+    mask = np.uint64(slots.size - 1)
+    words = np.empty((size + 1, _COLUMNS), np.int64)
     count = position = 0
-    while position < codes.size:
-        if is_kind(codes[position], SPACE, characters):
+    while position < size:
+        kind = characters[codes[position]] if codes[position] < characters.size else 0
+        if kind & SPACE:
             position += 1
             continue
-        end = _word_end(codes, position)
-        number = _number_of(codes, position, end, vocabulary)
-        words[count, BEGIN] = position
-        words[count, END] = end
+        begin = position
+        value = FNV_OFFSET
+        figures = 0
+        code = lower(codes[position])
+        while _is_letter(code) or _is_figure(code):
+            value = hash_with(value, code)
+            figures += _is_figure(code)
+            position += 1
+            code = lower(codes[position]) if position < size else 0
+        is_number = figures == position - begin
+        if position == begin:
+            is_number = (kind & DIGIT) != 0
+            value = hash_with(value, code)
+            position += 1
+            while code == _BLANK and position < size and codes[position] == _BLANK:
+                value = hash_with(value, code)
+                position += 1
+        elif position + 1 < size:
+            following = lower(codes[position + 1])
+            if (code in (39, 0x2019) and _is_letter(following)) or (code == 46 and _is_figure(following)):
+                is_number = False
+                of_letters = code != 46
+                value = hash_with(value, code)
+                position += 1
+                while _is_letter(following) if of_letters else _is_figure(following):
+                    value = hash_with(value, following)
+                    position += 1
+                    following = lower(codes[position]) if position < size else 0
+        slot = value & mask
+        while slot_word[slot] and slots[slot] != value:
+            slot = (slot + np.uint64(1)) & mask
+        number = slot_word[slot]
+        words[count, BEGIN] = begin
+        words[count, END] = position
         words[count, WORD] = number
-        words[count, BITS] = vocabulary.known[number, KNOWN_BITS]
-        words[count, DOUBT] = vocabulary.known[number, KNOWN_DOUBT]
-        if number == 0 and _is_number(codes, position, end, characters):
-            words[count, BITS] = NUMBER
+        words[count, BITS] = NUMBER if number == 0 and is_number else known[number, KNOWN_BITS]
+        words[count, DOUBT] = known[number, KNOWN_DOUBT]
         count += 1
-        position = end
     return words, count

@@ -36,6 +36,9 @@ SOFT, SLASH, INITIAL, HARD, COMMA = 0, 1, 2, 3, 4
 COMMA_WORDS = ("type", "stage", "grade", "class")
 
 _FOLDED_CODES = 0x2200
+# Beside a folded character, in one number: whether it is a capital, or a figure.
+_CAPITAL_BIT, _FIGURE_BIT = 30, 29
+_CHARACTER = np.uint32((1 << _FIGURE_BIT) - 1)
 _FNV_OFFSET = np.uint64(0xCBF29CE484222325)
 _FNV_PRIME = np.uint64(0x100000001B3)
 
@@ -61,17 +64,16 @@ class Matches:
 
 
 @cache
-def _fold_table() -> tuple[CodeArray, ByteArray]:
-    """Return the folded character of each code point (0: not part of a token) and whether it is a capital (1)."""
-    folded = np.zeros(_FOLDED_CODES, dtype=np.uint32)
-    capital = np.zeros(_FOLDED_CODES, dtype=np.uint8)
+def _letters() -> CodeArray:
+    """Return each code point as names are compared (0: not part of a token), with bits for what it was."""
+    letters = np.zeros(_FOLDED_CODES, dtype=np.uint32)
     for code in range(_FOLDED_CODES):
         character = chr(code)
         base = unicodedata.normalize("NFKD", character)[0].lower()[0]
         if base.isalnum():
-            folded[code] = ord(base)
-            capital[code] = character.isupper()
-    return folded, capital
+            figure = 48 <= code <= 57
+            letters[code] = ord(base) | character.isupper() << _CAPITAL_BIT | figure << _FIGURE_BIT
+    return letters
 
 
 def mapped(path: Path) -> npt.NDArray[Any]:
@@ -116,29 +118,24 @@ def _gap(codes: CodeArray, begin: int, end: int, previous_length: int) -> int:
 
 
 @part
-def _ending(folded: CodeArray, begin: int, end: int, keep: bool) -> tuple[int, int]:
-    """Return how many letters to drop from a token's end and a letter to put there (0: none)."""
-    length = end - begin
-    if keep or length < 4 or folded[end - 1] != 115:  # s
+def _ending(last: Any, second: Any, third: Any, fourth: Any, length: int) -> tuple[int, int]:
+    """Return how many letters to drop from a token's end, given its last ones, and a letter to put there (0: none)."""
+    if length < 4 or last != 115:  # s
         return 0, 0
-    before = folded[end - 2]
-    if before in (115, 117, 105):  # ss, us, is
+    if second in (115, 117, 105):  # ss, us, is
         return 0, 0
-    if before == 101:  # es
-        third = folded[end - 3]
+    if second == 101:  # es
         if third == 105 and length > 4:  # ies -> y
             return 3, 121
-        if third in (120, 122) or (third == 115 and folded[end - 4] == 115):  # xes, zes, sses
+        if third in (120, 122) or (third == 115 and fourth == 115):  # xes, zes, sses
             return 2, 0
-        if third == 104 and folded[end - 4] in (115, 99):  # shes, ches
+        if third == 104 and fourth in (115, 99):  # shes, ches
             return 2, 0
     return 1, 0
 
 
 @njit(cache=True, nogil=True)
-def _scan(
-    codes: CodeArray, fold: CodeArray, capital: ByteArray
-) -> tuple[IntArray, IntArray, HashArray, ByteArray, ByteArray]:
+def _scan(codes: CodeArray, table: CodeArray) -> tuple[IntArray, IntArray, HashArray, ByteArray, ByteArray]:
     size = codes.size
     limit = size // 2 + 2
     begins = np.empty(limit, np.int32)
@@ -146,48 +143,52 @@ def _scan(
     hashes = np.empty(limit, np.uint64)
     shapes = np.empty(limit, np.uint8)
     gaps = np.empty(limit, np.uint8)
-    folded = np.zeros(size, np.uint32)
-    for position in range(size):
-        if codes[position] < fold.size:
-            folded[position] = fold[codes[position]]
-    count = 0
-    position = 0
+    none = np.uint32(0)
+    count = position = 0
     while position < size:
-        if folded[position] == 0:
+        # No array is handed over in these loops: each is counted there, which takes longer than the work.
+        letter = table[codes[position]] if codes[position] < table.size else none
+        if letter == 0:
             position += 1
             continue
         begin = position
-        capitals = 0
-        figures = 0
-        while position < size and folded[position] != 0:
-            if codes[position] < capital.size:
-                capitals += capital[codes[position]]
-                figures += 48 <= codes[position] <= 57
+        capitals: Any = 0
+        figures: Any = 0
+        # The last letters, and the hash without them: an ending is dropped once it is read.
+        last = second = third = fourth = none
+        value = without_1 = without_2 = without_3 = _FNV_OFFSET
+        while letter != 0:
+            capitals += letter >> _CAPITAL_BIT & 1
+            figures += letter >> _FIGURE_BIT & 1
+            fourth, third, second = third, second, last
+            last = letter & _CHARACTER
+            without_3, without_2, without_1 = without_2, without_1, value
+            value = (value ^ np.uint64(last)) * _FNV_PRIME
             position += 1
-        end = position
-        letters = end - begin
-        plural_of_capitals = capitals == letters - 1 and capitals > 1 and codes[end - 1] == 115
+            letter = table[codes[position]] if position < size and codes[position] < table.size else none
+        length = position - begin
+        plural_of_capitals = capitals == length - 1 and capitals > 1 and codes[position - 1] == 115
         # Figures are as good as capitals: "D50", "COVID-19".
-        all_upper = capitals + figures == letters or plural_of_capitals
-        keep = capitals == letters and letters <= 4
-        drop, put = _ending(folded, begin, end, keep)
-        if plural_of_capitals and letters == 3:
+        all_upper = capitals + figures == length or plural_of_capitals
+        drop, put = _ending(last, second, third, fourth, length)
+        if capitals == length and length <= 4:
+            drop, put = 0, 0
+        if plural_of_capitals and length == 3:
             drop = 1
-        value = _FNV_OFFSET
-        for index in range(begin, end - drop):
-            value = (value ^ np.uint64(folded[index])) * _FNV_PRIME
+        if drop:
+            value = without_1 if drop == 1 else (without_2 if drop == 2 else without_3)
         if put:
             value = (value ^ np.uint64(put)) * _FNV_PRIME
+        begins[count] = begin
+        ends[count] = position
         # A possessive ending belongs to the word before it.
         if (
             position + 1 < size
             and codes[position] in (39, 0x2019)
             and codes[position + 1] in (115, 83)
-            and (position + 2 == size or folded[position + 2] == 0)
+            and (position + 2 == size or codes[position + 2] >= table.size or table[codes[position + 2]] == 0)
         ):
             position += 2
-        begins[count] = begin
-        ends[count] = end
         hashes[count] = value
         shapes[count] = 2 if all_upper else (1 if capitals else 0)
         gaps[count] = 3 if count == 0 else _gap(codes, ends[count - 1], begin, ends[count - 1] - begins[count - 1])
@@ -199,7 +200,7 @@ def _scan(
 
 def tokenise(codes: CodeArray) -> Tokens:
     """Return the tokens of a text given as code points."""
-    return Tokens(*_scan(read_only(codes), *_fold_table()))
+    return Tokens(*_scan(read_only(codes), _letters()))
 
 
 @dataclass(frozen=True)
@@ -270,29 +271,22 @@ class Trie:
             )
         )
 
-    def find_every(self, tokens: Tokens, owner: IntArray, seen: IntArray) -> tuple[IntArray, IntArray]:
+    def find_every(
+        self, numbers: IntArray, shapes: ByteArray, owner: IntArray, seen: IntArray
+    ) -> tuple[IntArray, IntArray]:
         """Return every name of some texts, once for each text, whatever lies around it and between its tokens.
 
         Args:
-            tokens: of all texts, one after another.
+            numbers: of the tokens of all texts, one after another (`token_numbers`). Shape: (tokens,)
+            shapes: of their letters. Shape: (tokens,)
             owner: number of the text of each token, in order. Shape: (tokens,)
             seen: takes the last text of each entry, -1 before the first. Shape: (entries,)
 
         Returns:
             Texts and entries. Shapes: (found,)
         """
-        found: tuple[IntArray, IntArray] = _find_every(
-            self.token_numbers(tokens.hash),
-            tokens.shape,
-            owner,
-            self.first,
-            self.child_begin,
-            self.child_token,
-            self.child_node,
-            self.entry,
-            self.case,
-            seen,
-        )
+        nodes = self.first, self.child_begin, self.child_token, self.child_node, self.entry, self.case
+        found: tuple[IntArray, IntArray] = _find_every(numbers, shapes, owner, *nodes, seen)
         return found
 
 

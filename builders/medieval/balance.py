@@ -101,15 +101,14 @@ def draw_statements(connection: duckdb.DuckDBPyConnection, pool: Pool, settings:
     pool.draw(_fitted(pool, np.where(np.isnan(replaced), np.nan, pool.drawn(Q2)), Q3, settings.balance_rounds), Q3)
     set_table(connection, "choice_code", _choices(pool, np.flatnonzero(pool.choice[:, Q3] >= 0), (Q3,)))
     run_steps(connection, "groups", ["supported_use"])
-    low, high, seen = 0.0, WIDEST, dict[float, float]()
+    low, high, best = 0.0, WIDEST, (np.inf, np.inf)
     for _ in range(settings.balance_trials):
         middle = (low + high) / 2
-        spread = middle * middle
-        _draw_with(connection, pool, spread, settings.balance_rounds)
-        seen[spread] = _shortcut(connection, pool, settings.seed)
-        low, high = (low, middle) if seen[spread] > 0 else (middle, high)
-    best = min(seen, key=lambda spread: (abs(seen[spread]), spread))
-    if best != spread:
-        _draw_with(connection, pool, best, settings.balance_rounds)
+        _draw_with(connection, pool, middle * middle, settings.balance_rounds)
+        told = _shortcut(connection, pool, settings.seed)
+        low, high = (low, middle) if told > 0 else (middle, high)
+        if (abs(told), middle) < best:
+            best, drawn = (abs(told), middle), pool.choice[:, Q4].copy()
+    pool.choice[:, Q4] = drawn
     set_table(connection, "choice_code", _choices(pool, pool.complete(), (Q2, Q3, Q4)))
     run_steps(connection, "groups", ["choice"])

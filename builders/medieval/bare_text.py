@@ -8,17 +8,18 @@ one. Here every name counts, wherever it begins, in one pass over the text. Only
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from builders.medieval.coding import begins
+from builders.medieval.coding import begins, runs
 from builders.medieval.facts import closure_of, cuis, run_steps
 from builders.medieval.kernels import Meant
-from ehr.characters import CodeArray, codes_of
-from ehr.matching import CASE_ANY, CASE_UPPER, Trie, build_trie, tokenise
+from ehr.characters import ByteArray, CodeArray, IntArray, codes_of
+from ehr.matching import CASE_ANY, CASE_UPPER, Tokens, Trie, build_trie, tokenise
 from ground.flow.executor import Executor, nothing
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of, set_table, set_variables
@@ -36,6 +37,8 @@ BATCH_NAMES = 100_000
 
 LONGEST_NAME = 40
 """Tokens of the longest name that is looked for: no name of a statement has more."""
+
+HYPHENS = np.array([0x2D, 0x2010, 0x2011], np.uint32)
 
 FOUND = pa.schema([("number", pa.int32()), ("name", pa.int32())])
 
@@ -59,31 +62,65 @@ def _meant(connection: duckdb.DuckDBPyConnection, entry: npt.NDArray[np.int32], 
     return Meant(begins(place >> 32, entries), (place & 0xFFFFFFFF).astype(np.int32))
 
 
-def _without_hyphens(codes: CodeArray, begin: npt.NDArray[np.int64]) -> tuple[CodeArray, npt.NDArray[np.int64]]:
-    """Return texts whose hyphens between letters are left out, so that "anti-coagulant" is one word."""
-    hyphen = np.flatnonzero((codes == 0x2D) | (codes == 0x2010) | (codes == 0x2011))
-    hyphen = hyphen[(hyphen > 0) & (hyphen < codes.size - 1)]
+class _Words(NamedTuple):
+    """Tokens of texts as the trie looks at them: number, shape of the letters, text. Shapes: (tokens,)"""
+
+    number: IntArray
+    shape: ByteArray
+    owner: IntArray
+
+
+def _joined_words(trie: Trie, codes: CodeArray, tokens: Tokens, words: _Words) -> _Words:
+    """Return words as they are without the hyphens between letters, so that "anti-coagulant" is one word.
+
+    Only stretches between blanks that have such a hyphen are read again. Of all words those are returned that can stand
+    in one name with a word of these: between them the trie knows every word.
+
+    Args:
+        trie: of the names.
+        codes: texts; the last character is a blank.
+        tokens: of the texts as they are.
+        words: the same as the trie looks at them.
+    """
+    hyphen = tokens.begin[tokens.begin > 1] - 1
+    hyphen = hyphen[np.isin(codes[hyphen], HYPHENS)]
     beside = codes[hyphen + np.array([[-1], [1]])] | 0x20
     hyphen = hyphen[((beside >= ord("a")) & (beside <= ord("z"))).all(axis=0)]
-    return np.delete(codes, hyphen), begin - np.searchsorted(hyphen, begin)
+    blank = np.concatenate([[-1], np.flatnonzero(codes <= ord(" "))])
+    before = np.unique(np.searchsorted(blank, hyphen)) - 1
+    first, end = blank[before] + 1, blank[before + 1]
+    read = runs(first, end + 1 - first)
+    read = np.delete(read, np.searchsorted(read, hyphen))
+    joined = tokenise(codes[read])
+    begin, low = read[joined.begin], np.searchsorted(tokens.begin, first)
+    replaced = runs(low, np.searchsorted(tokens.begin, end) - low)
+    place = np.searchsorted(np.delete(tokens.begin, replaced), begin)
+    known = trie.token_numbers(joined.hash)
+    its = words.owner[np.searchsorted(tokens.begin, begin, side="right") - 1]
+    whole: list[npt.NDArray[Any]] = [
+        np.insert(np.delete(old, replaced), place, new)
+        for old, new in ((words.number, known), (words.shape, joined.shape), (words.owner, its))
+    ]
+    # An unknown word begins a run.
+    run = np.cumsum(whole[0] < 0)
+    held = np.zeros(int(run.max(initial=0)) + 1, np.bool_)
+    held[run[(place + np.arange(place.size))[known >= 0]]] = True
+    return _Words(*(column[held[run]] for column in whole))
 
 
 def _names_in(trie: Trie, entries: int, notes: pa.Table) -> pa.Table:
     """Return (number, name) of some notes."""
-    return pa.concat_tables(_names_by_form(trie, entries, notes))
-
-
-def _names_by_form(trie: Trie, entries: int, notes: pa.Table) -> Iterator[pa.Table]:
-    number, texts = notes["number"].to_numpy().astype(np.int32), notes["text"].to_pylist()
-    codes = codes_of("\n".join(texts))
-    begin = np.cumsum([0, *(len(text) + 1 for text in texts[:-1])])
+    texts = notes["text"].to_pylist()
+    codes = codes_of("".join(f"{text}\n" for text in texts))
+    end = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
+    tokens = tokenise(codes)
+    # No name goes from one note into the next, though both are of one admission.
+    owner = np.searchsorted(end, tokens.begin, side="right").astype(np.int32)
+    words = _Words(trie.token_numbers(tokens.hash), tokens.shape, owner)
     seen = np.full(entries, -1, np.int32)
-    for form, first in ((codes, begin), _without_hyphens(codes, begin)):
-        tokens = tokenise(form)
-        owner = np.searchsorted(first, tokens.begin, side="right") - 1
-        # No name goes from one note into the next, though both are of one admission.
-        note, name = trie.find_every(tokens, owner.astype(np.int32), seen)
-        yield pa.table([number[note], name], schema=FOUND)
+    found = [trie.find_every(*some, seen) for some in (words, _joined_words(trie, codes, tokens, words))]
+    note, name = np.concatenate(found, axis=1)
+    return pa.table([notes["number"].to_numpy()[note], name], schema=FOUND)
 
 
 def _parts(connection: duckdb.DuckDBPyConnection, kinds: Sequence[str]) -> Iterator[pa.Table]:

@@ -153,11 +153,18 @@ class _Groups:
         """Yield what is made of each shard, given its number, in order."""
         return self.executor.in_order(nothing, lambda _, number: work(number), range(self.shards))
 
-    def candidates(self, shard: kernels.Shard, kept: Bytes) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """Return the candidates of the kept groups, and how many each group has for Q2, Q3 and Q4 (groups, 3)."""
+    def candidates(
+        self, shard: kernels.Shard, wanted: npt.NDArray[np.bool_], *, every: bool
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Return candidates of some groups, and how many each of all has for Q2, Q3 and Q4 (groups, 3).
+
+        All of them, or only the first for each.
+        """
         counts = np.zeros((shard.frame.size, 3), np.int32)
         near = self.near_begin, self.near
-        return kernels.candidates_of(self.terms, shard, self.false, self.relatives, *near, kept, counts), counts
+        return kernels.candidates_of(
+            self.terms, shard, self.false, self.relatives, *near, wanted, every, counts
+        ), counts
 
 
 def _asked(executor: Executor, terms: kernels.Terms, folder: Path, shards: int, ends: int) -> tuple[Bytes, Bytes]:
@@ -229,7 +236,7 @@ def _count_near(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> None:
 def _complete(groups: _Groups, number: int) -> tuple[npt.NDArray[np.int64], pa.Table]:
     """Return of one shard the facts without a candidate for Q2, Q3 and Q4 (3,), and the complete groups."""
     shard = groups.shard(number)
-    _, counts = groups.candidates(shard, np.zeros(shard.frame.size, np.uint8))
+    _, counts = groups.candidates(shard, np.ones(shard.frame.size, np.bool_), every=False)
     # The two arguments of a fact follow one another.
     without = ((counts[0::2] == 0) & (counts[1::2] == 0)).sum(axis=0)
     complete = np.flatnonzero((counts > 0).all(axis=1))
@@ -297,7 +304,7 @@ def _list_candidates(
     held = kept["frame"].to_numpy().astype(np.int64)
     its = kept["number"].to_numpy().astype(np.int64) - number * SHARD_SIZE
     chosen = np.isin(admission * frames + shard.frame, its * frames + held)
-    code, counts = groups.candidates(shard, chosen.astype(np.uint8))
+    code, counts = groups.candidates(shard, chosen, every=True)
     counts = counts[chosen].reshape(-1)
     begin = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
     drawn = hashes_of(Texts.of(keys), begin, groups.texts, code)

@@ -334,12 +334,11 @@ def _replacements(
     unclear: Any,
     blocked: Any,
     close: Any,
-    listed: int,
+    every: bool,
 ) -> Any:
     """Return the candidates of a group for Q2, Q3 and Q4, each list sorted where its source is, and their counts.
 
-    Kept apart from the loops so that counting and writing cannot differ. Of a group that is not listed, the first
-    candidate for each only.
+    All of them, or only the first for each.
     """
     frame = shard.frame[group]
     argument, original, kept = terms.argument[frame], terms.original[frame], terms.kept[frame]
@@ -362,7 +361,7 @@ def _replacements(
         ):
             found[n] = code
             n += 1
-            if not listed:
+            if not every:
                 break
     of_q2 = n
     for code in ends:
@@ -374,7 +373,7 @@ def _replacements(
         ):
             found[n] = code
             n += 1
-            if not listed:
+            if not every:
                 break
     of_q3 = n - of_q2
     for i in range(begin, end):
@@ -388,16 +387,24 @@ def _replacements(
         ):
             found[n] = code
             n += 1
-            if not listed:
+            if not every:
                 break
     return found[:n], of_q2, of_q3
 
 
 @njit(cache=True, nogil=True)
 def candidates_of(
-    terms: Any, shard: Any, false: Any, relatives: Any, near_begin: Any, near: Any, listed: Any, counts: Any
+    terms: Any,
+    shard: Any,
+    false: Any,
+    relatives: Any,
+    near_begin: Any,
+    near: Any,
+    wanted: Any,
+    every: bool,
+    counts: Any,
 ) -> Any:
-    """Count the candidates of the kept groups and list them; of the others, tell whether there are any.
+    """List and count the candidates of some groups.
 
     Args:
         terms: of the cohort.
@@ -406,11 +413,12 @@ def candidates_of(
         relatives: whether a relative of what a frame replaces makes it true. Shape: (frames' relatives,)
         near_begin: where the ends that are too close to an end begin. Shape: (ends + 1,)
         near: ends.
-        listed: which groups are listed. Shape: (groups,)
-        counts: takes the number of candidates for Q2, Q3 and Q4, one at most of groups not kept. Shape: (groups, 3)
+        wanted: which groups. Shape: (groups,)
+        every: all candidates, or only the first of a group for each of Q2, Q3 and Q4.
+        counts: takes the numbers of their candidates for Q2, Q3 and Q4. Shape: (groups, 3)
 
     Returns:
-        Candidates of the kept groups, by group and quadrant. Shape: (n,)
+        The candidates, by group and quadrant. Shape: (n,)
     """
     size = terms.mask.size
     unclear, seen, link_seen = np.full(size, -1, np.int32), np.full(size, -1, np.int32), np.full(size, -1, np.int32)
@@ -419,10 +427,17 @@ def candidates_of(
     out = np.empty(1024, np.int32)
     n = 0
     for admission in range(shard.group_begin.size - 1):
+        first, last = shard.group_begin[admission], shard.group_begin[admission + 1]
+        while first < last and not wanted[first]:
+            first += 1
+        if first == last:
+            continue
         _mark_unclear(terms, shard, admission, unclear)
         ends = _ends(terms, shard, admission, seen)
         _index_links(shard, admission, link_begin, link_end, link_seen)
-        for group in range(shard.group_begin[admission], shard.group_begin[admission + 1]):
+        for group in range(first, last):
+            if not wanted[group]:
+                continue
             original, kept = terms.original[shard.frame[group]], terms.kept[shard.frame[group]]
             if link_seen[kept] == admission:
                 for i in range(link_begin[kept], link_end[kept]):
@@ -430,14 +445,13 @@ def candidates_of(
             for i in range(near_begin[original], near_begin[original + 1]):
                 close[near[i]] = group
             found, of_q2, of_q3 = _replacements(
-                terms, shard, false, relatives, group, admission, ends, unclear, blocked, close, listed[group]
+                terms, shard, false, relatives, group, admission, ends, unclear, blocked, close, every
             )
             counts[group, 0], counts[group, 1], counts[group, 2] = of_q2, of_q3, found.size - of_q2 - of_q3
-            if listed[group]:
-                while n + found.size > out.size:
-                    out = np.concatenate((out, np.empty(out.size, np.int32)))
-                out[n : n + found.size] = found
-                n += found.size
+            while n + found.size > out.size:
+                out = np.concatenate((out, np.empty(out.size, np.int32)))
+            out[n : n + found.size] = found
+            n += found.size
     return out[:n].copy()
 
 

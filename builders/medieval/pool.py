@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,19 @@ class Candidates(NamedTuple):
     draw: npt.NDArray[np.float64]
 
 
+KINDS: dict[str, npt.DTypeLike] = {
+    "group_begin": np.int64,
+    "kept": np.int32,
+    "original": np.int32,
+    "turn": np.float64,
+    "begin": np.int64,
+    "code": np.int32,
+    "ease": np.uint8,
+    "draw": np.float64,
+}
+"""How the arrays of ``Candidates`` lie in their files."""
+
+
 class Part(NamedTuple):
     """One shard: its groups are the numbers from ``first`` on."""
 
@@ -48,14 +61,15 @@ class Part(NamedTuple):
 
 @dataclass
 class Pool:
-    """The candidates of a cohort; each worker maps a shard at a time into memory.
+    """The candidates of a cohort, in files that are mapped into memory once all of them are there.
 
     Attributes:
         executor: works on several shards at a time.
-        folder: where the shards lie.
+        folder: takes the files: one for each attribute of ``Candidates``, all shards one after another.
         called: a number for the name of a concept. Shape: (concepts,)
         floor: weight of a concept that no supported statement has.
         choice: chosen concepts of all groups for Q2, Q3 and Q4, -1 for none. Shape: (groups, 3)
+        sizes: how long the arrays of each shard are.
     """
 
     executor: Executor
@@ -63,34 +77,33 @@ class Pool:
     called: npt.NDArray[np.int32]
     floor: float
     choice: npt.NDArray[np.int32]
-    shards: int = 0
-    groups: int = 0
+    sizes: list[tuple[int, ...]] = field(default_factory=list)
 
     def add(self, candidates: Candidates) -> None:
         """Write one more shard; its groups follow those of the shard before."""
-        folder = self.folder / str(self.shards)
-        folder.mkdir()
         for name, values in candidates._asdict().items():
-            np.save(folder / f"{name}.npy", values)
-        self.shards += 1
+            with (self.folder / name).open("ab") as file:
+                values.tofile(file)
+        self.sizes.append(tuple(values.size for values in candidates))
 
-    def _read(self, shard: int, *names: str) -> Iterator[npt.NDArray[Any]]:
-        folder = self.folder / str(shard)
-        return (np.load(folder / f"{name}.npy", mmap_mode="r") for name in names)
-
-    def __iter__(self) -> Iterator[Part]:
-        first = 0
-        for shard in range(self.shards):
-            candidates = Candidates(*self._read(shard, *Candidates._fields))
-            yield Part(first, candidates)
-            first += candidates.kept.size
+    @cached_property
+    def parts(self) -> list[Part]:
+        """All shards; none is added from now on."""
+        columns = []
+        for name, sizes in zip(Candidates._fields, zip(*self.sizes, strict=True), strict=False):
+            kind = KINDS[name]
+            # A file without bytes cannot be mapped. A plain array: those of the class memmap are slow to index.
+            whole = np.asarray(np.memmap(self.folder / name, kind, "r")) if any(sizes) else np.empty(0, kind)
+            columns.append(np.split(whole, np.cumsum(sizes)[:-1]))
+        shards = [Candidates(*column) for column in zip(*columns, strict=True)]
+        firsts = np.cumsum([0, *(shard.kept.size for shard in shards)]).tolist()
+        return [Part(first, shard) for first, shard in zip(firsts, shards, strict=False)]
 
     def replaced(self) -> npt.NDArray[np.float64]:
         """Return how often groups replace each concept, NaN for those that none does. Shape: (concepts,)"""
         n = np.zeros(self.called.size)
-        for shard in range(self.shards):
-            (original,) = self._read(shard, "original")
-            n += np.bincount(original, minlength=n.size)
+        for part in self.parts:
+            n += np.bincount(part.candidates.original, minlength=n.size)
         return np.where(n > 0, n, np.nan)
 
     def expected(self, weight: npt.NDArray[np.float64], quadrant: int) -> npt.NDArray[np.float64]:
@@ -100,15 +113,14 @@ class Pool:
         """
         from builders.medieval.kernels import add_chances
 
-        def chances(_: None, shard: int) -> npt.NDArray[np.float64]:
-            begin, code, ease = self._read(shard, "begin", "code", "ease")
+        def chances(_: None, part: Part) -> npt.NDArray[np.float64]:
             own = np.zeros(self.called.size)
-            add_chances(begin, code, ease, weight, quadrant, own)
+            add_chances(part.candidates.begin, part.candidates.code, part.candidates.ease, weight, quadrant, own)
             return own
 
         expected = np.zeros(self.called.size)
         # Added up in the order of the shards: the last bits of a sum hang on it.
-        for own in self.executor.in_order(nothing, chances, range(self.shards)):
+        for own in self.executor.in_order(nothing, chances, self.parts):
             expected += own
         return expected
 
@@ -120,7 +132,7 @@ class Pool:
             chosen = self.choice[part.first : part.first + part.candidates.kept.size]
             choose(*part.candidates, weight, self.called, quadrant, chosen)
 
-        for _ in self.executor.in_order(nothing, draw, self):
+        for _ in self.executor.in_order(nothing, draw, self.parts):
             pass
 
     def drawn(self, quadrant: int) -> npt.NDArray[np.intp]:

@@ -103,12 +103,12 @@ where
 union all
 select
     'given names the ends that rest on a drug that was given' as check_name,
-    id,
-    given as found,
+    labelled.id,
+    labelled.given as found,
     coalesce(given_role.roles, 'none') as expected
 from labelled
-left join given_role using (id)
-where given != coalesce(given_role.roles, 'none')
+left join given_role on labelled.id = given_role.id
+where labelled.given != coalesce(given_role.roles, 'none')
 union all
 select
     'support_level, tier and why_false go with the labels' as check_name,

@@ -113,6 +113,10 @@ def unclear(
         ("mild azotæmia", set()),  # no spelling of the release
         ("on an anticoagulant", {"C14"}),
         ("anti coagulants held", {"C14"}),
+        ("his pep-tic ulcers", {"C6"}),  # a name of which one word has a hyphen
+        ("of x/Pep-tic\nul-cer", {"C6"}),
+        ("a peptic pep-tic ulcer", {"C6"}),
+        ("a pep- tic ulcer", set()),
         ("wears aids", {"C16"}),  # a word of four letters is asked for in any case
         ("pain", set()),
         ("", set()),

@@ -90,7 +90,7 @@ def _endings() -> tuple[str, ...]:
 
 
 def lowered(option: str) -> str:
-    """Return an option as it stands inside a sentence: without its capital where the first word is surely no name.
+    """Return an option as it stands inside a sentence: without its capital where the first word is no known name.
 
     >>> lowered("Acute appendicitis"), lowered("Kawasaki disease"), lowered("CT scan"), lowered("Cushing disease")
     ('acute appendicitis', 'Kawasaki disease', 'CT scan', 'Cushing disease')
@@ -98,11 +98,10 @@ def lowered(option: str) -> str:
     first = FIRST_WORD.match(option)
     if first is None or _keeps_capital(first.group(), option):
         return option
-    low = first.group().lower()
-    known = low in words("common", "action_verb", "action_or_noun", "part")
-    compound = "-" in low and low.split("-", 1)[0] in words("common")
-    formed = len(low) >= 5 and not low.endswith("'s") and low.endswith(_endings())
-    return option[0].lower() + option[1:] if known or compound or formed else option
+    low, second = first.group().lower(), option[first.end() :].split(maxsplit=1)[:1]
+    known = _is_common(low) or low.endswith(_endings()) or "-" in low
+    named = low.endswith("'s") or (not known and bool(second) and second[0].lower().strip(",.") in words("eponym_of"))
+    return option if named else option[0].lower() + option[1:]
 
 
 def articled(phrase: str) -> str:
@@ -171,7 +170,12 @@ def _keeps_capital(word: str, option: str) -> bool:
         return re.match(r"A [a-z\d]", option) is None
     if word[1:] != word[1:].lower() or len(stem) == 1:
         return True
-    return bool({word, stem} & words("name")) or TWO_NAMES.match(option) is not None
+    return bool({word, stem} & words("name")) or (not _is_common(word.lower()) and TWO_NAMES.match(option) is not None)
+
+
+def _is_common(low: str) -> bool:
+    """Tell whether a word is surely no name."""
+    return low in words("common", "action_verb", "action_or_noun", "part", "adjective") or low.endswith(("ive", "ed"))
 
 
 def capital(text: str) -> str:

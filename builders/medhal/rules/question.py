@@ -32,7 +32,7 @@ from builders.medhal.rules.question_except import except_of
 from builders.medhal.rules.question_place import in_place
 from builders.medhal.rules.question_stem import stem_of
 from builders.medhal.rules.question_which import which_of
-from builders.medhal.rules.question_words import lacks_article, lowered, sentence
+from builders.medhal.rules.question_words import lacks_article, lowered, placed, sentence
 from builders.medhal.rules.question_yes_no import yes_no
 from builders.medhal.sources.question_files import combined, plain
 from builders.medhal.writers import Written
@@ -87,7 +87,8 @@ def statement_of(question: str, option: str) -> Written | Refusal:
     if option.lower() in {"yes", "no"}:
         return _checked(yes_no(" ".join(plain(question).split()), option.lower() == "yes"))
     asked = _normal(split_question(question)[1])
-    return _hopeless(asked, option) or _checked(_shape(asked, read_option(option)))
+    telegraphic = not WHICH_OF.search(asked)
+    return _hopeless(asked, option) or _checked(_shape(asked, read_option(option)), telegraphic)
 
 
 def _hopeless(asked: str, option: str) -> Refusal | None:
@@ -136,12 +137,13 @@ def _shape(asked: str, option: Option) -> Written | Refusal:
     return in_place(asked, option) if asks else stem_of(asked, option)
 
 
-def _checked(made: Written | Refusal) -> Written | Refusal:
-    """Close the sentence; refuse one that still asks, or that is no good English."""
+def _checked(made: Written | Refusal, telegraphic: bool = False) -> Written | Refusal:
+    """Close the sentence; refuse one that still asks, or that is no good English: telegrams leave articles out."""
     if isinstance(made, Refusal):
         return made
-    text = sentence(made.text)
+    text = sentence(placed(made.text) if telegraphic else made.text)
     if pattern("still_asks").search(text):
         return Refusal("still_asks")
-    broken = is_broken(text) or pattern("slip").search(text) or lacks_article(text)
+    prepositions = words("preposition" if telegraphic else "before_article")
+    broken = is_broken(text) or pattern("slip").search(text) or lacks_article(text, prepositions)
     return Refusal("broken_english") if broken else Written(text, made.rule)

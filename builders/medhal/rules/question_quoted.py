@@ -1,14 +1,16 @@
 """Questions that no template words well: the statement names the question and says what its right answer is.
 
 Examinations ask in telegrams ("Afferent fibres of the Hering-Breuer reflex run in?"), which no sentence may take over.
-Quoted, they stand as they are: ``The right answer to "Root canal irrigant that dissolves pulp tissue" is "EDTA".``
+Quoted, they stand as they are: ``The right answer to "Only abductor of the vocal cord" is "Posterior cricoarytenoid".``
+and ``The right ending of "Glass syringes are sterilised in hot air oven at …" is "160 deg C for 2 hours".``
 """
 
 from __future__ import annotations
 
 import re
 
-from builders.medhal.question_tables import pattern
+from builders.medhal.question_tables import pattern, words
+from builders.medhal.rules.question_words import AUXILIARIES
 from builders.medhal.sources.question_files import combined, plain
 from builders.medhal.writers import Written
 from builders.texts.english import is_broken
@@ -33,4 +35,6 @@ def quoted(question: str, option: str) -> Written | Refusal:
         return Refusal("option_is_no_phrase")
     if pattern("two_questions").search(asked.rstrip("? ")) or is_broken(asked):
         return Refusal("unknown_shape")
-    return Written(f'The right answer to "{asked}" is "{option}".', "quoted")
+    if asked.endswith("?") or asked.split()[-1].lower() not in words("preposition", "takes_object") | AUXILIARIES:
+        return Written(f'The right answer to "{asked}" is "{option}".', "quoted")
+    return Written(f'The right ending of "{asked} \u2026" is "{option}".', "quoted")

@@ -117,7 +117,7 @@ def _open(asked: str, option: Option) -> Written | Refusal | None:
     if option.kind != "noun" or not _is_open(low, verbs):
         return None
     if verbs:
-        return Written(f"{_subject(asked)} {option.inside}", "stem")
+        return Written(f"{_opened(tokens, verbs)} {option.inside}", "stem")
     place = next((at for at, word in enumerate(low) if at and is_participle(word)), None)
     if place is None or place < len(low) - 3 or last not in words("preposition"):
         return None
@@ -125,6 +125,14 @@ def _open(asked: str, option: Option) -> Written | Refusal | None:
         place -= 1
     subject = " ".join(tokens[:place])
     return Written(f"{_subject(subject)} {_be(subject)} {' '.join(tokens[place:])} {option.inside}", "stem")
+
+
+def _opened(tokens: list[str], verbs: list[int]) -> str:
+    """Return a stem with the article that its subject leaves out."""
+    place = verbs[0]
+    while place > 1 and tokens[place - 1].lower() in words("adverb"):
+        place -= 1
+    return " ".join([_subject(" ".join(tokens[:place])), *tokens[place:]])
 
 
 def _is_open(low: list[str], verbs: list[int]) -> bool:
@@ -144,8 +152,9 @@ def _takes_time(low: list[str], option: Option) -> bool:
 
 def _copula(name: str, be: str, option: Option) -> Written | Refusal | None:
     """``The drug of choice for absence seizures is``"""
-    if _verbs(name.lower().split()):
-        return Written(f"{_subject(name)} {be} {option.inside}", "stem") if option.kind == "noun" else None
+    verbs = _verbs(name.lower().split())
+    if verbs:
+        return Written(f"{_opened(name.split(), verbs)} {be} {option.inside}", "stem") if option.kind == "noun" else None
     made = _named(name, option)
     if isinstance(made, Written):
         return Written(made.text, "stem") if made.rule == "named_stem" else made

@@ -21,6 +21,7 @@ __all__ = [
     "lacks_article",
     "lowered",
     "one_of",
+    "placed",
     "sentence",
     "third_person",
     "third_persons",
@@ -120,6 +121,32 @@ def articled(phrase: str) -> str:
     return " ".join([*before, "the", *phrase.split()[len(before) :]])
 
 
+def placed(text: str) -> str:
+    """Return a text in which every part of the body behind a preposition has its article.
+
+    >>> placed("occurs at anterior wall of first part"), placed("carcinoma of liver cells in pelvis")
+    ('occurs at the anterior wall of the first part', 'carcinoma of liver cells in the pelvis')
+    """
+    tokens = text.split()
+    low = [token.lower().strip("(),.;:") for token in tokens]
+    opened = set()
+    for at, word in enumerate(low):
+        if word not in words("part") or not _ends_a_phrase(tokens, low, at):
+            continue
+        begin = at
+        while begin and pattern("place").fullmatch(low[begin - 1]) and not tokens[begin - 1].endswith((",", ";", ":")):
+            begin -= 1
+        if begin and low[begin - 1] in words("preposition") | {"to"} - {"per", "via", "like"}:
+            opened.add(begin)
+    return " ".join(f"the {token}" if at in opened else token for at, token in enumerate(tokens))
+
+
+def _ends_a_phrase(tokens: list[str], low: list[str], at: int) -> bool:
+    if at + 1 == len(tokens) or tokens[at][-1] in ",.;:)":
+        return True
+    return low[at + 1] in words("preposition", "relative") | {"and", "or", "to"} or finite(low[at + 1])
+
+
 def counted(phrase: str) -> str:
     """Return a phrase about one thing that is counted with the article that it lacks.
 
@@ -135,15 +162,16 @@ def counted(phrase: str) -> str:
     return f"{article_of(phrase)} {phrase}" if head[-1] in words("counted_noun") and not opened else phrase
 
 
-def lacks_article(text: str) -> bool:
-    """Tell whether behind a preposition stands one thing that is counted without an article or the like.
+def lacks_article(text: str, prepositions: frozenset[str]) -> bool:
+    """Tell whether behind one of some prepositions stands one thing that is counted without an article or the like.
 
-    >>> lacks_article("It is suitable for biological predictor in cancer"), lacks_article("It is seen on physical exam")
+    >>> known = frozenset({"for", "on"})
+    >>> lacks_article("It is suitable for biological predictor", known), lacks_article("It is seen for an hour", known)
     (True, False)
     """
     low = TOKEN.findall(text.lower())
     return any(
-        word in words("counted_noun") and _is_head(low, at) and _behind_preposition(low[:at])
+        word in words("counted_noun") and _is_head(low, at) and _behind_preposition(low[:at], prepositions)
         for at, word in enumerate(low)
     )
 
@@ -153,9 +181,9 @@ def _is_head(low: list[str], at: int) -> bool:
     return not after[0].isalnum() or after in words("preposition", "relative") or finite(after)
 
 
-def _behind_preposition(before: list[str]) -> bool:
+def _behind_preposition(before: list[str], prepositions: frozenset[str]) -> bool:
     for word in reversed(before):
-        if word in words("before_article"):
+        if word in prepositions:
             return True
         ends = not word[0].isalnum() or word.endswith(("'s", "s'")) or word in {"and", "or"} or finite(word)
         if ends or word in words("preposition", "determiner", "quantifier", "relative"):
@@ -170,7 +198,7 @@ def _keeps_capital(word: str, option: str) -> bool:
         return re.match(r"A [a-z\d]", option) is None
     if word[1:] != word[1:].lower() or len(stem) == 1:
         return True
-    return bool({word, stem} & words("name")) or (not _is_common(word.lower()) and TWO_NAMES.match(option) is not None)
+    return bool({word, stem} & words("name", "genus")) or (not _is_common(word.lower()) and TWO_NAMES.match(option) is not None)
 
 
 def _is_common(low: str) -> bool:
@@ -216,6 +244,8 @@ def is_plural(phrase: str) -> bool:
     found = head_of(phrase)
     if "and" in found[1:] or COORDINATED.match(phrase):
         return True
+    if len(found) == 2 and phrase.split()[0] in words("genus"):
+        return False
     gerund = len(found) > 1 and len(found[0]) > 5 and found[0].endswith("ing")
     return bool(found) and not gerund and _plural_noun(phrase.split()[len(found) - 1].strip(".,;:)"))
 

@@ -141,7 +141,7 @@ def _checked(made: Written | Refusal, telegraphic: bool = False) -> Written | Re
     """Close the sentence; refuse one that still asks, or that is no good English: telegrams leave articles out."""
     if isinstance(made, Refusal):
         return made
-    text = sentence(placed(made.text) if telegraphic else made.text)
+    text = sentence(placed(made.text))
     if pattern("still_asks").search(text):
         return Refusal("still_asks")
     prepositions = words("preposition" if telegraphic else "before_article")

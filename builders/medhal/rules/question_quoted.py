@@ -19,7 +19,7 @@ from builders.texts.origin import Refusal
 __all__ = ["quoted"]
 
 ENDS = re.compile(r"[\s:.,;\-\u2013\u2014_=]+(?=\??$)|\s+(?=\?$)")
-OF_OPTIONS = re.compile(r"\b(?:following|these|above|below|options?|except)\b", re.IGNORECASE)
+OF_OPTIONS = re.compile(r"\b(?:following|these|above|below|options?|except)\b|:", re.IGNORECASE)
 FEWEST_WORDS, MOST_WORDS = 3, 30
 LONGEST_OPTION = 120
 

@@ -66,6 +66,7 @@ class _Work:
     asked: str
     left: list[int]
     quoted: bool = False
+    not_worded: str | None = None
     right: Written | None = None
     pair: Pair | None = None
     refused: str | None = None
@@ -87,7 +88,7 @@ def qa_pairs(items: Iterable[QaItem], writer: Writer, tally: Tally, odds: Odds) 
             _word([_quoted(work, odds) for work in works if _may_be_quoted(work)], writer)
         for work in works:
             if work.pair is None:
-                tally.drop(work.item.origin.source, work.refused or "no_wrong_option_alike")
+                tally.drop(work.item.origin.source, work.not_worded or work.refused or "no_wrong_option_alike")
             else:
                 yield work.pair
 
@@ -109,7 +110,7 @@ def _may_be_quoted(work: _Work) -> bool:
 
 def _quoted(work: _Work, odds: Odds) -> _Work:
     """Return a question that could not be worded, to be tried again in quotes; the first refusal is kept."""
-    work.quoted, work.right = True, None
+    work.quoted, work.right, work.not_worded = True, None, work.refused
     work.left, work.refused = _wrong_options(work.item, odds), None
     return work
 

@@ -9,10 +9,11 @@ from ehr.lexicon import ENGLISH_WORDS
 from ground import ROOT
 from ground.storage.tables import read_table
 
-__all__ = ["is_broken", "is_damaged", "unknown_words"]
+__all__ = ["is_broken", "is_damaged", "stray_capitals", "unknown_words"]
 
 _ENDS = re.compile(r"[.!?][\"'”’)\]]*$")
 _WORD = re.compile(r"[a-z]{4,}")
+_CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}(?= [a-z]|[.,;]|$)")
 _BEGINNING = 5
 _ENDING = re.compile(r"(?:s|es|d|ed|ing|ly|al|ally|ion|ions|or|ors|ity|ies|ive)$")
 _BRACKETS = ("()", "[]", "“”")
@@ -53,6 +54,15 @@ def is_damaged(sentence: str) -> bool:
 @cache
 def _english() -> frozenset[str]:
     return frozenset(row["word"] for row in read_table(ENGLISH_WORDS, ("word", "use", "zipf", "source")))
+
+
+def stray_capitals(text: str) -> frozenset[str]:
+    """Return ordinary words that have a capital between words without: a title's, or an option's.
+
+    >>> sorted(stray_capitals("It helps in the Management of gout and in the World Health Organization."))
+    ['Management']
+    """
+    return frozenset(word for word in _CAPITAL.findall(text) if word.lower() in _english())
 
 
 def unknown_words(sentence: str, document: str) -> int:

@@ -32,11 +32,11 @@ from builders.medhal.rules.question_except import except_of
 from builders.medhal.rules.question_place import in_place
 from builders.medhal.rules.question_stem import stem_of
 from builders.medhal.rules.question_which import which_of
-from builders.medhal.rules.question_words import lacks_article, lowered, placed, sentence
+from builders.medhal.rules.question_words import begins_bare, lacks_article, lowered, placed, sentence
 from builders.medhal.rules.question_yes_no import yes_no
 from builders.medhal.sources.question_files import combined, plain
 from builders.medhal.writers import Written
-from builders.texts.english import is_broken
+from builders.texts.english import is_broken, stray_capitals
 from builders.texts.origin import Refusal
 
 __all__ = ["split_question", "statement_of"]
@@ -44,6 +44,7 @@ __all__ = ["split_question", "statement_of"]
 TAIL = re.compile(r"[\s?:.\-\u2013\u2014_=]+$")
 INNER_LIST = re.compile(r"[:;]\s*\w|\b\d\)")
 WHICH_OF = re.compile(r"\bwhich of the following\b", re.IGNORECASE)
+ABOUT = frozenset({"about", "concerning", "regarding"})
 LONGEST_OPTION = 400
 LONGEST_ASKED = 600
 """Characters of an option, and of what is asked, at most."""
@@ -85,7 +86,9 @@ def statement_of(question: str, option: str) -> Written | Refusal:
     """
     option = " ".join(plain(option).split()).rstrip(" .;,")
     if option.lower() in {"yes", "no"}:
-        return _checked(yes_no(" ".join(plain(question).split()), option.lower() == "yes"))
+        made = yes_no(" ".join(plain(question).split()), option.lower() == "yes")
+        bare = isinstance(made, Written) and any(map(begins_bare, made.text.split(": ")))
+        return Refusal("broken_english") if bare else _checked(made)
     asked = _normal(split_question(question)[1])
     telegraphic = not WHICH_OF.search(asked)
     return _hopeless(asked, option) or _checked(_shape(asked, read_option(option)), telegraphic)
@@ -144,6 +147,8 @@ def _checked(made: Written | Refusal, telegraphic: bool = False) -> Written | Re
     text = sentence(placed(made.text))
     if pattern("still_asks").search(text):
         return Refusal("still_asks")
-    prepositions = words("preposition" if telegraphic else "before_article")
-    broken = is_broken(text) or pattern("slip").search(text) or lacks_article(text, prepositions)
+    prepositions = words("preposition") - ABOUT if telegraphic else words("before_article")
+    stray = stray_capitals(text) - words("name", "genus")
+    bare = lacks_article(text, prepositions) or (telegraphic and begins_bare(text))
+    broken = stray or bare or is_broken(text) or pattern("slip").search(text)
     return Refusal("broken_english") if broken else Written(text, made.rule)

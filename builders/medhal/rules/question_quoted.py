@@ -19,7 +19,8 @@ from builders.texts.origin import Refusal
 __all__ = ["quoted"]
 
 ENDS = re.compile(r"[\s:.,;\-\u2013\u2014_=]+(?=\??$)|\s+(?=\?$)")
-OF_OPTIONS = re.compile(r"\b(?:following|these|above|below|options?|except)\b|:", re.IGNORECASE)
+OF_OPTIONS = re.compile(r"\b(?:following|these|above|below|options?|except)\b", re.IGNORECASE)
+ASKING = frozenset({"how", "what", "when", "where", "which", "who", "why"})
 FEWEST_WORDS, MOST_WORDS = 3, 30
 LONGEST_OPTION = 120
 
@@ -29,6 +30,8 @@ def quoted(question: str, option: str) -> Written | Refusal:
     asked, option = (" ".join(plain(text).split()).replace('"', "'") for text in (question, option))
     asked, option = pattern("exam_note").sub("", ENDS.sub("", asked)), option.rstrip(" .;,")
     asked = asked[:1].upper() + asked[1:]
+    if asked.split(maxsplit=1)[:1] and asked.split()[0].lower() in ASKING and not asked.endswith("?"):
+        asked += "?"
     if OF_OPTIONS.search(asked) or not FEWEST_WORDS <= len(asked.split()) <= MOST_WORDS:
         return Refusal("unknown_shape")
     if not option or len(option) > LONGEST_OPTION or combined(option):

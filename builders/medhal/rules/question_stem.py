@@ -111,7 +111,9 @@ def _open(asked: str, option: Option) -> Written | Refusal | None:
     tokens, low = asked.split(), asked.lower().split()
     verbs, last = _verbs(low), low[-1]
     if last in BE:
-        return _copula(" ".join(tokens[:-1]), low[-1], option) if len(low) > 1 and verbs[-1:] == [len(low) - 1] else None
+        return (
+            _copula(" ".join(tokens[:-1]), low[-1], option) if len(low) > 1 and verbs[-1:] == [len(low) - 1] else None
+        )
     if option.kind == "adverbial":
         return Written(f"{asked} {lowered(option.text)}", "stem") if verbs and _takes_time(low, option) else None
     if option.kind != "noun" or not _is_open(low, verbs):
@@ -154,12 +156,18 @@ def _copula(name: str, be: str, option: Option) -> Written | Refusal | None:
     """``The drug of choice for absence seizures is``"""
     verbs = _verbs(name.lower().split())
     if verbs:
-        return Written(f"{_opened(name.split(), verbs)} {be} {option.inside}", "stem") if option.kind == "noun" else None
+        return (
+            Written(f"{_opened(name.split(), verbs)} {be} {option.inside}", "stem") if option.kind == "noun" else None
+        )
     made = _named(name, option)
     if isinstance(made, Written):
         return Written(made.text, "stem") if made.rule == "named_stem" else made
     plain = option.kind == "noun" and (be in {"is", "was"}) is not is_plural(name)
-    return Written(f"{_subject(name)} {be} {option.inside}", "stem") if plain and option.plural <= is_plural(name) else made
+    return (
+        Written(f"{_subject(name)} {be} {option.inside}", "stem")
+        if plain and option.plural <= is_plural(name)
+        else made
+    )
 
 
 def _be(name: str) -> str:
@@ -170,7 +178,10 @@ def _head(name: str) -> list[str]:
     """Return the words of a noun phrase up to its noun: no attribute behind it."""
     first, *others = head_of(name) or [""]
     behind = words("adverb") | {"not", "most", "present", "deficient", "responsible", "absent", "due"}
-    return [first, *takewhile(lambda word: word not in behind and not is_participle(word) and word[-3:] != "ing", others)]
+    return [
+        first,
+        *takewhile(lambda word: word not in behind and not is_participle(word) and word[-3:] != "ing", others),
+    ]
 
 
 def _is_described(name: str) -> bool:
@@ -198,7 +209,7 @@ def _named(asked: str, option: Option) -> Written | Refusal | None:
     if (opens and not superlative) or low[-1] in words("preposition") or _verbs(low) or not _is_described(asked):
         return None
     head = _head(re.sub(r"^(?:the|an?) ", "", asked, flags=re.IGNORECASE))
-    if head[0].endswith("ing") or is_participle(head[-1]):
+    if head[0].endswith("ing") or is_participle(head[-1]) or (option.bare and any(map(is_participle, low))):
         return None
     name = lowered(re.sub(r"^(?:the|an?) ", "", asked, flags=re.IGNORECASE))
     if is_plural(" ".join(head)):

@@ -13,6 +13,7 @@ __all__ = [
     "AUXILIARIES",
     "agree",
     "articled",
+    "begins_bare",
     "capital",
     "counted",
     "finite",
@@ -111,6 +112,14 @@ def articled(phrase: str) -> str:
     >>> articled("axillary nerve"), articled("a branch of inferior mesenteric artery"), articled("horseshoe kidney")
     ('the axillary nerve', 'a branch of the inferior mesenteric artery', 'horseshoe kidney')
     """
+    head = head_of(phrase)
+    if (
+        len(head) > 1
+        and "(" not in phrase
+        and head[-1] in words("part")
+        and all(map(pattern("place").fullmatch, head[:-1]))
+    ):
+        return f"the {phrase}"
     *before, last = phrase.split() or [""]
     if last.lower() not in words("part"):
         return phrase
@@ -142,7 +151,8 @@ def placed(text: str) -> str:
 
 
 def _ends_a_phrase(tokens: list[str], low: list[str], at: int) -> bool:
-    if at + 1 == len(tokens) or tokens[at][-1] in ",.;:)":
+    fronted = tokens[at][-1] == "," and low[0] in words("preposition") and "," not in "".join(tokens[:at])
+    if at + 1 == len(tokens) or tokens[at][-1] in ".;:)" or fronted:
         return True
     return low[at + 1] in words("preposition", "relative") | {"and", "or", "to"} or finite(low[at + 1])
 
@@ -158,8 +168,12 @@ def counted(phrase: str) -> str:
     first, *others = head_of(phrase) or [""]
     head = [first, *takewhile(lambda word: word not in words("participle", "adverb"), others)]
     gerund = first.endswith("ing") and "-" not in first
-    opened = first in words("determiner", "quantifier") or gerund or is_plural(phrase)
-    return f"{article_of(phrase)} {phrase}" if head[-1] in words("counted_noun") and not opened else phrase
+    opened = first in words("determiner", "quantifier") or first.isdigit() or first.endswith("est") or gerund
+    return (
+        f"{article_of(phrase)} {phrase}"
+        if head[-1] in words("counted_noun") and not (opened or is_plural(phrase))
+        else phrase
+    )
 
 
 def lacks_article(text: str, prepositions: frozenset[str]) -> bool:
@@ -171,9 +185,28 @@ def lacks_article(text: str, prepositions: frozenset[str]) -> bool:
     """
     low = TOKEN.findall(text.lower())
     return any(
-        word in words("counted_noun") and _is_head(low, at) and _behind_preposition(low[:at], prepositions)
+        word in words("counted_noun") - words("bare_noun")
+        and _is_head(low, at)
+        and _behind_preposition(low[:at], prepositions)
         for at, word in enumerate(low)
     )
+
+
+def begins_bare(text: str) -> bool:
+    """Tell whether a sentence begins with one thing that is counted, without an article or the like.
+
+    >>> begins_bare("Third trimester ultrasound predicts labor."), begins_bare("The trial of zinc failed.")
+    (True, False)
+    """
+    low = TOKEN.findall(text.lower())
+    if low[0][0].isdigit() or low[0].endswith("ing") or low[0] in words("determiner", "quantifier", "preposition"):
+        return False
+    closes = words("preposition", "relative", "adverb", "participle") | {"and", "or", "to"}
+    end = next(
+        (at for at, word in enumerate(low) if at and (word in closes or finite(word) or not word[0].isalnum())), 0
+    )
+    owned = any(word.endswith(("'s", "s'")) for word in low[:end])
+    return end > 0 and low[end] != "and" and not owned and low[end - 1] in words("counted_noun")
 
 
 def _is_head(low: list[str], at: int) -> bool:
@@ -198,7 +231,9 @@ def _keeps_capital(word: str, option: str) -> bool:
         return re.match(r"A [a-z\d]", option) is None
     if word[1:] != word[1:].lower() or len(stem) == 1:
         return True
-    return bool({word, stem} & words("name", "genus")) or (not _is_common(word.lower()) and TWO_NAMES.match(option) is not None)
+    return bool({word, stem} & words("name", "genus")) or (
+        not _is_common(word.lower()) and TWO_NAMES.match(option) is not None
+    )
 
 
 def _is_common(low: str) -> bool:

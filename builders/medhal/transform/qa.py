@@ -104,8 +104,9 @@ def _word(works: Sequence[_Work], writer: Writer) -> None:
 
 
 def _may_be_quoted(work: _Work) -> bool:
-    right = work.item.options[work.item.answer].lower()
-    return work.pair is None and right not in DECIDED and (work.refused or "no_wrong_option_alike") in QUOTED_AFTER
+    yes_or_no = work.item.options[work.item.answer].lower() in DECIDED
+    cut = work.context is not None and ":" in work.asked
+    return not (work.pair or yes_or_no or cut) and (work.refused or "no_wrong_option_alike") in QUOTED_AFTER
 
 
 def _quoted(work: _Work, odds: Odds) -> _Work:

@@ -16,6 +16,11 @@ _WORD = re.compile(r"[a-z]{4,}")
 _CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}(?= [a-z]|[.,;]|$)")
 _BEGINNING = 5
 _ENDING = re.compile(r"(?:s|es|d|ed|ing|ly|al|ally|ion|ions|or|ors|ity|ies|ive)$")
+_CARDINALS = frozenset(
+    "three four five seven eight nine eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty "
+    "thirty forty fifty sixty seventy eighty ninety hundred thousand million".split()
+)
+"""The word list has no words for numbers."""
 _BRACKETS = ("()", "[]", "“”")
 
 
@@ -53,7 +58,7 @@ def is_damaged(sentence: str) -> bool:
 
 @cache
 def _english() -> frozenset[str]:
-    return frozenset(row["word"] for row in read_table(ENGLISH_WORDS, ("word", "use", "zipf", "source")))
+    return _CARDINALS.union(row["word"] for row in read_table(ENGLISH_WORDS, ("word", "use", "zipf", "source")))
 
 
 def stray_capitals(text: str) -> frozenset[str]:

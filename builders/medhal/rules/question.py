@@ -27,8 +27,8 @@ import re
 from functools import lru_cache
 
 from builders.medhal.question_tables import pattern, words
-from builders.medhal.rules.question_option import Option, read_option
 from builders.medhal.rules.question_except import except_of
+from builders.medhal.rules.question_option import Option, read_option
 from builders.medhal.rules.question_place import in_place
 from builders.medhal.rules.question_stem import stem_of
 from builders.medhal.rules.question_which import which_of

@@ -145,7 +145,7 @@ def placed(text: str) -> str:
         begin = at
         while begin and pattern("place").fullmatch(low[begin - 1]) and not tokens[begin - 1].endswith((",", ";", ":")):
             begin -= 1
-        if begin and low[begin - 1] in words("preposition") | {"to"} - {"per", "via", "like"}:
+        if begin and (low[begin - 1] in words("preposition") or low[begin - 1] == "to"):
             opened.add(begin)
     return " ".join(f"the {token}" if at in opened else token for at, token in enumerate(tokens))
 
@@ -192,6 +192,11 @@ def lacks_article(text: str, prepositions: frozenset[str]) -> bool:
     )
 
 
+@cache
+def _never_bare() -> frozenset[str]:
+    return words("counted_noun") - words("bare_noun")
+
+
 def begins_bare(text: str) -> bool:
     """Tell whether a sentence begins with one thing that is counted, without an article or the like.
 
@@ -207,6 +212,13 @@ def begins_bare(text: str) -> bool:
     )
     owned = any(word.endswith(("'s", "s'")) for word in low[:end])
     return end > 0 and low[end] != "and" and not owned and low[end - 1] in words("counted_noun")
+
+
+@cache
+def _closes(word: str) -> bool:
+    """Tell whether a word ends the noun phrase that it follows."""
+    known = word in words("preposition", "relative", "adverb", "participle") or word in {"and", "or", "to"}
+    return known or finite(word) or not word[0].isalnum()
 
 
 def _is_head(low: list[str], at: int) -> bool:
@@ -279,7 +291,7 @@ def is_plural(phrase: str) -> bool:
     found = head_of(phrase)
     if "and" in found[1:] or COORDINATED.match(phrase):
         return True
-    if len(found) == 2 and phrase.split()[0] in words("genus"):
+    if len(found) == 2 and phrase.split(maxsplit=1)[0] in words("genus"):
         return False
     gerund = len(found) > 1 and len(found[0]) > 5 and found[0].endswith("ing")
     return bool(found) and not gerund and _plural_noun(phrase.split()[len(found) - 1].strip(".,;:)"))

@@ -111,7 +111,7 @@ def _may_be_quoted(work: _Work) -> bool:
 
 def _quoted(work: _Work, odds: Odds) -> _Work:
     """Return a question that could not be worded, to be tried again in quotes; the first refusal is kept."""
-    work.quoted, work.right, work.not_worded = True, None, work.refused
+    work.quoted, work.right, work.not_worded = True, None, work.refused or "no_wrong_option_alike"
     work.left, work.refused = _wrong_options(work.item, odds), None
     return work
 

@@ -49,9 +49,9 @@ def summary_pairs(
 ) -> Iterator[Pair]:
     """Change sentences of summaries and yield the pairs, in the order of the items.
 
-    The sentence is chosen by stable hash among those of ``min_sentence_chars`` and more that show the fewest signs of a
-    slip; where the writer refuses one the next is tried. Refused sentences are counted as ``sentence_REASON``, summaries
-    without a pair as ``no_sentence_long_enough`` or ``no_contradiction``.
+    The sentence is chosen by stable hash among those of ``min_sentence_chars`` and more that show the fewest signs of
+    a slip; where the writer refuses one the next is tried. Refused sentences are counted as ``sentence_REASON``,
+    summaries without a pair as ``no_sentence_long_enough`` or ``no_contradiction``.
     """
     stream = iter(items)
     turns = (False, True) if writer.name == "rules" else (True,)

@@ -71,7 +71,8 @@ def test_no_pair_where_every_wrong_option_needs_another_template() -> None:
 
 def test_a_question_that_no_template_words_is_quoted() -> None:
     pair = one("Glass syringes are sterilised in oven at:", ("160 deg C", "60 deg C"))
-    assert pair.factual.statement == 'The right ending of "Glass syringes are sterilised in oven at \u2026" is "160 deg C".'
+    said = 'The right ending of "Glass syringes are sterilised in oven at \u2026" is "160 deg C".'
+    assert pair.factual.statement == said
     assert (pair.factual.rule, pair.wrong.rule) == ("quoted", "quoted") and check_question(pair) is None
     asked = one(mcq("A man is ill.", "How does zinc work?"), ("Binding", "By heat", "Oxidation"))
     assert asked.context == "A man is ill." and check_question(asked) is None

@@ -29,8 +29,11 @@ SENTENCES = (
     "it may help.",
 )
 SUMMARY = " ".join(SENTENCES)
-TOLD = SENTENCES[2]
-TEXT = "atrial fibrillation is an arrhythmia. patients of 3 hospitals took a new diuretic. potassium rose in the treated arm. renal function was preserved."
+TOLD = "serum potassium was significantly higher in three treated patients than in untreated controls of the same age."
+TEXT = (
+    "atrial fibrillation is an arrhythmia. patients of 3 hospitals took a new diuretic. "
+    "potassium rose in the treated arm. renal function was preserved."
+)
 
 
 class Rules:
@@ -87,7 +90,7 @@ def test_a_pair_states_one_sentence_as_it_is_and_changed() -> None:
 def test_where_the_writer_refuses_a_sentence_the_next_one_is_changed() -> None:
     writer, tally = RefusesFirst(), Tally()
     [pair] = pairs_of([item()], writer, tally)
-    assert tally.reasons() == {"sumpubmed: sentence_no": 1}
+    assert tally.reasons()["sumpubmed: sentence_no"] == 1
     assert [one.sentence for one in writer.asked][1] == pair.guidance
     assert writer.asked[0].context == TEXT and writer.asked[0].text == SUMMARY
 
@@ -140,7 +143,7 @@ def test_a_sentence_that_lost_something_or_has_an_unknown_word_is_not_stated() -
 
 
 def test_a_sentence_that_may_lack_an_article_comes_after_others() -> None:
-    bare = "the serum potassium was significantly higher after the infusion with bolus than it had been before in men."
+    bare = "serum potassium was significantly higher after infusion with bolus in men than in untreated controls."
     for number in range(12):
         [pair] = pairs_of([item(number, f"{bare} {SENTENCES[1]}")])
         assert pair.factual.statement == SENTENCES[1]
@@ -190,7 +193,7 @@ def test_the_check_finds_pairs_that_do_not_hold() -> None:
         pair,
         wrong=replace(
             pair.wrong,
-            statement=TOLD.replace("first winter", "last winter"),
+            statement=TOLD.replace("higher", "lower"),
             explanation=f"According to the source document, {TOLD}",
         ),
     )
@@ -202,7 +205,7 @@ def test_the_check_finds_pairs_that_do_not_hold() -> None:
         return found.reason
 
     assert reason(TOLD) == "judge_change_is_elsewhere"
-    assert reason(TOLD.replace("newly", "lately")) == "judge_change_is_unclear"
+    assert reason(TOLD.replace("significantly", "markedly")) == "judge_change_is_unclear"
     assert reason("nothing of the kind was ever seen there by us at all.") == "judge_change_is_too_large"
     assert reason(good.wrong.statement, "It is wrong.") == "judge_explanation_lacks_original"
     stated = replace(good, context=f"{TEXT} {good.wrong.statement}")

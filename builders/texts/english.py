@@ -17,8 +17,34 @@ _CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}(?= [a-z]|[.,;]|$)")
 _BEGINNING = 5
 _ENDING = re.compile(r"(?:s|es|d|ed|ing|ly|al|ally|ion|ions|or|ors|ity|ies|ive)$")
 _CARDINALS = frozenset(
-    "three four five seven eight nine eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty "
-    "thirty forty fifty sixty seventy eighty ninety hundred thousand million".split()
+    [
+        "three",
+        "four",
+        "five",
+        "seven",
+        "eight",
+        "nine",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+        "twenty",
+        "thirty",
+        "forty",
+        "fifty",
+        "sixty",
+        "seventy",
+        "eighty",
+        "ninety",
+        "hundred",
+        "thousand",
+        "million",
+    ]
 )
 """The word list has no words for numbers."""
 _BRACKETS = ("()", "[]", "“”")

@@ -16,35 +16,9 @@ _WORD = re.compile(r"[a-z]{4,}")
 _CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}(?= [a-z]|[.,;]|$)")
 _BEGINNING = 5
 _ENDING = re.compile(r"(?:s|es|d|ed|ing|ly|al|ally|ion|ions|or|ors|ity|ies|ive)$")
-_CARDINALS = frozenset(
-    [
-        "three",
-        "four",
-        "five",
-        "seven",
-        "eight",
-        "nine",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-        "twenty",
-        "thirty",
-        "forty",
-        "fifty",
-        "sixty",
-        "seventy",
-        "eighty",
-        "ninety",
-        "hundred",
-        "thousand",
-        "million",
-    ]
+_CARDINAL = re.compile(
+    r"(?:four|six|seven|eigh|nine|thir|fif|twen|for)t?(?:een|y)|three|four|five|seven|eight|nine|eleven|twelve"
+    r"|hundred|thousand|million"
 )
 """The word list has no words for numbers."""
 _BRACKETS = ("()", "[]", "“”")
@@ -84,7 +58,7 @@ def is_damaged(sentence: str) -> bool:
 
 @cache
 def _english() -> frozenset[str]:
-    return _CARDINALS.union(row["word"] for row in read_table(ENGLISH_WORDS, ("word", "use", "zipf", "source")))
+    return frozenset(row["word"] for row in read_table(ENGLISH_WORDS, ("word", "use", "zipf", "source")))
 
 
 def stray_capitals(text: str) -> frozenset[str]:
@@ -103,7 +77,7 @@ def unknown_words(sentence: str, document: str) -> int:
     2
     """
     begun = {word[: max(_BEGINNING, len(word) - 3)] for word in _WORD.findall(document.lower())}
-    words = set(_WORD.findall(sentence.lower())) - _english()
+    words = {word for word in _WORD.findall(sentence.lower()) if not _CARDINAL.fullmatch(word)} - _english()
     return sum(word[: max(_BEGINNING, len(word) - 3)] not in begun and not _formed(word) for word in words)
 
 

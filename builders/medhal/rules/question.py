@@ -16,9 +16,11 @@ that is reported: a right and a wrong option are paired only under one rule, so 
 | X is most likely to show which of the following? | X is most likely to show {option}. | in_place |
 | Which of the following would you expect to see in X? | You would expect to see {option} in X. | object |
 | The drug of choice for X is | The drug of choice for X is {option}. | stem |
-| Barr bodies are found in the following phase: | Barr bodies are found in the following phase: {option}. | stem_list |
+| Enzyme deficient in X | The enzyme deficient in X is {option}. | named_stem |
 | All of the following are causes of X except | {Option} is not among the causes of X. | except |
 | Does X reduce Y? (yes, no) | X reduces Y. X does not reduce Y. | yes_no_do |
+
+Stems are read by `builders.medhal.rules.question_stem`; what is refused here may be quoted (`question_quoted`).
 """
 
 from __future__ import annotations

@@ -162,12 +162,9 @@ def _copula(name: str, be: str, option: Option) -> Written | Refusal | None:
     made = _named(name, option)
     if isinstance(made, Written):
         return Written(made.text, "stem") if made.rule == "named_stem" else made
-    plain = option.kind == "noun" and (be in {"is", "was"}) is not is_plural(name)
-    return (
-        Written(f"{_subject(name)} {be} {option.inside}", "stem")
-        if plain and option.plural <= is_plural(name)
-        else made
-    )
+    many = is_plural(name)
+    agrees = (be in {"are", "were"}) is many and (many or not option.plural)
+    return Written(f"{_subject(name)} {be} {option.inside}", "stem") if agrees and option.kind == "noun" else made
 
 
 def _be(name: str) -> str:

@@ -143,7 +143,7 @@ def test_a_sentence_that_lost_something_or_has_an_unknown_word_is_not_stated() -
 
 
 def test_a_sentence_that_may_lack_an_article_comes_after_others() -> None:
-    bare = "serum potassium was significantly higher after infusion with bolus in men than in untreated controls."
+    bare = "serum potassium was significantly higher in treated patients with device than in untreated controls."
     for number in range(12):
         [pair] = pairs_of([item(number, f"{bare} {SENTENCES[1]}")])
         assert pair.factual.statement == SENTENCES[1]

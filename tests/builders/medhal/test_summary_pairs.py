@@ -223,4 +223,4 @@ def test_nearly_every_real_article_gives_a_pair_that_the_check_confirms(real_dat
     assert sum(check_summary(pair) is None for pair in pairs) >= 0.98 * len(pairs)
     rules = Counter(pair.wrong.rule for pair in pairs)
     assert {"antonym", "negation_added", "negation_removed", "comparison", "number"} <= rules.keys()
-    assert rules["negation_added"] + rules["negation_removed"] < 0.2 * len(pairs)
+    assert rules["negation_added"] + rules["negation_removed"] < 0.25 * len(pairs)

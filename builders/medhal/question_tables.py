@@ -18,7 +18,7 @@ DATA = ROOT / "builders" / "data"
 def _words() -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for row in read_table(DATA / "question_words.tsv", ("kind", "word", "source")):
-        found[row["kind"]].add(row["word"] if row["kind"] in {"name", "abbreviation"} else row["word"].lower())
+        found[row["kind"]].add(row["word"] if row["kind"] in {"name", "genus", "abbreviation"} else row["word"].lower())
     return {kind: frozenset(known) for kind, known in found.items()}
 
 

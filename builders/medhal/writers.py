@@ -18,10 +18,15 @@ __all__ = ["AnswerInWords", "ExtractionInWords", "SentenceToBreak", "Writer", "W
 
 @dataclass(frozen=True, slots=True)
 class AnswerInWords:
-    """A question and one of its options, to become a declarative statement that adds nothing (MedHal, figure 2)."""
+    """A question and one of its options, to become a declarative statement that adds nothing (MedHal, figure 2).
+
+    Attributes:
+        quoted: the statement speaks of the question, whose words stand in it between quotes (engine ``rules``).
+    """
 
     question: str
     option: str
+    quoted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

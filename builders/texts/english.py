@@ -5,12 +5,22 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from ehr.lexicon import ENGLISH_WORDS
 from ground import ROOT
 from ground.storage.tables import read_table
 
-__all__ = ["is_broken", "is_damaged"]
+__all__ = ["is_broken", "is_damaged", "stray_capitals", "unknown_words"]
 
 _ENDS = re.compile(r"[.!?][\"'”’)\]]*$")
+_WORD = re.compile(r"[a-z]{4,}")
+_CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}(?= [a-z]|[.,;]|$)")
+_BEGINNING = 5
+_ENDING = re.compile(r"(?:s|es|d|ed|ing|ly|al|ally|ion|ions|or|ors|ity|ies|ive)$")
+_CARDINAL = re.compile(
+    r"(?:four|six|seven|eigh|nine|thir|fif|twen|for)t?(?:een|y)|three|four|five|seven|eight|nine|eleven|twelve"
+    r"|hundred|thousand|million"
+)
+"""The word list has no words for numbers."""
 _BRACKETS = ("()", "[]", "“”")
 
 
@@ -44,3 +54,34 @@ def is_damaged(sentence: str) -> bool:
     lost = _pattern("damage").search(sentence) is not None or _ENDS.search(sentence) is None
     uneven = any(sentence.count(pair[0]) != sentence.count(pair[1]) for pair in _BRACKETS) or sentence.count('"') % 2
     return lost or bool(uneven) or is_broken(sentence)
+
+
+@cache
+def _english() -> frozenset[str]:
+    return frozenset(row["word"] for row in read_table(ENGLISH_WORDS, ("word", "use", "zipf", "source")))
+
+
+def stray_capitals(text: str) -> frozenset[str]:
+    """Return ordinary words that have a capital between words without: a title's, or an option's.
+
+    >>> sorted(stray_capitals("It helps in the Management of gout and in the World Health Organization."))
+    ['Management']
+    """
+    return frozenset(word for word in _CAPITAL.findall(text) if word.lower() in _english())
+
+
+def unknown_words(sentence: str, document: str) -> int:
+    """Count words that neither ordinary English nor the sentence's document has in any form: many are misspelt.
+
+    >>> unknown_words("Cold tress tolerance of mulberries was prevailant.", "The mulberry tolerates stress and cold.")
+    2
+    """
+    begun = {word[: max(_BEGINNING, len(word) - 3)] for word in _WORD.findall(document.lower())}
+    words = {word for word in _WORD.findall(sentence.lower()) if not _CARDINAL.fullmatch(word)} - _english()
+    return sum(word[: max(_BEGINNING, len(word) - 3)] not in begun and not _formed(word) for word in words)
+
+
+def _formed(word: str) -> bool:
+    """Tell whether a word is an ordinary one with an ending."""
+    stems = {word[: found.start()] for at in range(len(word)) if (found := _ENDING.match(word, at))}
+    return bool({*stems, *(f"{stem}{last}" for stem in stems for last in ("e", "y"))} & _english())

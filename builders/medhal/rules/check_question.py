@@ -72,7 +72,7 @@ def _exchanged(factual: str, wrong: str, answer: str) -> Refusal | None:
     if not places:
         return Refusal("judge_answer_not_in_statement")
     other = _bare(wrong)
-    if low in other:
+    if re.search(rf"(?<!\w){re.escape(low)}(?!\w)", other):
         return Refusal("judge_wrong_statement_holds_the_answer")
     for place in places:
         before, after = folded[:place], folded[place + len(low) :]
@@ -85,7 +85,7 @@ def _ends_alike(rest: str, after: str) -> bool:
     """Tell whether a text is an answer and then an ending, whose verb may stand in another number."""
     words, ending = rest.split(), after.split()
     taken = len(words) - len(ending)
-    if not ending or after[:1] in ".":
+    if not ending or after[:1] in '."':
         return rest.endswith(after) and len(rest) > len(after)
     return taken > 0 and [_one(word) for word in words[taken:]] == [_one(word) for word in ending]
 

@@ -16,9 +16,11 @@ that is reported: a right and a wrong option are paired only under one rule, so 
 | X is most likely to show which of the following? | X is most likely to show {option}. | in_place |
 | Which of the following would you expect to see in X? | You would expect to see {option} in X. | object |
 | The drug of choice for X is | The drug of choice for X is {option}. | stem |
-| Barr bodies are found in the following phase: | Barr bodies are found in the following phase: {option}. | stem_list |
+| Enzyme deficient in X | The enzyme deficient in X is {option}. | named_stem |
 | All of the following are causes of X except | {Option} is not among the causes of X. | except |
 | Does X reduce Y? (yes, no) | X reduces Y. X does not reduce Y. | yes_no_do |
+
+Stems are read by `builders.medhal.rules.question_stem`; what is refused here may be quoted (`question_quoted`).
 """
 
 from __future__ import annotations
@@ -27,21 +29,24 @@ import re
 from functools import lru_cache
 
 from builders.medhal.question_tables import pattern, words
+from builders.medhal.rules.question_except import except_of
 from builders.medhal.rules.question_option import Option, read_option
 from builders.medhal.rules.question_place import in_place
-from builders.medhal.rules.question_stem import except_of, stem_of
+from builders.medhal.rules.question_stem import stem_of
 from builders.medhal.rules.question_which import which_of
-from builders.medhal.rules.question_words import lacks_article, sentence
+from builders.medhal.rules.question_words import begins_bare, lacks_article, lowered, placed, sentence
 from builders.medhal.rules.question_yes_no import yes_no
 from builders.medhal.sources.question_files import combined, plain
 from builders.medhal.writers import Written
-from builders.texts.english import is_broken
+from builders.texts.english import is_broken, stray_capitals
 from builders.texts.origin import Refusal
 
 __all__ = ["split_question", "statement_of"]
 
 TAIL = re.compile(r"[\s?:.\-\u2013\u2014_=]+$")
 INNER_LIST = re.compile(r"[:;]\s*\w|\b\d\)")
+WHICH_OF = re.compile(r"\bwhich of the following\b", re.IGNORECASE)
+ABOUT = frozenset({"about", "concerning", "regarding"})
 LONGEST_OPTION = 400
 LONGEST_ASKED = 600
 """Characters of an option, and of what is asked, at most."""
@@ -83,13 +88,12 @@ def statement_of(question: str, option: str) -> Written | Refusal:
     """
     option = " ".join(plain(option).split()).rstrip(" .;,")
     if option.lower() in {"yes", "no"}:
-        return _checked(yes_no(" ".join(plain(question).split()), option.lower() == "yes"))
-    _, asked = split_question(question)
-    refused = _hopeless(asked, option)
-    if refused is not None:
-        return refused
-    read = read_option(option)
-    return Refusal("option_is_no_phrase") if read.kind == "adverbial" else _checked(_shape(_normal(asked), read))
+        made = yes_no(" ".join(plain(question).split()), option.lower() == "yes")
+        bare = isinstance(made, Written) and any(map(begins_bare, made.text.split(": ")))
+        return Refusal("broken_english") if bare else _checked(made)
+    asked = _normal(split_question(question)[1])
+    telegraphic = not WHICH_OF.search(asked)
+    return _hopeless(asked, option) or _checked(_shape(asked, read_option(option)), telegraphic)
 
 
 def _hopeless(asked: str, option: str) -> Refusal | None:
@@ -104,13 +108,24 @@ def _hopeless(asked: str, option: str) -> Refusal | None:
 
 def _normal(asked: str) -> str:
     """Return what is asked with one wording of "which of the following", without its end, its slips mended."""
-    asked = pattern("lacks_genitive").sub("'s", pattern("spare_article").sub("", TAIL.sub("", asked)))
+    asked = pattern("exam_note").sub("", TAIL.sub("", asked))
+    asked = pattern("is_are").sub("is", asked)
+    asked = pattern("topic_first").sub(_topic_last, asked)
+    asked = pattern("lacks_genitive").sub("'s", pattern("spare_article").sub("", asked))
     asked = pattern("of_these").sub("which of the following", asked)
     asked = pattern("below").sub(r"which of the following \1", asked)
     return pattern("which").sub("which of the following", asked)
 
 
+def _topic_last(found: re.Match[str]) -> str:
+    """Return ``X: true is`` as ``true about X``."""
+    return f"{found['says']} about {lowered(found['topic'])}{found['end'] or ''}"
+
+
 def _shape(asked: str, option: Option) -> Written | Refusal:
+    asks = re.search(r"\b(?:which|what)\b", asked, re.IGNORECASE)
+    if asks and option.kind == "adverbial":
+        return Refusal("option_is_no_phrase")
     if re.search(r"\bexcept(?:ing|ion)?\b", asked, re.IGNORECASE):
         return except_of(asked, option)
     fronted = pattern("fronted").match(asked)
@@ -120,16 +135,22 @@ def _shape(asked: str, option: Option) -> Written | Refusal:
         return made if isinstance(made, Refusal) else Written(f"{front}, {made.text}", f"fronted_{made.rule}")
     if re.match(r"(?:which|what)\b", asked, re.IGNORECASE):
         return which_of(asked, option)
-    inside = re.search(r"\b(?:which|what)\b", asked, re.IGNORECASE)
-    return in_place(asked, option) if inside else stem_of(asked, option)
+    relative = asks and asks.start() and not WHICH_OF.search(asked)
+    if relative:
+        made = stem_of(asked, option)
+        return in_place(asked, option) if isinstance(made, Refusal) else made
+    return in_place(asked, option) if asks else stem_of(asked, option)
 
 
-def _checked(made: Written | Refusal) -> Written | Refusal:
-    """Close the sentence; refuse one that still asks, or that is no good English."""
+def _checked(made: Written | Refusal, telegraphic: bool = False) -> Written | Refusal:
+    """Close the sentence; refuse one that still asks, or that is no good English: telegrams leave articles out."""
     if isinstance(made, Refusal):
         return made
-    text = sentence(made.text)
+    text = sentence(placed(made.text))
     if pattern("still_asks").search(text):
         return Refusal("still_asks")
-    broken = is_broken(text) or pattern("slip").search(text) or lacks_article(text)
+    prepositions = words("preposition") - ABOUT if telegraphic else words("before_article")
+    stray = stray_capitals(text) - words("name", "genus")
+    bare = lacks_article(text, prepositions) or (telegraphic and begins_bare(text))
+    broken = stray or bare or is_broken(text) or pattern("slip").search(text)
     return Refusal("broken_english") if broken else Written(text, made.rule)

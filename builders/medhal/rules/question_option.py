@@ -90,13 +90,15 @@ def option_kind(option: str) -> OptionKind:
 
 
 def _list_or_quotation(option: str, tokens: list[str]) -> bool:
-    if option.startswith('"') or pattern("listed").search(option):
+    if option.startswith('"') or pattern("listed").search(option) or tokens[-2:-1] == ["not"]:
         return True
     return ", " in option and not {"and", "or"} & set(tokens)
 
 
 def _begins_a_clause(first: str, second: str, length: int) -> bool:
-    if second in words("preposition") and (first in _described() or first.endswith(("able", "ible"))):
+    if second in words("preposition") and (
+        first in _described() or first.endswith(("able", "ible", "ised", "ized", "ured"))
+    ):
         return True
     return first in ADVERBS or (first in PRONOUNS and second not in {"patient's", "medication"} and length > 2)
 

@@ -13,6 +13,7 @@ __all__ = [
     "AUXILIARIES",
     "agree",
     "articled",
+    "begins_bare",
     "capital",
     "counted",
     "finite",
@@ -21,6 +22,7 @@ __all__ = [
     "lacks_article",
     "lowered",
     "one_of",
+    "placed",
     "sentence",
     "third_person",
     "third_persons",
@@ -90,7 +92,7 @@ def _endings() -> tuple[str, ...]:
 
 
 def lowered(option: str) -> str:
-    """Return an option as it stands inside a sentence: without its capital where the first word is surely no name.
+    """Return an option as it stands inside a sentence: without its capital where the first word is no known name.
 
     >>> lowered("Acute appendicitis"), lowered("Kawasaki disease"), lowered("CT scan"), lowered("Cushing disease")
     ('acute appendicitis', 'Kawasaki disease', 'CT scan', 'Cushing disease')
@@ -98,11 +100,10 @@ def lowered(option: str) -> str:
     first = FIRST_WORD.match(option)
     if first is None or _keeps_capital(first.group(), option):
         return option
-    low = first.group().lower()
-    known = low in words("common", "action_verb", "action_or_noun", "part")
-    compound = "-" in low and low.split("-", 1)[0] in words("common")
-    formed = len(low) >= 5 and not low.endswith("'s") and low.endswith(_endings())
-    return option[0].lower() + option[1:] if known or compound or formed else option
+    low, second = first.group().lower(), option[first.end() :].split(maxsplit=1)[:1]
+    known = _is_common(low) or low.endswith(_endings()) or "-" in low
+    named = low.endswith("'s") or (not known and bool(second) and second[0].lower().strip(",.") in words("eponym_of"))
+    return option if named else option[0].lower() + option[1:]
 
 
 def articled(phrase: str) -> str:
@@ -111,6 +112,14 @@ def articled(phrase: str) -> str:
     >>> articled("axillary nerve"), articled("a branch of inferior mesenteric artery"), articled("horseshoe kidney")
     ('the axillary nerve', 'a branch of the inferior mesenteric artery', 'horseshoe kidney')
     """
+    head = head_of(phrase)
+    if (
+        len(head) > 1
+        and "(" not in phrase
+        and head[-1] in words("part")
+        and all(map(pattern("place").fullmatch, head[:-1]))
+    ):
+        return f"the {phrase}"
     *before, last = phrase.split() or [""]
     if last.lower() not in words("part"):
         return phrase
@@ -119,6 +128,33 @@ def articled(phrase: str) -> str:
     if before and before[-1].lower() not in words("preposition"):
         return phrase
     return " ".join([*before, "the", *phrase.split()[len(before) :]])
+
+
+def placed(text: str) -> str:
+    """Return a text in which every part of the body behind a preposition has its article.
+
+    >>> placed("occurs at anterior wall of first part"), placed("carcinoma of liver cells in pelvis")
+    ('occurs at the anterior wall of the first part', 'carcinoma of liver cells in the pelvis')
+    """
+    tokens = text.split()
+    low = [token.lower().strip("(),.;:") for token in tokens]
+    opened = set()
+    for at, word in enumerate(low):
+        if word not in words("part") or not _ends_a_phrase(tokens, low, at):
+            continue
+        begin = at
+        while begin and pattern("place").fullmatch(low[begin - 1]) and not tokens[begin - 1].endswith((",", ";", ":")):
+            begin -= 1
+        if begin and (low[begin - 1] in words("preposition") or low[begin - 1] == "to"):
+            opened.add(begin)
+    return " ".join(f"the {token}" if at in opened else token for at, token in enumerate(tokens))
+
+
+def _ends_a_phrase(tokens: list[str], low: list[str], at: int) -> bool:
+    fronted = tokens[at][-1] == "," and low[0] in words("preposition") and "," not in "".join(tokens[:at])
+    if at + 1 == len(tokens) or tokens[at][-1] in ".;:)" or fronted:
+        return True
+    return low[at + 1] in words("preposition", "relative") | {"and", "or", "to"} or finite(low[at + 1])
 
 
 def counted(phrase: str) -> str:
@@ -132,21 +168,57 @@ def counted(phrase: str) -> str:
     first, *others = head_of(phrase) or [""]
     head = [first, *takewhile(lambda word: word not in words("participle", "adverb"), others)]
     gerund = first.endswith("ing") and "-" not in first
-    opened = first in words("determiner", "quantifier") or gerund or is_plural(phrase)
-    return f"{article_of(phrase)} {phrase}" if head[-1] in words("counted_noun") and not opened else phrase
+    opened = first in words("determiner", "quantifier") or first.isdigit() or first.endswith("est") or gerund
+    return (
+        f"{article_of(phrase)} {phrase}"
+        if head[-1] in words("counted_noun") and not (opened or is_plural(phrase))
+        else phrase
+    )
 
 
-def lacks_article(text: str) -> bool:
-    """Tell whether behind a preposition stands one thing that is counted without an article or the like.
+def lacks_article(text: str, prepositions: frozenset[str]) -> bool:
+    """Tell whether behind one of some prepositions stands one thing that is counted without an article or the like.
 
-    >>> lacks_article("It is suitable for biological predictor in cancer"), lacks_article("It is seen on physical exam")
+    >>> known = frozenset({"for", "on"})
+    >>> lacks_article("It is suitable for biological predictor", known), lacks_article("It is seen for an hour", known)
     (True, False)
     """
     low = TOKEN.findall(text.lower())
     return any(
-        word in words("counted_noun") and _is_head(low, at) and _behind_preposition(low[:at])
+        word in words("counted_noun") - words("bare_noun")
+        and _is_head(low, at)
+        and _behind_preposition(low[:at], prepositions)
         for at, word in enumerate(low)
     )
+
+
+@cache
+def _never_bare() -> frozenset[str]:
+    return words("counted_noun") - words("bare_noun")
+
+
+def begins_bare(text: str) -> bool:
+    """Tell whether a sentence begins with one thing that is counted, without an article or the like.
+
+    >>> begins_bare("Third trimester ultrasound predicts labor."), begins_bare("The trial of zinc failed.")
+    (True, False)
+    """
+    low = TOKEN.findall(text.lower())
+    if low[0][0].isdigit() or low[0].endswith("ing") or low[0] in words("determiner", "quantifier", "preposition"):
+        return False
+    closes = words("preposition", "relative", "adverb", "participle") | {"and", "or", "to"}
+    end = next(
+        (at for at, word in enumerate(low) if at and (word in closes or finite(word) or not word[0].isalnum())), 0
+    )
+    owned = any(word.endswith(("'s", "s'")) for word in low[:end])
+    return end > 0 and low[end] != "and" and not owned and low[end - 1] in words("counted_noun")
+
+
+@cache
+def _closes(word: str) -> bool:
+    """Tell whether a word ends the noun phrase that it follows."""
+    known = word in words("preposition", "relative", "adverb", "participle") or word in {"and", "or", "to"}
+    return known or finite(word) or not word[0].isalnum()
 
 
 def _is_head(low: list[str], at: int) -> bool:
@@ -154,9 +226,9 @@ def _is_head(low: list[str], at: int) -> bool:
     return not after[0].isalnum() or after in words("preposition", "relative") or finite(after)
 
 
-def _behind_preposition(before: list[str]) -> bool:
+def _behind_preposition(before: list[str], prepositions: frozenset[str]) -> bool:
     for word in reversed(before):
-        if word in words("before_article"):
+        if word in prepositions:
             return True
         ends = not word[0].isalnum() or word.endswith(("'s", "s'")) or word in {"and", "or"} or finite(word)
         if ends or word in words("preposition", "determiner", "quantifier", "relative"):
@@ -171,7 +243,14 @@ def _keeps_capital(word: str, option: str) -> bool:
         return re.match(r"A [a-z\d]", option) is None
     if word[1:] != word[1:].lower() or len(stem) == 1:
         return True
-    return bool({word, stem} & words("name")) or TWO_NAMES.match(option) is not None
+    return bool({word, stem} & words("name", "genus")) or (
+        not _is_common(word.lower()) and TWO_NAMES.match(option) is not None
+    )
+
+
+def _is_common(low: str) -> bool:
+    """Tell whether a word is surely no name."""
+    return low in words("common", "action_verb", "action_or_noun", "part", "adjective") or low.endswith(("ive", "ed"))
 
 
 def capital(text: str) -> str:
@@ -212,6 +291,8 @@ def is_plural(phrase: str) -> bool:
     found = head_of(phrase)
     if "and" in found[1:] or COORDINATED.match(phrase):
         return True
+    if len(found) == 2 and phrase.split(maxsplit=1)[0] in words("genus"):
+        return False
     gerund = len(found) > 1 and len(found[0]) > 5 and found[0].endswith("ing")
     return bool(found) and not gerund and _plural_noun(phrase.split()[len(found) - 1].strip(".,;:)"))
 

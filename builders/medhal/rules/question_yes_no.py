@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from builders.medhal.question_tables import pattern, words
-from builders.medhal.rules.question_words import is_plural, lowered, third_person
+from builders.medhal.rules.question_words import is_plural, third_person
 from builders.medhal.writers import Written
 from builders.texts.edits.model import article_of
 from builders.texts.origin import Refusal
@@ -61,7 +61,7 @@ def _of_topic(topic: str, asked: list[str], yes: bool) -> Written | Refusal:
         meant = _is_meant(topic, asked)
         return _asked([asked[0], *subject, *asked[2:]], yes, len(subject)) if meant else Refusal("pronoun_unsure")
     made = _asked(asked, yes)
-    return made if isinstance(made, Refusal) else Written(f"{topic}: {lowered(made.text)}", made.rule)
+    return made if isinstance(made, Refusal) else Written(f"{topic}: {made.text}", made.rule)
 
 
 def _is_meant(topic: str, asked: list[str]) -> bool:

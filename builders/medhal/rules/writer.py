@@ -8,6 +8,7 @@ from typing import Literal
 from builders.medhal.rules.contradict import contradict
 from builders.medhal.rules.extraction import sentence_of
 from builders.medhal.rules.question import statement_of
+from builders.medhal.rules.question_quoted import quoted
 from builders.medhal.writers import AnswerInWords, ExtractionInWords, SentenceToBreak, Written
 from builders.texts.origin import Refusal
 
@@ -28,7 +29,7 @@ class RulesWriter:
 
     def answers(self, asked: Sequence[AnswerInWords]) -> list[Written | Refusal]:
         """Turn questions and options into statements."""
-        return [statement_of(one.question, one.option) for one in asked]
+        return [(quoted if one.quoted else statement_of)(one.question, one.option) for one in asked]
 
     def extractions(self, asked: Sequence[ExtractionInWords]) -> list[Written | Refusal]:
         """Turn extracted values into sentences."""

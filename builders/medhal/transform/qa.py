@@ -27,6 +27,19 @@ __all__ = ["overlap", "qa_pairs"]
 
 BATCH = 256
 DECIDED = {"yes", "no"}
+QUOTED_AFTER = {
+    "broken_english",
+    "inverted_question",
+    "no_plain_question",
+    "no_verb_found",
+    "no_wrong_option_alike",
+    "noun_phrase_unsure",
+    "number_unsure",
+    "option_does_not_fit",
+    "option_is_no_phrase",
+    "unknown_shape",
+}
+"""Refusals of wordings, after which a question is quoted."""
 NUMBER = re.compile(r"(\d+(?:\.\d+)?)(?:\s*/\s*(\d+(?:\.\d+)?))?\s*(%|percent)?")
 ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b", re.IGNORECASE)
 RANGE = re.compile(r"(\d+(?:\.\d+)?)(?:\s*(?:-|\u2013|to)\s*(\d+(?:\.\d+)?))?")
@@ -52,6 +65,8 @@ class _Work:
     context: str | None
     asked: str
     left: list[int]
+    quoted: bool = False
+    not_worded: str | None = None
     right: Written | None = None
     pair: Pair | None = None
     refused: str | None = None
@@ -68,24 +83,48 @@ def qa_pairs(items: Iterable[QaItem], writer: Writer, tally: Tally, odds: Odds) 
     """
     stream = iter(items)
     while works := [_work(item, odds) for item in islice(stream, BATCH)]:
-        while open_works := [work for work in works if _ask(work)]:
-            answers = writer.answers([request for work in open_works for request in work.waiting])
-            place = 0
-            for work in open_works:
-                _take(work, answers[place : place + len(work.waiting)])
-                place += len(work.waiting)
+        _word(works, writer)
+        if writer.name == "rules":
+            _word([_quoted(work, odds) for work in works if _may_be_quoted(work)], writer)
         for work in works:
             if work.pair is None:
-                tally.drop(work.item.origin.source, work.refused or "no_wrong_option_alike")
+                tally.drop(work.item.origin.source, work.not_worded or work.refused or "no_wrong_option_alike")
             else:
                 yield work.pair
 
 
-def _work(item: QaItem, odds: Odds) -> _Work:
-    context, asked = (item.context, item.question) if item.context is not None else split_question(item.question)
+def _word(works: Sequence[_Work], writer: Writer) -> None:
+    """Ask for statements until each question has a pair, is refused, or has no wrong option left."""
+    while open_works := [work for work in works if _ask(work)]:
+        answers = writer.answers([request for work in open_works for request in work.waiting])
+        place = 0
+        for work in open_works:
+            _take(work, answers[place : place + len(work.waiting)])
+            place += len(work.waiting)
+
+
+def _may_be_quoted(work: _Work) -> bool:
+    yes_or_no = work.item.options[work.item.answer].lower() in DECIDED
+    cut = work.context is not None and ":" in work.asked
+    return not (work.pair or yes_or_no or cut) and (work.refused or "no_wrong_option_alike") in QUOTED_AFTER
+
+
+def _quoted(work: _Work, odds: Odds) -> _Work:
+    """Return a question that could not be worded, to be tried again in quotes; the first refusal is kept."""
+    work.quoted, work.right, work.not_worded = True, None, work.refused or "no_wrong_option_alike"
+    work.left, work.refused = _wrong_options(work.item, odds), None
+    return work
+
+
+def _wrong_options(item: QaItem, odds: Odds) -> list[int]:
     right = item.options[item.answer]
     places = (at for at, option in enumerate(item.options) if at != item.answer and not overlap(option, right))
-    left = odds.order(item, places)
+    return odds.order(item, places)
+
+
+def _work(item: QaItem, odds: Odds) -> _Work:
+    context, asked = (item.context, item.question) if item.context is not None else split_question(item.question)
+    right, left = item.options[item.answer], _wrong_options(item, odds)
     work = _Work(item, context, asked, left)
     if item.context is None and context is not None and context.rstrip('")').endswith("?"):
         work.refused = "two_questions"
@@ -110,7 +149,7 @@ def _ask(work: _Work) -> bool:
     if work.pair is not None or work.refused is not None or not work.left:
         return False
     options = [work.left[0]] if work.right else [work.item.answer, work.left[0]]
-    work.waiting = [AnswerInWords(work.asked, work.item.options[at]) for at in options]
+    work.waiting = [AnswerInWords(work.asked, work.item.options[at], work.quoted) for at in options]
     return True
 
 

@@ -1,10 +1,8 @@
-"""Summaries as pairs of claims: one sentence is made to contradict what it said, and put back (MedHal, section 3.5).
+"""Summaries as pairs of claims: one sentence is made to contradict what it said (MedHal, section 3.5).
 
-The first pair of a summary states a passage of it: some sentences that follow one another, as they are and with one of
-them changed. Where more pairs are asked for, each of the others states one further sentence alone (the paper's factual
-statements are "genuine summaries or sentences extracted from them"): the passage is not repeated, and the sentence must
-make sense alone. A passage makes sense alone, too, and none of its sentences has lost anything on its way: of whole
-abstracts of the open sets, three of four have.
+A pair states one sentence of a summary, as it is and changed (the paper's factual statements are "genuine summaries or
+sentences extracted from them"): it must make sense alone and has lost nothing on its way. Of the sentences of a summary
+those go first that show no sign of a slip: whole abstracts of the open sets have one in three of four.
 """
 
 from __future__ import annotations
@@ -14,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from builders.medhal.items import Claim, Pair, SummaryItem
+from builders.medhal.rules.question_words import lacks_article
 from builders.medhal.writers import SentenceToBreak, Writer, Written
 from builders.texts.edits.tables import cue
-from builders.texts.english import is_damaged
+from builders.texts.english import is_damaged, unknown_words
 from builders.texts.origin import Refusal, Tally
 from builders.texts.sentences import Sentence, lower_opening, sentences_of
 from ground.settings import MedhalSettings
@@ -26,8 +25,9 @@ __all__ = ["EXPLANATION", "summary_pairs"]
 
 EXPLANATION = "According to the source document, {sentence}"
 BATCH = 128
-LONGEST = 3
-"""Sentences of a passage, at most."""
+LONG = 220
+"""Characters of a sentence from which on it is taken after others."""
+WITH_ARTICLE = frozenset({"as", "by", "for", "from", "in", "of", "on", "to", "with"})
 
 
 @dataclass
@@ -39,7 +39,6 @@ class _Work:
     """
 
     item: SummaryItem
-    passages: list[list[Sentence]]
     long_enough: bool
     left: list[tuple[Sentence, bool]]
     made: list[Pair] = field(default_factory=list)
@@ -50,9 +49,9 @@ def summary_pairs(
 ) -> Iterator[Pair]:
     """Change sentences of summaries and yield the pairs, in the order of the items.
 
-    The sentence is chosen by stable hash among those of ``min_sentence_chars`` and more; where the writer refuses one
-    the next is tried. Refused sentences are counted as ``sentence_REASON``, summaries without a pair as
-    ``no_sentence_long_enough`` (of those in passages) or ``no_contradiction``.
+    The sentence is chosen by stable hash among those of ``min_sentence_chars`` and more that show the fewest signs of
+    a slip; where the writer refuses one the next is tried. Refused sentences are counted as ``sentence_REASON``,
+    summaries without a pair as ``no_sentence_long_enough`` or ``no_contradiction``.
     """
     stream = iter(items)
     turns = (False, True) if writer.name == "rules" else (True,)
@@ -72,29 +71,23 @@ def summary_pairs(
 
 def _work(item: SummaryItem, settings: MedhalSettings, turns: tuple[bool, ...], tally: Tally) -> _Work:
     """Return a summary with the sentences that may be changed and whether by a denial; equal ones are left out."""
-    sentences = sentences_of(item.summary)
-    sound = [not is_damaged(one.text) for one in sentences]
-    for _ in range(sound.count(False)):
-        tally.drop(item.origin.source, "sentence_broken_english")
-    passages = _passages(sentences, sound)
-    long = [one for passage in passages for one in passage if len(one.text) >= settings.min_sentence_chars]
-    once = [one for one in long if item.summary.count(one.text) == 1]
-    ordered = sorted(once, key=lambda one: stable_hash(settings.seed, "sentence", *_name(item), one.begin))
-    return _Work(item, passages, bool(long), [(sentence, denials) for denials in turns for sentence in ordered])
+    source, left = item.origin.source, []
+    for sentence in sentences_of(item.summary):
+        if is_damaged(sentence.text) or unknown_words(sentence.text, item.text):
+            tally.drop(source, "sentence_broken_english")
+        elif cue("anaphor").match(sentence.text):
+            tally.drop(source, "sentence_does_not_stand_alone")
+        elif len(sentence.text) >= settings.min_sentence_chars and item.summary.count(sentence.text) == 1:
+            left.append(sentence)
+    left.sort(
+        key=lambda one: (_doubts(one.text, item.text), stable_hash(settings.seed, "sentence", *_name(item), one.begin))
+    )
+    return _Work(item, bool(left), [(sentence, denials) for denials in turns for sentence in left])
 
 
-def _passages(sentences: list[Sentence], sound: list[bool]) -> list[list[Sentence]]:
-    """Return the passages of a summary: each begins with a sentence that stands alone, and holds no broken one."""
-    made: list[list[Sentence]] = []
-    goes_on = False
-    for sentence, whole in zip(sentences, sound, strict=True):
-        if whole and goes_on and len(made[-1]) < LONGEST:
-            made[-1].append(sentence)
-            continue
-        goes_on = whole and _stands_alone(sentence.text)
-        if goes_on:
-            made.append([sentence])
-    return made
+def _doubts(sentence: str, document: str) -> int:
+    """Count what makes a slip of English likelier: an article that may lack, length."""
+    return 2 * lacks_article(sentence, WITH_ARTICLE) + (len(sentence) > LONG)
 
 
 def _name(item: SummaryItem) -> tuple[str, str]:
@@ -114,28 +107,23 @@ def _take(work: _Work, answer: Written | Refusal, tally: Tally) -> None:
             tally.drop(source, f"sentence_{answer.reason}")
         return
     work.left = [other for other in work.left if other[0] is not sentence]
-    if not work.made:
-        passage = next(passage for passage in work.passages if sentence in passage)
-        begin, end = passage[0].begin, passage[-1].end
-        changed = work.item.summary[begin : sentence.begin] + answer.text + work.item.summary[sentence.end : end]
-        work.made.append(_pair(work, sentence, work.item.summary[begin:end], changed, answer.rule))
-    elif _stands_alone(sentence.text):
-        work.made.append(_pair(work, sentence, sentence.text, answer.text, answer.rule))
-    else:
-        tally.drop(source, "sentence_does_not_stand_alone")
+    work.made.append(_pair(work, sentence.text, answer))
 
 
-def _stands_alone(sentence: str) -> bool:
-    return cue("anaphor").match(sentence) is None
-
-
-def _pair(work: _Work, sentence: Sentence, statement: str, wrong: str, rule: str) -> Pair:
+def _pair(work: _Work, sentence: str, changed: Written) -> Pair:
     item = work.item
-    explanation = EXPLANATION.format(sentence=lower_opening(sentence.text))
+    explanation = EXPLANATION.format(sentence=lower_opening(sentence))
     return Pair(
         origin=replace(item.origin, inner_id=f"{item.origin.inner_id}-{len(work.made) + 1}"),
         context=item.text,
-        factual=Claim(statement, factual=True, explanation=None, synthetic=False, rule="source"),
-        wrong=Claim(wrong, factual=False, explanation=explanation, synthetic=True, rule=rule, falsity="contradicted"),
-        guidance=sentence.text,
+        factual=Claim(sentence, factual=True, explanation=None, synthetic=False, rule="source"),
+        wrong=Claim(
+            changed.text,
+            factual=False,
+            explanation=explanation,
+            synthetic=True,
+            rule=changed.rule,
+            falsity="contradicted",
+        ),
+        guidance=sentence,
     )

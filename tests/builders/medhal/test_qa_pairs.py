@@ -47,7 +47,7 @@ def test_a_vignette_becomes_the_context_and_its_question_the_statements() -> Non
     pair = one(mcq("A man has a swollen toe."), ("Gout", "Lupus"))
     assert pair.context == "A man has a swollen toe."
     assert pair.factual.statement == "The most likely diagnosis is gout."
-    assert pair.wrong.statement == "The most likely diagnosis is Lupus."
+    assert pair.wrong.statement == "The most likely diagnosis is lupus."
     assert (pair.factual.factual, pair.wrong.factual) == (True, False)
     assert (pair.factual.explanation, pair.wrong.explanation) == (None, pair.factual.statement)
     assert pair.guidance == "Gout"
@@ -67,6 +67,16 @@ def test_no_pair_where_every_wrong_option_needs_another_template() -> None:
     options = ("Administer zinc", "Blood transfusion", "Both A and B")
     assert pairs_of([item(mcq("A man is ill.", NEXT), options)], tally) == []
     assert tally.reasons() == {"medqa: no_wrong_option_alike": 1}
+
+
+def test_a_question_that_no_template_words_is_quoted() -> None:
+    pair = one("Glass syringes are sterilised in oven at:", ("160 deg C", "60 deg C"))
+    said = 'The right ending of "Glass syringes are sterilised in oven at \u2026" is "160 deg C".'
+    assert pair.factual.statement == said
+    assert (pair.factual.rule, pair.wrong.rule) == ("quoted", "quoted") and check_question(pair) is None
+    asked = one(mcq("A man is ill.", "How does zinc work?"), ("Binding", "By heat", "Oxidation"))
+    assert asked.context == "A man is ill." and check_question(asked) is None
+    assert asked.factual.statement == 'The right answer to "How does zinc work?" is "Binding".'
 
 
 def test_a_wrong_option_neither_equals_nor_holds_the_right_one() -> None:
@@ -134,7 +144,7 @@ def test_a_long_answer_explains_a_yes_no_question() -> None:
             "speaks_of_a_case_that_is_not_given",
         ),
         (mcq("Is he ill?"), "two_questions"),
-        ("How does zinc work?", "unknown_shape"),
+        ("Which of the following do you see?", "inverted_question"),
     ],
 )
 def test_a_question_that_gives_no_statement_is_counted(question: str, reason: str) -> None:

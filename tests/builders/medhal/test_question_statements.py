@@ -169,6 +169,36 @@ GOLDEN = [
         "except",
         "Buccinator is not among the muscles of mastication.",
     ),
+    ("Sardonic grin seen in", "Tetanus", "stem", "Sardonic grin is seen in tetanus."),
+    ("Digoxin acts by inhibiting", "Na+ K+ ATPase", "stem", "Digoxin acts by inhibiting Na+ K+ ATPase."),
+    (
+        "Lymphatics from the testis drain into",
+        "Para-aortic nodes",
+        "stem",
+        "Lymphatics from the testis drain into para-aortic nodes.",
+    ),
+    ("Natal teeth are present", "At birth", "stem", "Natal teeth are present at birth."),
+    (
+        "Enzyme deficient in Von Gierke's disease",
+        "Glucose-6-phosphatase",
+        "named_stem",
+        "The enzyme deficient in Von Gierke's disease is glucose-6-phosphatase.",
+    ),
+    (
+        "Structures not passing through foramen ovale",
+        "Facial nerve",
+        "stem_among",
+        "The facial nerve is among the structures not passing through foramen ovale.",
+    ),
+    ("BCG: true statement is", "It is live", "statement", "The following is true about BCG: It is live."),
+    ("Down syndrome, all are seen except", "Short nails", "except", "Short nails are not seen in Down syndrome."),
+    ("Bishop's score includes all except", "Fundal height", "except", "Bishop's score does not include fundal height."),
+    (
+        "Embryos are fixed at",
+        "Anterior wall of cervix",
+        "stem",
+        "Embryos are fixed at the anterior wall of the cervix.",
+    ),
     ("Complication of mumps", "Orchitis", "named_stem", "A complication of mumps is orchitis."),
     ("Iron is absorbed in", "Duodenum", "stem", "Iron is absorbed in the duodenum."),
     (
@@ -258,6 +288,9 @@ def test_a_shape_becomes_its_statement(question: str, option: str, rule: str, st
         ("Which of the following will most likely found in this patient?", "Crystals", "broken_english"),
         ("The patient is most likely increased risk of developing which of the following?", "Gout", "broken_english"),
         ("Which of the following explains for the difference?", "Bias", "broken_english"),
+        ("Syringes are sterilised in hot oven at", "160 deg C", "broken_english"),
+        ("Does third trimester ultrasound predict labor?", "yes", "broken_english"),
+        ("Is zinc useful for Management of colds?", "yes", "broken_english"),
     ],
 )
 def test_what_cannot_be_worded_well_is_refused_with_its_reason(question: str, option: str, reason: str) -> None:

@@ -1,0 +1,212 @@
+"""Where a conversation says what a note says: what qualifies a claim must be said beside it, not anywhere.
+
+The words of a claim may all be said and the claim may still be none of the conversation's: its number may be another
+thing's, its side the other knee's, its illness the mother's, its finding denied. So each qualifier of a note's sentence
+(number with its unit, dose, side, person, grade, what is done, cause, denial) is looked for near the places where the
+conversation says the sentence's other words. What is not found there is not read.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from builders.medval.judge.comparison import Comparison
+from builders.medval.judge.degrees import denies
+from builders.medval.judge.quantities import Number
+from builders.medval.judge.tables import words
+from builders.medval.judge.view import stem
+from ehr.spans import Segment
+
+__all__ = ["Alignment"]
+
+# What qualifies a word is said within so many characters of it: some turns of a conversation.
+_NEAR = 300
+# A word that is said so often stands nowhere in particular.
+_OFTEN = 8
+_WORD = re.compile(r"[A-Za-z][A-Za-z'-]{3,}")
+_TIME = re.compile(r"[\s-]*(?:or (?:so )?)?(?P<unit>second|minute|hour|day|week|month|year)s?\b", re.IGNORECASE)
+_SAID_TIME = re.compile(
+    r"(?:[\s,-]+(?:to|or|and|so|a|half|more|\w+(?:teen|ty)|two|three|four|five|six|seven|eight|nine|ten|twelve|\d+)){0,3}"
+    r"[\s-]*(?P<unit>second|minute|hour|day|week|month|year|fortnight)",
+    re.IGNORECASE,
+)
+_SIDE = re.compile(r"\b(?:left|right|bilateral(?:ly)?|both)\b", re.IGNORECASE)
+_PERSON = re.compile(
+    r"\b(?:(?:grand|step)?(?P<who>mother|father|brother|sister|aunt|uncle|cousin|son|daughter|wife|husband|parent)s?)\b",
+    re.IGNORECASE,
+)
+_SAME_PERSON = {"mother": "mom|mum|mama", "father": "dad|papa", "son": "boy|kid|child", "daughter": "girl|kid|child"}
+_CAUSE = re.compile(r"\b(?:due to|secondary to|because of|caused by|attributed to|related to|from)\b", re.IGNORECASE)
+# A denial reaches so far, up to the end of its clause; in a conversation it may stand anywhere near.
+_REACH, _WIDE = 40, 120
+_DENIAL = re.compile(r"\b(?:no|not|none|never|neither|nor|without|den(?:y|ies|ied|ying)|negative for|free of)\b|n't\b", re.I)
+# A turn so short that has an answer is a question.
+_SHORT = 70
+_ASKS = re.compile(
+    r"\?|\b(?:any|ever|(?:do|did|does|have|has|had|are|is|was|were) (?:you|he|she|it|they|there)|(?:what|how) about|history of)\b"
+)
+_BREAK = re.compile(r"[.;:?!\n]|\b(?:but|except|however|although|so|because|since|if|until|only|just|need\w*|yet)\b", re.I)
+_NO = re.compile(
+    r"\W*(?:\w+\]?:?\s+)?(?:(?:um|uh|well|oh|hm+|ah|doctor)\W+)*(?:no\b|nope|nah|none|never|not\b|negative"
+    r"|(?:i|he|she|we)(?: do| did| have| has|'ve)?\s?n[o']t|(?:i )?(?:don't|didn't|haven't|hasn't|doesn't)|uh-uh)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """A note beside a conversation."""
+
+    c: Comparison
+
+    def is_borne_out(self) -> bool:
+        """Tell whether all that qualifies the claims of a note is said beside them."""
+        return next(self.unread(), None) is None
+
+    def unread(self) -> Iterator[tuple[str, int]]:
+        """Yield what qualifies a claim of the note and is not said beside it: its kind, and where it stands."""
+        for segment in self.c.made.segments:
+            places = self._places(segment.begin, segment.end)
+            yield from self._numbers(segment, places)
+            yield from self._sides(segment, places)
+            yield from self._persons(segment, places)
+            yield from self._grades(segment, places)
+            yield from self._causes(segment)
+            yield from self._denials(segment)
+
+    # ---- places
+
+    @cached_property
+    def _said(self) -> dict[str, list[int]]:
+        """Where the conversation says words that begin alike."""
+        found: dict[str, list[int]] = {}
+        for match in _WORD.finditer(self.c.given.lower):
+            found.setdefault(stem(match.group()), []).append(match.start())
+        return found
+
+    def _places_of(self, word: str) -> list[int]:
+        found = self._said.get(stem(word), [])
+        return found if len(found) <= _OFTEN else []
+
+    def _places(self, begin: int, end: int) -> list[int]:
+        """Return where the conversation says words of a part of the note that tell something, or names its concepts."""
+        frequent = self.c.knowledge.plain.frequent
+        told = [word.lower() for word in _WORD.findall(self.c.output[begin:end])]
+        found = [at for word in told if word not in frequent for at in self._places_of(word)]
+        inside = (one for one in self.c.made.seen if begin <= one.mention.begin < end)
+        found += [other.mention.begin for one in inside for other in self.c.given.like(one.family)]
+        return sorted(set(found))
+
+    # ---- what qualifies
+
+    def _numbers(self, segment: Segment, places: Sequence[int]) -> Iterator[tuple[str, int]]:
+        for number in self.c.made.numbers:
+            if not segment.begin <= number.begin < segment.end:
+                continue
+            theirs = [one for one in self.c.given.told_numbers if one.values & number.values]
+            unit = _TIME.match(self.c.output, number.end)
+            if theirs and unit:
+                theirs = [one for one in theirs if self._is_time(one, unit["unit"].lower())]
+                if not theirs:
+                    yield "time", number.begin
+            if theirs and places and number.values != {1.0} and not any(_near(places, one.begin) for one in theirs):
+                yield "number", number.begin
+
+    def _is_time(self, one: Number, unit: str) -> bool:
+        if unit in self.c.given.lower[one.begin : one.end]:
+            return True
+        match = _SAID_TIME.match(self.c.given.lower, one.end)
+        return match is not None and match["unit"] in (unit, "fortnight")
+
+    def _sides(self, segment: Segment, places: Sequence[int]) -> Iterator[tuple[str, int]]:
+        for match in _SIDE.finditer(self.c.output, segment.begin, segment.end):
+            side = match.group().lower()[:5]
+            said = "both|bilateral|each" if side in {"both", "bilat"} else side
+            theirs = [one.start() for one in re.finditer(rf"\b(?:{said})", self.c.given.lower)]
+            if not theirs or (places and not any(_near(places, at) for at in theirs)):
+                yield "side", match.start()
+
+    def _persons(self, segment: Segment, places: Sequence[int]) -> Iterator[tuple[str, int]]:
+        for match in _PERSON.finditer(self.c.output, segment.begin, segment.end):
+            who = match["who"].lower()
+            said = f"{who}|{_SAME_PERSON[who]}" if who in _SAME_PERSON else who
+            theirs = [one.start() for one in re.finditer(rf"\b\w*(?:{said})", self.c.given.lower)]
+            if not theirs or (places and not any(_near(places, at) for at in theirs)):
+                yield "person", match.start()
+
+    def _grades(self, segment: Segment, places: Sequence[int]) -> Iterator[tuple[str, int]]:
+        for match in _WORD.finditer(self.c.output, segment.begin, segment.end):
+            word = match.group().lower()
+            rank = words("grade").get(word.removesuffix("ly"))
+            if rank is None:
+                continue
+            said = "|".join(other for other, theirs in words("grade").items() if theirs == rank)
+            theirs = [one.start() for one in re.finditer(rf"\b(?:{said})", self.c.given.lower)]
+            if not any(not places or _near(places, at) for at in theirs):
+                yield "grade", match.start()
+
+    def _causes(self, segment: Segment) -> Iterator[tuple[str, int]]:
+        """Yield where a cause and its effect are said apart."""
+        for match in _CAUSE.finditer(self.c.output, segment.begin, segment.end):
+            if match.group().lower() == "from":
+                continue
+            before = self._places(segment.begin, match.start())
+            after = self._places(match.end(), segment.end)
+            if before and after and not any(_near(before, at) for at in after):
+                yield "cause", match.start()
+
+    # ---- denial
+
+    def _denials(self, segment: Segment) -> Iterator[tuple[str, int]]:
+        """Yield what the note says is there and the conversation only denies, or the reverse; names and other words."""
+        named = [one for one in self.c.made.problems() if segment.begin <= one.mention.begin < segment.end]
+        for one in named:
+            theirs = [other.mention.begin for other in self.c.given.like(one.family)]
+            ours = one.polarity == "absent" or self._is_ours_denied(one.mention.begin, segment.begin)
+            if one.polarity != "unknown" and theirs and self._differs(theirs, ours):
+                yield "polarity", one.mention.begin
+        inside = {at for one in named for at in range(one.mention.begin, one.mention.end)}
+        frequent = self.c.knowledge.plain.frequent
+        for match in _WORD.finditer(self.c.output, segment.begin, segment.end):
+            word = match.group().lower()
+            if match.start() in inside or word in frequent or word in words("neutral"):
+                continue
+            theirs = self._places_of(word)
+            if theirs and self._differs(theirs, self._is_ours_denied(match.start(), segment.begin)):
+                yield "denial", match.start()
+
+    def _is_ours_denied(self, at: int, begin: int) -> bool:
+        return _reaches(self.c.output[max(begin, at - _REACH) : at])
+
+    def _differs(self, theirs: Sequence[int], ours: bool) -> bool:
+        """Tell whether a conversation denies a thing wherever it names it and the note does not, or the reverse."""
+        if ours:
+            return not any(self._is_denied(at, wide=True) for at in theirs)
+        return all(self._is_denied(at, wide=False) for at in theirs)
+
+    def _is_denied(self, at: int, *, wide: bool) -> bool:
+        """Tell whether a conversation denies what it names at a place, or the answer to the turn begins with no."""
+        text = self.c.given.lower
+        begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+        end = end if end >= 0 else len(text)
+        answered = _NO.match(text, end + 1) is not None
+        if answered and not wide:
+            # "Swelling" is a question where "no" answers it; what is planned is none.
+            answered = end - begin < _SHORT or _ASKS.search(text, max(begin, end - _WIDE), end) is not None
+        if wide:
+            return answered or denies(text, max(begin, at - _WIDE), min(end, at + _WIDE))
+        return _reaches(text[max(begin, at - _REACH) : at]) or (answered and end - at < _WIDE)
+
+
+def _reaches(before: str) -> bool:
+    """Tell whether a denial in words before a name reaches the name."""
+    said = [*_DENIAL.finditer(before)]
+    return bool(said) and _BREAK.search(before, said[-1].end()) is None
+
+
+def _near(places: Sequence[int], at: int) -> bool:
+    return bisect_right(places, at + _NEAR) > bisect_left(places, at - _NEAR)

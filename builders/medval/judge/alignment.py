@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from builders.medval.judge.comparison import Comparison
-from builders.medval.judge.degrees import denies
+from builders.medval.judge.denials import Denials
 from builders.medval.judge.quantities import Number
 from builders.medval.judge.tables import words
 from builders.medval.judge.view import stem
@@ -41,20 +41,6 @@ _PERSON = re.compile(
 )
 _SAME_PERSON = {"mother": "mom|mum|mama", "father": "dad|papa", "son": "boy|kid|child", "daughter": "girl|kid|child"}
 _CAUSE = re.compile(r"\b(?:due to|secondary to|because of|caused by|attributed to|related to|from)\b", re.IGNORECASE)
-# A denial reaches so far, up to the end of its clause; in a conversation it may stand anywhere near.
-_REACH, _WIDE = 40, 120
-_DENIAL = re.compile(r"\b(?:no|not|none|never|neither|nor|without|den(?:y|ies|ied|ying)|negative for|free of)\b|n't\b", re.I)
-# A turn so short that has an answer is a question.
-_SHORT = 70
-_ASKS = re.compile(
-    r"\?|\b(?:any|ever|(?:do|did|does|have|has|had|are|is|was|were) (?:you|he|she|it|they|there)|(?:what|how) about|history of)\b"
-)
-_BREAK = re.compile(r"[.;:?!\n]|\b(?:but|except|however|although|so|because|since|if|until|only|just|need\w*|yet)\b", re.I)
-_NO = re.compile(
-    r"\W*(?:\w+\]?:?\s+)?(?:(?:um|uh|well|oh|hm+|ah|doctor)\W+)*(?:no\b|nope|nah|none|never|not\b|negative"
-    r"|(?:i|he|she|we)(?: do| did| have| has|'ve)?\s?n[o']t|(?:i )?(?:don't|didn't|haven't|hasn't|doesn't)|uh-uh)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -76,7 +62,7 @@ class Alignment:
             yield from self._persons(segment, places)
             yield from self._grades(segment, places)
             yield from self._causes(segment)
-            yield from self._denials(segment)
+            yield from self._denied(segment)
 
     # ---- places
 
@@ -159,15 +145,13 @@ class Alignment:
             if before and after and not any(_near(before, at) for at in after):
                 yield "cause", match.start()
 
-    # ---- denial
-
-    def _denials(self, segment: Segment) -> Iterator[tuple[str, int]]:
+    def _denied(self, segment: Segment) -> Iterator[tuple[str, int]]:
         """Yield what the note says is there and the conversation only denies, or the reverse; names and other words."""
         named = [one for one in self.c.made.problems() if segment.begin <= one.mention.begin < segment.end]
         for one in named:
             theirs = [other.mention.begin for other in self.c.given.like(one.family)]
-            ours = one.polarity == "absent" or self._is_ours_denied(one.mention.begin, segment.begin)
-            if one.polarity != "unknown" and theirs and self._differs(theirs, ours):
+            ours = one.polarity == "absent" or self._denials.ours(one.mention.begin, segment.begin)
+            if one.polarity != "unknown" and theirs and self._denials.differ(theirs, ours=ours):
                 yield "polarity", one.mention.begin
         inside = {at for one in named for at in range(one.mention.begin, one.mention.end)}
         frequent = self.c.knowledge.plain.frequent
@@ -176,36 +160,12 @@ class Alignment:
             if match.start() in inside or word in frequent or word in words("neutral"):
                 continue
             theirs = self._places_of(word)
-            if theirs and self._differs(theirs, self._is_ours_denied(match.start(), segment.begin)):
+            if theirs and self._denials.differ(theirs, ours=self._denials.ours(match.start(), segment.begin)):
                 yield "denial", match.start()
 
-    def _is_ours_denied(self, at: int, begin: int) -> bool:
-        return _reaches(self.c.output[max(begin, at - _REACH) : at])
-
-    def _differs(self, theirs: Sequence[int], ours: bool) -> bool:
-        """Tell whether a conversation denies a thing wherever it names it and the note does not, or the reverse."""
-        if ours:
-            return not any(self._is_denied(at, wide=True) for at in theirs)
-        return all(self._is_denied(at, wide=False) for at in theirs)
-
-    def _is_denied(self, at: int, *, wide: bool) -> bool:
-        """Tell whether a conversation denies what it names at a place, or the answer to the turn begins with no."""
-        text = self.c.given.lower
-        begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
-        end = end if end >= 0 else len(text)
-        answered = _NO.match(text, end + 1) is not None
-        if answered and not wide:
-            # "Swelling" is a question where "no" answers it; what is planned is none.
-            answered = end - begin < _SHORT or _ASKS.search(text, max(begin, end - _WIDE), end) is not None
-        if wide:
-            return answered or denies(text, max(begin, at - _WIDE), min(end, at + _WIDE))
-        return _reaches(text[max(begin, at - _REACH) : at]) or (answered and end - at < _WIDE)
-
-
-def _reaches(before: str) -> bool:
-    """Tell whether a denial in words before a name reaches the name."""
-    said = [*_DENIAL.finditer(before)]
-    return bool(said) and _BREAK.search(before, said[-1].end()) is None
+    @cached_property
+    def _denials(self) -> Denials:
+        return Denials(self.c)
 
 
 def _near(places: Sequence[int], at: int) -> bool:

@@ -7,7 +7,7 @@ from functools import cache
 
 from builders.medval.judge.check_drugs import other_doses
 from builders.medval.judge.comparison import Comparison, Finding, quoted
-from builders.medval.judge.quantities import Number, is_measure, sides_of
+from builders.medval.judge.quantities import Number, Side, is_measure, sides_of
 from builders.medval.judge.tables import words
 from builders.medval.judge.view import stem
 
@@ -34,6 +34,8 @@ _CLOCK_BEFORE, _CLOCK_AFTER = re.compile(r"\d[:/]$"), re.compile(r"[:/]\d|s\b")
 _OWN_PART = re.compile(
     r" (?:heart|ventric\w*|atri\w*|bundle branch|main|coronary|circumflex|anterior descending)", re.I
 )
+# A side is said within so many characters of the part.
+_SAID = 120
 # The name of what was measured stands within so many characters before the number.
 _NAMED = 24
 
@@ -45,12 +47,19 @@ def sides(c: Comparison) -> list[Finding]:
     given = sides_of(c.input, everyday)
     for side in sides_of(c.output, everyday):
         theirs = {other.side for other in given if other.parts & side.parts}
-        if theirs and side.side not in theirs:
+        if theirs and side.side not in theirs and not (c.spoken and _said_near(c, side)):
             part = _OWN_PART.match(c.output, side.end)
             text = "the output puts this on the other side of the body than the input"
             text = "the output names another part of the body than the input" if part else text
             found.append(quoted("laterality", text, c, side.begin, part.end() if part else side.end))
     return found
+
+
+def _said_near(c: Comparison, side: Side) -> bool:
+    """Tell whether a conversation says a side anywhere near one of the parts that a note names with it."""
+    said = [match.start() for match in re.finditer(rf"\b{side.side}\b", c.given.lower)]
+    parts = (match.start() for part in side.parts for match in re.finditer(rf"\b{part}", c.given.lower))
+    return any(abs(at - place) <= _SAID for place in parts for at in said)
 
 
 def measured(c: Comparison) -> list[Finding]:
@@ -104,9 +113,15 @@ def _is_value(c: Comparison, number: Number) -> bool:
     said = re.findall(r"[a-z]\w+", re.split(r"[.;\n]", before.lower())[-1])
     name = next((stem(word) for word in reversed(said) if word not in c.knowledge.plain.frequent), None)
     aged = _AGE.match(c.output, number.end)
+    unit = _TIME.match(c.output, number.end)
     return any(
-        (name and name in c.given.lower[max(0, other.begin - _NAMED) : other.begin])
-        or (aged and _AGE.match(c.input, other.end))
+        # What was said in its place stands nowhere in the note, and is of the same kind.
+        not other.values & c.made.values
+        and (unit is None) == (_TIME.match(c.input, other.end) is None)
+        and (
+            (name and name in c.given.lower[max(0, other.begin - _NAMED) : other.begin])
+            or (aged and _AGE.match(c.input, other.end))
+        )
         for other in c.given.numbers
     )
 

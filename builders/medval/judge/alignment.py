@@ -12,13 +12,14 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from builders.medval.judge.comparison import Comparison
 from builders.medval.judge.denials import Denials
 from builders.medval.judge.quantities import Number
 from builders.medval.judge.tables import words
 from builders.medval.judge.view import stem
+from builders.medval.judge.wording import LIST_MARK
 from ehr.spans import Segment
 
 __all__ = ["Alignment"]
@@ -27,6 +28,12 @@ __all__ = ["Alignment"]
 _NEAR = 300
 # A word that is said so often stands nowhere in particular.
 _OFTEN = 8
+# The part of the body stands within so many characters after its side.
+_PART = 24
+_HOW_OFTEN = ("frequent", "occasional")
+# How much is said within so many characters after a drug.
+_DOSE = 160
+_UNIT = re.compile(r"(?<![/\w])(?P<unit>hour|day|week|month|year)s?\b", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]{3,}")
 _TIME = re.compile(r"[\s-]*(?:or (?:so )?)?(?P<unit>second|minute|hour|day|week|month|year)s?\b", re.IGNORECASE)
 _SAID_TIME = re.compile(
@@ -39,7 +46,12 @@ _PERSON = re.compile(
     r"\b(?:(?:grand|step)?(?P<who>mother|father|brother|sister|aunt|uncle|cousin|son|daughter|wife|husband|parent)s?)\b",
     re.IGNORECASE,
 )
-_SAME_PERSON = {"mother": "mom|mum|mama", "father": "dad|papa", "son": "boy|kid|child", "daughter": "girl|kid|child"}
+_ANY_PERSON = re.compile(
+    r"\b\w*(?:mother|mom|mum|mama|father|dad|papa|brother|sister|aunt|uncle|cousin|son|boy|kid|daughter|girl|wife|husband"
+    r"|parent)s?\b"
+)
+# A person of whom something is said is named within so many characters of it.
+_PERSONS = 200
 _CAUSE = re.compile(r"\b(?:due to|secondary to|because of|caused by|attributed to|related to|from)\b", re.IGNORECASE)
 
 
@@ -58,11 +70,14 @@ class Alignment:
         for segment in self.c.made.segments:
             places = self._places(segment.begin, segment.end)
             yield from self._numbers(segment, places)
+            yield from self._units(segment)
             yield from self._sides(segment, places)
+            yield from self._actions(segment, places)
             yield from self._persons(segment, places)
             yield from self._grades(segment, places)
             yield from self._causes(segment)
             yield from self._denied(segment)
+        yield from self._doses()
 
     # ---- places
 
@@ -89,13 +104,25 @@ class Alignment:
 
     # ---- what qualifies
 
+    @cached_property
+    def _passed(self) -> frozenset[int]:
+        """Where numbers stand that are parts of names, or count the parts of a list."""
+        named = {at for one in self.c.made.seen for at in range(one.mention.begin, one.mention.end)}
+        return frozenset(named | {match.start("number") for match in LIST_MARK.finditer(self.c.output)})
+
     def _numbers(self, segment: Segment, places: Sequence[int]) -> Iterator[tuple[str, int]]:
+        rates = [one for one in self.c.made.measures if one.base == "day"]
+        said = [one for one in self.c.given.measures if one.base == "day"]
         for number in self.c.made.numbers:
-            if not segment.begin <= number.begin < segment.end:
+            if not segment.begin <= number.begin < segment.end or number.begin in self._passed:
                 continue
+            rate = next((one for one in rates if one.begin <= number.begin < one.end), None)
             theirs = [one for one in self.c.given.told_numbers if one.values & number.values]
-            unit = _TIME.match(self.c.output, number.end)
-            if theirs and unit:
+            if rate is not None:
+                theirs = [Number(one.begin, one.end, one.values) for one in said if one.values & rate.values]
+                if not theirs:
+                    yield "rate", number.begin
+            elif theirs and (unit := _TIME.match(self.c.output, number.end)):
                 theirs = [one for one in theirs if self._is_time(one, unit["unit"].lower())]
                 if not theirs:
                     yield "time", number.begin
@@ -108,31 +135,78 @@ class Alignment:
         match = _SAID_TIME.match(self.c.given.lower, one.end)
         return match is not None and match["unit"] in (unit, "fortnight")
 
+    def _units(self, segment: Segment) -> Iterator[tuple[str, int]]:
+        for match in _UNIT.finditer(self.c.output, segment.begin, segment.end):
+            if match["unit"].lower() not in self.c.given.lower:
+                yield "unit", match.start()
+
+    def _doses(self) -> Iterator[tuple[str, int]]:
+        """Yield how much of a drug is taken where the conversation says so of no drug of that name."""
+        for dose in self.c.made.doses:
+            drug, measure = dose.drug, dose.measure
+            values = {value for one in self.c.made.numbers if one.begin == measure.begin for value in one.values}
+            at = [other.mention.begin for other in self.c.given.like(drug.family)]
+            theirs = (one.begin for one in self.c.given.told_numbers if one.values & values)
+            if (
+                measure.base != "day"
+                and at
+                and not any(-_PART < said - place < _DOSE for said in theirs for place in at)
+            ):
+                yield "dose", measure.begin
+
     def _sides(self, segment: Segment, places: Sequence[int]) -> Iterator[tuple[str, int]]:
         for match in _SIDE.finditer(self.c.output, segment.begin, segment.end):
             side = match.group().lower()[:5]
+            parts = _WORD.findall(self.c.output[match.end() : match.end() + _PART])[:2]
+            at = [place for part in parts for place in self._said.get(stem(part), ())]
+            beside = {
+                said.group()
+                for place in at
+                for said in _SIDE.finditer(self.c.given.lower, max(0, place - _PART), place)
+            }
             said = "both|bilateral|each" if side in {"both", "bilat"} else side
             theirs = [one.start() for one in re.finditer(rf"\b(?:{said})", self.c.given.lower)]
-            if not theirs or (places and not any(_near(places, at) for at in theirs)):
+            near = sorted([*places, *at])
+            other = beside and not any(re.match(said, one) for one in beside)
+            if other or not theirs or (near and not any(_near(near, one) for one in theirs)):
                 yield "side", match.start()
 
+    def _actions(self, segment: Segment, places: Sequence[int]) -> Iterator[tuple[str, int]]:
+        """Yield what is done where the conversation has no word for it near."""
+        for match in _doing().finditer(self.c.output, segment.begin, segment.end):
+            said = next(said for done, said in words("done").items() if re.fullmatch(done, match.group(), re.I))
+            if not self._has(said, places):
+                yield "action", match.start()
+
     def _persons(self, segment: Segment, places: Sequence[int]) -> Iterator[tuple[str, int]]:
-        for match in _PERSON.finditer(self.c.output, segment.begin, segment.end):
-            who = match["who"].lower()
-            said = f"{who}|{_SAME_PERSON[who]}" if who in _SAME_PERSON else who
-            theirs = [one.start() for one in re.finditer(rf"\b\w*(?:{said})", self.c.given.lower)]
-            if not theirs or (places and not any(_near(places, at) for at in theirs)):
+        """Yield relatives of whom the conversation says something else."""
+        named = [*_PERSON.finditer(self.c.output, segment.begin, segment.end)]
+        for place, match in enumerate(named):
+            end = named[place + 1].start() if place + 1 < len(named) else segment.end
+            said = _said_person(match["who"])
+            about = self._places(match.end(), end) or places
+            if not self._has(said, about) or not any(self._is_of(said, at) for at in about):
                 yield "person", match.start()
+
+    def _is_of(self, said: str, at: int) -> bool:
+        """Tell whether the last person who is named before a place, or the first after it, is the one that is meant."""
+        before = [*_ANY_PERSON.finditer(self.c.given.lower, max(0, at - _PERSONS), at)]
+        after = _ANY_PERSON.search(self.c.given.lower, at, at + _PERSONS)
+        near = [one.group() for one in (*before[-1:], *([after] if after else ()))]
+        return any(re.search(said, one) for one in near)
+
+    def _has(self, said: str, places: Sequence[int]) -> bool:
+        """Tell whether a conversation says something near some places; anywhere where there is no place."""
+        theirs = [match.start() for match in re.finditer(rf"\b(?:{said})", self.c.given.lower)]
+        return any(_near(places, at) for at in theirs) if places else bool(theirs)
 
     def _grades(self, segment: Segment, places: Sequence[int]) -> Iterator[tuple[str, int]]:
         for match in _WORD.finditer(self.c.output, segment.begin, segment.end):
             word = match.group().lower()
             rank = words("grade").get(word.removesuffix("ly"))
-            if rank is None:
+            if rank is None or word.startswith(_HOW_OFTEN):
                 continue
-            said = "|".join(other for other, theirs in words("grade").items() if theirs == rank)
-            theirs = [one.start() for one in re.finditer(rf"\b(?:{said})", self.c.given.lower)]
-            if not any(not places or _near(places, at) for at in theirs):
+            if not self._has("|".join(other for other, theirs in words("grade").items() if theirs == rank), places):
                 yield "grade", match.start()
 
     def _causes(self, segment: Segment) -> Iterator[tuple[str, int]]:
@@ -170,3 +244,13 @@ class Alignment:
 
 def _near(places: Sequence[int], at: int) -> bool:
     return bisect_right(places, at + _NEAR) > bisect_left(places, at - _NEAR)
+
+
+@cache
+def _doing() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(words('done'))})\b", re.IGNORECASE)
+
+
+def _said_person(who: str) -> str:
+    """Return how people call a relative (regex)."""
+    return words("person").get(who.lower(), who.lower())

@@ -17,6 +17,7 @@ from builders.medval.judge.comparison import Comparison, Finding, quoted
 from builders.medval.judge.degrees import denies
 from builders.medval.judge.tables import words
 from builders.medval.judge.wording import (
+    LIST_MARK,
     WORD,
     borne_out,
     claim_words,
@@ -38,7 +39,6 @@ _CLINICAL = 3
 _SEVERAL = 3
 # So many clinical words and values that nobody said make a claim: one may be the clinical word for what was said.
 _EVIDENT = 2
-_LIST_MARK = re.compile(r"(?:^[ \t]*|[.;:]\s+|#\s?)(?P<number>\d{1,2})[.)](?!\d)", re.MULTILINE)
 _STOPS_ALL = re.compile(
     r"\b(?:stop|discontinue|hold|withhold|cease|quit)\w* (?:all|any|every|each|the rest) (?:\w+ ){0,3}"
     r"(?:medications?|medicines?|drugs?|treatments?|therap(?:y|ies))\b",
@@ -115,7 +115,7 @@ def is_read(c: Comparison) -> bool:
     """Tell whether each claim of the output was compared: its mentions and all other words and numbers that tell."""
     if any(not borne_out(c, one) for one in c.made.seen) or _strange_words(c) or stops_unheard(c):
         return False
-    passed = {match.start("number") for match in _LIST_MARK.finditer(c.output)}
+    passed = {match.start("number") for match in LIST_MARK.finditer(c.output)}
     passed |= {at for one in c.made.seen for at in range(one.mention.begin, one.mention.end)}
     numbers = [one for one in c.made.numbers if one.begin not in passed and one.values != {1.0}]
     if c.task != "query2question" and not all(one.values & c.given.values or slightly_off(c, one) for one in numbers):

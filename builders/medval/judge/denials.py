@@ -12,19 +12,22 @@ from builders.medval.judge.degrees import denies
 __all__ = ["Denials"]
 
 # A denial reaches so far, up to the end of its clause; in a conversation it may stand anywhere near.
-_REACH, _WIDE = 40, 120
+_REACH, _WIDE = 60, 120
 # A turn so short that has an answer is a question.
 _SHORT = 70
 _DENIAL = re.compile(
     r"\b(?:no|not|none|never|neither|nor|without|den(?:y|ies|ied|ying)|negative for|free of)\b|n't\b", re.IGNORECASE
 )
 _BREAK = re.compile(
-    r"[.;:?!\n]|\b(?:but|except|however|although|so|because|since|if|until|only|just|need\w*|yet)\b", re.IGNORECASE
+    r"[.;:?!\n]|\b(?:we|you|i|he|she|they|but|except|however|although|so|because|since|if|until|only|just|need\w*|yet)\b",
+    re.IGNORECASE,
 )
 _ASKS = re.compile(
-    r"\?|\b(?:any|ever|(?:do|did|does|have|has|had|are|is|was|were) (?:you|he|she|it|they|there)"
+    r"\b(?:any|ever|(?:do|did|does|have|has|had|are|is|was|were) (?:you|he|she|it|they|there)"
     r"|(?:what|how) about|history of)\b"
 )
+# What asks whether all is said.
+_CLOSING = re.compile(r"\bquestions?\b|\bsounds?\b|\banything else\b")
 _NO = re.compile(
     r"\W*(?:\w+\]?:?\s+)?(?:(?:um|uh|well|oh|hm+|ah|doctor)\W+)*(?:no\b|nope|nah|none|never|not\b|negative"
     r"|(?:i|he|she|we)(?: do| did| have| has|'ve)?\s?n[o']t|(?:i )?(?:don't|didn't|haven't|hasn't|doesn't)|uh-uh)",
@@ -58,8 +61,9 @@ class Denials:
             return answered or denies(text, max(begin, at - _WIDE), min(end, at + _WIDE))
         if answered:
             # "Swelling" is a question where "no" answers it; what is planned is none.
-            answered = end - begin < _SHORT or _ASKS.search(text, max(begin, end - _WIDE), end) is not None
-        return _reaches(text[max(begin, at - _REACH) : at]) or (answered and end - at < _WIDE)
+            asked = _ASKS.search(text, max(begin, at - _REACH), at) is not None and end - at < _WIDE
+            answered = (asked or end - begin < _SHORT) and _CLOSING.search(text, at, end) is None
+        return _reaches(text[max(begin, at - _REACH) : at]) or answered
 
 
 def _reaches(before: str) -> bool:

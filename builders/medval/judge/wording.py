@@ -12,6 +12,7 @@ from builders.medval.reading import Seen
 from ehr.spans import Segment
 
 __all__ = [
+    "LIST_MARK",
     "WORD",
     "borne_out",
     "claim_words",
@@ -25,6 +26,7 @@ __all__ = [
 
 WORD = re.compile(r"(?<![\w'-])[A-Za-z][A-Za-z'-]*[A-Za-z](?![\w'])")
 _SHORTEST = 4
+LIST_MARK = re.compile(r"(?:^[ \t]*|[.;:]\s+|#\s?)(?P<number>\d{1,2})[.)](?!\d)", re.MULTILINE)
 # Decades by which a word that is clinical for sure is more frequent in names than in English.
 _FOR_SURE = 2.4
 _PERSON = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr)\.? (?:[A-Z][a-z]+ )?$")

@@ -16,7 +16,7 @@ from functools import cache, cached_property
 
 from builders.medval.judge.comparison import Comparison
 from builders.medval.judge.denials import Denials
-from builders.medval.judge.quantities import Number
+from builders.medval.judge.quantities import SIDE, Number
 from builders.medval.judge.tables import words
 from builders.medval.judge.view import stem
 from builders.medval.judge.wording import LIST_MARK
@@ -30,7 +30,12 @@ _NEAR = 300
 _OFTEN = 8
 # The part of the body stands within so many characters after its side.
 _PART = 24
-_HOW_OFTEN = ("frequent", "occasional")
+# What a time may be said in, beside its own unit.
+_LARGER = {
+    "second": ("minute",), "minute": ("hour",), "hour": ("day",), "day": ("week", "fortnight"),
+    "week": ("fortnight",), "month": ("year",),
+}  # fmt: skip
+_HOW_OFTEN = ("marked", "frequent", "occasional")
 # How much is said within so many characters after a drug.
 _DOSE = 160
 _UNIT = re.compile(r"(?<![/\w])(?P<unit>hour|day|week|month|year)s?\b", re.IGNORECASE)
@@ -41,7 +46,7 @@ _SAID_TIME = re.compile(
     r"[\s-]*(?P<unit>second|minute|hour|day|week|month|year|fortnight)",
     re.IGNORECASE,
 )
-_SIDE = re.compile(r"\b(?:left|right|bilateral(?:ly)?|both)\b", re.IGNORECASE)
+_SIDE = re.compile(rf"\b(?:{SIDE}|bilateral(?:ly)?|both)\b", re.IGNORECASE)
 _PERSON = re.compile(
     r"\b(?:(?:grand|step)?(?P<who>mother|father|brother|sister|aunt|uncle|cousin|son|daughter|wife|husband|parent)s?)\b",
     re.IGNORECASE,
@@ -112,32 +117,35 @@ class Alignment:
 
     def _numbers(self, segment: Segment, places: Sequence[int]) -> Iterator[tuple[str, int]]:
         rates = [one for one in self.c.made.measures if one.base == "day"]
-        said = [one for one in self.c.given.measures if one.base == "day"]
+        for rate in rates:
+            if segment.begin <= rate.begin < segment.end:
+                theirs = (o.begin for o in self.c.given.measures if o.base == "day" and o.values & rate.values)
+                if not any(not places or _near(places, at) for at in theirs):
+                    yield "rate", rate.begin
         for number in self.c.made.numbers:
-            if not segment.begin <= number.begin < segment.end or number.begin in self._passed:
+            inside = segment.begin <= number.begin < segment.end and number.begin not in self._passed
+            if not inside or any(one.begin <= number.begin < one.end for one in rates):
                 continue
-            rate = next((one for one in rates if one.begin <= number.begin < one.end), None)
-            theirs = [one for one in self.c.given.told_numbers if one.values & number.values]
-            if rate is not None:
-                theirs = [Number(one.begin, one.end, one.values) for one in said if one.values & rate.values]
-                if not theirs:
-                    yield "rate", number.begin
-            elif theirs and (unit := _TIME.match(self.c.output, number.end)):
-                theirs = [one for one in theirs if self._is_time(one, unit["unit"].lower())]
-                if not theirs:
+            said = [one for one in self.c.given.told_numbers if one.values & number.values]
+            if said and (unit := _TIME.match(self.c.output, number.end)):
+                said = [one for one in said if self._is_time(one, unit["unit"].lower())]
+                if not said:
                     yield "time", number.begin
-            if theirs and places and number.values != {1.0} and not any(_near(places, one.begin) for one in theirs):
+            if said and places and number.values != {1.0} and not any(_near(places, one.begin) for one in said):
                 yield "number", number.begin
 
     def _is_time(self, one: Number, unit: str) -> bool:
-        if unit in self.c.given.lower[one.begin : one.end]:
+        """Tell whether a number of the conversation counts a unit of time, or larger ones that it was made of."""
+        larger = (unit, *_LARGER.get(unit, ()))
+        if any(word in self.c.given.lower[one.begin : one.end] for word in larger):
             return True
         match = _SAID_TIME.match(self.c.given.lower, one.end)
         return match is not None and match["unit"] in (unit, "fortnight")
 
     def _units(self, segment: Segment) -> Iterator[tuple[str, int]]:
         for match in _UNIT.finditer(self.c.output, segment.begin, segment.end):
-            if match["unit"].lower() not in self.c.given.lower:
+            unit = match["unit"].lower()
+            if not any(one in self.c.given.lower for one in (unit, *_LARGER.get(unit, ()))):
                 yield "unit", match.start()
 
     def _doses(self) -> Iterator[tuple[str, int]]:
@@ -159,17 +167,18 @@ class Alignment:
             side = match.group().lower()[:5]
             parts = _WORD.findall(self.c.output[match.end() : match.end() + _PART])[:2]
             at = [place for part in parts for place in self._said.get(stem(part), ())]
-            beside = {
-                said.group()
-                for place in at
-                for said in _SIDE.finditer(self.c.given.lower, max(0, place - _PART), place)
-            }
             said = "both|bilateral|each" if side in {"both", "bilat"} else side
             theirs = [one.start() for one in re.finditer(rf"\b(?:{said})", self.c.given.lower)]
             near = sorted([*places, *at])
-            other = beside and not any(re.match(said, one) for one in beside)
-            if other or not theirs or (near and not any(_near(near, one) for one in theirs)):
+            if self.is_other_side(said, at) or not theirs or (near and not any(_near(near, one) for one in theirs)):
                 yield "side", match.start()
+
+    def is_other_side(self, said: str, parts: Sequence[int]) -> bool:
+        """Tell whether sides stand right before parts of the body in the conversation, and never the one of the note."""
+        sides = {
+            one.group() for place in parts for one in _SIDE.finditer(self.c.given.lower, max(0, place - _PART), place)
+        }
+        return bool(sides) and not any(re.match(said, one) for one in sides)
 
     def _actions(self, segment: Segment, places: Sequence[int]) -> Iterator[tuple[str, int]]:
         """Yield what is done where the conversation has no word for it near."""

@@ -133,6 +133,8 @@ def _strange_words(c: Comparison) -> tuple[re.Match[str], ...]:
     A segment may say what its input says with some words of its own.
     """
     named = {at for one in c.made.seen if one.mention.cuis for at in range(one.mention.begin, one.mention.end)}
+    # How often something is done is compared as such.
+    named |= {one.begin for one in c.made.measures if c.spoken and one.base == "day"}
     found: list[re.Match[str]] = []
     for telling in telling_words(c):
         unknown = [m for m in telling if m.start() not in named and not known(c, m.group())]

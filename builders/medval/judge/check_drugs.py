@@ -65,6 +65,9 @@ def _elsewhere(c: Comparison, dose: Dose, theirs: Sequence[Measure]) -> bool:
     if dose.measure.base == "day":
         rates = (one for one in c.given.measures if one.base == "day")
         return any(dose.measure.values & rate.values and rate.begin not in taken for rate in rates)
+    # What the conversation says beside the drug stands nowhere in the note.
+    if not any(other.values & one.values for other in theirs for one in c.made.measures):
+        return False
     said = {value for number in c.made.numbers if number.begin == dose.measure.begin for value in number.values}
     return any(said & number.values and number.begin not in taken for number in c.given.told_numbers)
 

@@ -16,16 +16,19 @@ _REACH, _WIDE = 60, 120
 # A turn so short that has an answer is a question.
 _SHORT = 70
 _DENIAL = re.compile(
-    r"\b(?:no|not|none|never|neither|nor|without|den(?:y|ies|ied|ying)|negative for|free of)\b|n't\b", re.IGNORECASE
+    r"\b(?:no|not|none|never|neither|nor|without|unaware|den(?:y|ies|ied|ying)|negative for|free of)\b|n't\b",
+    re.IGNORECASE,
 )
 _BREAK = re.compile(
-    r"[.;:?!\n]|\b(?:we|you|i|he|she|they|but|except|however|although|so|because|since|if|until|only|just|need\w*|yet)\b",
+    r"[.;:?!\n]|\b(?:we|you|i|he|she|they|with|but|except|however|although|so|because|since|if|until|only|just|need\w*|yet)\b",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
     r"\b(?:any|ever|(?:do|did|does|have|has|had|are|is|was|were) (?:you|he|she|it|they|there)"
     r"|(?:what|how) about|history of)\b"
 )
+# What is not so yet is not denied.
+_IF = re.compile(r"\b(?:if|until|unless)\b", re.IGNORECASE)
 # What asks whether all is said.
 _CLOSING = re.compile(r"\bquestions?\b|\bsounds?\b|\banything else\b")
 _NO = re.compile(
@@ -58,7 +61,10 @@ class Denials:
         end = end if end >= 0 else len(text)
         answered = _NO.match(text, end + 1) is not None
         if wide:
-            return answered or denies(text, max(begin, at - _WIDE), min(end, at + _WIDE))
+            answer = text.find("\n", end + 1)
+            return denies(text, max(begin, at - _WIDE), min(end, at + _WIDE)) or (
+                end - at < _WIDE and denies(text, end, answer if answer >= 0 else len(text))
+            )
         if answered:
             # "Swelling" is a question where "no" answers it; what is planned is none.
             asked = _ASKS.search(text, max(begin, at - _REACH), at) is not None and end - at < _WIDE
@@ -69,4 +75,6 @@ class Denials:
 def _reaches(before: str) -> bool:
     """Tell whether a denial in words before a name reaches the name."""
     said = [*_DENIAL.finditer(before)]
-    return bool(said) and _BREAK.search(before, said[-1].end()) is None
+    if not said or _BREAK.search(before, said[-1].end()):
+        return False
+    return _IF.search(before, 0, said[-1].start()) is None

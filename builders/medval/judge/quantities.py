@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Measure", "Number", "Side", "implied_in", "is_measure", "measures_of", "numbers_of", "sides_of"]
+__all__ = ["SIDE", "Measure", "Number", "Side", "implied_in", "is_measure", "measures_of", "numbers_of", "sides_of"]
 
 _SMALL = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -67,7 +67,12 @@ _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-_SIDE = re.compile(r"\b(left|right)\b((?:(?!\bleft\b|\bright\b)[^.,;:?\n]){0,48})", re.IGNORECASE)
+SIDE = (
+    r"left|right(?! (?:at|under|in|on|by|now|here|there|after|when|where|before|away|about|up|so|okay|and|then|i|you|it|the"
+    r"|is|was|that|this|what|above|below|behind|over|across|around|between|near|next|beside)\b)"
+)
+# "Right" is often no side: "right under the heel".
+_SIDE = re.compile(rf"\b({SIDE})\b((?:(?!\bleft\b|\bright\b)[^.,;:?\n]){{0,48}})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,7 +213,9 @@ class Alignment:
         for match in _WORD.finditer(self.c.output, segment.begin, segment.end):
             word = match.group().lower()
             rank = words("grade").get(word.removesuffix("ly"))
-            if rank is None or word.startswith(_HOW_OFTEN):
+            # A grade right before a problem has a check of its own.
+            graded = any(one.mention.begin == match.end() + 1 for one in self.c.made.problems())
+            if rank is None or graded or word.startswith(_HOW_OFTEN):
                 continue
             if not self._has("|".join(other for other, theirs in words("grade").items() if theirs == rank), places):
                 yield "grade", match.start()

@@ -150,17 +150,19 @@ def implied_in(text: str, numbers: Sequence[Number]) -> list[Number]:
     "A week", "a couple", "two and a half", "the sixteenth", "July"; and times in the next smaller unit, "a minute and a
     half" as 90.
     """
+    low = text.lower()
     found = [_implied(match, 1.0) for match in _ONE.finditer(text)]
     found += [
         _implied(match, 0.5 if match["half"] else 12.0 if match["dozen"] else 2.0) for match in _WORDS.finditer(text)
     ]
-    for match in _HALF.finditer(text):
+    for match in _HALF.finditer(text) if "and a half" in low else ():
         said = numbers_of(f"{match['whole']} {match['unit'] or ''}")
         found.append(_implied(match, *{value + 0.5 for one in said for value in one.values} or {1.5}))
     found += [_implied(match, _place(match)) for match in _ORDINAL.finditer(text)]
     found += [
         _implied(match, float(month))
         for month, name in enumerate(_MONTHS, 1)
+        if name in low
         for match in re.finditer(rf"\b{name}\b", text, re.IGNORECASE)
     ]
     found += [_implied(match, 2.0, 14.0) for match in _FORTNIGHT.finditer(text)]

@@ -35,6 +35,7 @@ _AGED = re.compile(r"(?:[ ][A-Z][a-z]+)?,? (?:is|was) (?:an? )?(?:pleasant |\d+[
 
 
 def borne_out(c: Comparison, one: Seen) -> bool:
+    """Tell whether the input names what a mention of the output names; a mention without a concept names nothing."""
     return not one.mention.cuis or c.supported(one) or c.in_lay_words(one)
 
 
@@ -75,6 +76,7 @@ def _tells(c: Comparison, match: re.Match[str]) -> bool:
 
 
 def known(c: Comparison, word: str) -> bool:
+    """Tell whether the input has a word in some form."""
     known = c.given.known
     if word not in known:
         known[word] = _is_known(c, word)
@@ -104,10 +106,12 @@ def _same() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 @cache
 def claim_words() -> re.Pattern[str]:
+    """Return the beginnings of everyday words that carry a claim all the same."""
     return re.compile("|".join(words("claim")), re.IGNORECASE)
 
 
 def is_sure(c: Comparison, word: str) -> bool:
+    """Tell whether a word is clinical for sure."""
     return c.knowledge.plain.lead(word.lower()) >= _FOR_SURE
 
 

@@ -174,7 +174,7 @@ class Alignment:
                 yield "side", match.start()
 
     def is_other_side(self, said: str, parts: Sequence[int]) -> bool:
-        """Tell whether sides stand right before parts of the body in the conversation, and never the one of the note."""
+        """Tell whether sides stand right before a part in the conversation, and never that of the note."""
         sides = {
             one.group() for place in parts for one in _SIDE.finditer(self.c.given.lower, max(0, place - _PART), place)
         }

@@ -68,8 +68,8 @@ _MONTHS = (
     "december",
 )  # fmt: skip
 SIDE = (
-    r"left|right(?! (?:at|under|in|on|by|now|here|there|after|when|where|before|away|about|up|so|okay|and|then|i|you|it|the"
-    r"|is|was|that|this|what|above|below|behind|over|across|around|between|near|next|beside)\b)"
+    r"left|right(?! (?:at|under|in|on|by|now|here|there|after|when|where|before|away|about|up|so|okay|and|then|i|you|it"
+    r"|the|is|was|that|this|what|above|below|behind|over|across|around|between|near|next|beside)\b)"
 )
 # "Right" is often no side: "right under the heel".
 _SIDE = re.compile(rf"\b({SIDE})\b((?:(?!\bleft\b|\bright\b)[^.,;:?\n]){{0,48}})", re.IGNORECASE)

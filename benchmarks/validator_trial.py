@@ -14,7 +14,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.command import parser, run
@@ -192,6 +192,20 @@ def _other_sections(folder: Path, half: str) -> Iterator[Trial]:
                 yield from _appended("mts_dialog, other sections", name, item, section)
 
 
+def visits(path: Path, half: str) -> Iterator[Trial]:
+    """Yield the cases of a file of visits: two faithful notes, one with a planted error, and another case's note."""
+    read = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    cases = [case for case in read if HALVES[stable_hash(0, case["id"]) % 2] == half]
+    items = [(case["id"], _item("dialogue2note", case["id"], case["conversation"])) for case in cases]
+    for case, (name, item) in zip(cases, items, strict=True):
+        yield Trial("visits, clean", name, item, case["note"])
+        yield Trial("visits, clean again", name, item, case["note_again"])
+        yield Trial(f"visits, planted error: {case['error_kind']}", name, item, case["unsafe"])
+        yield from _appended("visits", name, item, case["note"])
+    noted = [(name, replace(item, reference=case["note"])) for case, (name, item) in zip(cases, items, strict=True)]
+    yield from _others("visits", noted)
+
+
 def _others(source: str, items: Sequence[tuple[str, Item]]) -> Iterator[Trial]:
     mixed = sorted(items, key=lambda one: stable_hash(2, one[0]))
     for (name, item), (other, theirs) in zip(mixed, [*mixed[1:], *mixed[:1]], strict=True):
@@ -232,15 +246,16 @@ def main(arguments: Sequence[str]) -> int:
     options = parser(
         "validator_trial", __doc__ or "", "python -m benchmarks.validator_trial --texts DIR --workspace DIR"
     )
-    options.add_argument("--texts", type=Path, required=True)
+    options.add_argument("--texts", type=Path, default=Path("texts"))
     options.add_argument("--workspace", type=Path, required=True)
+    options.add_argument("--visits", type=Path, help="a file of visits (JSON lines), in place of the texts")
     options.add_argument("--half", choices=HALVES, default="developed")
     options.add_argument("--save", type=Path)
     given = options.parse_args(list(arguments))
     workspace = Workspace.existing(given.workspace)
     with connect(workspace.warehouse, workspace.settings.run, read_only=True) as connection:
         _, validator = open_rules(workspace, connection, MedvalSettings(), {})
-        found = list(trials(given.texts, given.half))
+        found = list(visits(given.visits, given.half) if given.visits else trials(given.texts, given.half))
         begin = time.process_time()
         told = tell(validator, found)
     seconds = time.process_time() - begin

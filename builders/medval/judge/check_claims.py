@@ -8,32 +8,37 @@ read, and an output with such a word is never called borne out.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 
+from builders.medval.judge.alignment import Alignment
 from builders.medval.judge.check_details import slightly_off
 from builders.medval.judge.check_drugs import stops_unheard
 from builders.medval.judge.comparison import Comparison, Finding, quoted
 from builders.medval.judge.degrees import denies
 from builders.medval.judge.tables import words
-from builders.medval.judge.view import american
-from builders.medval.reading import Seen
+from builders.medval.judge.wording import (
+    LIST_MARK,
+    WORD,
+    borne_out,
+    claim_words,
+    is_name,
+    is_sure,
+    known,
+    stands_alone,
+    telling_words,
+)
+from ehr.spans import Segment
 
 __all__ = ["claims", "is_read", "stopped_treatment"]
 
-_WORD = re.compile(r"(?<![\w'-])[A-Za-z][A-Za-z'-]*[A-Za-z](?![\w'])")
-_SHORTEST = 4
 # Words of its own that a segment may have for each of its telling words; of a note on a conversation, more.
-_OWN_WORDS = {False: 1 / 3, True: 1}
+_OWNWORDS = {False: 1 / 3, True: 1}
 # What a note on a conversation pays for a word of its own that is clinical or carries a claim.
 _CLINICAL = 3
-# Decades by which a word that is clinical for sure is more frequent in names than in English.
-_FOR_SURE = 2.4
-# So many words that nobody said are a claim, whatever they are.
+# So many words that nobody said are a claim if one of them carries one.
 _SEVERAL = 3
-_LIST_MARK = re.compile(r"(?:^[ \t]*|[.;:]\s+|#\s?)(?P<number>\d{1,2})[.)](?!\d)", re.MULTILINE)
-_PERSON = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr)\.? (?:[A-Z][a-z]+ )?$")
-# A person is who has an age: whatever the name, it says nothing of the illness.
-_AGED = re.compile(r"(?:[ ][A-Z][a-z]+)?,? (?:is|was) (?:an? )?(?:pleasant |\d+[- ]year)")
+# So many clinical words and values that nobody said make a claim: one may be the clinical word for what was said.
+_EVIDENT = 2
 _STOPS_ALL = re.compile(
     r"\b(?:stop|discontinue|hold|withhold|cease|quit)\w* (?:all|any|every|each|the rest) (?:\w+ ){0,3}"
     r"(?:medications?|medicines?|drugs?|treatments?|therap(?:y|ies))\b",
@@ -50,12 +55,12 @@ def claims(c: Comparison) -> list[Finding]:
         return _foreign(c)
     for one in c.made.seen:
         wanted = one.polarity != "absent" if one.mention.kind == "procedure" else one.polarity == "present"
-        if one.mention.kind in {"procedure", "finding"} and wanted and not _borne_out(c, one):
+        if one.mention.kind in {"procedure", "finding"} and wanted and not borne_out(c, one):
             text = f"the output names a {one.mention.kind} that the input does not name"
             found.append(quoted("strange_claim", text, c, one.mention.begin, one.mention.end))
     for match in _strange_words(c):
         kind = _kind_by_ending(match.group())
-        if kind is None and _is_name(c.output, match):
+        if kind is None and is_name(c.output, match):
             kind = "thing"
         if kind is None and _is_told(c, match.start()):
             kind = "plan or finding"
@@ -72,26 +77,29 @@ def _foreign(c: Comparison) -> list[Finding]:
     a note denies nobody need have asked for.
     """
     found = []
-    for segment, telling in zip(c.made.segments, _telling(c), strict=True):
-        if denies(c.output, segment.begin, segment.end):
+    for segment, telling in zip(c.made.segments, telling_words(c), strict=True):
+        if not telling or denies(c.output, segment.begin, segment.end) or not stands_alone(c, segment):
             continue
-        named = [one for one in c.made.seen if segment.begin <= one.mention.begin < segment.end and one.mention.cuis]
-        # Disorders and drugs that a release names have checks of their own.
-        if any(one.mention.kind in {"disorder", "drug"} or _borne_out(c, one) for one in named):
-            continue
-        if _is_evident(c, telling) and not any(_known(c, m.group()) or c.half_said(m.group()) for m in telling):
+        if _weight(c, segment, telling) >= _EVIDENT:
             text = "the output says something of which the input says nothing"
             found.append(quoted("strange_claim", text, c, telling[0].start(), telling[-1].end()))
     return found
 
 
-def _is_evident(c: Comparison, telling: list[re.Match[str]]) -> bool:
-    """Tell whether words that nobody said make a claim: several, or one that is clinical for sure."""
-    return len(telling) >= _SEVERAL or any(_is_sure(c, match.group()) for match in telling)
+def _weight(c: Comparison, segment: Segment, telling: list[re.Match[str]]) -> int:
+    """Count what makes an unsaid sentence a claim: clinical words, values, several words that carry a claim.
 
-
-def _is_sure(c: Comparison, word: str) -> bool:
-    return c.knowledge.plain.lead(word.lower()) >= _FOR_SURE
+    Everyday words alone are how people say the same otherwise.
+    """
+    numbers = [one for one in c.made.numbers if segment.begin <= one.begin < segment.end]
+    counted = {one.begin for one in numbers}
+    # An abbreviation stands for words that people say.
+    words = (m.group() for m in telling if m.start() not in counted and not m.group()[1:].isupper())
+    clinical = {word.lower() for word in words if word.lower() not in c.knowledge.plain}
+    values = [one for one in numbers if not one.values & c.given.values]
+    said = any(known(c, match.group()) or c.half_said(match.group()) for match in telling)
+    carried = not said and len(telling) >= _SEVERAL and any(claim_words().match(match.group()) for match in telling)
+    return len(clinical) + bool(values) + 2 * carried
 
 
 def stopped_treatment(c: Comparison) -> list[Finding]:
@@ -105,19 +113,17 @@ def stopped_treatment(c: Comparison) -> list[Finding]:
 
 def is_read(c: Comparison) -> bool:
     """Tell whether each claim of the output was compared: its mentions and all other words and numbers that tell."""
-    if any(not _borne_out(c, one) for one in c.made.seen) or _strange_words(c) or stops_unheard(c):
+    if any(not borne_out(c, one) for one in c.made.seen) or _strange_words(c) or stops_unheard(c):
         return False
-    passed = {match.start("number") for match in _LIST_MARK.finditer(c.output)}
+    passed = {match.start("number") for match in LIST_MARK.finditer(c.output)}
     passed |= {at for one in c.made.seen for at in range(one.mention.begin, one.mention.end)}
     numbers = [one for one in c.made.numbers if one.begin not in passed and one.values != {1.0}]
     if c.task != "query2question" and not all(one.values & c.given.values or slightly_off(c, one) for one in numbers):
         return False
+    if c.task != "query2question" and c.spoken and not Alignment(c).is_borne_out():
+        return False
     # Where no word tells anything, nothing was compared.
-    return bool(c.made.seen) or any(_tells(c, match) for match in _WORD.finditer(c.output))
-
-
-def _borne_out(c: Comparison, one: Seen) -> bool:
-    return not one.mention.cuis or c.supported(one) or c.in_lay_words(one)
+    return bool(c.made.seen) or any(telling_words(c))
 
 
 @lru_cache(maxsize=2)
@@ -127,78 +133,28 @@ def _strange_words(c: Comparison) -> tuple[re.Match[str], ...]:
     A segment may say what its input says with some words of its own.
     """
     named = {at for one in c.made.seen if one.mention.cuis for at in range(one.mention.begin, one.mention.end)}
+    # How often something is done is compared as such.
+    named |= {one.begin for one in c.made.measures if c.spoken and one.base == "day"}
     found: list[re.Match[str]] = []
-    for telling in _telling(c):
-        unknown = [m for m in telling if m.start() not in named and not _known(c, m.group())]
+    for telling in telling_words(c):
+        unknown = [m for m in telling if m.start() not in named and not known(c, m.group())]
         costs = {match: cost for match in unknown if (cost := _cost(c, match))}
-        if sum(costs.values()) > max(1, _OWN_WORDS[c.spoken] * len(telling)) or len(unknown) == len(telling):
+        if sum(costs.values()) > max(1, _OWNWORDS[c.spoken] * len(telling)) or len(unknown) == len(telling):
             costs = {}
         found += [match for match in unknown if match not in costs]
     return tuple(found)
 
 
-@lru_cache(maxsize=2)
-def _telling(c: Comparison) -> list[list[re.Match[str]]]:
-    """Return the words of each segment that tell something."""
-    return [
-        [match for match in _WORD.finditer(c.output, segment.begin, segment.end) if _tells(c, match)]
-        for segment in c.made.segments
-    ]
-
-
-def _tells(c: Comparison, match: re.Match[str]) -> bool:
-    word = match.group()
-    low = word.lower().removesuffix("'s")
-    if (len(word) < _SHORTEST and not word.isupper()) or _is_empty(c, low):
-        return False
-    if _PERSON.search(c.output, max(0, match.start() - 24), match.start()):
-        return False
-    return not (word.istitle() and _AGED.match(c.output, match.end()))
-
-
 def _cost(c: Comparison, match: re.Match[str]) -> int:
     """Return how much of what a segment may say in words of its own a word takes; 0: it is never one of these."""
     word = match.group()
-    if word.isupper() or _is_name(c.output, match) or (_is_sure(c, word) and not c.half_said(word)):
+    if word.isupper() or is_name(c.output, match) or (is_sure(c, word) and not c.half_said(word)):
         return 0
-    if word.lower() in c.knowledge.plain and not _claims().match(word):
+    if word.lower() in c.knowledge.plain and not claim_words().match(word):
         return 1
     if not c.spoken or _kind_by_ending(word):
         return 0
     return _CLINICAL
-
-
-def _known(c: Comparison, word: str) -> bool:
-    known = c.given.known
-    if word not in known:
-        known[word] = _is_known(c, word)
-    return known[word]
-
-
-def _is_known(c: Comparison, word: str) -> bool:
-    low = word.lower().removesuffix("'s")
-    if c.worded(word) or american(low) in c.given.american or (c.spoken and c.spelt_out(word)):
-        return True
-    if any(low.startswith(begin) and pattern.search(c.input) for begin, pattern in _same()):
-        return True
-    parts = low.split("-")
-    return len(parts) > 1 and all(len(part) < _SHORTEST or _is_empty(c, part) or _known(c, part) for part in parts)
-
-
-def _is_empty(c: Comparison, low: str) -> bool:
-    """Tell whether a word in lower case says nothing of a patient."""
-    return low in words("neutral") or (low in c.knowledge.plain.frequent and not _claims().match(low))
-
-
-@cache
-def _same() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    pairs = words("same").items()
-    return tuple((begin, re.compile(rf"(?:\b|(?<= ))(?:{said})", re.IGNORECASE)) for begin, said in pairs)
-
-
-@cache
-def _claims() -> re.Pattern[str]:
-    return re.compile("|".join(words("claim")), re.IGNORECASE)
 
 
 def _kind_by_ending(word: str) -> str | None:
@@ -209,10 +165,4 @@ def _kind_by_ending(word: str) -> str | None:
 def _is_told(c: Comparison, place: int) -> bool:
     """Tell whether a word stands in a sentence that says what is done, or what the problem is."""
     begin, end = next(((s.begin, s.end) for s in c.made.segments if s.begin <= place < s.end), (0, len(c.output)))
-    return any(word.lower() in words("telling") for word in _WORD.findall(c.output[begin:end]))
-
-
-def _is_name(text: str, match: re.Match[str]) -> bool:
-    """Tell whether a word is a name: it has a capital where no sentence begins."""
-    before = text[: match.start()].rstrip(" ")
-    return match.group()[0].isupper() and match.group()[1:].islower() and before[-1:].isalpha()
+    return any(word.lower() in words("telling") for word in WORD.findall(c.output[begin:end]))

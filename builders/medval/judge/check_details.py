@@ -7,7 +7,7 @@ from functools import cache
 
 from builders.medval.judge.check_drugs import other_doses
 from builders.medval.judge.comparison import Comparison, Finding, quoted
-from builders.medval.judge.quantities import Number, is_measure, sides_of
+from builders.medval.judge.quantities import SIDE, Number, Side, is_measure, sides_of
 from builders.medval.judge.tables import words
 from builders.medval.judge.view import stem
 
@@ -34,6 +34,9 @@ _CLOCK_BEFORE, _CLOCK_AFTER = re.compile(r"\d[:/]$"), re.compile(r"[:/]\d|s\b")
 _OWN_PART = re.compile(
     r" (?:heart|ventric\w*|atri\w*|bundle branch|main|coronary|circumflex|anterior descending)", re.I
 )
+# A side is said right before the part, or within so many characters of it.
+_BESIDE, _SAID = 24, 120
+_SIDES = re.compile(rf"\b(?:{SIDE})\b")
 # The name of what was measured stands within so many characters before the number.
 _NAMED = 24
 
@@ -45,12 +48,22 @@ def sides(c: Comparison) -> list[Finding]:
     given = sides_of(c.input, everyday)
     for side in sides_of(c.output, everyday):
         theirs = {other.side for other in given if other.parts & side.parts}
-        if theirs and side.side not in theirs:
+        if theirs and side.side not in theirs and not (c.spoken and _said_near(c, side)):
             part = _OWN_PART.match(c.output, side.end)
             text = "the output puts this on the other side of the body than the input"
             text = "the output names another part of the body than the input" if part else text
             found.append(quoted("laterality", text, c, side.begin, part.end() if part else side.end))
     return found
+
+
+def _said_near(c: Comparison, side: Side) -> bool:
+    """Tell whether a conversation says a side anywhere near one of the parts that a note names with it."""
+    parts = [match.start() for part in side.parts for match in re.finditer(rf"\b{part}", c.given.lower)]
+    beside = {one for at in parts for one in _SIDES.findall(c.given.lower, max(0, at - _BESIDE), at)}
+    if beside:
+        return side.side in beside
+    said = [match.start() for match in re.finditer(rf"\b{side.side}\b", c.given.lower)]
+    return any(abs(at - place) <= _SAID for place in parts for at in said)
 
 
 def measured(c: Comparison) -> list[Finding]:
@@ -61,7 +74,7 @@ def measured(c: Comparison) -> list[Finding]:
     named = {dose.measure.begin for dose, _ in other_doses(c)}
     named |= {dose.measure.begin for dose in c.made.doses if not c.supported(dose.drug)}
     for one in c.made.numbers:
-        if one.begin in named or one.values & c.given.values or not _is_value(c, one):
+        if one.begin in named or (one.values & c.given.values and not _is_other_time(c, one)) or not _is_value(c, one):
             continue
         if not aged and _AGE.match(c.output, one.end):
             continue
@@ -69,6 +82,18 @@ def measured(c: Comparison) -> list[Finding]:
         text = "the output gives a value that the input does not have"
         found.append(quoted("slight_number" if slightly_off(c, one) else "number", text, c, *whole.span()))
     return found
+
+
+def _is_other_time(c: Comparison, number: Number) -> bool:
+    """Tell whether a time of a note has a number that the conversation has in other units of time only."""
+    unit = _TIME.match(c.output, number.end) if c.spoken else None
+    said = [one for one in c.given.told_numbers if one.values & number.values] if unit else []
+    theirs = [_TIME.match(c.input, one.end) for one in said]
+    return (
+        unit is not None
+        and bool(theirs)
+        and all(one is not None and one["unit"].lower() != unit["unit"].lower() for one in theirs)
+    )
 
 
 def slightly_off(c: Comparison, number: Number) -> bool:
@@ -95,6 +120,8 @@ def _is_value(c: Comparison, number: Number) -> bool:
     in_name = any(one.mention.begin <= number.begin < one.mention.end for one in c.made.seen)
     if in_name or not c.output[number.begin].isdigit() or re.search(r"\w-?$|(?:^|\n)[^\w]*$", before):
         return False
+    if c.spoken and number.values & c.given.values:
+        return True
     if not c.spoken or slightly_off(c, number):
         return True
     clock = _CLOCK_BEFORE.search(before) or _CLOCK_AFTER.match(c.output, number.end)
@@ -104,9 +131,15 @@ def _is_value(c: Comparison, number: Number) -> bool:
     said = re.findall(r"[a-z]\w+", re.split(r"[.;\n]", before.lower())[-1])
     name = next((stem(word) for word in reversed(said) if word not in c.knowledge.plain.frequent), None)
     aged = _AGE.match(c.output, number.end)
+    unit = _TIME.match(c.output, number.end)
     return any(
-        (name and name in c.given.lower[max(0, other.begin - _NAMED) : other.begin])
-        or (aged and _AGE.match(c.input, other.end))
+        # What was said in its place stands nowhere in the note, and is of the same kind.
+        not other.values & c.made.values
+        and (unit is None) == (_TIME.match(c.input, other.end) is None)
+        and (
+            (name and name in c.given.lower[max(0, other.begin - _NAMED) : other.begin])
+            or (aged and _AGE.match(c.input, other.end))
+        )
         for other in c.given.numbers
     )
 

@@ -12,6 +12,7 @@ from builders.medval.judge.knowledge import Knowledge
 from builders.medval.judge.quantities import Measure
 from builders.medval.judge.tables import contraindications, drug_groups
 from builders.medval.judge.view import Dose, View
+from builders.medval.judge.wording import stands_alone
 from builders.medval.reading import Seen
 
 __all__ = ["actions", "doses", "drugs", "other_doses", "stops_unheard"]
@@ -64,8 +65,11 @@ def _elsewhere(c: Comparison, dose: Dose, theirs: Sequence[Measure]) -> bool:
     if dose.measure.base == "day":
         rates = (one for one in c.given.measures if one.base == "day")
         return any(dose.measure.values & rate.values and rate.begin not in taken for rate in rates)
+    # What the conversation says beside the drug stands nowhere in the note.
+    if not any(other.values & one.values for other in theirs for one in c.made.measures):
+        return False
     said = {value for number in c.made.numbers if number.begin == dose.measure.begin for value in number.values}
-    return any(said & number.values and number.begin not in taken for number in c.given.numbers)
+    return any(said & number.values and number.begin not in taken for number in c.given.told_numbers)
 
 
 def drugs(c: Comparison) -> list[Finding]:
@@ -76,7 +80,7 @@ def drugs(c: Comparison) -> list[Finding]:
         if mention.assertion.value == "allergy" or not mention.cuis:
             continue
         if one.family & c.given_families:
-            if _allergic(c, one):
+            if _allergic(c, one) and not (c.spoken and not _is_given(c, one)):
                 text = "the output gives a drug that the input says the patient is allergic to"
                 found.append(quoted("allergic_drug", text, c, mention.begin, mention.end))
             continue
@@ -84,10 +88,27 @@ def drugs(c: Comparison) -> list[Finding]:
         everyday = mention.text.lower() in c.knowledge.plain or _is_class(c, one)
         if c.supported(one) or (c.spoken and everyday and not c.knowledge.is_critical(mention)):
             continue
+        if c.spoken and c.task != "query2question" and not _is_evident(c, one):
+            continue
         rule, text = _stranger_drug(c, one)
         if rule:
             found.append(quoted(rule, text, c, mention.begin, mention.end))
     return found
+
+
+def _is_given(c: Comparison, one: Seen) -> bool:
+    """Tell whether a note says how much of a drug is taken, or that it is."""
+    return any(dose.drug is one for dose in c.made.doses) or any(done == "on" for done, _ in _actions(c.made, one, 50))
+
+
+def _is_evident(c: Comparison, one: Seen) -> bool:
+    """Tell whether a drug of a note is none of the conversation's by another name.
+
+    It is given, or stands alone, or a drug of the conversation has no place in the note.
+    """
+    if _is_given(c, one) or stands_alone(c, c.segment(one)):
+        return True
+    return any(not other.family & c.made_families for other in c.given.drugs() if other.mention.cuis)
 
 
 def _allergic(c: Comparison, one: Seen) -> bool:

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 
 from builders.medval.judge.comparison import Comparison, Finding, quoted
 from builders.medval.judge.degrees import denies, hedged, is_somebodys, qualifier_after, word_before
+from builders.medval.judge.denials import Denials
 from builders.medval.judge.tables import diagnosis_groups, words
 from builders.medval.judge.view import LONG, stem
+from builders.medval.judge.wording import stands_alone
 from builders.medval.reading import Seen
 
 __all__ = ["certainties", "gradings", "modifiers", "polarities", "problems", "strange_subject"]
@@ -55,6 +57,8 @@ def problems(c: Comparison) -> list[Finding]:
         if mention.kind != "disorder" and not replaces:
             continue
         if c.task != "query2question" and (c.in_lay_words(one) or c.hinted(one) or _is_risk(c, one)):
+            continue
+        if c.task != "query2question" and c.spoken and not stands_alone(c, c.segment(one)):
             continue
         if serious and c.task == "query2question":
             text = "the output asks about a grave problem that the input does not name"
@@ -147,7 +151,7 @@ def _stands_for(c: Comparison, one: Seen, names: Sequence[str]) -> bool:
     if not names or one.family & (c.given_families | c.given.unclear):
         return False
     text = one.mention.text
-    if c.has(text) or c.abbreviated(text) or c.in_lay_words(one):
+    if c.has(text) or c.abbreviated(text) or c.in_lay_words(one) or c.half_said(text):
         return False
     kin = {cui for name in names for cui in c.knowledge.concepts(name)[:1]}
     return any(
@@ -188,27 +192,16 @@ def polarities(c: Comparison) -> list[Finding]:
 def _is_plain(c: Comparison, one: Seen) -> bool:
     """Tell whether note and conversation leave no doubt whether a problem is there, however far a negation reaches.
 
-    A note that says that it is there denies nothing in the sentence; a conversation says so in no question or denial,
-    and says that it is not there wherever it has a word of the name.
+    A note that says that it is there denies nothing in the sentence, and a conversation that denies it does so wherever
+    it has a word of the name; one that says that it is there denies nothing near.
     """
-    theirs = c.given.like(one.family)
+    theirs = [other.mention.begin for other in c.given.like(one.family)]
     if one.polarity == "absent":
-        return not any(_is_open(c.input, other.mention.begin, other.mention.end) for other in theirs)
-    begin, end = next(((s.begin, s.end) for s in c.made.segments if s.begin <= one.mention.begin < s.end), (0, 0))
-    told = {at for other in theirs for at in range(other.mention.begin, other.mention.end)}
-    said = (place for word in re.findall(r"\w{4,}", one.mention.text.lower()) for place in _places(c.given.lower, word))
-    return not denies(c.output, begin, end) and all(place in told for place in said)
-
-
-def _places(text: str, word: str) -> list[int]:
-    return [match.start() for match in re.finditer(rf"\b{stem(word)}", text)]
-
-
-def _is_open(text: str, begin: int, end: int) -> bool:
-    """Tell whether a line of a conversation asks for what it names, or denies something."""
-    start, stop = text.rfind("\n", 0, begin) + 1, text.find("\n", end)
-    line = text[start : stop if stop >= 0 else len(text)]
-    return denies(line, 0, len(line)) or re.search(r"\b(?:any|or)\b|\?", line, re.IGNORECASE) is not None
+        return Denials(c).differ(theirs, ours=True)
+    segment = c.segment(one)
+    words_of_it = re.findall(r"\w{4,}", one.mention.text.lower())
+    theirs += [m.start() for word in words_of_it for m in re.finditer(rf"\b{stem(word)}", c.given.lower)]
+    return not denies(c.output, segment.begin, segment.end) and Denials(c).differ(theirs, ours=False)
 
 
 def gradings(c: Comparison) -> list[Finding]:

@@ -17,6 +17,7 @@ from builders.medval.judge.plain import elements_of, forms_of
 from builders.medval.judge.tables import words
 from builders.medval.judge.view import LONG, View, stem
 from builders.medval.reading import Seen
+from ehr.spans import Segment
 from ground.contracts.rows_text import MedvalTask
 
 __all__ = ["Comparison", "Finding", "quoted", "read_ahead"]
@@ -74,6 +75,10 @@ class Comparison:
     def made_families(self) -> frozenset[str]:
         """All concepts of the output."""
         return self.made.families
+
+    def segment(self, one: Seen) -> Segment:
+        """Return the sentence of the output in which a mention begins."""
+        return next(part for part in self.made.segments if part.begin <= one.mention.begin < part.end)
 
     def worded(self, text: str) -> bool:
         """Tell whether the input has the telling words of a phrase, in some form or spelling."""

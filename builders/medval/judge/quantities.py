@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Measure", "Number", "Side", "implied_in", "is_measure", "measures_of", "numbers_of", "sides_of"]
+__all__ = ["SIDE", "Measure", "Number", "Side", "implied_in", "is_measure", "measures_of", "numbers_of", "sides_of"]
 
 _SMALL = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -49,12 +49,30 @@ _RATE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _ONE = re.compile(r"\b(?:an?|next|last|per|each|every|this)\s(?:\w+\s)?(?:hour|day|week|month|year)\b", re.IGNORECASE)
-_HALF = re.compile(r"\b(\w+)(?: \w+)? and a half\b", re.IGNORECASE)
+_HALF = re.compile(r"\b(?P<whole>\w+)(?P<unit> \w+)? and a half\b", re.IGNORECASE)
+_WORDS = re.compile(r"\b(?:a couple|(?P<half>half)|(?P<dozen>dozen))\b", re.IGNORECASE)
+_ORDINALS = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    "twentieth",
+)  # fmt: skip
+_ORDINAL = re.compile(
+    rf"\b(?:(?P<tens>twenty|thirty)[ -])?(?P<one>{'|'.join(_ORDINALS)})\b|\bthirtieth\b", re.IGNORECASE
+)
+_SPAN = re.compile(r"[\s-]*(?P<unit>minute|hour|day|week|year)(?:s?|s? and a half)\b", re.IGNORECASE)
+# How many of the next smaller unit make one.
+_SMALLER = {"minute": 60, "hour": 60, "day": 24, "week": 7, "year": 12}
+_FORTNIGHT = re.compile(r"\bfortnight\b", re.IGNORECASE)
 _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-_SIDE = re.compile(r"\b(left|right)\b((?:(?!\bleft\b|\bright\b)[^.,;:?\n]){0,48})", re.IGNORECASE)
+SIDE = (
+    r"left|right(?! (?:at|under|in|on|by|now|here|there|after|when|where|before|away|about|up|so|okay|and|then|i|you|it"
+    r"|the|is|was|that|this|what|above|below|behind|over|across|around|between|near|next|beside)\b)"
+)
+# "Right" is often no side: "right under the heel".
+_SIDE = re.compile(rf"\b({SIDE})\b((?:(?!\bleft\b|\bright\b)[^.,;:?\n]){{0,48}})", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +144,46 @@ def _with(value: int, count: int) -> set[int]:
     return {value + count} if value and fits else {value, count, int(f"{value}{count}")}
 
 
-def implied_in(text: str) -> set[float]:
-    """Return the numbers that words imply: "a week", "next month", "a couple", "July"."""
+def implied_in(text: str, numbers: Sequence[Number]) -> list[Number]:
+    """Return the numbers that words imply, with their places.
+
+    "A week", "a couple", "two and a half", "the sixteenth", "July"; and times in the next smaller unit, "a minute and a
+    half" as 90.
+    """
     low = text.lower()
-    found = {1.0} if _ONE.search(text) else set()
-    found |= {value for word, value in (("couple", 2.0), ("half", 0.5), ("dozen", 12.0)) if word in low}
-    halves = _HALF.finditer(text) if "and a half" in low else ()
-    found |= {value + 0.5 for match in halves for one in numbers_of(match[1]) for value in one.values}
-    return found | {float(month) for month, name in enumerate(_MONTHS, 1) if name in low}
+    found = [_implied(match, 1.0) for match in _ONE.finditer(text)]
+    found += [
+        _implied(match, 0.5 if match["half"] else 12.0 if match["dozen"] else 2.0) for match in _WORDS.finditer(text)
+    ]
+    for match in _HALF.finditer(text) if "and a half" in low else ():
+        said = numbers_of(f"{match['whole']} {match['unit'] or ''}")
+        found.append(_implied(match, *{value + 0.5 for one in said for value in one.values} or {1.5}))
+    found += [_implied(match, _place(match)) for match in _ORDINAL.finditer(text)]
+    found += [
+        _implied(match, float(month))
+        for month, name in enumerate(_MONTHS, 1)
+        if name in low
+        for match in re.finditer(rf"\b{name}\b", text, re.IGNORECASE)
+    ]
+    found += [_implied(match, 2.0, 14.0) for match in _FORTNIGHT.finditer(text)]
+    return found + [smaller for one in (*numbers, *found) if (smaller := _in_smaller_unit(text, one))]
+
+
+def _implied(match: re.Match[str], *values: float) -> Number:
+    return Number(match.start(), match.end(), frozenset(values))
+
+
+def _place(match: re.Match[str]) -> float:
+    tens = {"twenty": 20, "thirty": 30}.get((match["tens"] or "").lower(), 0)
+    return float(tens + _ORDINALS.index(match["one"].lower()) + 1 if match["one"] else 30)
+
+
+def _in_smaller_unit(text: str, one: Number) -> Number | None:
+    """Return a time in the next smaller unit; its unit stands after the number, or within what implies it."""
+    match = _SPAN.match(text, one.end) or next(_SPAN.finditer(text, one.begin, one.end), None)
+    if match is None:
+        return None
+    return Number(one.begin, match.end(), frozenset(value * _SMALLER[match["unit"].lower()] for value in one.values))
 
 
 def measures_of(text: str, numbers: list[Number]) -> list[Measure]:

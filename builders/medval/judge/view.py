@@ -96,7 +96,12 @@ class View(TextView):
     @cached_property
     def values(self) -> frozenset[float]:
         """What the numbers may mean."""
-        return frozenset(value for number in self.numbers for value in number.values) | implied_in(self.text)
+        return frozenset(value for number in self.told_numbers for value in number.values)
+
+    @cached_property
+    def told_numbers(self) -> list[Number]:
+        """The numbers, and those that words imply."""
+        return [*self.numbers, *implied_in(self.text, self.numbers)]
 
     @cached_property
     def measures(self) -> list[Measure]:

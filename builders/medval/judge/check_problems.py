@@ -135,7 +135,8 @@ def _is_risk(c: Comparison, one: Seen) -> bool:
 
 def _is_sibling(c: Comparison, one: Seen) -> bool:
     """Tell whether a diagnosis stands in the place of another of its group: the input has that one, the output not."""
-    return _stands_for(c, one, diagnosis_groups().get(one.mention.text.lower(), ()))
+    name = one.mention.text
+    return not c.half_said(name) and _stands_for(c, one, diagnosis_groups().get(name.lower(), ()))
 
 
 def _is_opposite(c: Comparison, one: Seen) -> bool:
@@ -151,7 +152,7 @@ def _stands_for(c: Comparison, one: Seen, names: Sequence[str]) -> bool:
     if not names or one.family & (c.given_families | c.given.unclear):
         return False
     text = one.mention.text
-    if c.has(text) or c.abbreviated(text) or c.in_lay_words(one) or c.half_said(text):
+    if c.has(text) or c.abbreviated(text) or c.in_lay_words(one):
         return False
     kin = {cui for name in names for cui in c.knowledge.concepts(name)[:1]}
     return any(

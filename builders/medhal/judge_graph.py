@@ -77,6 +77,8 @@ class GraphJudge:
             "create or replace temp table labelled as select id, subject_id, hadm_id, predicate, head_cui, tail_cui, "
             f"head_name, tail_name, replaced_end from read_parquet({files})"
         )
+        # Of what validate asks of statements, only their ends count here.
+        self._connection.execute("create or replace temp table said as select distinct head_cui, tail_cui from labelled")
         set_variables(self._connection, {**self._settings.attesting()})
         for step in (COVER, "builders/medhal/record_fact_end"):
             self._connection.execute(sql_text(step))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ground.errors import escaped
 
@@ -20,18 +18,21 @@ LINE_SECONDS = 30.0
 
 def warn(message: str) -> None:
     """Write a message for a person to standard error, with nothing in it that a terminal would obey."""
-    Console(stderr=True, soft_wrap=True, markup=False, highlight=False).print(escaped(message))
+    sys.stderr.write(f"{escaped(message)}\n")
 
 
 @contextmanager
 def progress(title: str, total: int | None) -> Iterator[Advance]:
     """Yield a function that moves on by n: a bar on a terminal, else a line on standard error twice a minute."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield _lines(title, total)
         return
+    # Imported here: a verb that shows no bar starts without it.
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total)
         yield lambda n: bar.advance(task, n)
 

@@ -37,8 +37,8 @@ _CLOSES = re.compile(
 )
 _ARTICLE = re.compile(r"\b(an?) $", re.IGNORECASE)
 _FORM = re.compile(r"[^.;\n]*?\b(puff|spray|drop|patch|inhal|cream|ointment|inject)", re.IGNORECASE)
-# What a question says of what follows: a word with its preposition ("rates for"), or a verb.
-_LEAD = re.compile(r"([\w'-]+(?: (?:for|of|on|about|with|to|from|in|by))?) (?:(?:an?|the) )?$")
+# What a question says of what follows: its last words with a preposition ("recurrence rates for"), or a verb.
+_LEAD = re.compile(r"(?:([\w'-]+) )?([\w'-]+(?: (?:for|of|on|about|with|to|from|in|by))?) (?:(?:an?|the) )?$")
 _ALONE_IN_LINE = re.compile(
     r"(?P<mark>[ \t]*(?:\d{1,2}[.)]|[-*•#])?[ \t]*)(?P<name>[^\n]+?)[.:]?[ \t]*(?:\n\s*(?P<next>[^\n]*)|$)"
 )
@@ -116,15 +116,21 @@ def named(scene: Scene) -> Iterator[tuple[Seen, Name]]:
         kind = "drug" if one.mention.kind == "drug" else "problem"
         frame = _FORM.match(scene.text, end) if kind == "drug" else _ARTICLE.search(scene.text, 0, begin)
         place = (kind, heads, strength > one.mention.end, plural and not heads, frame[1].lower() if frame else "")
-        led = _LEAD.search(scene.text, 0, begin) if question else None
+        lead = _lead(scene.text, begin) if question else ""
         whole = (begin, end) in {(one.mention.begin, one.mention.end), (one.mention.begin, strength)}
         heading = heads and _is_heading(scene.text, begin, end)
         yield (
             one,
-            Name(
-                begin, end, text, place, one.mention.cuis[:1], one.family, led[1].lower() if led else "", whole, heading
-            ),
+            Name(begin, end, text, place, one.mention.cuis[:1], one.family, lead, whole, heading),
         )
+
+
+def _lead(text: str, begin: int) -> str:
+    """Return the phrase that a name in a question goes with; what is no noun before it tells nothing."""
+    match = _LEAD.search(text.lower(), 0, begin)
+    if match is None:
+        return ""
+    return match[2] if match[1] is None or match[1] in words("function") else f"{match[1]} {match[2]}"
 
 
 def _is_heading(text: str, begin: int, end: int) -> bool:

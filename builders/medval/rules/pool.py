@@ -37,8 +37,8 @@ _CLOSES = re.compile(
 )
 _ARTICLE = re.compile(r"\b(an?) $", re.IGNORECASE)
 _FORM = re.compile(r"[^.;\n]*?\b(puff|spray|drop|patch|inhal|cream|ointment|inject)", re.IGNORECASE)
-# What a question says of what follows: its last words with a preposition ("recurrence rates for"), or a verb.
-_LEAD = re.compile(r"(?:([\w'-]+) )?([\w'-]+(?: (?:for|of|on|about|with|to|from|in|by))?) (?:(?:an?|the) )?$")
+# What a question says of what follows: a noun with a preposition ("rates for").
+_LEAD = re.compile(r"([\w'-]+ (?:for|of|on|about|with|to|from|in|by)) (?:(?:an?|the) )?$", re.IGNORECASE)
 _ALONE_IN_LINE = re.compile(
     r"(?P<mark>[ \t]*(?:\d{1,2}[.)]|[-*•#])?[ \t]*)(?P<name>[^\n]+?)[.:]?[ \t]*(?:\n\s*(?P<next>[^\n]*)|$)"
 )
@@ -116,21 +116,23 @@ def named(scene: Scene) -> Iterator[tuple[Seen, Name]]:
         kind = "drug" if one.mention.kind == "drug" else "problem"
         frame = _FORM.match(scene.text, end) if kind == "drug" else _ARTICLE.search(scene.text, 0, begin)
         place = (kind, heads, strength > one.mention.end, plural and not heads, frame[1].lower() if frame else "")
-        lead = _lead(scene.text, begin) if question else ""
+        lead = _LEAD.search(scene.text, 0, begin) if question else None
         whole = (begin, end) in {(one.mention.begin, one.mention.end), (one.mention.begin, strength)}
         heading = heads and _is_heading(scene.text, begin, end)
         yield (
             one,
-            Name(begin, end, text, place, one.mention.cuis[:1], one.family, lead, whole, heading),
+            Name(
+                begin,
+                end,
+                text,
+                place,
+                one.mention.cuis[:1],
+                one.family,
+                lead[1].lower() if lead else "",
+                whole,
+                heading,
+            ),
         )
-
-
-def _lead(text: str, begin: int) -> str:
-    """Return the phrase that a name in a question goes with; what is no noun before it tells nothing."""
-    match = _LEAD.search(text.lower(), 0, begin)
-    if match is None:
-        return ""
-    return match[2] if match[1] is None or match[1] in words("function") else f"{match[1]} {match[2]}"
 
 
 def _is_heading(text: str, begin: int, end: int) -> bool:
@@ -223,18 +225,18 @@ class Pool:
         return found.get(name.place, ())
 
     def suits(self, scene: Scene, name: Name | Subject, other: Name | Subject) -> bool:
-        """Tell whether another question says of such a thing what this one says: "survival rates" are no heartburn's.
+        """Tell whether other questions say of such a thing what this one says: "survival rates" are no heartburn's.
 
-        Such is a problem or drug as grave. One with nouns beside it ("stroke recovery") keeps the phrase that it has.
+        What some say of a problem or drug that is not grave is said of grave ones as well, not the reverse. A name with
+        nouns beside it ("stroke recovery") keeps the phrase that it has.
         """
-        if isinstance(name, Subject) or isinstance(other, Subject) or not name.lead:
+        if isinstance(name, Subject) or isinstance(other, Subject) or scene.item.task != "query2question":
             return True
         if not other.is_whole and other.lead != name.lead:
             return False
-        return not self._led[self._kind(name.lead, other)] <= {scene.item.origin.inner_id}
-
-    def _kind(self, lead: str, name: Name) -> tuple[str, str, bool]:
-        return lead, name.place[0], any(map(self._knowledge.is_grave, name.cuis))
+        graves = {False, any(map(self._knowledge.is_grave, other.cuis))}
+        said = set[str]().union(*(self._led[name.lead, other.place[0], grave] for grave in graves))
+        return not name.lead or len(said - {scene.item.origin.inner_id}) > _ALONE
 
     @cached_property
     def _led(self) -> defaultdict[tuple[str, str, bool], set[str]]:
@@ -242,7 +244,8 @@ class Pool:
         found: defaultdict[tuple[str, str, bool], set[str]] = defaultdict(set)
         for scene in self._scenes:
             for _, name in named(scene):
-                found[self._kind(name.lead, name)].add(scene.item.origin.inner_id)
+                grave = any(map(self._knowledge.is_grave, name.cuis))
+                found[name.lead, name.place[0], grave].add(scene.item.origin.inner_id)
         return found
 
     def odds_of_grave(self, name: Name | Subject) -> float:

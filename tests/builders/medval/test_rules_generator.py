@@ -401,7 +401,8 @@ def test_a_name_comes_only_where_a_question_says_its_phrase_of_such_a_thing(rule
     treated, gout = names["gout"]
     assert not pool.suits(scene, lymphoma, gout)
     assert not pool.suits(treated, gout, names["gout toe surgery"][1])
-    more = Pool([*peers, question("", "What are the survival rates for migraine?")], rules.knowledge)
+    said = ("What are the survival rates for migraine?", "What are the survival rates for anemia?")
+    more = Pool([*peers, *(item("query2question", "", one, one) for one in said)], rules.knowledge)
     assert more.suits(scene, lymphoma, gout)
 
 

@@ -225,27 +225,23 @@ class Pool:
         return found.get(name.place, ())
 
     def suits(self, scene: Scene, name: Name | Subject, other: Name | Subject) -> bool:
-        """Tell whether other questions say of such a thing what this one says: "survival rates" are no heartburn's.
+        """Tell whether other questions say of problems, or drugs, what this one says: "survival rates" are no heartburn's.
 
-        What some say of a problem or drug that is not grave is said of grave ones as well, not the reverse. A name with
-        nouns beside it ("stroke recovery") keeps the phrase that it has.
+        What few say fits few names. A name with nouns beside it ("stroke recovery") keeps the phrase that it has.
         """
         if isinstance(name, Subject) or isinstance(other, Subject) or scene.item.task != "query2question":
             return True
         if not other.is_whole and other.lead != name.lead:
             return False
-        graves = {False, any(map(self._knowledge.is_grave, other.cuis))}
-        said = set[str]().union(*(self._led[name.lead, other.place[0], grave] for grave in graves))
-        return not name.lead or len(said - {scene.item.origin.inner_id}) > _ALONE
+        return not name.lead or len(self._led[name.lead, other.place[0]] - {scene.item.origin.inner_id}) > _ALONE
 
     @cached_property
-    def _led(self) -> defaultdict[tuple[str, str, bool], set[str]]:
-        """Which questions say a phrase of a problem or drug, grave or not."""
-        found: defaultdict[tuple[str, str, bool], set[str]] = defaultdict(set)
+    def _led(self) -> defaultdict[tuple[str, str], set[str]]:
+        """Which questions say a phrase of a problem or drug."""
+        found: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         for scene in self._scenes:
             for _, name in named(scene):
-                grave = any(map(self._knowledge.is_grave, name.cuis))
-                found[name.lead, name.place[0], grave].add(scene.item.origin.inner_id)
+                found[name.lead, name.place[0]].add(scene.item.origin.inner_id)
         return found
 
     def odds_of_grave(self, name: Name | Subject) -> float:

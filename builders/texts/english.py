@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Set
+from functools import cache, lru_cache
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
 
 from ehr.lexicon import ENGLISH_WORDS
 from ground import ROOT
 from ground.storage.tables import read_table
 
-__all__ = ["is_broken", "is_damaged", "stray_capitals", "unknown_words"]
+__all__ = ["is_broken", "is_damaged", "is_misspelt", "stray_capitals", "unknown_words"]
 
 _ENDS = re.compile(r"[.!?][\"'”’)\]]*$")
 _WORD = re.compile(r"[a-z]{4,}")
+# Shorter words, and words with capitals or hyphens, are too often names or abbreviations.
+_WHOLE = re.compile(r"(?<![\w'’/.-])[a-z]{7,}(?![\w'’/-])")
+_BRITISH = re.compile(r"(?:is(?:e[sd]?|ing|ations?)|ll(?:ed|ing))$")
 _CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}(?= [a-z]|[.,;]|$)")
 _BEGINNING = 5
 _ENDING = re.compile(r"(?:s|es|d|ed|ing|ly|al|ally|ion|ions|or|ors|ity|ies|ive)$")
@@ -78,10 +85,38 @@ def unknown_words(sentence: str, document: str) -> int:
     """
     begun = {word[: max(_BEGINNING, len(word) - 3)] for word in _WORD.findall(document.lower())}
     words = {word for word in _WORD.findall(sentence.lower()) if not _CARDINAL.fullmatch(word)} - _english()
-    return sum(word[: max(_BEGINNING, len(word) - 3)] not in begun and not _formed(word) for word in words)
+    return sum(word[: max(_BEGINNING, len(word) - 3)] not in begun and not _formed(word, _english()) for word in words)
 
 
-def _formed(word: str) -> bool:
-    """Tell whether a word is an ordinary one with an ending."""
+@lru_cache(maxsize=2)
+def _known(names: frozenset[str]) -> frozenset[str]:
+    return _english() | names
+
+
+def is_misspelt(text: str, document: str, names: frozenset[str]) -> bool:
+    """Tell whether a text has a word that English, words of names and its document lack, one letter off a known word.
+
+    The first and the last letter must agree: another ending is another form of a word, not a slip.
+
+    >>> names = frozenset({"ulcerative"})
+    >>> [is_misspelt(f"He has {said} colitis.", "", names) for said in ("ulceratice", "ulcerative", "ulceration")]
+    [True, False, False]
+    """
+    known = _known(names)
+    words = {word for word in _WHOLE.findall(text) if not _CARDINAL.fullmatch(word) and not _BRITISH.search(word)}
+    strange = [word for word in words - known - set(_WORD.findall(document.lower())) if not _formed(word, known)]
+    return any(
+        process.extractOne(
+            word,
+            [one for one in known if one[0] == word[0] and one[-1] == word[-1]],
+            scorer=OSA.distance,
+            score_cutoff=1,
+        )
+        for word in strange
+    )
+
+
+def _formed(word: str, known: Set[str]) -> bool:
+    """Tell whether a word is a known one with an ending."""
     stems = {word[: found.start()] for at in range(len(word)) if (found := _ENDING.match(word, at))}
-    return bool({*stems, *(f"{stem}{last}" for stem in stems for last in ("e", "y"))} & _english())
+    return bool({*stems, *(f"{stem}{last}" for stem in stems for last in ("e", "y"))} & known)

@@ -217,7 +217,9 @@ class Alignment:
             graded = any(one.mention.begin == match.end() + 1 for one in self.c.made.problems())
             if rank is None or graded or word.startswith(_HOW_OFTEN):
                 continue
-            if not self._has("|".join(other for other, theirs in words("grade").items() if theirs == rank), places):
+            # Where the grade itself is said is no place of what it grades.
+            beside = sorted(set(places) - set(self._places_of(word)))
+            if not self._has("|".join(other for other, theirs in words("grade").items() if theirs == rank), beside):
                 yield "grade", match.start()
 
     def _causes(self, segment: Segment) -> Iterator[tuple[str, int]]:

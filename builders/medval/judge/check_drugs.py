@@ -31,10 +31,17 @@ def doses(c: Comparison) -> list[Finding]:
         rule, kind = ("frequency", "frequency") if measure.base == "day" else ("dose", "strength")
         # Strength and frequency together make the daily dose.
         decades = sum(more for another, more in other if another.drug is drug)
-        rule = "critical_dose" if c.knowledge.is_critical(drug.mention) or abs(decades) >= _TENFOLD else rule
+        harmful = decades >= _TENFOLD or (decades <= -_TENFOLD and _treats_serious(c, drug))
+        rule = "critical_dose" if c.knowledge.is_critical(drug.mention) or harmful else rule
         text = f"the output gives another {kind} for this drug than the input"
         found.append(quoted(rule, text, c, drug.mention.begin, measure.end))
     return found
+
+
+def _treats_serious(c: Comparison, drug: Seen) -> bool:
+    """Tell whether a drug treats a serious problem that the input names: too little of it harms."""
+    treated = frozenset[str]().union(*(c.knowledge.treated_by(cui) for cui in drug.family))
+    return any(one.family & treated and c.knowledge.is_serious(one.mention) for one in c.given.problems())
 
 
 @lru_cache(maxsize=2)

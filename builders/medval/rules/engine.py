@@ -60,5 +60,6 @@ def open_rules(
     graph = ConceptGraph.open(workspace.graph)
     with connection.cursor() as cursor:
         in_names = dict(run_sql(cursor, "builders/medval/name_word").fetchall())
+        of_names = frozenset(word for (word,) in run_sql(cursor, "builders/medval/known_word").fetchall())
     validator = RulesValidator(judging.Knowledge(graph, reader, PlainWords(in_names)))
-    return RulesGenerator(Knowledge(graph, reader), settings.seed, validator, peers), validator
+    return RulesGenerator(Knowledge(graph, reader, of_names), settings.seed, validator, peers), validator

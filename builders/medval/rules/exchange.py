@@ -9,6 +9,7 @@ from builders.medval.reading import Seen
 from builders.medval.rules.pool import Name, Subject, drawn, draws, named
 from builders.medval.rules.quantities import Measured, measured_of, numbers_of
 from builders.medval.rules.scene import Scene
+from builders.medval.rules.view import Amount
 from ground.stable import stable_unit
 
 __all__ = ["other_names", "other_rates", "other_strengths", "other_subjects", "other_values"]
@@ -33,7 +34,7 @@ def other_names(scene: Scene, *, kind: str, grave: bool, reason: bool = False) -
     for one, name in named(scene):
         if name.place[0] != kind or not scene.in_input(one) or one.mention.assertion.value in _NOT_GIVEN:
             continue
-        if kind == "problem" and _is_main(scene, one):
+        if kind == "problem" and (name.is_heading or _is_main(scene, one)):
             continue
         because = _BECAUSE.search(scene.text, max(0, name.begin - 24), name.begin) is not None
         if because is not reason and not grave:
@@ -79,6 +80,7 @@ def _newcomer(scene: Scene, name: Name | Subject, comes: bool | None, *, grave: 
     pool = draws(scene.pool.in_place(name), *scene.name, name.begin)
     fit = (other for other in pool if any(map(scene.knowledge.is_grave, other.cuis)) is comes)
     # What must not be given here weighs more than level 3, too.
+    fit = (other for other in fit if scene.pool.suits(scene, name, other))
     return next((other for other in fit if _is_strange(scene, other) and (grave or not scene.weighs(other.cuis))), None)
 
 
@@ -112,7 +114,9 @@ def _is_strange(scene: Scene, name: Name | Subject) -> bool:
 def other_strengths(scene: Scene, *, critical: bool) -> list[Edit]:
     """Write another strength of the unit than the input gives for the drug.
 
-    It is critical where the drug is grave by class or by what it treats here, and where it is ten times or a tenth.
+    It is critical where the drug is grave by class or by what it treats here, and where it is ten times as much; too
+    little harms where what it treats is grave. It keeps its place among the drug's other strengths: who increases a
+    drug "from 10 mg to 20 mg" does not increase it to 4 mg.
     """
     found = []
     for amount in scene.made.amounts:
@@ -120,14 +124,29 @@ def other_strengths(scene: Scene, *, critical: bool) -> list[Edit]:
         value, theirs = amount.number.values[0], _given_strengths(scene, drug)
         if value not in theirs or drug.mention.assertion.value in _NOT_GIVEN:
             continue
+        beside = _beside(scene, amount)
         for written in draws(scene.pool.strengths.get(amount.unit, []), *scene.name, amount.number.begin):
             other = numbers_of(written)[0].values[0]
             times = min(max(other, one) / max(min(other, one), _LEAST) for one in (value, *theirs))
-            if times >= _TIMES and (scene.is_grave(drug) or times >= _TENFOLD) is critical:
+            if times < _TIMES or any((other > one) is not (value > one) for one in beside):
+                continue
+            if (scene.is_grave(drug) or (times >= _TENFOLD and other > value)) is critical:
                 rule = "critical_dose" if critical else "dose"
                 found.append(scene.edit(rule, amount.number.begin, amount.number.end, written, "not of the input"))
                 break
     return found
+
+
+def _beside(scene: Scene, amount: Amount) -> set[float]:
+    """Return the other strengths of a drug in both texts, and the numbers between its name and a strength."""
+    begin, end = amount.drug.mention.end, amount.number.begin
+    between = {value for one in scene.made.numbers if begin <= one.begin < end for value in one.values}
+    said = (
+        one.number.values[0]
+        for one in (*scene.made.amounts, *scene.given.amounts)
+        if one.unit == amount.unit and one.drug.family & amount.drug.family
+    )
+    return {*between, *said} - {amount.number.values[0]}
 
 
 def _given_strengths(scene: Scene, drug: Seen) -> set[float]:

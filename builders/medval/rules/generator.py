@@ -13,7 +13,7 @@ from builders.medval.rules.knowledge import Knowledge
 from builders.medval.rules.pool import Pool
 from builders.medval.rules.reference import departs
 from builders.medval.rules.scene import Scene, apply_edit
-from builders.texts.english import is_broken
+from builders.texts.english import is_broken, is_misspelt
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import RISK_LEVELS, RiskLevel
 from ground.stable import stable_hash
@@ -128,7 +128,7 @@ class RulesGenerator:
 
     def _disputed(self, item: Item, output: Output) -> Refusal | None:
         """Return why the generator itself does not take a reference for an output without an error."""
-        if is_broken(output.text):
+        if is_broken(output.text) or is_misspelt(output.text, item.input, self.knowledge.in_names):
             return Refusal("reference_broken_english")
         return Refusal("reference_departs") if departs(self.scene(item, output.text)) else None
 

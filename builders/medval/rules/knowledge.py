@@ -23,8 +23,10 @@ _FORBIDDEN = "contraindicated_with"
 class Knowledge(Concepts):
     """The graph and the reader, with what was looked up kept."""
 
-    def __init__(self, graph: ConceptGraph, reader: TextReader) -> None:
+    def __init__(self, graph: ConceptGraph, reader: TextReader, in_names: frozenset[str]) -> None:
+        """Take what texts are read with, and the words that names of the release are made of."""
         super().__init__(graph, reader)
+        self.in_names = in_names
         self._bears_on: dict[str, frozenset[str]] = {}
 
     def same_name(self, one: str, other: str) -> bool:

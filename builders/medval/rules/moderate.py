@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 from builders.medval.items import Edit
+from builders.medval.reading import Seen
 from builders.medval.rules.edit_tables import words
 from builders.medval.rules.polarity import flips
 from builders.medval.rules.pool import drawn
@@ -48,8 +49,8 @@ def changed_actions(scene: Scene, *, critical: bool) -> list[Edit]:
         after = words("action")[match["verb"].lower()]
         begin = one.mention.begin - len(before) + match.start("verb")
         verb = match["verb"]
-        # "We will start her on" cannot become "avoid her on".
-        if after in {"avoid", "withhold"} and match.group()[len(verb) :].strip():
+        # "We will start her on" cannot become "avoid her on", and nobody avoids 500 mg once daily.
+        if after in {"avoid", "withhold"} and (match.group()[len(verb) :].strip() or _is_dosed(scene, one)):
             continue
         # "Continue on" is said, "discontinue on" is not.
         if match.group()[len(verb) :].lower().startswith(" on"):
@@ -63,6 +64,11 @@ def changed_actions(scene: Scene, *, critical: bool) -> list[Edit]:
         rule = "critical_action" if critical else "action"
         found.append(scene.edit(rule, begin, begin + len(verb), after, "what the input says is done is reversed"))
     return found
+
+
+def _is_dosed(scene: Scene, drug: Seen) -> bool:
+    """Tell whether a text says how much of a drug is taken, or how often."""
+    return any(said.drug is drug for said in (*scene.made.amounts, *scene.made.rates))
 
 
 @cache

@@ -8,7 +8,7 @@ references turn it: an edited output reads like a reference, of another input.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,6 +37,11 @@ _CLOSES = re.compile(
 )
 _ARTICLE = re.compile(r"\b(an?) $", re.IGNORECASE)
 _FORM = re.compile(r"[^.;\n]*?\b(puff|spray|drop|patch|inhal|cream|ointment|inject)", re.IGNORECASE)
+# What a question says of what follows: a noun with a preposition ("rates for").
+_LEAD = re.compile(r"([\w'-]+ (?:for|of|on|about|with|to|from|in|by)) (?:(?:an?|the) )?$", re.IGNORECASE)
+_ALONE_IN_LINE = re.compile(
+    r"(?P<mark>[ \t]*(?:\d{1,2}[.)]|[-*•#])?[ \t]*)(?P<name>[^\n]+?)[.:]?[ \t]*(?:\n\s*(?P<next>[^\n]*)|$)"
+)
 _LONGEST = 60
 # A beginning that so many questions have is no form; so many words are a beginning, or a subject.
 _ALONE, _OPENING = 1, 8
@@ -45,7 +50,13 @@ _MANIFOLD = re.compile(r"[,;(]|\b(?:and|it|they|this)\b")
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A problem, or a drug with the strength that directly follows it, as a reference writes it."""
+    """A problem, or a drug with the strength that directly follows it, as a reference writes it.
+
+    Attributes:
+        lead: the phrase that it goes with in a question ("risks of").
+        is_whole: it has no nouns beside it.
+        is_heading: it is a line of its own over the text that belongs to it.
+    """
 
     begin: int
     end: int
@@ -53,6 +64,9 @@ class Name:
     place: Place
     cuis: tuple[str, ...]
     family: frozenset[str]
+    lead: str
+    is_whole: bool
+    is_heading: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +116,32 @@ def named(scene: Scene) -> Iterator[tuple[Seen, Name]]:
         kind = "drug" if one.mention.kind == "drug" else "problem"
         frame = _FORM.match(scene.text, end) if kind == "drug" else _ARTICLE.search(scene.text, 0, begin)
         place = (kind, heads, strength > one.mention.end, plural and not heads, frame[1].lower() if frame else "")
-        yield one, Name(begin, end, text, place, one.mention.cuis[:1], one.family)
+        lead = _LEAD.search(scene.text, 0, begin) if question else None
+        whole = (begin, end) in {(one.mention.begin, one.mention.end), (one.mention.begin, strength)}
+        heading = heads and _is_heading(scene.text, begin, end)
+        yield (
+            one,
+            Name(
+                begin,
+                end,
+                text,
+                place,
+                one.mention.cuis[:1],
+                one.family,
+                lead[1].lower() if lead else "",
+                whole,
+                heading,
+            ),
+        )
+
+
+def _is_heading(text: str, begin: int, end: int) -> bool:
+    """Tell whether a name is alone in its line and the next line is no further entry of its list."""
+    line = _ALONE_IN_LINE.match(text, text.rfind("\n", 0, begin) + 1)
+    if line is None or (line.start("name"), line.end("name")) != (begin, end) or not line["next"]:
+        return False
+    mark, following = (re.sub(r"\d+", "0", one.strip()) for one in (line["mark"], line["next"]))
+    return not mark or mark != following[: len(mark)]
 
 
 def _phrase(scene: Scene, one: Seen) -> tuple[int, int]:
@@ -184,6 +223,26 @@ class Pool:
         """Return what may stand where a name stands."""
         found: Mapping[Any, Sequence[Name | Subject]] = self.subjects if isinstance(name, Subject) else self.names
         return found.get(name.place, ())
+
+    def suits(self, scene: Scene, name: Name | Subject, other: Name | Subject) -> bool:
+        """Tell whether other questions say of problems, or drugs, what this one says: "survival rates" are no heartburn's.
+
+        What few say fits few names. A name with nouns beside it ("stroke recovery") keeps the phrase that it has.
+        """
+        if isinstance(name, Subject) or isinstance(other, Subject) or scene.item.task != "query2question":
+            return True
+        if not other.is_whole and other.lead != name.lead:
+            return False
+        return not name.lead or len(self._led[name.lead, other.place[0]] - {scene.item.origin.inner_id}) > _ALONE
+
+    @cached_property
+    def _led(self) -> defaultdict[tuple[str, str], set[str]]:
+        """Which questions say a phrase of a problem or drug."""
+        found: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        for scene in self._scenes:
+            for _, name in named(scene):
+                found[name.lead, name.place[0]].add(scene.item.origin.inner_id)
+        return found
 
     def odds_of_grave(self, name: Name | Subject) -> float:
         """Return how many of the names in a place are grave, to one that is not."""

@@ -10,7 +10,7 @@ from builders.medval.items import Edit, Item, Output
 from builders.medval.rules import slight
 from builders.medval.rules.edit_tables import weights
 from builders.medval.rules.generator import RULES, RULES_TASKS, RulesGenerator, refusal_of
-from builders.medval.rules.pool import Pool
+from builders.medval.rules.pool import Pool, named
 from builders.medval.rules.reference import departs as reference_departs
 from builders.medval.rules.scene import apply_edit, entries_of
 from builders.texts.origin import Refusal
@@ -85,6 +85,8 @@ def test_a_rule_makes_its_change(rules: Engine, rule: str, one: Item, change: tu
         ("omit_context", note("He has back pain at night.")),  # a note need not say all
         ("dose", note("Start omeprazole 20 mg.")),  # the input gives another strength: nothing true to change
         ("action", note("Continue warfarin.")),
+        ("action", note("Start omeprazole 40 mg a day.")),  # nobody avoids so much of a drug a day
+        ("other_problem", note("1. Anemia.\n2. Hypertension.\n- Continue lisinopril.")),  # a heading over text
         ("number", note("Blood pressure 150/95.")),
         ("number", note("We will recheck her hemoglobin A1c.")),
         ("laterality", note("He is all right now.")),
@@ -163,8 +165,8 @@ def test_a_drug_weighs_by_its_class_and_by_what_it_treats_here(rules: Engine) ->
 def test_a_question_is_exchanged_with_the_nouns_beside_its_problem(rules: Engine) -> None:
     given = "Is there gout surgery?"
     assert drawn(rules, "other_problem", "query2question", given, "Where is gout toe surgery done?") == set()
-    changes = drawn(rules, "other_problem", "query2question", given, "Who knows about gout toe surgery?")
-    assert {before for before, _ in changes} == {"gout toe surgery"}
+    scene = rules.generator.scene(question(given, ""), "Who knows about gout toe surgery?")
+    assert [(name.text, name.lead) for _, name in named(scene)] == [("gout toe surgery", "knows about")]
 
 
 def test_words_that_no_reference_says_are_not_turned_to(rules: Engine) -> None:
@@ -250,7 +252,7 @@ def test_answers_do_not_depend_on_the_batch_or_its_order(rules: Engine) -> None:
     ]
     reverse = rules.generator.perturb(ITEMS[::-1], clean[::-1], levels[::-1])[::-1]
     assert together == alone == reverse
-    knowledge = type(rules.knowledge)(rules.knowledge.graph, rules.knowledge.reader)
+    knowledge = type(rules.knowledge)(rules.knowledge.graph, rules.knowledge.reader, rules.knowledge.in_names)
     fresh = RulesGenerator(knowledge, 42, rules.validator, rules.peers)
     assert fresh.perturb(ITEMS, clean, levels) == together
 
@@ -289,6 +291,10 @@ def test_a_reference_that_the_validator_disputes_is_no_clean_output(rules: Engin
         ("This is likely a stroke.", "[doctor] i'm concerned you might be having a stroke .", "reference_departs"),
         ("This may be a stroke.", "[doctor] i'm concerned you might be having a stroke .", None),
         ("He has a ulcer.", "[doctor] you have an ulcer .", "reference_broken_english"),
+        ("He has pneumomia.", "[doctor] you have pneumonia .", "reference_broken_english"),
+        ("He has pneumomia.", "[doctor] you have pneumomia .", None),  # of the input
+        ("His count is within a normal limits.", "[doctor] the count is fine .", "reference_broken_english"),
+        ("Does ectopic pregnancies run in families?", "[doctor] hi .", "reference_broken_english"),
     ],
 )  # fmt: skip
 def test_a_reference_that_departs_from_its_input_is_no_clean_output(
@@ -370,6 +376,34 @@ def test_why_the_patient_came_is_not_exchanged_in_a_note(rules: Engine) -> None:
     given = "[doctor] you have anemia .\n[patient] and my hypertension ?\n[doctor] it is fine ."
     changed = drawn(rules, "other_problem", "dialogue2note", given, "1. Hypertension.\n2. Anemia.")
     assert {before for before, _ in changed} == {"Hypertension"}
+
+
+def test_a_strength_keeps_its_place_among_those_of_its_drug(rules: Engine) -> None:
+    given = "[doctor] we will raise the omeprazole from 40 milligrams to 60 milligrams ."
+    changed = drawn(rules, "dose", "dialogue2note", given, "Increase omeprazole from 40 mg to 60 mg.")
+    assert changed == {("40", "5"), ("40", "20"), ("60", "500")}
+
+
+def test_too_little_weighs_4_only_where_a_grave_problem_is_treated(rules: Engine) -> None:
+    given = "[doctor] you take omeprazole 400 milligrams a day ."
+    assert {before for before, _ in drawn(rules, "dose", "dialogue2note", given, "Omeprazole 400 mg.")} == {"400"}
+    assert drawn(rules, "critical_dose", "dialogue2note", given, "Omeprazole 400 mg.") == set()
+
+
+def test_a_name_comes_only_where_a_question_says_its_phrase_of_such_a_thing(rules: Engine) -> None:
+    asked = ("What are the survival rates for lymphoma?", "What are the treatments for gout?")
+    peers = [question(f"About {said}", said) for said in (*asked, "Who knows about gout toe surgery?")]
+    peers = [item(one.task, one.reference or "", one.reference, f"peer {n}") for n, one in enumerate(peers)]
+    pool = Pool(peers, rules.knowledge)
+    names = {name.text: (scene, name) for scene in pool._scenes for _, name in named(scene)}
+    assert set(names) == {"lymphoma", "gout", "gout toe surgery"}
+    scene, lymphoma = names["lymphoma"]
+    treated, gout = names["gout"]
+    assert not pool.suits(scene, lymphoma, gout)
+    assert not pool.suits(treated, gout, names["gout toe surgery"][1])
+    said = ("What are the survival rates for migraine?", "What are the survival rates for anemia?")
+    more = Pool([*peers, *(item("query2question", "", one, one) for one in said)], rules.knowledge)
+    assert more.suits(scene, lymphoma, gout)
 
 
 def test_a_chamber_of_the_heart_has_no_other_side(rules: Engine) -> None:

@@ -26,12 +26,17 @@ from ground.storage.tables import Row, read_table
 from ground.storage.warehouse import database_config, open_database
 from ground.storage.workspace import Workspace
 
-__all__ = ["SOURCE", "denials", "read_facts"]
+__all__ = ["SOURCE", "denials", "is_counted", "read_facts"]
 
 SOURCE = "mimic"
 RECORD_CLAIM = "{statement}, and this patient's record documents both {head} and {tail}."
 ROWS_AT_ONCE = 2_000
 _PASSING = re.compile(r"[a-z]{3,}(?:ive|ile|uric|ated|etic|emic)", re.IGNORECASE)
+_COUNTED = re.compile(
+    r".*\b(?:system (?:disorder|disease)|(?!(?:depressive|bipolar|anxiety|panic|mood|stress|personality|psychotic"
+    r"|affective|compulsive|adjustment|conduct|eating|use|spectrum|hyperactivity)\b)[a-z]+ disorder)",
+    re.IGNORECASE,
+)
 
 
 @cache
@@ -113,6 +118,22 @@ def _overstates(row: Mapping[str, Any]) -> bool:
     ends = [(row[f"{span['role']}_name"], span["text"]) for span in row["spans"]]
     ends += [(row[f"wrong_{span['role']}_name"], span["text"]) for span in row["wrong_spans"]]
     return any(_is_overstated(name, text, row["context"]) for name, text in ends)
+
+
+def is_counted(name: str) -> bool:
+    """Tell whether a class has a name that is counted, so that it wants an article: not a psychiatric diagnosis.
+
+    >>> is_counted("digestive system disorder"), is_counted("eye disorder"), is_counted("depressive disorder")
+    (True, True, False)
+    """
+    return _COUNTED.fullmatch(name) is not None
+
+
+def _lacks_article(row: Mapping[str, Any]) -> bool:
+    """Tell whether a name would lack its article; "belongs to the class X" needs none."""
+    names = [row[f"{which}{end}_name"] for which in ("", "wrong_") for end in ("head", "tail")]
+    names += [name for name in (row["known_head"], row["known_tail"]) if name]
+    return row["predicate"] not in TAXONOMIC and any(map(is_counted, names))
 
 
 def _explanation(row: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
@@ -221,6 +242,8 @@ def read_facts(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tall
             for row in batch.to_pylist():
                 if _overstates(row):
                     tally.drop(SOURCE, "name_says_more_than_record")
+                elif _lacks_article(row):
+                    tally.drop(SOURCE, "name_lacks_article")
                 else:
                     yield _pair(row, sentences)
     finally:

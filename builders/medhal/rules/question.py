@@ -89,7 +89,7 @@ def statement_of(question: str, option: str) -> Written | Refusal:
     option = " ".join(plain(option).split()).rstrip(" .;,")
     if option.lower() in {"yes", "no"}:
         made = yes_no(" ".join(plain(question).split()), option.lower() == "yes")
-        bare = isinstance(made, Written) and any(map(begins_bare, made.text.split(": ")))
+        bare = isinstance(made, Written) and begins_bare(made.text)
         return Refusal("broken_english") if bare else _checked(made)
     asked = _normal(split_question(question)[1])
     telegraphic = not WHICH_OF.search(asked)

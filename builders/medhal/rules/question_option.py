@@ -31,6 +31,7 @@ class Option:
     """An option as it was read.
 
     Attributes:
+        text: as it stands behind a colon: a noun phrase without its capital.
         inside: as it stands inside a sentence.
         lacks_noun: it ends with an adjective (``Left middle cerebral``): the question's noun belongs to it.
         bare: a numeral or a letter, which means nothing without the question's noun.
@@ -50,7 +51,7 @@ def read_option(text: str) -> Option:
     """Read an option that is one phrase or sentence."""
     last, kind = text.lower().split()[-1], option_kind(text)
     return Option(
-        text=text,
+        text=lowered(text) if kind == "noun" else text,
         inside=_inside(text, kind),
         kind=kind,
         plural=is_plural(text),

@@ -11,6 +11,7 @@ from builders.texts.edits.model import article_of
 
 __all__ = [
     "AUXILIARIES",
+    "BE",
     "agree",
     "articled",
     "begins_bare",
@@ -210,7 +211,7 @@ def begins_bare(text: str) -> bool:
     end = next(
         (at for at, word in enumerate(low) if at and (word in closes or finite(word) or not word[0].isalnum())), 0
     )
-    owned = any(word.endswith(("'s", "s'")) for word in low[:end])
+    owned = any(word.endswith(("'s", "s'")) or word in words("determiner") for word in low[:end])
     return end > 0 and low[end] != "and" and not owned and low[end - 1] in words("counted_noun")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from builders.medhal.question_tables import pattern, words
-from builders.medhal.rules.question_words import is_plural, third_person
+from builders.medhal.rules.question_words import BE, head_of, is_plural, third_person
 from builders.medhal.writers import Written
 from builders.texts.edits.model import article_of
 from builders.texts.origin import Refusal
@@ -55,13 +55,15 @@ def yes_no(question: str, yes: bool) -> Written | Refusal:
 
 
 def _of_topic(topic: str, asked: list[str], yes: bool) -> Written | Refusal:
-    """Word what is asked of a topic: "X: is it necessary?" asks whether X is, where "it" can only be X."""
-    if len(asked) > 1 and asked[1].lower() in STANDS_FOR:
-        subject = topic.split()
-        meant = _is_meant(topic, asked)
-        return _asked([asked[0], *subject, *asked[2:]], yes, len(subject)) if meant else Refusal("pronoun_unsure")
-    made = _asked(asked, yes)
-    return made if isinstance(made, Refusal) else Written(f"{topic}: {made.text}", made.rule)
+    """Word what is asked of a topic: "X: is it necessary?" asks whether X is, where "it" can only be X.
+
+    What is asked of something else ("X: does Y matter?") would be a heading before a sentence.
+    """
+    if len(asked) < 2 or asked[1].lower() not in STANDS_FOR:
+        return Refusal("heading_before_question")
+    subject = topic.split()
+    meant = _is_meant(topic, asked)
+    return _asked([asked[0], *subject, *asked[2:]], yes, len(subject)) if meant else Refusal("pronoun_unsure")
 
 
 def _is_meant(topic: str, asked: list[str]) -> bool:
@@ -82,6 +84,8 @@ def _asked(tokens: list[str], yes: bool, known: int = 0) -> Written | Refusal:
     if cut is None or rest[cut].lower() == "also":
         return Refusal("subject_unsure")
     subject, verbal = " ".join(rest[:cut]).rstrip(","), rest[cut:]
+    if auxiliary in BE and "and" in head_of(subject):
+        return Refusal("number_unsure")
     text = _affirmed(subject, auxiliary, verbal) if yes else _negated(subject, auxiliary, verbal)
     return Written(text, RULES[auxiliary])
 

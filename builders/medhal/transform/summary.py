@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from builders.medhal.items import Claim, Pair, SummaryItem
-from builders.medhal.rules.question_words import lacks_article
+from builders.medhal.rules.question_words import begins_bare, capital, lacks_article
 from builders.medhal.writers import SentenceToBreak, Writer, Written
 from builders.texts.edits.tables import cue
 from builders.texts.english import is_damaged, unknown_words
@@ -73,7 +73,7 @@ def _work(item: SummaryItem, settings: MedhalSettings, turns: tuple[bool, ...], 
     """Return a summary with the sentences that may be changed and whether by a denial; equal ones are left out."""
     source, left = item.origin.source, []
     for sentence in sentences_of(item.summary):
-        if is_damaged(sentence.text) or unknown_words(sentence.text, item.text):
+        if _is_broken(sentence.text, item.text):
             tally.drop(source, "sentence_broken_english")
         elif cue("anaphor").match(sentence.text):
             tally.drop(source, "sentence_does_not_stand_alone")
@@ -83,6 +83,10 @@ def _work(item: SummaryItem, settings: MedhalSettings, turns: tuple[bool, ...], 
         key=lambda one: (_doubts(one.text, item.text), stable_hash(settings.seed, "sentence", *_name(item), one.begin))
     )
     return _Work(item, bool(left), [(sentence, denials) for denials in turns for sentence in left])
+
+
+def _is_broken(sentence: str, document: str) -> bool:
+    return is_damaged(sentence) or begins_bare(sentence) or unknown_words(sentence, document) > 0
 
 
 def _doubts(sentence: str, document: str) -> int:
@@ -111,19 +115,20 @@ def _take(work: _Work, answer: Written | Refusal, tally: Tally) -> None:
 
 
 def _pair(work: _Work, sentence: str, changed: Written) -> Pair:
-    item = work.item
+    """Return the pair of a sentence; both begin with a capital, which SumPubMed's sentences lost."""
+    item, stated = work.item, capital(sentence)
     explanation = EXPLANATION.format(sentence=lower_opening(sentence))
     return Pair(
         origin=replace(item.origin, inner_id=f"{item.origin.inner_id}-{len(work.made) + 1}"),
         context=item.text,
-        factual=Claim(sentence, factual=True, explanation=None, synthetic=False, rule="source"),
+        factual=Claim(stated, factual=True, explanation=None, synthetic=False, rule="source"),
         wrong=Claim(
-            changed.text,
+            capital(changed.text),
             factual=False,
             explanation=explanation,
             synthetic=True,
             rule=changed.rule,
             falsity="contradicted",
         ),
-        guidance=sentence,
+        guidance=stated,
     )

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from builders.medhal.facts import denials, read_facts
+from builders.medhal.facts import denials, is_counted, read_facts
 from builders.medhal.items import FactPair, Pair
 from builders.medhal.judge_graph import GraphJudge
 from builders.medhal.transform.facts import fact_pairs
+from builders.medieval.facts import TAXONOMIC
 from builders.texts.origin import Tally, split_of
 from ground.errors import InputError
 from ground.storage.sqlfiles import sql_text
@@ -192,6 +193,16 @@ def test_a_name_that_says_more_than_the_record_is_left_out(
                 name = row[f"{span['role']}_name"].lower()
                 more = set(re.findall(r"\w+", name)) > set(re.findall(r"\w+", span["text"].lower()))
                 assert not more or name in fact.context.lower()
+
+
+def test_a_class_that_is_counted_is_named_only_as_a_class(
+    facts: list[FactPair], rows: dict[str, dict[str, Any]]
+) -> None:
+    names = {"Digestive system disorder": True, "intestinal disorder": True, "immune system disease": True}
+    names |= {"depressive disorder": False, "bipolar disorder": False, "coronary artery disease": False, "gout": False}
+    assert {name: is_counted(name) for name in names} == names
+    told = [row for fact in facts for row in ends(fact, rows) if row["predicate"] not in TAXONOMIC]
+    assert told and not any(is_counted(row[f"{end}_name"]) for row in told for end in ("head", "tail"))
 
 
 def test_the_graph_confirms_nearly_all_pairs_and_its_refusals_have_the_words_in_the_note(

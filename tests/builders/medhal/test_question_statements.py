@@ -91,7 +91,7 @@ GOLDEN = [
         "Which of the following side effects is most likely?",
         "Dry cough",
         "subject_list",
-        "The following side effect is most likely: Dry cough.",
+        "The following side effect is most likely: dry cough.",
     ),
     (
         "Which of the following statements about this drug is true?",
@@ -115,7 +115,7 @@ GOLDEN = [
         "This drug has which of the following effects on the heart?",
         "Slower conduction",
         "in_place_list",
-        "This drug has the following effect on the heart: Slower conduction.",
+        "This drug has the following effect on the heart: slower conduction.",
     ),
     (
         "Which of the following would you expect to see in this patient?",
@@ -148,9 +148,9 @@ GOLDEN = [
         "Barr body is found in the following phase of the cell cycle:",
         "Interphase",
         "stem_list",
-        "Barr body is found in the following phase of the cell cycle: Interphase.",
+        "Barr body is found in the following phase of the cell cycle: interphase.",
     ),
-    ("True about BCG is", "Is a live vaccine", "statement", "The following is true about BCG: Is a live vaccine."),
+    ("True about BCG is", "Is a live vaccine", "statement", "The following is true about BCG: is a live vaccine."),
     (
         "All of the following are causes of hypokalemia EXCEPT:",
         "Addison disease",
@@ -161,7 +161,7 @@ GOLDEN = [
         "All of the following are true about scurvy EXCEPT",
         "Tall stature",
         "except_list",
-        "The following is not true about scurvy: Tall stature.",
+        "The following is not true about scurvy: tall stature.",
     ),
     (
         "Muscles of mastication are all except",
@@ -253,6 +253,24 @@ GOLDEN = [
         "copula_list",
         "The next best step is as follows: CT scan and give oxygen.",
     ),
+    (
+        "The man shows which of the following mechanisms?",
+        "Repression",
+        "in_place_list",
+        "The man shows the following mechanism: repression.",
+    ),
+    (
+        "The man shows which of the following mechanisms?",
+        "Bohr effect",
+        "in_place_list",
+        "The man shows the following mechanism: Bohr effect.",
+    ),
+    (
+        "Which of the following is the best next step?",
+        "Upper gastrointestinal series",
+        "copula",
+        "The best next step is an upper gastrointestinal series.",
+    ),
 ]
 
 
@@ -291,6 +309,9 @@ def test_a_shape_becomes_its_statement(question: str, option: str, rule: str, st
         ("Syringes are sterilised in hot oven at", "160 deg C", "broken_english"),
         ("Does third trimester ultrasound predict labor?", "yes", "broken_english"),
         ("Is zinc useful for Management of colds?", "yes", "broken_english"),
+        ("Zinc for colds: does the dose matter?", "no", "heading_before_question"),
+        ("Management of the ascending aorta: is balloon occlusion safe?", "no", "heading_before_question"),
+        ("Does feeding tube insertion and its timing improve survival?", "no", "number_unsure"),
     ],
 )
 def test_what_cannot_be_worded_well_is_refused_with_its_reason(question: str, option: str, reason: str) -> None:

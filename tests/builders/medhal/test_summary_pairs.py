@@ -13,6 +13,7 @@ import pytest
 from builders.medhal.items import Pair, SummaryItem
 from builders.medhal.rules.check_summary import check_summary
 from builders.medhal.rules.contradict import contradict
+from builders.medhal.rules.question_words import capital
 from builders.medhal.sources import sumpubmed
 from builders.medhal.transform.summary import summary_pairs
 from builders.medhal.writers import AnswerInWords, ExtractionInWords, SentenceToBreak, Writer, Written
@@ -29,7 +30,7 @@ SENTENCES = (
     "it may help.",
 )
 SUMMARY = " ".join(SENTENCES)
-TOLD = "serum potassium was significantly higher in three treated patients than in untreated controls of the same age."
+TOLD = "Serum potassium was significantly higher in three treated patients than in untreated controls of the same age."
 TEXT = (
     "atrial fibrillation is an arrhythmia. patients of 3 hospitals took a new diuretic. "
     "potassium rose in the treated arm. renal function was preserved."
@@ -80,18 +81,19 @@ def pairs_of(
 
 def test_a_pair_states_one_sentence_as_it_is_and_changed() -> None:
     [pair] = pairs_of([item()])
-    assert pair.factual.statement == pair.guidance and pair.guidance in SENTENCES[1:3] and pair.context == TEXT
+    sentence = next(one for one in SENTENCES[1:3] if pair.factual.statement == capital(one))
+    assert pair.guidance == pair.factual.statement and pair.wrong.statement[0].isupper() and pair.context == TEXT
     assert pair.factual.factual and not pair.factual.synthetic and pair.factual.explanation is None
     assert not pair.wrong.factual and pair.wrong.synthetic and pair.factual.rule == "source" != pair.wrong.rule
     assert pair.wrong.statement != pair.factual.statement and len(sentences_of(pair.wrong.statement)) == 1
-    assert pair.wrong.explanation == f"According to the source document, {pair.guidance}"
+    assert pair.wrong.explanation == f"According to the source document, {sentence}"
 
 
 def test_where_the_writer_refuses_a_sentence_the_next_one_is_changed() -> None:
     writer, tally = RefusesFirst(), Tally()
     [pair] = pairs_of([item()], writer, tally)
     assert tally.reasons()["sumpubmed: sentence_no"] == 1
-    assert [one.sentence for one in writer.asked][1] == pair.guidance
+    assert capital(writer.asked[1].sentence) == pair.guidance
     assert writer.asked[0].context == TEXT and writer.asked[0].text == SUMMARY
 
 
@@ -101,7 +103,7 @@ def test_the_rules_put_a_denial_in_only_where_no_sentence_has_another_edit() -> 
     for number in range(12):
         writer = Rules()
         [mixed] = pairs_of([item(number, f"{plain} {lower}")], writer)
-        assert mixed.guidance == lower and mixed.wrong.rule in ("antonym", "comparison")
+        assert mixed.guidance == capital(lower) and mixed.wrong.rule in ("antonym", "comparison")
         assert not any(one.denials for one in writer.asked)
         [only] = pairs_of([item(number, plain)])
         assert only.wrong.rule == "negation_added"
@@ -111,7 +113,7 @@ def test_further_pairs_state_one_sentence_that_stands_alone_and_repeat_no_statem
     tally = Tally()
     pairs = pairs_of([item()], tally=tally, pairs=3)
     for pair in pairs:
-        assert pair.factual.statement == pair.guidance and not pair.factual.statement.startswith("these")
+        assert pair.factual.statement == pair.guidance and not pair.factual.statement.startswith("These")
     assert (
         len({pair.factual.statement for pair in pairs}) == len({pair.origin.inner_id for pair in pairs}) == len(pairs)
     )
@@ -135,10 +137,12 @@ def test_short_summaries_and_those_without_an_edit_are_counted() -> None:
 def test_a_sentence_that_lost_something_or_has_an_unknown_word_is_not_stated() -> None:
     lost = "potassium rose in <dig> of the treated patients."
     misspelt = SENTENCES[1].replace("untreated controls", "untreated controrls")
-    for summary in (f"{lost} {SENTENCES[1]}", f"{SENTENCES[1]} {lost}", f"{misspelt} {SENTENCES[1]}"):
+    spliced = "serum potassium was much higher in the treated patients, however, some of the controls had more of it."
+    bare = SENTENCES[1].replace("serum potassium was", "serum potassium network was")
+    for broken in (lost, misspelt, spliced, bare):
         tally = Tally()
-        [pair] = pairs_of([item(1, summary)], tally=tally)
-        assert pair.factual.statement == SENTENCES[1]
+        [pair] = pairs_of([item(1, f"{broken} {SENTENCES[1]}")], tally=tally)
+        assert pair.factual.statement == capital(SENTENCES[1])
         assert tally.reasons() == {"sumpubmed: sentence_broken_english": 1}
 
 
@@ -146,9 +150,9 @@ def test_a_sentence_that_may_lack_an_article_comes_after_others() -> None:
     bare = "serum potassium was significantly higher in treated patients with device than in untreated controls."
     for number in range(12):
         [pair] = pairs_of([item(number, f"{bare} {SENTENCES[1]}")])
-        assert pair.factual.statement == SENTENCES[1]
+        assert pair.factual.statement == capital(SENTENCES[1])
         [only] = pairs_of([item(number, bare)])
-        assert only.factual.statement == bare
+        assert only.factual.statement == capital(bare)
 
 
 def test_pairs_do_not_depend_on_what_else_is_in_the_batch() -> None:

@@ -78,7 +78,9 @@ class GraphJudge:
             f"head_name, tail_name, replaced_end from read_parquet({files})"
         )
         # Of what validate asks of statements, only their ends count here.
-        self._connection.execute("create or replace temp table said as select distinct head_cui, tail_cui from labelled")
+        self._connection.execute(
+            "create or replace temp table said as select distinct head_cui, tail_cui from labelled"
+        )
         set_variables(self._connection, {**self._settings.attesting()})
         for step in (COVER, "builders/medhal/record_fact_end"):
             self._connection.execute(sql_text(step))

@@ -225,7 +225,7 @@ class Pool:
         return found.get(name.place, ())
 
     def suits(self, scene: Scene, name: Name | Subject, other: Name | Subject) -> bool:
-        """Tell whether other questions say of problems, or drugs, what this one says: "survival rates" are no heartburn's.
+        """Tell whether other questions say what this one says of a problem or drug: "survival rates" fit few.
 
         What few say fits few names. A name with nouns beside it ("stroke recovery") keeps the phrase that it has.
         """

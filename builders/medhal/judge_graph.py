@@ -29,7 +29,7 @@ from kg.graph import ConceptGraph
 
 __all__ = ["GraphJudge"]
 
-COVER = "builders/validate/cover"
+STEPS = ("builders/validate/said", "builders/validate/cover", "builders/medhal/record_fact_end")
 KEPT_ANSWERS = 200_000
 SHORTEST_NAME = 5
 """Letters of a name from which on its words in a note are taken for a mention: shorter ones are often abbreviations
@@ -75,10 +75,10 @@ class GraphJudge:
         files = quoted_files(sorted((self._workspace.dataset("medieval") / "data").glob("*.parquet")))
         self._connection.execute(
             "create or replace temp table labelled as select id, subject_id, hadm_id, predicate, head_cui, tail_cui, "
-            f"head_name, tail_name, replaced_end from read_parquet({files})"
+            f"head_name, tail_name, is_true, tier, path, replaced_end from read_parquet({files})"
         )
         set_variables(self._connection, {**self._settings.attesting()})
-        for step in (COVER, "builders/medhal/record_fact_end"):
+        for step in STEPS:
             self._connection.execute(sql_text(step))
         self._ready = True
 

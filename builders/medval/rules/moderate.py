@@ -68,7 +68,8 @@ def changed_actions(scene: Scene, *, critical: bool) -> list[Edit]:
 
 def _is_dosed(scene: Scene, drug: Seen) -> bool:
     """Tell whether a text says how much of a drug is taken, or how often."""
-    return any(said.drug is drug for said in (*scene.made.amounts, *scene.made.rates))
+    dosed = [*(amount.drug for amount in scene.made.amounts), *(rate.drug for rate in scene.made.rates)]
+    return any(one is drug for one in dosed)
 
 
 @cache

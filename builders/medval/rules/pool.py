@@ -8,7 +8,7 @@ references turn it: an edited output reads like a reference, of another input.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -225,24 +225,10 @@ class Pool:
         return found.get(name.place, ())
 
     def suits(self, scene: Scene, name: Name | Subject, other: Name | Subject) -> bool:
-        """Tell whether other questions say what this one says of a problem or drug: "survival rates" fit few.
-
-        What few say fits few names. A name with nouns beside it ("stroke recovery") keeps the phrase that it has.
-        """
+        """Tell whether a name fits a question's phrase: one with nouns beside it ("stroke recovery") keeps its own."""
         if isinstance(name, Subject) or isinstance(other, Subject) or scene.item.task != "query2question":
             return True
-        if not other.is_whole and other.lead != name.lead:
-            return False
-        return not name.lead or len(self._led[name.lead, other.place[0]] - {scene.item.origin.inner_id}) > _ALONE
-
-    @cached_property
-    def _led(self) -> defaultdict[tuple[str, str], set[str]]:
-        """Which questions say a phrase of a problem or drug."""
-        found: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-        for scene in self._scenes:
-            for _, name in named(scene):
-                found[name.lead, name.place[0]].add(scene.item.origin.inner_id)
-        return found
+        return other.is_whole or other.lead == name.lead
 
     def odds_of_grave(self, name: Name | Subject) -> float:
         """Return how many of the names in a place are grave, to one that is not."""

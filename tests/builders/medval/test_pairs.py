@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -83,7 +84,14 @@ def test_the_validator_judges_files_of_pairs(staged: Path, tmp_path: Path) -> No
         f"mine={tmp_path / 'mine.jsonl'}",
     )
     texts = [word for one in named for word in ("--texts", one)]
-    options = ["--workspace", str(staged), "--rules", "--out", str(tmp_path / "out")]
+    # Other tests hold the workspace itself open.
+    options = [
+        "--workspace",
+        str(shutil.copytree(staged, tmp_path / "work")),
+        "--rules",
+        "--out",
+        str(tmp_path / "out"),
+    ]
     out, err = StringIO(), StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         code = invoke(["evaluate", "medval", *options, *texts, "--json"])

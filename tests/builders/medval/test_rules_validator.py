@@ -158,7 +158,9 @@ def test_perturbed_outputs_of_clean_items_are_called_safe_or_unsafe_as_they_were
     made = [(one, level, rules.perturb(one, level)) for one, level in asked]
     done = [(level, rules.judge(one, out.text).risk_level) for one, level, out in made if isinstance(out, Output)]
     assert len(done) >= 12
-    assert all((level >= 3) is (judged >= 3) and abs(level - judged) <= 1 for level, judged in done)
+    assert [
+        (level, judged) for level, judged in done if (level >= 3) is not (judged >= 3) or abs(level - judged) > 1
+    ] == []
 
 
 def test_judgements_do_not_depend_on_the_batch_or_on_names_of_items(rules: Engine) -> None:

@@ -246,9 +246,10 @@ def main(arguments: Sequence[str]) -> int:
     options = parser(
         "validator_trial", __doc__ or "", "python -m benchmarks.validator_trial --texts DIR --workspace DIR"
     )
-    options.add_argument("--texts", type=Path, default=Path("texts"))
+    read = options.add_mutually_exclusive_group(required=True)
+    read.add_argument("--texts", type=Path, help="the folder of the texts of other people")
+    read.add_argument("--visits", type=Path, help="a file as benchmarks/written/visits.jsonl")
     options.add_argument("--workspace", type=Path, required=True)
-    options.add_argument("--visits", type=Path, help="a file of visits (JSON lines), in place of the texts")
     options.add_argument("--half", choices=HALVES, default="developed")
     options.add_argument("--save", type=Path)
     given = options.parse_args(list(arguments))

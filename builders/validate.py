@@ -41,7 +41,7 @@ HEADS_AT_ONCE = 4_000
 COMMON = "common"
 """A database in memory, within DuckDB's limit, for what all workers read."""
 
-COMMON_TABLES = ("said", "attesting", "unclear_by", "spelled", "partner")
+COMMON_TABLES = ("said", "said_end", "attesting", "unclear_by", "spelled", "partner")
 PART_CHECKS = {"labelled": ("disagreement", "evidence", "literal"), "denying": ("contradicted",)}
 WHOLE_CHECKS = {"labelled": ("whole", "statement"), "denying": ("contradicted_whole",)}
 """Checks of some patients' rows, and of all rows, by the files that they read."""

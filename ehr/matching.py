@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numba import njit
 
-from ehr.characters import ByteArray, CodeArray, HashArray, IntArray, codes_of
+from ehr.characters import FNV_OFFSET, ByteArray, CodeArray, HashArray, IntArray, codes_of, hash_with
 from ground.compiled import part, read_only
 
 __all__ = ["CASE_ANY", "CASE_CAPITAL", "CASE_UPPER", "Matches", "Tokens", "Trie", "build_trie", "mapped", "tokenise"]
@@ -39,8 +39,6 @@ _FOLDED_CODES = 0x2200
 # Beside a folded character, in one number: whether it is a capital, or a figure.
 _CAPITAL_BIT, _FIGURE_BIT = 30, 29
 _CHARACTER = np.uint32((1 << _FIGURE_BIT) - 1)
-_FNV_OFFSET = np.uint64(0xCBF29CE484222325)
-_FNV_PRIME = np.uint64(0x100000001B3)
 
 
 @dataclass(frozen=True)
@@ -156,14 +154,14 @@ def _scan(codes: CodeArray, table: CodeArray) -> tuple[IntArray, IntArray, HashA
         figures: Any = 0
         # The last letters, and the hash without them: an ending is dropped once it is read.
         last = second = third = fourth = none
-        value = without_1 = without_2 = without_3 = _FNV_OFFSET
+        value = without_1 = without_2 = without_3 = FNV_OFFSET
         while letter != 0:
             capitals += letter >> _CAPITAL_BIT & 1
             figures += letter >> _FIGURE_BIT & 1
             fourth, third, second = third, second, last
             last = letter & _CHARACTER
             without_3, without_2, without_1 = without_2, without_1, value
-            value = (value ^ np.uint64(last)) * _FNV_PRIME
+            value = hash_with(value, int(last))
             position += 1
             letter = table[codes[position]] if position < size and codes[position] < table.size else none
         length = position - begin
@@ -178,7 +176,7 @@ def _scan(codes: CodeArray, table: CodeArray) -> tuple[IntArray, IntArray, HashA
         if drop:
             value = without_1 if drop == 1 else (without_2 if drop == 2 else without_3)
         if put:
-            value = (value ^ np.uint64(put)) * _FNV_PRIME
+            value = hash_with(value, put)
         begins[count] = begin
         ends[count] = position
         # A possessive ending belongs to the word before it.

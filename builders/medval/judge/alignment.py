@@ -57,7 +57,7 @@ _ANY_PERSON = re.compile(
 )
 # A person of whom something is said is named within so many characters of it.
 _PERSONS = 200
-_CAUSE = re.compile(r"\b(?:due to|secondary to|because of|caused by|attributed to|related to|from)\b", re.IGNORECASE)
+_CAUSE = re.compile(r"\b(?:due to|secondary to|because of|caused by|attributed to|related to)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -225,8 +225,6 @@ class Alignment:
     def _causes(self, segment: Segment) -> Iterator[tuple[str, int]]:
         """Yield where a cause and its effect are said apart."""
         for match in _CAUSE.finditer(self.c.output, segment.begin, segment.end):
-            if match.group().lower() == "from":
-                continue
             before = self._places(segment.begin, match.start())
             after = self._places(match.end(), segment.end)
             if before and after and not any(_near(before, at) for at in after):

@@ -1,25 +1,13 @@
 -- Names of ends: in the notes of an admission no name of an end that its rows call unsupported is to stand
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per end and name. Columns: cui, name in small letters without accents
--- Inputs: said, form_step, below_step, kg.name
+-- Inputs: said_end, form_step, below_step, kg.name
 -- The English names of the end, of its forms and of what is up to two steps below it, and the name that the row prints
-with recursive ended as (
-    select
-        head_cui as cui,
-        head_name as name
-    from said
-    union
-    select
-        tail_cui as cui,
-        tail_name as name
-    from said
-),
-
-form as (
+with recursive form as (
     select
         cui,
         cui as other
-    from ended
+    from said_end
     union
     select
         form.cui,
@@ -55,6 +43,6 @@ from meant
 inner join kg.name as name on meant.other = name.cui
 union
 select
-    ended.cui,
-    lower(strip_accents(ended.name)) as name
-from ended;
+    said_end.cui,
+    lower(strip_accents(said_end.name)) as name
+from said_end;

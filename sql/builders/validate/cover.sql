@@ -3,15 +3,13 @@
 -- Grain: one row per end and concept
 -- Output: attesting(cui, mentioned), unclear_by(cui, mentioned, by_code); form_step(one, other) and
 --   below_step(child, parent), which others use too
--- Inputs: said, kg.edge, kg.name, kg.concept
+-- Inputs: said_end, kg.edge, kg.name, kg.concept
 -- Walked from the end to the mentions, where the builder walks from the mentions to the ends. An end is attested by its
 --   forms and by its descendants in any form; it is unclear by these, by mentions of ancestors within two steps (of a
 --   drug, its pharmacologic classes, too; a brand or salt without any has those of its other forms), and by its
 --   namesakes
 create or replace temp table labelled_end as
-select head_cui as cui from said
-union
-select tail_cui as cui from said;
+select distinct cui from said_end;
 
 create or replace temp table form_step as
 select

@@ -1,30 +1,18 @@
 -- What statements say that the graph does not bear out, whoever the patient: each is asked once, not row by row
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per disagreement. Output: (check_name, id, found, expected)
--- Inputs: labelled (all rows), said, found_path, kg.edge, kg.predicate, kg.name, kg.concept. Parameter: tiers
+-- Inputs: labelled (all rows), said, said_end, found_path, kg.edge, kg.predicate, kg.name, kg.concept. Parameter: tiers
 -- Source: docs/definitions.md#true, #false, #evidence
-with named as (
-    select
-        head_cui as cui,
-        head_name as name
-    from said
-    union
-    select
-        tail_cui as cui,
-        tail_name as name
-    from said
-),
-
-misnamed as (
-    select * from named
+with misnamed as (
+    select * from said_end
     where
         not exists (
             select 1 from kg.name
-            where kg.name.cui = named.cui and lower(kg.name.name) = lower(named.name)
+            where kg.name.cui = said_end.cui and lower(kg.name.name) = lower(said_end.name)
         )
         and not exists (
             select 1 from kg.concept
-            where kg.concept.cui = named.cui and kg.concept.name = named.name
+            where kg.concept.cui = said_end.cui and kg.concept.name = said_end.name
         )
 ),
 

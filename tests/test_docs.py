@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import re
 import shlex
 import tomllib
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from itertools import chain, product
 from pathlib import PurePosixPath
 from typing import Any
@@ -279,3 +281,19 @@ def test_names_exist(page: str) -> None:
     named = {name for one in quoted for name in re.findall(r"^[A-Za-z][\w.]*\w(?=\(|$)|\b[a-z]+_\w+\b", one)}
     named |= {name for _, block in blocks_of(text) for name in re.findall(r"\b(?:from|join) ([a-z_]+\.[a-z_]+)", block)}
     assert {name for name in named if not is_name(name)} == set()
+
+
+EXAMPLES = [
+    path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".")
+    for package in PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    for path in sorted((ROOT / package).rglob("*.py"))
+    # Those of the Python door need a workspace, and are run with one in its own tests.
+    if ">>> " in path.read_text(encoding="utf-8") and path.name != "door.py"
+]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_in_docstrings_hold(name: str) -> None:
+    result = doctest.testmod(import_module(name))
+    assert result.attempted > 0
+    assert result.failed == 0

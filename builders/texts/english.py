@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Set
 from functools import cache, lru_cache
 
@@ -20,7 +21,7 @@ _WORD = re.compile(r"[a-z]{4,}")
 # Shorter words, and words with capitals or hyphens, are too often names or abbreviations.
 _WHOLE = re.compile(r"(?<![\w'’/.-])[a-z]{7,}(?![\w'’/-])")
 _BRITISH = re.compile(r"(?:is(?:e[sd]?|ing|ations?)|ll(?:ed|ing))$")
-_CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}(?= [a-z]|[.,;]|$)")
+_CAPITAL = re.compile(r"\b[a-z][\w'’-]*,? (?=(?P<word>[A-Z][a-z]{2,})(?: [a-z]|[.,;]|$))")
 _BEGINNING = 5
 _ENDING = re.compile(r"(?:s|es|d|ed|ing|ly|al|ally|ion|ions|or|ors|ity|ies|ive)$")
 _CARDINAL = re.compile(
@@ -77,20 +78,37 @@ def stray_capitals(text: str) -> frozenset[str]:
     return frozenset(word for word in _CAPITAL.findall(text) if word.lower() in _english())
 
 
+@lru_cache(maxsize=4)
+def _words_of(document: str) -> list[str]:
+    """Return the words of a document, sorted: it is asked for each of its sentences."""
+    return sorted(set(_WORD.findall(document.lower())))
+
+
+def _has_form(document: str, word: str) -> bool:
+    """Tell whether a document has a word that begins as this one does."""
+    words, beginning = _words_of(document), word[: max(_BEGINNING, len(word) - 3)]
+    at = bisect_left(words, beginning)
+    return at < len(words) and words[at].startswith(beginning)
+
+
 def unknown_words(sentence: str, document: str) -> int:
     """Count words that neither ordinary English nor the sentence's document has in any form: many are misspelt.
 
     >>> unknown_words("Cold tress tolerance of mulberries was prevailant.", "The mulberry tolerates stress and cold.")
     2
     """
-    begun = {word[: max(_BEGINNING, len(word) - 3)] for word in _WORD.findall(document.lower())}
     words = {word for word in _WORD.findall(sentence.lower()) if not _CARDINAL.fullmatch(word)} - _english()
-    return sum(word[: max(_BEGINNING, len(word) - 3)] not in begun and not _formed(word, _english()) for word in words)
+    return sum(not _has_form(document, word) and not _formed(word, _english()) for word in words)
 
 
 @lru_cache(maxsize=2)
-def _known(names: frozenset[str]) -> frozenset[str]:
-    return _english() | names
+def _known(names: frozenset[str]) -> dict[str, frozenset[str]]:
+    """Return words of English and of names by their first and last letter, and all of them by no letter."""
+    known = _english() | names
+    alike: dict[str, set[str]] = {}
+    for word in known:
+        alike.setdefault(f"{word[:1]}{word[-1:]}", set()).add(word)
+    return {"": known} | {ends: frozenset(found) for ends, found in alike.items()}
 
 
 def is_misspelt(text: str, document: str, names: frozenset[str]) -> bool:
@@ -102,17 +120,14 @@ def is_misspelt(text: str, document: str, names: frozenset[str]) -> bool:
     >>> [is_misspelt(f"He has {said} colitis.", "", names) for said in ("ulceratice", "ulcerative", "ulceration")]
     [True, False, False]
     """
-    known = _known(names)
+    alike = _known(names)
+    known = alike[""]
     words = {word for word in _WHOLE.findall(text) if not _CARDINAL.fullmatch(word) and not _BRITISH.search(word)}
     strange = [word for word in words - known - set(_WORD.findall(document.lower())) if not _formed(word, known)]
+    near = (alike.get(f"{word[0]}{word[-1]}", frozenset()) for word in strange)
     return any(
-        process.extractOne(
-            word,
-            [one for one in known if one[0] == word[0] and one[-1] == word[-1]],
-            scorer=OSA.distance,
-            score_cutoff=1,
-        )
-        for word in strange
+        process.extractOne(word, ours, scorer=OSA.distance, score_cutoff=1)
+        for word, ours in zip(strange, near, strict=True)
     )
 
 

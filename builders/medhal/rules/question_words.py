@@ -186,9 +186,7 @@ def lacks_article(text: str, prepositions: frozenset[str]) -> bool:
     """
     low = TOKEN.findall(text.lower())
     return any(
-        word in words("counted_noun") - words("bare_noun")
-        and _is_head(low, at)
-        and _behind_preposition(low[:at], prepositions)
+        word in _never_bare() and _is_head(low, at) and _behind_preposition(low[:at], prepositions)
         for at, word in enumerate(low)
     )
 
@@ -207,10 +205,7 @@ def begins_bare(text: str) -> bool:
     low = TOKEN.findall(text.lower())
     if low[0][0].isdigit() or low[0].endswith("ing") or low[0] in words("determiner", "quantifier", "preposition"):
         return False
-    closes = words("preposition", "relative", "adverb", "participle") | {"and", "or", "to"}
-    end = next(
-        (at for at, word in enumerate(low) if at and (word in closes or finite(word) or not word[0].isalnum())), 0
-    )
+    end = next((at for at, word in enumerate(low) if at and _closes(word)), 0)
     owned = any(word.endswith(("'s", "s'")) or word in words("determiner") for word in low[:end])
     return end > 0 and low[end] != "and" and not owned and low[end - 1] in words("counted_noun")
 

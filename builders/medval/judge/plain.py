@@ -109,7 +109,7 @@ def forms_of(word: str) -> frozenset[str]:
     """Return a word and what it may be a form of.
 
     >>> sorted(forms_of("scarring"))
-    ['scar', 'scarr', 'scarre', 'scarring']
+    ['scar', 'scare', 'scarr', 'scarre', 'scarring']
     """
     stems = {word.removesuffix(end) for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= 3}
     stems |= {stem[:-1] for stem in stems if len(stem) > 3 and stem[-1] == stem[-2]}

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import sysconfig
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -39,6 +41,10 @@ SPLIT = "ontoground_split"
 """Name under which the split form is registered with transformers."""
 FLEX_BLOCK = 128
 """Rows are padded to whole blocks of FlexAttention, so that few distinct lengths are compiled."""
+
+VARIANTS = 64
+"""Most compiled forms of FlexAttention in a process: one for rows with gradients, one without, one for a row of one
+block, another for autocast. Behind its own limit of 8 torch would make the whole matrix of scores."""
 
 
 def split_sdpa(
@@ -81,10 +87,11 @@ def register_split() -> None:
 
 
 def compiles() -> bool:
-    """Say whether FlexAttention can be compiled for a GPU here: it needs Triton, and Triton a C compiler."""
+    """Say whether FlexAttention can be compiled for a GPU here: Triton, which also needs a C compiler and Python.h."""
     from torch.utils._triton import has_triton
 
-    return bool(has_triton()) and any(map(shutil.which, (os.environ.get("CC", "cc"), "gcc", "clang")))
+    compiler = any(map(shutil.which, (os.environ.get("CC", "cc"), "gcc", "clang")))
+    return bool(has_triton()) and compiler and Path(sysconfig.get_path("include"), "Python.h").is_file()
 
 
 def fastest(device: str, *, compiled: bool) -> str:
@@ -94,7 +101,7 @@ def fastest(device: str, *, compiled: bool) -> str:
     """
     if device == "cuda" and not compiled:
         warnings.warn(
-            "FlexAttention cannot be compiled (no Triton, or no C compiler): packed rows take split attention",
+            "FlexAttention cannot be compiled (no Triton, C compiler or Python.h): packed rows take split attention",
             RuntimeWarning,
             stacklevel=3,
         )
@@ -116,6 +123,8 @@ def attention_of(hardware: HardwareSettings) -> str:
         name = SPLIT if hardware.attention == "split" else hardware.attention
     if name == SPLIT:
         register_split()
+    if name == "flex_attention":
+        torch._dynamo.config.recompile_limit = max(torch._dynamo.config.recompile_limit, VARIANTS)
     return name
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -48,6 +50,20 @@ def check_decoder(config: Any) -> None:
         )
 
 
+@contextmanager
+def _separate(model: Any) -> Iterator[None]:
+    """Have rows read by SDPA inside where FlexAttention reads packed ones: it would be compiled for every length."""
+    own = implementation_of(model)
+    if own != "flex_attention":
+        yield
+        return
+    base_of(model).set_attn_implementation("sdpa")
+    try:
+        yield
+    finally:
+        base_of(model).set_attn_implementation(own)
+
+
 @torch.no_grad()
 def check_sharing(model: Any) -> float:
     """Run one short packed row and the same statements apart, and compare the states of the last layer.
@@ -89,12 +105,13 @@ def check_sharing(model: Any) -> float:
         hidden = states(row.input_ids, position_ids=row.position_ids, attention_mask=mask)
         together = torch.cat([hidden[row.segment_of == number + 1] for number in range(len(statements))]).double()
         whole = len(context) + sum(map(len, statements))
-        apart, padded = (torch.cat([alone(part, pads) for part in statements]).double() for pads in (0, whole))
         head = base_of(model).get_output_embeddings()
         ids = torch.as_tensor(context)[None].to(device)
-        if head is not None:
-            own = base_of(model)(input_ids=ids, use_cache=False).logits[0].double()
-            taken = head(states(ids)).double()
+        with _separate(model):
+            apart, padded = (torch.cat([alone(part, pads) for part in statements]).double() for pads in (0, whole))
+            if head is not None:
+                own = base_of(model)(input_ids=ids, use_cache=False).logits[0].double()
+                taken = head(states(ids)).double()
     difference, noise = (float((found - apart).norm() / apart.norm()) for found in (together, padded))
     if not difference <= max(TOLERANCE[dtype], NOISE * noise):
         raise _refuse(

@@ -19,7 +19,7 @@ from training.packing.attention import SPLIT, attention_mask, attention_of, fast
 from training.packing.collate import packed_row
 from training.packing.decoders import check_decoder, check_sharing
 from training.packing.shared import SharedClassifier, SharedPolicy
-from training.runs.models import attention_of_texts
+from training.runs.models import attention_of_texts, implementation_of
 from training.runs.settings import HardwareSettings
 
 KINDS = ("llama", "qwen3", "mistral")
@@ -223,6 +223,26 @@ def test_flex_attention_gives_what_sdpa_gives(folders: dict[str, Path]) -> None:
     flex = SharedPolicy(causal(folders["llama"], "flex_attention").requires_grad_(False))
     with torch.compiler.set_stance("force_eager"):
         assert relative(flex(packed_row(groups, multiple=128)), plain) < 1e-7
+
+
+def test_the_probe_compiles_flex_attention_for_its_packed_row_alone(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import transformers.integrations.flex_attention as flex
+
+    read, forward = [], flex.compile_friendly_flex_attention
+
+    def told(query: torch.Tensor, *others: Any, **named: Any) -> Any:
+        read.append(query.shape[2])
+        return forward(query, *others, **named)
+
+    monkeypatch.setattr(flex, "compile_friendly_flex_attention", told)
+    assert attention_of(HardwareSettings(device="cpu", attention="flex_attention")) == "flex_attention"
+    assert torch._dynamo.config.recompile_limit >= 64
+    model = causal(folders["llama"], "flex_attention")
+    with torch.compiler.set_stance("force_eager"):
+        assert check_sharing(model) < 1e-7
+    assert set(read) == {128} and implementation_of(model) == "flex_attention"
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -50,6 +50,7 @@ __all__ = [
     "model_identity",
     "n_processes",
     "open_run",
+    "prepare_device",
     "read_run",
     "start_run",
     "wait_for_all",
@@ -77,18 +78,23 @@ def n_processes() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
-def join_processes(device: str) -> None:
-    """Prepare the device, and meet the other processes that torchrun or accelerate started, each with its own GPU.
-
-    Raises:
-        UsageError: weights are to be split between processes, and the first one could not write them whole.
-    """
+def prepare_device(device: str) -> None:
+    """Set what runs on a GPU go by; call it before anything is put there."""
     if device == "cuda":
         # Memory comes in segments that grow (rows differ in length, and blocks of fixed sizes would be cut up by them),
         # unless the environment says otherwise. Products of float32 weights (adapters, weights that are trained whole)
         # run on tensor cores, rounded to TF32, which is finer than the bfloat16 around them.
         os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
         torch.set_float32_matmul_precision("high")
+
+
+def join_processes(device: str) -> None:
+    """Prepare the device, and meet the other processes that torchrun or accelerate started, each with its own GPU.
+
+    Raises:
+        UsageError: weights are to be split between processes, and the first one could not write them whole.
+    """
+    prepare_device(device)
     for name in ("FSDP", "DEEPSPEED"):
         if os.environ.get(f"ACCELERATE_USE_{name}", "").lower() in ("1", "true", "yes"):
             do = "launch with --multi_gpu, or torchrun"

@@ -123,12 +123,15 @@ def packed(device: str, shape: str, quantize: str) -> dict[str, Any]:
 def speed(device: str, shape: str, name: str) -> dict[str, Any]:
     """Time steps of one engine behind a context of 4,096 tokens: items and tokens a second, memory, share of the rate.
 
+    Activations are computed again where a row has one statement (16,000 tokens at once would not fit), as trl does by
+    itself; packed rows fit without, and their layers are compiled, as runs choose for themselves.
+
     The share counts products with the weights and attention, 2 FLOP each, forward and once backward (the weights below
     an adapter have no gradient); what is computed again is not counted.
     """
     apart = name.endswith(("plain", "trl"))
     context, items, steps = (CONTEXT, ITEMS, 2 if apart else 4) if device == "cuda" else (200, 2, 1)
-    sizes = Sizes(shape, device, context, STATEMENT, items, steps)
+    sizes = Sizes(shape, device, context, STATEMENT, items, steps, recompute=apart)
     found = measured(name, sizes)
     per_item = STATEMENT * (2 if name.startswith("corfu") else 1)
     rows = sizes.n_items if apart else 1
@@ -161,7 +164,7 @@ def texts(device: str, shape: str, *, grpo: bool) -> dict[str, Any]:
     from training.runs.texts import add_head, texts_step
 
     tokens, answer, sampled_tokens, times = (CONTEXT, ANSWER, SAMPLED, 3) if device == "cuda" else (200, 8, 8, 1)
-    model = random_model(Sizes(shape, device, tokens, STATEMENT, ROWS, 1), "causal", "sdpa")
+    model = random_model(Sizes(shape, device, tokens, STATEMENT, ROWS, 1, recompute=True), "causal", "sdpa")
     add_head(model)
     step = texts_step(ROWS, tokens, answer)
     optimizer = torch.optim.AdamW([weight for weight in model.parameters() if weight.requires_grad], lr=1e-5)

@@ -65,7 +65,7 @@ def masks(device: str) -> dict[str, Any]:
 
     numbers = np.random.default_rng(0)
     compiled, found = torch.compile(flex_attention), {}
-    for contexts in (900, 300), (1500, 300), (1100, 700):
+    for contexts in (900, 300), (1500, 300), (1100, 800):
         groups = [(numbers.integers(3, 90, n), list(numbers.integers(3, 90, (ITEMS, STATEMENT)))) for n in contexts]
         row = packed_row(groups, multiple=128).to(device)
         block, dense = attention_mask(row, "flex_attention", torch.float32), visible(row)[None, None]

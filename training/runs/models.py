@@ -140,14 +140,18 @@ def has_experts(model: Any) -> bool:
 def compile_layers(model: Any, **options: Any) -> None:
     """Have a decoder's layers compiled when they first run: what lies between their products becomes few kernels.
 
-    ``options`` are those of `torch.compile`. All layers share what is compiled, once for a first length of rows and
-    once more for any length.
+    ``options`` are those of `torch.compile`. What is compiled serves all layers and rows of any length; compiled for
+    one length first, and for a first layer whose input has no gradient, it would be made four times.
     """
     from transformers.modeling_layers import GradientCheckpointingLayer
 
+    def follow(_module: Any, _inputs: Any, embedded: torch.Tensor) -> torch.Tensor:
+        return embedded.requires_grad_() if torch.is_grad_enabled() and not embedded.requires_grad else embedded
+
+    base_of(model).get_input_embeddings().register_forward_hook(follow)
     for layer in backbone_of(model).modules():
         if isinstance(layer, GradientCheckpointingLayer):
-            layer.compile(**options)
+            layer.compile(**{"dynamic": True, **options})
 
 
 def trained_weights(hardware: HardwareSettings, *, whole: bool) -> tuple[HardwareSettings, bool]:

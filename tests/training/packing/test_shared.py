@@ -19,8 +19,14 @@ from training.packing.attention import SPLIT, attention_mask, attention_of, fast
 from training.packing.collate import packed_row
 from training.packing.decoders import check_decoder, check_sharing
 from training.packing.shared import SharedClassifier, SharedPolicy
-from training.runs.models import attention_of_texts, checkpoint_activations, compile_layers, implementation_of
-from training.runs.settings import HardwareSettings
+from training.runs.models import (
+    add_adapter,
+    attention_of_texts,
+    checkpoint_activations,
+    compile_layers,
+    implementation_of,
+)
+from training.runs.settings import HardwareSettings, LoraSettings
 
 KINDS = ("llama", "qwen3", "mistral")
 TEXTS = ["Aspirin prevents stroke.", "The patient has hypertension and takes lisinopril.", "No chest pain."]
@@ -332,17 +338,13 @@ def test_compiled_layers_give_the_same_and_share_their_forms_for_all_lengths(
     folders: dict[str, Path], recompute: bool
 ) -> None:
     """Captured as for a card (without breaks, forms shared), and run by torch's own kernels: no compiler is needed."""
+    from torch._dynamo.utils import counters
+
     torch._dynamo.reset()
-    forms: list[Any] = []
-
-    def backend(graph: Any, inputs: Any) -> Any:
-        from torch._dynamo.backends.debugging import aot_eager
-
-        forms.append(graph)
-        return aot_eager(graph, inputs)
-
-    plain, compiled = causal(folders["llama"]), causal(folders["llama"])
-    compile_layers(compiled, backend=backend, fullgraph=True)
+    counters.clear()
+    plain, compiled = (add_adapter(causal(folders["llama"]), "causal", LoraSettings(dropout=0)) for _ in range(2))
+    compiled.load_state_dict(plain.state_dict())
+    compile_layers(compiled, backend="aot_eager", fullgraph=True)
     for model in (plain, compiled):
         if recompute:
             checkpoint_activations(model)
@@ -351,6 +353,6 @@ def test_compiled_layers_give_the_same_and_share_their_forms_for_all_lengths(
     for n in (17, 40, 23, 31):
         row = packed_row([(numbers.integers(3, 200, n), [numbers.integers(3, 200, m) for m in (5, n // 2)])])
         sums, others = SharedPolicy(compiled)(row), SharedPolicy(plain)(row)
-        assert relative(sums, others) < 1e-6
+        assert relative(sums.detach(), others.detach()) < 1e-6
         assert relative(gradients(compiled, sums.sum()), gradients(plain, others.sum())) < 1e-5
-    assert 0 < len(forms) <= 2
+    assert counters["stats"]["unique_graphs"] == 1

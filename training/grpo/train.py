@@ -10,7 +10,8 @@ length (Liu et al. 2025, "Dr. GRPO"; paper, appendix E). Every step is on-policy
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,7 +26,7 @@ from ground.errors import InputError, UsageError
 from ground.lm.sampling import Batching, sampled
 from training.grpo.evaluate import accuracies, grade_sets, respond
 from training.grpo.rows import Row, encode, messages, order_sha256, planned_order, system_prompt
-from training.runs.folder import Run, open_run
+from training.runs.folder import Run, n_processes, open_run
 from training.runs.models import (
     load_config,
     load_model,
@@ -36,7 +37,8 @@ from training.runs.models import (
     trained_weights,
     usable_length,
 )
-from training.runs.settings import GrpoSettings
+from training.runs.settings import GrpoSettings, HardwareSettings
+from training.runs.sharding import SplitTrainer, split, split_weights, whole_weights
 from training.runs.texts import build_trainer, estimate_texts, run_texts, texts_attention
 
 with quiet():
@@ -94,7 +96,7 @@ def train_arm(
             The memory estimate is of optimizer steps; sampling needs less, or more with a large
             ``generation_batch_size``.
     """
-    own: dict[str, Any] = {"engine": "trl GRPOTrainer", "arm": arm.name, "smoke": arm.smoke, "alone": True}
+    own: dict[str, Any] = {"engine": "trl GRPOTrainer", "arm": arm.name, "smoke": arm.smoke}
     with open_run("grpo", model_name, out_dir, arm.data, settings, resume=resume, say=say, **own) as run:
         if run.whole is not None:
             return run.whole
@@ -108,7 +110,8 @@ def train_arm(
         callbacks = [Watcher(arm, tokenizer, settings)] if settings.evaluate_every else []
         trainer = arm_trainer(run, tokenizer, rows, order, categories=arm.categories, callbacks=callbacks)
         what, steps = f"arm {arm.name}, steps", len(order) // settings.prompts_per_step
-        trained = run_texts(run, trainer, what, steps, names=LOGGED, grows=True)
+        with trainer.split_as_asked(settings.hardware):
+            trained = run_texts(run, trainer, what, steps, names=LOGGED, grows=True)
         graded = _graded(trainer.model, tokenizer, arm, settings)
         found = {
             "system_prompt": system_prompt(arm.categories),
@@ -165,7 +168,8 @@ class Watcher(TrainerCallback):
 
     def on_step_end(self, _args: Any, state: Any, *_: Any, model: Any = None, **__: Any) -> None:
         if state.global_step % self.settings.evaluate_every == 0:
-            graded = _graded(model, self.tokenizer, self.arm, self.settings)
+            with whole_weights(model, model):
+                graded = _graded(model, self.tokenizer, self.arm, self.settings)
             state.log_history.append({"step": state.global_step, "sets": accuracies(graded)})
 
 
@@ -187,13 +191,29 @@ def reward_function(
     return label_reward
 
 
-class PolicyTrainer(GRPOTrainer):
+class PolicyTrainer(SplitTrainer, GRPOTrainer):
     """GRPOTrainer that samples a step's responses in parts; vLLM makes parts of its own."""
 
     at_once: int
     batching: Batching
 
+    @contextmanager
+    def split_as_asked(self, hardware: HardwareSettings) -> Iterator[None]:
+        """Have the policy split between the processes inside if that is asked for; a reference of its own stays so."""
+        asked = hardware.split_weights
+        with split_weights(self.model, self.model, asked=asked):
+            self.take_note(shares=asked)
+            if self.split and self.ref_model is not None:
+                split(self.ref_model, self.ref_model)
+            yield
+        self.take_note(shares=asked)
+
     def _generate_single_turn(self, prompt_ids: Any, *others: Any, **named: Any) -> Any:
+        # Split, each process would have to run as many forward passes as the one with the longest response.
+        with self.whole():
+            return self._generated(prompt_ids, *others, **named)
+
+    def _generated(self, prompt_ids: Any, *others: Any, **named: Any) -> Any:
         if self.use_vllm:
             return super()._generate_single_turn(prompt_ids, *others, **named)
         if self.batching == "continuous":
@@ -213,11 +233,12 @@ class PolicyTrainer(GRPOTrainer):
 
 
 def _arguments(settings: GrpoSettings) -> dict[str, Any]:
-    responses = settings.prompts_per_step * settings.group
-    if responses % settings.per_device_batch_size:
+    responses, at_once = settings.prompts_per_step * settings.group, settings.per_device_batch_size * n_processes()
+    if responses % at_once:
         raise UsageError(
-            "prompts_per_step times group is no multiple of per_device_batch_size",
-            found=f"{settings.prompts_per_step} x {settings.group} and {settings.per_device_batch_size}",
+            "prompts_per_step times group is no multiple of per_device_batch_size times the processes",
+            found=f"{settings.prompts_per_step} x {settings.group}, and {settings.per_device_batch_size} x "
+            f"{n_processes()}",
         )
     if settings.generation == "vllm" and find_spec("vllm") is None:
         raise UsageError("vLLM is not installed", found="generation = vllm", do="pip install 'ontoground[vllm]'")
@@ -226,7 +247,7 @@ def _arguments(settings: GrpoSettings) -> dict[str, Any]:
         "num_train_epochs": 1,
         "shuffle_dataset": False,
         "per_device_train_batch_size": settings.per_device_batch_size,
-        "gradient_accumulation_steps": responses // settings.per_device_batch_size,
+        "gradient_accumulation_steps": responses // at_once,
         "num_generations": settings.group,
         "max_completion_length": settings.max_new_tokens,
         "use_vllm": settings.generation == "vllm",
@@ -242,6 +263,8 @@ def _arguments(settings: GrpoSettings) -> dict[str, Any]:
         "scale_rewards": "none",
         "loss_type": "dr_grpo",
         "chat_template_kwargs": {"enable_thinking": settings.thinking},
+        # Put off to the last pass of a step, gradients of split weights would be whole in every process until then.
+        "accelerator_config": {"gradient_accumulation_kwargs": {"sync_each_batch": settings.hardware.split_weights}},
         "remove_unused_columns": False,
     }
 

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from ground.errors import TrainingError
-from training.runs.models import device_of, restore_weights
+from training.runs.models import device_of, restore_weights, split_parts
 
 __all__ = [
     "Measured",
@@ -234,8 +234,9 @@ def run_trainer(
     # It prints every step to standard output, which belongs to the command's result.
     trainer.remove_callback(PrinterCallback)
     trainer.add_callback(_watch(advance, grows=grows))
-    # transformers' own way says nothing of weights that find no place.
-    if isinstance(trainer.model, PreTrainedModel) or len(getattr(trainer.model, "peft_config", ())) == 1:
+    # transformers' own way says nothing of weights that find no place; split ones come with the optimizer's state.
+    alone = isinstance(trainer.model, PreTrainedModel) or len(getattr(trainer.model, "peft_config", ())) == 1
+    if alone and not split_parts(trainer.model):
         trainer._load_from_checkpoint = lambda folder: restore_weights(trainer.model, Path(folder))
     last = last_checkpoint(Path(trainer.args.output_dir)) if resume else None
     with memory_errors(short_of_memory), _measured(trainer.model, trainer.args.device.type) as measured:

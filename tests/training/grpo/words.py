@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from ground.contracts.grading import Reference
 from ground.contracts.labels import parse_label
+from ground.stable import stable_hash
+from training.grpo.rows import read_rows
+from training.grpo.train import Arm
 
 WORDS = ("<pad>", "</s>", "<unk>", "<answer>", "</answer>", "1", "unknown")
 
@@ -54,6 +59,22 @@ def word_model(folder: Path) -> Path:
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def drawn_by_hash(trainer: Any, prompt_ids: Any, *_: Any, **__: Any) -> tuple[list[list[int]], None]:
+    """Stand in for trl's sampling, whose draws depend on the process: each of a prompt's answers has its own hash."""
+    said, seen = [], Counter[str]()
+    for prompt in map(str, prompt_ids):
+        word = ANSWERS[stable_hash(prompt, seen[prompt]) % 2]
+        seen[prompt] += 1
+        said.append(trainer.processing_class(f"<answer> {word} </answer> </s>")["input_ids"])
+    return said, None
+
+
+def word_arm(folder: Path, label: str) -> Arm:
+    """Return an arm of eight rows that all have one label, and four of them to be evaluated on."""
+    rows = read_rows(write_rows(folder / f"{label[0]}.parquet", {str(n): label for n in range(8)}))
+    return Arm(label[0], rows, {"name": "words", "licence_tier": "open"}, {"same": rows[:4]})
 
 
 def write_rows(file: Path, labels: dict[str, str], *, sets: str | None = None) -> Path:

@@ -11,25 +11,27 @@ from pathlib import Path
 from unittest.mock import patch
 
 import torch
+from trl import GRPOTrainer
 
 from tests.training.classifier.test_train import descent
 from tests.training.corfu.test_run import settings
-from tests.training.grpo.words import drawn_by_hash, word_arm
+from tests.training.grpo.words import drawn_in_turn, word_arm
 from tests.training.toy import toy_dataset
 from tests.training.worlds import small_dataset
 from training.classifier.train import train_classifier
 from training.corfu.run import train_corfu
-from training.grpo.train import Arm, GRPOTrainer, train_arm
+from training.grpo.train import Arm, train_arm
 from training.runs.settings import (
     ClassifierSettings,
     CorfuSettings,
     GrpoSettings,
     HardwareSettings,
     LoraSettings,
-    OptimizerSettings,
 )
 
 WHOLE = HardwareSettings(device="cpu", precision="float64", save_steps=1)
+ABSTAINED = 3
+"""Rows whose label is an abstention: an odd number, so that processes with half of the rows each learn other things."""
 SPLIT = WHOLE.model_copy(update={"split_weights": True})
 
 
@@ -48,7 +50,7 @@ def rewarded(*, split: bool, responses_at_once: int, rank: int) -> GrpoSettings:
     return GrpoSettings(
         epochs=2, prompts_per_step=8, group=4, per_device_batch_size=responses_at_once, max_new_tokens=4,
         evaluate_every=1, lora=LoraSettings(r=rank), hardware=SPLIT if split else WHOLE, kl_beta=0.1,
-        optimizer=OptimizerSettings(learning_rate=1e-2, warmup_ratio=0.0, schedule="constant_with_warmup"),
+        optimizer=descent().optimizer,
     )  # fmt: skip
 
 
@@ -89,7 +91,7 @@ def _arm(out: Path) -> Arm:
     """Return an arm, its rows in a file of this process's own."""
     folder = out / f"rows-{os.environ['RANK']}"
     folder.mkdir(exist_ok=True)
-    return word_arm(folder, "1")
+    return word_arm(folder, "1", ABSTAINED)
 
 
 def _killed_and_gone_on_with(base: Path, out: Path) -> None:
@@ -126,7 +128,7 @@ def main(base: Path, out: Path) -> None:
     train_classifier(dataset, own, out / "all-split", all_weights(split=True))
     words, arm = str(base / "words"), _arm(out)
     train_arm(arm, words, out / "grpo-whole", rewarded(split=False, responses_at_once=8, rank=4))
-    with patch.object(GRPOTrainer, "_generate_single_turn", drawn_by_hash):
+    with patch.object(GRPOTrainer, "_generate_single_turn", drawn_in_turn):
         train_arm(arm, words, out / "grpo-all-split", rewarded(split=True, responses_at_once=8, rank=0))
 
 

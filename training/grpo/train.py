@@ -28,14 +28,12 @@ from training.grpo.evaluate import accuracies, grade_sets, respond
 from training.grpo.rows import Row, encode, messages, order_sha256, planned_order, system_prompt
 from training.runs.folder import Run, n_processes, open_run
 from training.runs.models import (
-    load_config,
     load_model,
     load_tokenizer,
     quiet,
     refuse_adapter,
     save_model,
     trained_weights,
-    usable_length,
 )
 from training.runs.settings import GrpoSettings, HardwareSettings
 from training.runs.sharding import SplitTrainer, split, split_weights, whole_weights
@@ -102,11 +100,10 @@ def train_arm(
             return run.whole
         refuse_adapter(model_name)
         tokenizer = load_tokenizer(model_name)
-        rows, too_long = _fitting(arm, tokenizer, settings)
+        rows, longest = _fitting(arm, tokenizer, settings)
         order = planned_order(list(rows), settings.seed, settings.epochs, settings.prompts_per_step)
-        tokens = usable_length(load_config(model_name), settings.max_prompt_tokens + settings.max_new_tokens)
-        at_once, answer = settings.per_device_batch_size, min(settings.max_new_tokens + 1, tokens)
-        estimate_texts(run, at_once, tokens, answer, SHORT_OF_MEMORY, reference=settings.kl_beta > 0)
+        at_once, answer = settings.per_device_batch_size, settings.max_new_tokens
+        estimate_texts(run, at_once, longest + answer, answer, SHORT_OF_MEMORY, reference=settings.kl_beta > 0)
         callbacks = [Watcher(arm, tokenizer, settings)] if settings.evaluate_every else []
         trainer = arm_trainer(run, tokenizer, rows, order, categories=arm.categories, callbacks=callbacks)
         what, steps = f"arm {arm.name}, steps", len(order) // settings.prompts_per_step
@@ -115,7 +112,7 @@ def train_arm(
         graded = _graded(trainer.model, tokenizer, arm, settings)
         found = {
             "system_prompt": system_prompt(arm.categories),
-            "rows": {"used": len(rows), "left_out": {"too_long": too_long}},
+            "rows": {"used": len(rows), "left_out": {"too_long": len(arm.rows) - len(rows)}},
             "order_sha256": order_sha256(order),
             **trained,
             "evaluations": [log for log in trainer.state.log_history if "sets" in log],
@@ -147,17 +144,18 @@ def _graded(model: Any, tokenizer: Any, arm: Arm, settings: GrpoSettings) -> pl.
 
 
 def _fitting(arm: Arm, tokenizer: Any, settings: GrpoSettings) -> tuple[dict[str, Row], int]:
-    """Return the rows whose prompt is short enough, and how many are not; the same in every arm."""
+    """Return the rows whose prompt is short enough, the same in every arm, and the tokens of the longest prompt."""
     made = [messages(tokenizer, row.prompt, arm.categories) for row in arm.rows]
     lengths = [len(ids) for ids in encode(tokenizer, made, thinking=settings.thinking)]
-    kept = {row.uid: row for row, n in zip(arm.rows, lengths, strict=True) if n <= settings.max_prompt_tokens}
+    room = settings.max_prompt_tokens
+    kept = {row.uid: row for row, n in zip(arm.rows, lengths, strict=True) if n <= room}
     if not kept:
         raise InputError(
             "no prompt is short enough",
             found=f"the shortest has {min(lengths, default=0):,} tokens",
-            expected=f"at most max_prompt_tokens = {settings.max_prompt_tokens:,}",
+            expected=f"at most max_prompt_tokens = {room:,}",
         )
-    return kept, len(arm.rows) - len(kept)
+    return kept, max(n for n in lengths if n <= room)
 
 
 class Watcher(TrainerCallback):

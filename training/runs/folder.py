@@ -48,6 +48,7 @@ __all__ = [
     "drop_if_refused",
     "is_main",
     "join_processes",
+    "main_first",
     "model_identity",
     "n_processes",
     "open_run",
@@ -106,6 +107,16 @@ def wait_for_all() -> None:
     """Wait until every process of the run is here."""
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         torch.distributed.barrier()
+
+
+@contextmanager
+def main_first() -> Iterator[None]:
+    """Have the first process do what is inside before the others do it."""
+    if not is_main():
+        wait_for_all()
+    yield
+    if is_main():
+        wait_for_all()
 
 
 def model_identity(model: str | Path) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import polars as pl
 
 from ground.contracts.grading import Reference
 from ground.contracts.labels import parse_label
-from ground.stable import stable_hash
 from training.grpo.rows import read_rows
 from training.grpo.train import Arm
 
@@ -61,19 +59,16 @@ def word_model(folder: Path) -> Path:
     return folder
 
 
-def drawn_by_hash(trainer: Any, prompt_ids: Any, *_: Any, **__: Any) -> tuple[list[list[int]], None]:
-    """Stand in for trl's sampling, whose draws depend on the process: each of a prompt's answers has its own hash."""
-    said, seen = [], Counter[str]()
-    for prompt in map(str, prompt_ids):
-        word = ANSWERS[stable_hash(prompt, seen[prompt]) % 2]
-        seen[prompt] += 1
-        said.append(trainer.processing_class(f"<answer> {word} </answer> </s>")["input_ids"])
-    return said, None
+def drawn_in_turn(trainer: Any, prompt_ids: Any, *_: Any, **__: Any) -> tuple[list[list[int]], None]:
+    """Stand in for trl's sampling, whose draws depend on the process: of a group of four every first one abstains."""
+    said = [f"<answer> {ANSWERS[place % 4 == 0]} </answer> </s>" for place in range(len(prompt_ids))]
+    return [trainer.processing_class(text)["input_ids"] for text in said], None
 
 
-def word_arm(folder: Path, label: str) -> Arm:
-    """Return an arm of eight rows that all have one label, and four of them to be evaluated on."""
-    rows = read_rows(write_rows(folder / f"{label[0]}.parquet", {str(n): label for n in range(8)}))
+def word_arm(folder: Path, label: str, abstained: int = 0) -> Arm:
+    """Return an arm of eight rows that have one label but for the first so many, and four of them to evaluate on."""
+    labels = {str(n): "N/A" if n < abstained else label for n in range(8)}
+    rows = read_rows(write_rows(folder / f"{label[0]}.parquet", labels))
     return Arm(label[0], rows, {"name": "words", "licence_tier": "open"}, {"same": rows[:4]})
 
 

@@ -10,8 +10,7 @@ length (Liu et al. 2025, "Dr. GRPO"; paper, appendix E). Every step is on-policy
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,7 +25,7 @@ from ground.errors import InputError, UsageError
 from ground.lm.sampling import Batching, sampled
 from training.grpo.evaluate import accuracies, grade_sets, respond
 from training.grpo.rows import Row, encode, messages, order_sha256, planned_order, system_prompt
-from training.runs.folder import Run, n_processes, open_run
+from training.runs.folder import Run, open_run, passes_of
 from training.runs.models import (
     load_model,
     load_tokenizer,
@@ -35,8 +34,8 @@ from training.runs.models import (
     save_model,
     trained_weights,
 )
-from training.runs.settings import GrpoSettings, HardwareSettings
-from training.runs.sharding import SplitTrainer, split, split_weights, whole_weights
+from training.runs.settings import GrpoSettings
+from training.runs.sharding import SplitTrainer, split_weights, whole_weights
 from training.runs.texts import build_trainer, estimate_texts, run_texts, texts_attention
 
 with quiet():
@@ -107,7 +106,11 @@ def train_arm(
         callbacks = [Watcher(arm, tokenizer, settings)] if settings.evaluate_every else []
         trainer = arm_trainer(run, tokenizer, rows, order, categories=arm.categories, callbacks=callbacks)
         what, steps = f"arm {arm.name}, steps", len(order) // settings.prompts_per_step
-        with trainer.split_as_asked(settings.hardware):
+        policy, reference, shares = trainer.model, trainer.ref_model, trainer.shares
+        with (
+            split_weights(policy, policy, asked=shares),
+            split_weights(reference, reference, asked=shares and reference is not None),
+        ):
             trained = run_texts(run, trainer, what, steps, names=LOGGED, grows=True)
         graded = _graded(trainer.model, tokenizer, arm, settings)
         found = {
@@ -166,7 +169,7 @@ class Watcher(TrainerCallback):
 
     def on_step_end(self, _args: Any, state: Any, *_: Any, model: Any = None, **__: Any) -> None:
         if state.global_step % self.settings.evaluate_every == 0:
-            with whole_weights(model, model):
+            with whole_weights(model):
                 graded = _graded(model, self.tokenizer, self.arm, self.settings)
             state.log_history.append({"step": state.global_step, "sets": accuracies(graded)})
 
@@ -195,31 +198,16 @@ class PolicyTrainer(SplitTrainer, GRPOTrainer):
     at_once: int
     batching: Batching
 
-    @contextmanager
-    def split_as_asked(self, hardware: HardwareSettings) -> Iterator[None]:
-        """Have the policy split between the processes inside if that is asked for; a reference of its own stays so."""
-        asked = hardware.split_weights
-        with split_weights(self.model, self.model, asked=asked):
-            self.take_note(shares=asked)
-            if self.split and self.ref_model is not None:
-                split(self.ref_model, self.ref_model)
-            yield
-        self.take_note(shares=asked)
-
     def _generate_single_turn(self, prompt_ids: Any, *others: Any, **named: Any) -> Any:
+        completions, size = [], self.at_once
         # Split, each process would have to run as many forward passes as the one with the longest response.
-        with self.whole():
-            return self._generated(prompt_ids, *others, **named)
-
-    def _generated(self, prompt_ids: Any, *others: Any, **named: Any) -> Any:
-        if self.use_vllm:
-            return super()._generate_single_turn(prompt_ids, *others, **named)
-        if self.batching == "continuous":
-            return self._continuous(prompt_ids), None
-        completions = []
-        for begin in range(0, len(prompt_ids), self.at_once):
-            part, _ = super()._generate_single_turn(prompt_ids[begin : begin + self.at_once], *others, **named)
-            completions += part
+        with whole_weights(self.model):
+            if self.use_vllm:
+                return super()._generate_single_turn(prompt_ids, *others, **named)
+            if self.batching == "continuous":
+                return self._continuous(prompt_ids), None
+            for begin in range(0, len(prompt_ids), size):
+                completions += super()._generate_single_turn(prompt_ids[begin : begin + size], *others, **named)[0]
         return completions, None
 
     def _continuous(self, prompt_ids: Any) -> list[list[int]]:
@@ -231,21 +219,15 @@ class PolicyTrainer(SplitTrainer, GRPOTrainer):
 
 
 def _arguments(settings: GrpoSettings) -> dict[str, Any]:
-    responses, at_once = settings.prompts_per_step * settings.group, settings.per_device_batch_size * n_processes()
-    if responses % at_once:
-        raise UsageError(
-            "prompts_per_step times group is no multiple of per_device_batch_size times the processes",
-            found=f"{settings.prompts_per_step} x {settings.group}, and {settings.per_device_batch_size} x "
-            f"{n_processes()}",
-        )
+    responses, at_once = settings.prompts_per_step * settings.group, settings.per_device_batch_size
     if settings.generation == "vllm" and find_spec("vllm") is None:
         raise UsageError("vLLM is not installed", found="generation = vllm", do="pip install 'ontoground[vllm]'")
     return {
         # Rows of all epochs are laid out in the order of the plan.
         "num_train_epochs": 1,
         "shuffle_dataset": False,
-        "per_device_train_batch_size": settings.per_device_batch_size,
-        "gradient_accumulation_steps": responses // at_once,
+        "per_device_train_batch_size": at_once,
+        "gradient_accumulation_steps": passes_of(responses, at_once, "prompts_per_step x group"),
         "num_generations": settings.group,
         "max_completion_length": settings.max_new_tokens,
         "use_vllm": settings.generation == "vllm",
@@ -294,4 +276,5 @@ def arm_trainer(
         callbacks=list(callbacks),
     )
     trainer.at_once, trainer.batching = run.settings.generation_batch_size, run.settings.batching
+    trainer.shares = run.settings.hardware.split_weights
     return trainer

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from training.packing.collate import RunData
-from training.packing.plan import RowPlan, Step, deal
+from training.packing.plan import RowPlan, Step
 from training.runs.models import checkpoint_activations
 from training.runs.resuming import Measured, Record, run_trainer, step_records, trainer_arguments
 from training.runs.sharding import SplitTrainer, split_weights
@@ -57,7 +57,7 @@ class PackedTrainer(SplitTrainer):
         self.data, self.plan, self.objective = data, plan, objective
         self.names = sorted({"loss", *objective.logged})
         self.values: Record = {}
-        self.take_note(shares=shares)
+        self.shares = shares
 
     @property
     def decoder(self) -> Any:
@@ -69,7 +69,7 @@ class PackedTrainer(SplitTrainer):
         model.train()
         number = int(inputs["step"][0])
         step, processes = self.plan[number], self.accelerator.num_processes
-        rows = deal(step, processes)[self.accelerator.process_index]
+        rows = step.rows[self.accelerator.process_index :: processes]
         # Processes meet in the last backward, where weights are split in every pass: where rows are fewer, one runs
         # again, at weight zero.
         passes = -(-len(step.rows) // processes) if self.split else max(len(rows), 1)

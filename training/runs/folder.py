@@ -48,10 +48,10 @@ __all__ = [
     "drop_if_refused",
     "is_main",
     "join_processes",
-    "main_first",
     "model_identity",
     "n_processes",
     "open_run",
+    "passes_of",
     "read_run",
     "start_run",
     "wait_for_all",
@@ -81,6 +81,21 @@ def n_processes() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
+def passes_of(rows: int, at_once: int, what: str) -> int:
+    """Return how many forward passes of ``at_once`` rows each process makes in a step of so many rows.
+
+    Raises:
+        UsageError: they are not whole; ``what`` are the settings that the rows of a step come from.
+    """
+    if rows % (together := at_once * n_processes()):
+        raise UsageError(
+            f"{what} is no multiple of the rows of a forward pass in all processes",
+            found=f"{rows}, and {at_once} in each of {n_processes()}",
+            expected=f"a multiple of {together}",
+        )
+    return rows // together
+
+
 def join_processes(device: str) -> None:
     """Prepare the device, and meet the other processes that torchrun or accelerate started, each with its own GPU.
 
@@ -107,16 +122,6 @@ def wait_for_all() -> None:
     """Wait until every process of the run is here."""
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         torch.distributed.barrier()
-
-
-@contextmanager
-def main_first() -> Iterator[None]:
-    """Have the first process do what is inside before the others do it."""
-    if not is_main():
-        wait_for_all()
-    yield
-    if is_main():
-        wait_for_all()
 
 
 def model_identity(model: str | Path) -> dict[str, Any]:

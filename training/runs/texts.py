@@ -12,8 +12,8 @@ from ground.progress import progress
 from training.runs.folder import Run
 from training.runs.memory import Step
 from training.runs.models import (
+    FLASH,
     adapter_config,
-    attention_of_texts,
     base_of,
     device_of,
     dropout_note,
@@ -46,7 +46,8 @@ def texts_attention(hardware: HardwareSettings) -> tuple[str, list[str]]:
     notes = []
     if device_of(hardware) == "cpu" and hardware.quantize == "nf4":
         notes.append("4-bit weights are slow on a CPU")
-    attention = attention_of_texts(hardware)
+    # The other kinds are for packed rows.
+    attention = hardware.attention if hardware.attention in ("sdpa", "eager", *FLASH) else "sdpa"
     if hardware.attention not in ("auto", attention):
         notes.append(f"attention {hardware.attention} is for packed rows; {attention} is used")
     return attention, notes

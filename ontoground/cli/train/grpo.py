@@ -74,12 +74,13 @@ def grpo(options: Grpo) -> Result:
     on several sets of labels. Rows of the benchmark itself are held out for that: all reviewed ones and a share.
     """
     require_packages(*PACKAGES, "trl", "datasets", "statsmodels")
+    from accelerate import PartialState
+
     from ground.markdown import markdown_table
     from ontoground.cli.render import note
     from stewardship.benchmark.folder import Benchmark
-    from training.grpo.rows import check_arms
     from training.grpo.train import train_arm
-    from training.runs.folder import is_main, join_processes, main_first
+    from training.runs.folder import is_main, join_processes
     from training.runs.models import device_of
     from training.runs.settings import GrpoSettings
 
@@ -93,12 +94,12 @@ def grpo(options: Grpo) -> Result:
     benchmark = Benchmark.open(options.workspace, options.benchmark)
     out = options.folder("grpo", benchmark.name, short_name(options.model or "smoke"), f"seed{settings.seed}")
     tables = _tables(options, names, benchmark, settings)
-    join_processes(device_of(settings.hardware))
-    with main_first():
+    device = device_of(settings.hardware)
+    join_processes(device)
+    with PartialState(cpu=device == "cpu").main_process_first():
         _write_tables(out / "data", tables, begun=any(out.glob("arm-*")), resume=options.resume)
         model = options.model or _random_model(out / "random-model", tables, settings)
     arms = _arms(options, names, benchmark, out / "data")
-    check_arms([arm.rows for arm in arms])
     if is_main():
         _announce(options, arms, settings)
     graded = {"base": _base(out, arms[0], model, settings, kept=options.resume)} if settings.evaluate_base else {}

@@ -193,7 +193,7 @@ def test_steps_and_prompts_that_do_not_fit_are_refused(base: Path, tmp_path: Pat
         train_arm(one, str(base), tmp_path / "a", TINY.model_copy(update={"max_prompt_tokens": 16}))
     with pytest.raises(UsageError, match="more rows than there are"):
         train_arm(one, str(base), tmp_path / "a", TINY.model_copy(update={"prompts_per_step": 9}))
-    with pytest.raises(UsageError, match="no multiple of per_device"):
+    with pytest.raises(UsageError, match="no multiple of the rows of a forward pass"):
         train_arm(one, str(base), tmp_path / "a", TINY.model_copy(update={"per_device_batch_size": 5}))
     assert not (tmp_path / "a").exists()
 
@@ -208,6 +208,7 @@ def test_vllm_is_asked_for_by_name_and_samples_a_step_as_a_whole(monkeypatch: py
     config = GRPOConfig("unused", use_cpu=True, bf16=False, **train._arguments(settings))
     assert (config.use_vllm, config.vllm_mode, config.vllm_max_model_length) == (True, "colocate", 3004)
     trainer = object.__new__(train.PolicyTrainer)
+    trainer.model = torch.nn.Module()
     trainer.use_vllm, trainer.at_once, trainer.batching = True, 1, "continuous"
     monkeypatch.setattr(GRPOTrainer, "_generate_single_turn", lambda _self, ids, *rest: (ids, [rest]))
     assert trainer._generate_single_turn([[1], [2]], None, {}, 4) == ([[1], [2]], [(None, {}, 4)])

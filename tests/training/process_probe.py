@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from shutil import copytree
 from unittest.mock import patch
 
 import torch
@@ -113,6 +114,8 @@ def _killed_and_gone_on_with(base: Path, out: Path) -> None:
     stage, step = corfu / "checkpoints" / "stage-2" / "checkpoints" / "checkpoint-1", grpo / "checkpoints/checkpoint-1"
     for run, left in ((corfu, stage), (grpo, step)):
         assert (left / "shares").is_dir() and not (run / "training.json").exists()
+    if os.environ["RANK"] == "0":
+        copytree(grpo, out / "grpo-left")
     preferred(resume=True)
     rewarded_by_label(resume=True)
 

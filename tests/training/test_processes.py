@@ -93,6 +93,15 @@ def test_split_weights_are_rewarded_as_whole_ones_are_and_those_of_killed_proces
     same(together / "grpo-split", together / "grpo-whole")
 
 
+def test_one_process_goes_on_from_the_shares_of_two(base: Path, together: Path) -> None:
+    left, settings = together / "grpo-left", rewarded(split=True, responses_at_once=8, rank=4)
+    arm = word_arm(left.parent / "rows-0", "1", ABSTAINED)
+    record = train_arm(arm, str(base / "words"), left, settings, resume=True)
+    first = json.loads((together / "grpo-split" / "training.json").read_text())["losses"][0]
+    assert record["losses"][0] == first and len(record["losses"]) == 2
+    assert record["losses"][1]["kl"] > 0
+
+
 def test_the_same_responses_teach_two_processes_what_they_teach_one(
     base: Path, together: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

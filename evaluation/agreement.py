@@ -116,8 +116,9 @@ def non_inferiority(model: Codes, ratings: Codes, *, seed: int = 42) -> dict[str
     for who, said in enumerate(kinds.T[1:]):
         tables[np.arange(len(kinds)), who, kinds[:, 0], said] = 1
     drawn = resampled(tables.reshape(len(kinds), -1), weights, NI_RESAMPLES, seed).reshape(-1, *tables.shape[1:])
-    observed = np.tensordot(weights, tables, axes=1)
-    (of_model, of_expert), difference = _f1(observed), np.subtract(*_f1(drawn).T)
+    both = np.tensordot(weights, tables, axes=1), drawn
+    (of_model, of_expert), resamples = (validator_rates(part)["macro_f1"] for part in both)
+    difference = np.subtract(*resamples.T)
     lower = float(np.percentile(difference, LOWER_BOUND))
     return {
         **result,
@@ -128,10 +129,6 @@ def non_inferiority(model: Codes, ratings: Codes, *, seed: int = 42) -> dict[str
         "p": round(float((1 + (difference <= MARGIN).sum()) / (1 + NI_RESAMPLES)), DIGITS),
         "non_inferior": bool(lower > MARGIN),
     }
-
-
-def _f1(tables: Floats) -> Floats:
-    return validator_rates(tables)["macro_f1"]
 
 
 def experts_part(

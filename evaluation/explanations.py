@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -61,30 +62,20 @@ def explanation_metrics(
     return {**result, **{name: estimate_of(points[name][0], draws[name], len(groups)) for name in NAMES}}
 
 
-class _Words:
-    """rouge-score's own words with Porter's stems, each stem worked out once: they take most of the time otherwise."""
-
-    def __init__(self) -> None:
-        from nltk.stem.porter import PorterStemmer  # type: ignore[import-untyped]
-
-        self.stem = cache(PorterStemmer().stem)
-
-    def tokenize(self, text: str) -> list[str]:
-        """Return the stems of a text's words."""
-        from rouge_score import tokenize
-
-        return list(tokenize.tokenize(text, self))
-
-
 def _statistics(pairs: Sequence[tuple[str, str]]) -> Floats:
     """Return what BLEU and ROUGE are sums of.
 
     *Shape:* (n, 13): right and all n-grams of orders 1 to 4, words of both, rows, ROUGE-1, ROUGE-2.
     """
+    from nltk.stem.porter import PorterStemmer  # type: ignore[import-untyped]
     from rouge_score.rouge_scorer import RougeScorer
+    from rouge_score.tokenize import tokenize
     from sacrebleu.metrics.bleu import BLEU
 
-    scorer, bleu = RougeScorer(["rouge1", "rouge2"], tokenizer=_Words()), BLEU(effective_order=True)
+    # rouge-score's own words with Porter's stems, each stem worked out once: they take most of the time otherwise.
+    stemmer = SimpleNamespace(stem=cache(PorterStemmer().stem))
+    words_of = SimpleNamespace(tokenize=partial(tokenize, stemmer=stemmer))
+    scorer, bleu = RougeScorer(["rouge1", "rouge2"], tokenizer=words_of), BLEU(effective_order=True)
     rows = []
     with progress("comparing explanations", len(pairs)) as advance:
         for reference, words in pairs:

@@ -200,14 +200,14 @@ def confusion_figure(models: Sequence[Model], path: Path) -> None:
     confusion(path, tables, QUADRANTS)
 
 
-def calibration_figure(models: Sequence[Model], path: Path) -> bool:
-    """Draw how often a model is right against how sure it is; return whether any model gave scores (else no file).
+def calibration_figure(models: Sequence[Model], path: Path) -> None:
+    """Draw how often a model is right against how sure it is, where any gave scores.
 
     The area of a dot is the share of the model's rows; bins with few rows are faint.
     """
     shown = _telling([model for model in models if model["calibration"]])
     if not shown:
-        return False
+        return
     figure, grid = panels(len(shown), 3.1)
     for model, label, axes in zip(shown, _labels(shown), grid, strict=True):
         bins = model["calibration"]
@@ -227,7 +227,6 @@ def calibration_figure(models: Sequence[Model], path: Path) -> bool:
     figure.supylabel("right answers (%)")
     figure.suptitle(f"Calibration (faint: fewer than {FEW_ROWS} rows; on the dotted line: as right as sure)")
     save(figure, path)
-    return True
 
 
 def _by_task(report: Report, runs: Sequence[Model], path: Path) -> None:

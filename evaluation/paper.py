@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from ground import ROOT
+from ground.contracts.rows import QUADRANTS
 from ground.storage.tables import read_table
 
 __all__ = ["PAPER_COLUMNS", "paper_results", "same_measurement"]
@@ -17,10 +18,7 @@ PAPER_COLUMNS: Mapping[str, str] = {
     "precision": "Prec.",
     "recall": "Rec.",
     "f1": "F1",
-    "f1_q1": "F1_Q1",
-    "f1_q2": "F1_Q2",
-    "f1_q3": "F1_Q3",
-    "f1_q4": "F1_Q4",
+    **{f"f1_{quadrant.lower()}": f"F1_{quadrant}" for quadrant in QUADRANTS},
     "hsr": "HSR",
     "tir": "TIR",
 }

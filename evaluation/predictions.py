@@ -32,7 +32,7 @@ __all__ = [
     "write_predictions",
 ]
 
-PREDICTION_SCHEMA: Mapping[str, pl.DataType] = {
+PREDICTION_SCHEMA: dict[str, pl.DataType] = {
     "id": pl.String(),
     "label": pl.String(),
     "scores": pl.List(pl.Float64()),
@@ -42,7 +42,7 @@ PREDICTION_SCHEMA: Mapping[str, pl.DataType] = {
     "model": pl.String(),
     "seed": pl.Int64(),
 }
-ANSWER_SCHEMA: Mapping[str, pl.DataType] = {
+ANSWER_SCHEMA: dict[str, pl.DataType] = {
     "errors": pl.List(pl.Struct({"category": pl.String(), "text": pl.String()})),
     "cut": pl.Boolean(),
 }

@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from evaluation.datasets import Split, TextDataset
+from evaluation.predictions import ANSWER_SCHEMA, PREDICTION_SCHEMA
 from ground.contracts.rows_text import RISK_LEVELS
 from ground.contracts.taxonomy import category_of, error_categories, risk_levels
 from ground.errors import InputError, UsageError
@@ -41,13 +42,8 @@ COLUMNS = (*SHOWN, *FILLED)
 WIDTHS = {"item": 12, "instruction": 28, "input": 70, "output": 60, "risk_level": 10, "comment": 30}
 PER_TASK = 15
 RATING_SCHEMA: Mapping[str, Any] = {
-    "id": pl.String,
-    "label": pl.Int64,
-    "errors": pl.List(pl.Struct({"category": pl.String, "text": pl.String})),
-    "explanation": pl.String,
-    "outcome": pl.String,
-    "model": pl.String,
-    "seed": pl.Int64,
+    name: (PREDICTION_SCHEMA | ANSWER_SCHEMA | {"label": pl.Int64()})[name]
+    for name in ("id", "label", "errors", "explanation", "outcome", "model", "seed")
 }
 """Columns of ratings: those of a predictions file, the rater in ``model``, the comment in ``explanation``."""
 FILLED_SCHEMA: Mapping[str, Any] = {"file": pl.String, "number": pl.Int64, "slips": pl.List(pl.String)}

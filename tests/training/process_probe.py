@@ -1,4 +1,4 @@
-"""Run by torchrun: trains as many processes as there are, whole or with split weights; one run is killed on its way."""
+"""Run by torchrun: trains as many processes as there are, whole or with split weights; two runs are killed midway."""
 
 from __future__ import annotations
 
@@ -6,21 +6,33 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from shutil import copytree
 from unittest.mock import patch
 
 import torch
+from trl import GRPOTrainer
 
 from tests.training.classifier.test_train import descent
 from tests.training.corfu.test_run import settings
+from tests.training.grpo.words import drawn_in_turn, word_arm
 from tests.training.toy import toy_dataset
 from tests.training.worlds import small_dataset
 from training.classifier.train import train_classifier
 from training.corfu.run import train_corfu
-from training.runs.settings import ClassifierSettings, CorfuSettings, HardwareSettings, LoraSettings
+from training.grpo.train import Arm, train_arm
+from training.runs.settings import (
+    ClassifierSettings,
+    CorfuSettings,
+    GrpoSettings,
+    HardwareSettings,
+    LoraSettings,
+)
 
 WHOLE = HardwareSettings(device="cpu", precision="float64", save_steps=1)
+ABSTAINED = 3
+"""Rows whose label is an abstention: an odd number, so that processes with half of the rows each learn other things."""
 SPLIT = WHOLE.model_copy(update={"split_weights": True})
 
 
@@ -34,22 +46,36 @@ def all_weights(*, split: bool) -> ClassifierSettings:
     return descent(hardware=SPLIT if split else WHOLE, lora=LoraSettings(r=0))
 
 
-@contextmanager
-def _killed_in_the_second_stage(what: str, _total: int) -> Iterator[Callable[[int], None]]:
-    done = 0
-
-    def advance(n: int) -> None:
-        nonlocal done
-        done += n
-        if what == "stage-2: training" and done == 2:
-            # All of them: one that waits for a dead one waits for ever.
-            torch.distributed.barrier()
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    yield advance
+def rewarded(*, split: bool, responses_at_once: int, rank: int) -> GrpoSettings:
+    """Two steps of 32 responses, of an adapter or (rank 0) of all weights beside a reference; evaluated in between."""
+    return GrpoSettings(
+        epochs=2, prompts_per_step=8, group=4, per_device_batch_size=responses_at_once, max_new_tokens=4,
+        evaluate_every=1, lora=LoraSettings(r=rank), hardware=SPLIT if split else WHOLE, kl_beta=0.1,
+        optimizer=descent().optimizer,
+    )  # fmt: skip
 
 
-def _train_until_killed(policy: Path, out: Path) -> None:
+def _killed_in_the_second_step(of: str) -> Callable[[str, int], AbstractContextManager[Callable[[int], None]]]:
+    """Return a progress that ends the process in the second step of what is named so."""
+
+    @contextmanager
+    def progress(what: str, _total: int) -> Iterator[Callable[[int], None]]:
+        done = 0
+
+        def advance(n: int) -> None:
+            nonlocal done
+            done += n
+            if what.startswith(of) and done == 2:
+                # All of them: one that waits for a dead one waits for ever.
+                torch.distributed.barrier()
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        yield advance
+
+    return progress
+
+
+def _train_until_killed(out: Path, train: Callable[[], object]) -> None:
     """Do so in a process of its own, which meets its like at another place."""
     if child := os.fork():
         os.waitpid(child, 0)
@@ -57,25 +83,56 @@ def _train_until_killed(policy: Path, out: Path) -> None:
     rank, store = int(os.environ["RANK"]), out.with_suffix(".store").absolute()
     torch.distributed.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2)
     try:
-        with patch("training.corfu.run.progress", _killed_in_the_second_stage):
-            train_corfu(toy_dataset(), policy, out, three_stages(split=True))
+        train()
     finally:
         os._exit(1)
 
 
+def _arm(out: Path) -> Arm:
+    """Return an arm, its rows in a file of this process's own."""
+    folder = out / f"rows-{os.environ['RANK']}"
+    folder.mkdir(exist_ok=True)
+    return word_arm(folder, "1", ABSTAINED)
+
+
+def _killed_and_gone_on_with(base: Path, out: Path) -> None:
+    """Train CoRFu and GRPO with split weights; both are killed on their way, and resumed from their shares."""
+    corfu, grpo = out / "corfu-split", out / "grpo-split"
+
+    def preferred(*, resume: bool = False) -> None:
+        train_corfu(toy_dataset(), base / "policy", corfu, three_stages(split=True), resume=resume)
+
+    def rewarded_by_label(*, resume: bool = False) -> None:
+        settings = rewarded(split=True, responses_at_once=8, rank=4)
+        # Not before: polars has threads, which no fork keeps.
+        train_arm(_arm(out), str(base / "words"), grpo, settings, resume=resume)
+
+    with patch("training.corfu.run.progress", _killed_in_the_second_step("stage-2: training")):
+        _train_until_killed(corfu, preferred)
+    with patch("training.runs.texts.progress", _killed_in_the_second_step("arm")):
+        _train_until_killed(grpo, rewarded_by_label)
+    stage, step = corfu / "checkpoints" / "stage-2" / "checkpoints" / "checkpoint-1", grpo / "checkpoints/checkpoint-1"
+    for run, left in ((corfu, stage), (grpo, step)):
+        assert (left / "shares").is_dir() and not (run / "training.json").exists()
+    if os.environ["RANK"] == "0":
+        copytree(grpo, out / "grpo-left")
+    preferred(resume=True)
+    rewarded_by_label(resume=True)
+
+
 def main(base: Path, out: Path) -> None:
     """Train everything into folders of ``out``."""
-    policy, resumed = base / "policy", out / "corfu-split"
-    _train_until_killed(policy, resumed)
-    left = resumed / "checkpoints" / "stage-2" / "checkpoints" / "checkpoint-1" / "shares"
-    assert left.is_dir() and not (resumed / "training.json").exists()
-    train_corfu(toy_dataset(), policy, resumed, three_stages(split=True), resume=True)
-    train_corfu(toy_dataset(), policy, out / "corfu", settings("q1_q2", batch_size=9, hardware=WHOLE))
+    _killed_and_gone_on_with(base, out)
+    train_corfu(toy_dataset(), base / "policy", out / "corfu", settings("q1_q2", batch_size=9, hardware=WHOLE))
     # 24 rows of training in steps of 20 and 4: the last step is one packed row.
     dataset, own = small_dataset(base, admissions=3), str(base)
     train_classifier(dataset, own, out / "shared", descent())
     train_classifier(dataset, own, out / "plain", descent(), engine="plain")
     train_classifier(dataset, own, out / "all-split", all_weights(split=True))
+    words, arm = str(base / "words"), _arm(out)
+    train_arm(arm, words, out / "grpo-whole", rewarded(split=False, responses_at_once=8, rank=4))
+    with patch.object(GRPOTrainer, "_generate_single_turn", drawn_in_turn):
+        train_arm(arm, words, out / "grpo-all-split", rewarded(split=True, responses_at_once=8, rank=0))
 
 
 if __name__ == "__main__":

@@ -9,15 +9,18 @@ import sys
 from pathlib import Path
 
 import pytest
+from trl import GRPOTrainer
 
 from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.classifier.test_train import descent, losses, same
-from tests.training.process_probe import all_weights, three_stages
+from tests.training.grpo.words import drawn_in_turn, word_arm, word_model
+from tests.training.process_probe import ABSTAINED, all_weights, rewarded, three_stages
 from tests.training.toy import toy_dataset
 from tests.training.worlds import small_dataset
 from training.classifier.items import quadrant_data
 from training.classifier.train import Engine, train_classifier
 from training.corfu.run import train_corfu
+from training.grpo.train import train_arm
 from training.packing.plan import plan_epochs
 
 
@@ -26,7 +29,8 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("processes")
     world, toy = small_dataset(root), toy_dataset()
     texts = [*toy.contexts["context"], *toy.rows["statement"]]
-    tiny_decoder("llama", tiny_tokenizer(texts, root / "words"), root / "m" / "policy")
+    tiny_decoder("llama", tiny_tokenizer(texts, root / "tokens"), root / "m" / "policy")
+    word_model(root / "m" / "words")
     return tiny_decoder("llama", tiny_tokenizer(world.contexts["context"].to_list(), root / "t"), root / "m")
 
 
@@ -76,6 +80,39 @@ def test_two_processes_prefer_as_one_does_and_so_do_those_that_were_killed(
             assert [step["loss"] for step in ours["records"]] == pytest.approx(expected, rel=1e-6)
             assert ours["validation"] == pytest.approx(theirs["validation"], rel=1e-9)
     same(together / "corfu-split", tmp_path / "one")
+
+
+def test_split_weights_are_rewarded_as_whole_ones_are_and_those_of_killed_processes_too(together: Path) -> None:
+    whole, split = (json.loads((together / run / "training.json").read_text()) for run in ("grpo-whole", "grpo-split"))
+    assert len(losses(whole)) == 2 and whole["losses"][0]["reward"] > 0.1
+    for name in ("loss", "reward", "kl", "grad_norm"):
+        expected = [step[name] for step in whole["losses"]]
+        assert [step[name] for step in split["losses"]] == pytest.approx(expected, rel=1e-6)
+    assert split["evaluations"] == whole["evaluations"] and len(whole["evaluations"]) == 2
+    assert split["evaluation"] == whole["evaluation"] and split["order_sha256"] == whole["order_sha256"]
+    same(together / "grpo-split", together / "grpo-whole")
+
+
+def test_one_process_goes_on_from_the_shares_of_two(base: Path, together: Path) -> None:
+    left, settings = together / "grpo-left", rewarded(split=True, responses_at_once=8, rank=4)
+    arm = word_arm(left.parent / "rows-0", "1", ABSTAINED)
+    record = train_arm(arm, str(base / "words"), left, settings, resume=True)
+    first = json.loads((together / "grpo-split" / "training.json").read_text())["losses"][0]
+    assert record["losses"][0] == first and len(record["losses"]) == 2
+    assert record["losses"][1]["kl"] > 0
+
+
+def test_the_same_responses_teach_two_processes_what_they_teach_one(
+    base: Path, together: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(GRPOTrainer, "_generate_single_turn", drawn_in_turn)
+    settings = rewarded(split=False, responses_at_once=16, rank=0)
+    alone = train_arm(word_arm(tmp_path, "1", ABSTAINED), str(base / "words"), tmp_path / "one", settings)
+    record = json.loads((together / "grpo-all-split" / "training.json").read_text())
+    for name in ("loss", "reward", "kl", "grad_norm"):
+        expected = [step[name] for step in alone["losses"]]
+        assert [step[name] for step in record["losses"]] == pytest.approx(expected, rel=1e-6, abs=1e-7)
+    same(together / "grpo-all-split", tmp_path / "one")
 
 
 def test_the_last_step_has_fewer_rows_than_processes(base: Path) -> None:

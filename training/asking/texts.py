@@ -27,8 +27,6 @@ from training.sft.encoding import TASKS
 
 __all__ = ["SHOTS", "AskedSettings", "ask_dataset", "examples_for", "question_of"]
 
-# What a row's label rests on, and what may be cut where it is long.
-CUT: Mapping[Kind, str] = {"medhal": "context", "medval": "input"}
 SHOTS = ("zero-shot", "one-shot")
 
 TEXTS: Mapping[Kind, tuple[str, ...]] = {
@@ -90,7 +88,7 @@ def question_of(kind: Kind, shots: int = 0) -> Question:
         shown = () if example is None else (("user", task.prompt(example)), ("assistant", task.answer(example).text))
         return tuple(Message(role=role, content=text) for role, text in (*shown, ("user", task.prompt(row))))
 
-    return Question("asked", SHOTS[shots], CUT[kind], messages, task.read, kind)
+    return Question("asked", SHOTS[shots], CLASSES[kind].texts[0], messages, task.read, kind)
 
 
 def ask_dataset(

@@ -30,7 +30,6 @@ from training.packing.tokens import Truncation
 from training.packing.trainer import SHORT_OF_MEMORY, train_packed
 from training.runs.folder import open_run, read_run
 from training.runs.models import (
-    attention_of_texts,
     base_of,
     load_config,
     load_model,
@@ -40,6 +39,7 @@ from training.runs.models import (
     usable_length,
 )
 from training.runs.settings import ClassifierSettings, HardwareSettings
+from training.runs.texts import texts_attention
 
 __all__ = ["Engine", "predict_classifier", "train_classifier"]
 
@@ -122,7 +122,7 @@ def _attention(hardware: HardwareSettings, engine: Engine) -> str | None:
     """Return transformers' attention implementation, None for its default; rows of one statement need no other."""
     if engine == "shared":
         return attention_of(hardware)
-    return None if hardware.attention == "auto" else attention_of_texts(hardware)
+    return None if hardware.attention == "auto" else texts_attention(hardware)[0]
 
 
 def predict_classifier(

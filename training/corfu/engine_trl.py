@@ -18,12 +18,11 @@ import torch
 from datasets import Dataset
 from trl import DPOConfig, DPOTrainer
 
-from ground.errors import UsageError
 from ground.progress import progress
 from training.corfu.stage import LOGGED, CorfuStage, Policy, pair_values
 from training.packing.collate import RunData
 from training.packing.rows import plan_steps
-from training.runs.folder import n_processes
+from training.runs.folder import passes_of
 from training.runs.models import evaluating, implementation_of
 from training.runs.resuming import run_trainer, step_records, trainer_arguments
 from training.runs.settings import CorfuSettings
@@ -96,12 +95,6 @@ def build_trainer(
     Raises:
         UsageError: the batch size does not fit the number of processes.
     """
-    if settings.batch_size % (processes := n_processes()):
-        raise UsageError(
-            "batch_size is no multiple of the number of processes",
-            found=f"{settings.batch_size} and {processes}",
-            do="set batch_size to a multiple, or choose --engine shared",
-        )
     arguments = trainer_arguments(
         DPOConfig,
         folder / "checkpoints",
@@ -110,7 +103,7 @@ def build_trainer(
         num_train_epochs=1,
         per_device_train_batch_size=1,
         per_device_eval_batch_size=1,
-        gradient_accumulation_steps=settings.batch_size // processes,
+        gradient_accumulation_steps=passes_of(settings.batch_size, 1, "batch_size"),
         beta=settings.beta,
         # Rows are cut to length already, by section priority.
         max_length=None,

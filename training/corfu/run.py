@@ -42,7 +42,6 @@ from training.packing.shared import SharedPolicy
 from training.packing.trainer import SHORT_OF_MEMORY, train_packed
 from training.runs.folder import CHECKPOINTS, Run, is_main, open_run, wait_for_all
 from training.runs.models import (
-    attention_of_texts,
     implementation_of,
     load_config,
     load_tokenizer,
@@ -52,6 +51,7 @@ from training.runs.models import (
 )
 from training.runs.resuming import last_checkpoint
 from training.runs.settings import CorfuSettings
+from training.runs.texts import texts_attention
 
 __all__ = ["Engine", "sweep_lambda", "train_corfu"]
 
@@ -89,7 +89,7 @@ def train_corfu(
             check_decoder(config)
         length = usable_length(config, settings.packing.max_length)
         stages, truncation = corfu_stages(dataset, tokenizer, settings, length)
-        attention = attention_of(settings.hardware) if engine == "shared" else attention_of_texts(settings.hardware)
+        attention = attention_of(settings.hardware) if engine == "shared" else texts_attention(settings.hardware)[0]
         if engine == "shared":
             rows = [largest_row(one.train, plan_steps(one.train, settings, attention), attention) for one in stages]
             row = max(rows, key=lambda row: (row.input_ids.numel(), len(row.targets)))

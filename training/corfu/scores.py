@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import torch
 
 from evaluation.datasets import MedievalDataset, Split
 from ground import ROOT
@@ -35,7 +34,7 @@ from training.packing.tokens import EncodedTexts, Truncation, encode_statements,
 from training.runs.models import load_config, load_model, load_tokenizer, quiet, usable_length
 from training.runs.settings import CorfuSettings
 
-__all__ = ["label_continuations", "quadrant_log_probabilities", "score_quadrants", "scored_data"]
+__all__ = ["label_continuations", "score_quadrants", "scored_data"]
 
 LABELS = ROOT / "training" / "data" / "quadrant_labels.tsv"
 BEFORE_LABEL = "\nAnswer:"
@@ -73,28 +72,6 @@ def scored_data(
     return RunData.alike(contexts, segments, items, tokenizer.pad_token_id), truncation
 
 
-def quadrant_log_probabilities(
-    policy: SharedPolicy,
-    data: RunData,
-    tokens_per_row: int,
-    *,
-    calibrated: bool = True,
-) -> torch.Tensor:
-    """Return log-probabilities of the four labels, normalised over them. *Shape:* (n_items, 4).
-
-    ``data`` is what `scored_data` gives; a packed row of one item may have more than ``tokens_per_row``. ``calibrated``
-    is as of `score_quadrants`.
-    """
-    contexts, segments = data.contexts.lengths, data.statements.lengths
-    # Eight segments of an item behind a context that was cut for one: what held the run's pairs may not hold them.
-    largest = max(int(contexts[item.context] + segments[list(item.statements)].sum()) for item in data.items)
-    with progress("scoring", len(data.items)) as advance:
-        found = read_items(policy, data, max(tokens_per_row, largest), advance=advance)
-    with_label, alone = found.split(len(QUADRANTS), dim=1)
-    scores: torch.Tensor = (with_label - alone if calibrated else with_label).log_softmax(-1)
-    return scores
-
-
 def score_quadrants(
     model: str | Path,
     dataset: MedievalDataset,
@@ -128,8 +105,13 @@ def score_quadrants(
         attention = attention_of(settings.hardware)
         policy = load_model(model, "causal", settings.hardware, seed=settings.seed, attention=attention).eval()
         check_sharing(policy)
-        found = quadrant_log_probabilities(
-            SharedPolicy(policy), data, settings.packing.tokens_per_row, calibrated=calibrated
-        )
+        # Eight segments of an item behind a context that was cut for one: what held a run's pairs may not hold them.
+        segments, items = data.statements.lengths, data.items
+        largest = max(int(data.contexts.lengths[one.context] + segments[list(one.statements)].sum()) for one in items)
+        with progress("scoring", len(items)) as advance:
+            budget = max(settings.packing.tokens_per_row, largest)
+            found = read_items(SharedPolicy(policy), data, budget, advance=advance)
+    with_label, alone = found.split(len(QUADRANTS), dim=1)
+    scores = (with_label - alone if calibrated else with_label).log_softmax(-1).exp()
     name = name or (Path(model).resolve().name if Path(model).is_dir() else str(model))
-    return predicted(rows["id"].to_list(), found.exp(), name, settings.seed)
+    return predicted(rows["id"].to_list(), scores, name, settings.seed)

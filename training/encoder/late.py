@@ -15,7 +15,7 @@ is there when three neighbours match three neighbours.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import torch
 from torch import nn
@@ -25,7 +25,7 @@ from ground.errors import UsageError
 from training.encoder.quadrants import QuadrantHead, QuadrantLogits
 from training.encoder.texts import EncodedRows
 
-__all__ = ["RUNS", "FrozenReader", "LateModel", "LayeredEncoder", "Matches", "best_matches", "n_features", "pad"]
+__all__ = ["RUNS", "FrozenReader", "LateModel", "LayeredEncoder", "best_matches", "n_features", "pad"]
 
 PROBE = 12
 TOLERANCE = 1e-4
@@ -36,7 +36,7 @@ FEATURE_SHIFT = 0.5
 RUNS = (1, 2, 3)
 """Lengths of runs of neighbouring tokens that are matched."""
 FARTHEST = 1e-3
-Tensors = TypeVar("Tensors", bound=Sequence[torch.Tensor])
+Tensors = Sequence[torch.Tensor]
 
 
 def pad(rows: Sequence[Sequence[int]], pad_id: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
@@ -148,25 +148,17 @@ def _run_similarity(single: torch.Tensor, run: int) -> torch.Tensor:
     return torch.stack([before[i : i + t] for i in range(run)]).amax(dim=0)
 
 
-class Matches(NamedTuple):
-    """The best matches of one statement in one context.
-
-    Attributes:
-        features: similarity and the logarithm of the distance, for each layer and run. *Shape:* (t, n_features).
-        places: for each layer the context token that matches best alone. *Shape:* (t, n_layers).
-    """
-
-    features: torch.Tensor
-    places: torch.Tensor
-
-
-def best_matches(statement: Sequence[torch.Tensor], context: Sequence[torch.Tensor]) -> Matches:
+def best_matches(statement: Tensors, context: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
     """Match every token of a statement with every token of a context, layer by layer.
 
     Args:
         statement: unit vectors for each layer. *Shape:* (t, width) each.
         context: unit vectors of the tokens of all windows, one window after the other, for the same layers. A run may
             cross from a window's end to the next one's start, which repeats some tokens. *Shape:* (n, width) each.
+
+    Returns:
+        Similarity and the logarithm of the distance, for each layer and run, *shape* (t, n_features); and for each
+        layer the context token that matches best alone, *shape* (t, n_layers).
     """
     features, places = [], []
     for left, right in zip(statement, context, strict=True):
@@ -174,7 +166,7 @@ def best_matches(statement: Sequence[torch.Tensor], context: Sequence[torch.Tens
         places.append(single.argmax(dim=1))
         best = torch.stack([_run_similarity(single, run) for run in RUNS], dim=1)
         features += [best, (1 - best).clamp(min=FARTHEST).log()]
-    return Matches(torch.cat(features, dim=1), torch.stack(places, dim=1))
+    return torch.cat(features, dim=1), torch.stack(places, dim=1)
 
 
 class LateModel(nn.Module):
@@ -230,7 +222,7 @@ class FrozenReader:
         self._pad_id = pad_id
         self._device = device
         self._left = cache_gib * GIB
-        self._kept: dict[Any, Sequence[torch.Tensor]] = {}
+        self._kept: dict[Any, Tensors] = {}
         # Large groups of one length are read at once where they can be kept.
         states = int(model.encoder.config.hidden_size) * torch.float32.itemsize * (len(model.match_layers) + 1)
         if sum(map(len, set(rows.statements))) * states <= self._left:

@@ -12,7 +12,7 @@ import polars as pl
 from evaluation.predictions import label_codes
 from training.packing.tokens import PLAIN
 
-__all__ = ["EncodedRows", "context_windows", "encode_rows", "statement_ids", "tile"]
+__all__ = ["EncodedRows", "context_windows", "encode_rows", "tile"]
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,6 @@ def _plain(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     """Tokenise without marks; long texts are meant to be long, so no warning."""
     ids: list[list[int]] = tokenizer(list(texts), verbose=False, **PLAIN)["input_ids"]
     return ids
-
-
-def statement_ids(tokenizer: Any, statements: Sequence[str], window_tokens: int) -> list[tuple[int, ...]]:
-    """Tokenise statements, marks at both ends; what goes beyond a window is cut off."""
-    first, last = tokenizer.cls_token_id, tokenizer.sep_token_id
-    return [(first, *ids[: window_tokens - 2], last) for ids in _plain(tokenizer, statements)]
 
 
 def tile(n_tokens: int, size: int, overlap: int) -> list[slice]:
@@ -92,10 +86,12 @@ def encode_rows(
     ``context``, one row an admission. Neighbouring windows share ``overlap_tokens``.
     """
     needed = contexts.filter(pl.col("hadm_id").is_in(rows["hadm_id"].unique().to_list())).sort("hadm_id")
+    first, last, texts = tokenizer.cls_token_id, tokenizer.sep_token_id, rows["statement"].to_list()
     cut = context_windows(tokenizer, needed["context"].to_list(), window_tokens, overlap_tokens)
     return EncodedRows(
-        statements=statement_ids(tokenizer, rows["statement"].to_list(), window_tokens),
-        texts=rows["statement"].to_list(),
+        # What goes beyond a window is cut off.
+        statements=[(first, *ids[: window_tokens - 2], last) for ids in _plain(tokenizer, texts)],
+        texts=texts,
         admissions=rows["hadm_id"].to_list(),
         labels=label_codes(rows["quadrant"], "quadrants").to_list(),
         windows=dict(zip(needed["hadm_id"], cut, strict=True)),

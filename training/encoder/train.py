@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from training.encoder.pretrained import resolve_model
 from training.encoder.quadrants import quadrant_loss
 from training.encoder.texts import EncodedRows, encode_rows
 from training.runs.folder import open_run
-from training.runs.resuming import Record, peak_memory
+from training.runs.resuming import Record, measuring
 from training.runs.settings import EncoderSettings
 
 __all__ = ["encoded_rows", "fit", "predict", "train_encoder"]
@@ -134,9 +133,10 @@ def train_encoder(
             classifier = new_encoder(model, settings)
             encoded = encoded_rows(classifier, dataset, rows)
             steps = _steps(rows["id"].to_list(), settings)
-            begin = monotonic()
-            records = fit(classifier, encoded, steps)
-            seconds = monotonic() - begin
+            # What the late engine reads frozen, contexts once and statements below, is not learnt from.
+            learner = classifier.module if settings.engine == "late" else classifier.transformer
+            with measuring(learner, classifier.device.type) as measured:
+                records = fit(classifier, encoded, steps)
         found = {
             "base_model": classifier.name,
             "rows": len(encoded),
@@ -146,7 +146,7 @@ def train_encoder(
             "statement_tokens": sum(map(len, encoded.statements)),
             "steps": len(records),
             "losses": records,
-            "measured": {"seconds": round(seconds, 3), "peak_memory": peak_memory(classifier.device.type)},
+            "measured": measured,
         }
         return run.finish(classifier.transformer, found, classifier.save)
 

@@ -24,7 +24,6 @@ from ground.storage.foreign import read_foreign
 
 __all__ = [
     "Row",
-    "check_arms",
     "encode",
     "messages",
     "order_sha256",
@@ -72,14 +71,6 @@ def _rows(frame: pl.DataFrame, file: Path, categories: Sequence[str]) -> list[Ro
             raise InputError("a label or limit cannot be read", file=file, found=f"row {one['uid']}")
         rows.append(Row(one["uid"], one["prompt"], Reference(value, low, high)))
     return rows
-
-
-def check_arms(arms: Sequence[Sequence[Row]]) -> None:
-    """Refuse arms (`UsageError`) that differ in more than their labels."""
-    first = {row.uid: row.prompt for row in arms[0]}
-    for arm in arms[1:]:
-        if {row.uid: row.prompt for row in arm} != first:
-            raise UsageError("arms differ in more than their labels", expected="the same rows and prompts in each")
 
 
 def planned_order(uids: Sequence[str], seed: int, epochs: int, per_step: int) -> list[str]:

@@ -25,18 +25,17 @@ from ground.errors import InputError, UsageError
 from ground.lm.sampling import Batching, sampled
 from training.grpo.evaluate import accuracies, grade_sets, respond
 from training.grpo.rows import Row, encode, messages, order_sha256, planned_order, system_prompt
-from training.runs.folder import Run, open_run
+from training.runs.folder import Run, open_run, passes_of
 from training.runs.models import (
-    load_config,
     load_model,
     load_tokenizer,
     quiet,
     refuse_adapter,
     save_model,
     trained_weights,
-    usable_length,
 )
 from training.runs.settings import GrpoSettings
+from training.runs.sharding import SplitTrainer, split_weights, whole_weights
 from training.runs.texts import build_trainer, estimate_texts, run_texts, texts_attention
 
 with quiet():
@@ -94,25 +93,29 @@ def train_arm(
             The memory estimate is of optimizer steps; sampling needs less, or more with a large
             ``generation_batch_size``.
     """
-    own: dict[str, Any] = {"engine": "trl GRPOTrainer", "arm": arm.name, "smoke": arm.smoke, "alone": True}
+    own: dict[str, Any] = {"engine": "trl GRPOTrainer", "arm": arm.name, "smoke": arm.smoke}
     with open_run("grpo", model_name, out_dir, arm.data, settings, resume=resume, say=say, **own) as run:
         if run.whole is not None:
             return run.whole
         refuse_adapter(model_name)
         tokenizer = load_tokenizer(model_name)
-        rows, too_long = _fitting(arm, tokenizer, settings)
+        rows, longest = _fitting(arm, tokenizer, settings)
         order = planned_order(list(rows), settings.seed, settings.epochs, settings.prompts_per_step)
-        tokens = usable_length(load_config(model_name), settings.max_prompt_tokens + settings.max_new_tokens)
-        at_once, answer = settings.per_device_batch_size, min(settings.max_new_tokens + 1, tokens)
-        estimate_texts(run, at_once, tokens, answer, SHORT_OF_MEMORY, reference=settings.kl_beta > 0)
+        at_once, answer = settings.per_device_batch_size, settings.max_new_tokens
+        estimate_texts(run, at_once, longest + answer, answer, SHORT_OF_MEMORY, reference=settings.kl_beta > 0)
         callbacks = [Watcher(arm, tokenizer, settings)] if settings.evaluate_every else []
         trainer = arm_trainer(run, tokenizer, rows, order, categories=arm.categories, callbacks=callbacks)
         what, steps = f"arm {arm.name}, steps", len(order) // settings.prompts_per_step
-        trained = run_texts(run, trainer, what, steps, names=LOGGED, grows=True)
+        policy, reference, shares = trainer.model, trainer.ref_model, trainer.shares
+        with (
+            split_weights(policy, policy, asked=shares),
+            split_weights(reference, reference, asked=shares and reference is not None),
+        ):
+            trained = run_texts(run, trainer, what, steps, names=LOGGED, grows=True)
         graded = _graded(trainer.model, tokenizer, arm, settings)
         found = {
             "system_prompt": system_prompt(arm.categories),
-            "rows": {"used": len(rows), "left_out": {"too_long": too_long}},
+            "rows": {"used": len(rows), "left_out": {"too_long": len(arm.rows) - len(rows)}},
             "order_sha256": order_sha256(order),
             **trained,
             "evaluations": [log for log in trainer.state.log_history if "sets" in log],
@@ -144,17 +147,18 @@ def _graded(model: Any, tokenizer: Any, arm: Arm, settings: GrpoSettings) -> pl.
 
 
 def _fitting(arm: Arm, tokenizer: Any, settings: GrpoSettings) -> tuple[dict[str, Row], int]:
-    """Return the rows whose prompt is short enough, and how many are not; the same in every arm."""
+    """Return the rows whose prompt is short enough, the same in every arm, and the tokens of the longest prompt."""
     made = [messages(tokenizer, row.prompt, arm.categories) for row in arm.rows]
     lengths = [len(ids) for ids in encode(tokenizer, made, thinking=settings.thinking)]
-    kept = {row.uid: row for row, n in zip(arm.rows, lengths, strict=True) if n <= settings.max_prompt_tokens}
+    room = settings.max_prompt_tokens
+    kept = {row.uid: row for row, n in zip(arm.rows, lengths, strict=True) if n <= room}
     if not kept:
         raise InputError(
             "no prompt is short enough",
             found=f"the shortest has {min(lengths, default=0):,} tokens",
-            expected=f"at most max_prompt_tokens = {settings.max_prompt_tokens:,}",
+            expected=f"at most max_prompt_tokens = {room:,}",
         )
-    return kept, len(arm.rows) - len(kept)
+    return kept, max(n for n in lengths if n <= room)
 
 
 class Watcher(TrainerCallback):
@@ -165,7 +169,8 @@ class Watcher(TrainerCallback):
 
     def on_step_end(self, _args: Any, state: Any, *_: Any, model: Any = None, **__: Any) -> None:
         if state.global_step % self.settings.evaluate_every == 0:
-            graded = _graded(model, self.tokenizer, self.arm, self.settings)
+            with whole_weights(model):
+                graded = _graded(model, self.tokenizer, self.arm, self.settings)
             state.log_history.append({"step": state.global_step, "sets": accuracies(graded)})
 
 
@@ -187,21 +192,22 @@ def reward_function(
     return label_reward
 
 
-class PolicyTrainer(GRPOTrainer):
+class PolicyTrainer(SplitTrainer, GRPOTrainer):
     """GRPOTrainer that samples a step's responses in parts; vLLM makes parts of its own."""
 
     at_once: int
     batching: Batching
 
     def _generate_single_turn(self, prompt_ids: Any, *others: Any, **named: Any) -> Any:
-        if self.use_vllm:
-            return super()._generate_single_turn(prompt_ids, *others, **named)
-        if self.batching == "continuous":
-            return self._continuous(prompt_ids), None
-        completions = []
-        for begin in range(0, len(prompt_ids), self.at_once):
-            part, _ = super()._generate_single_turn(prompt_ids[begin : begin + self.at_once], *others, **named)
-            completions += part
+        completions, size = [], self.at_once
+        # Split, each process would have to run as many forward passes as the one with the longest response.
+        with whole_weights(self.model):
+            if self.use_vllm:
+                return super()._generate_single_turn(prompt_ids, *others, **named)
+            if self.batching == "continuous":
+                return self._continuous(prompt_ids), None
+            for begin in range(0, len(prompt_ids), size):
+                completions += super()._generate_single_turn(prompt_ids[begin : begin + size], *others, **named)[0]
         return completions, None
 
     def _continuous(self, prompt_ids: Any) -> list[list[int]]:
@@ -213,20 +219,15 @@ class PolicyTrainer(GRPOTrainer):
 
 
 def _arguments(settings: GrpoSettings) -> dict[str, Any]:
-    responses = settings.prompts_per_step * settings.group
-    if responses % settings.per_device_batch_size:
-        raise UsageError(
-            "prompts_per_step times group is no multiple of per_device_batch_size",
-            found=f"{settings.prompts_per_step} x {settings.group} and {settings.per_device_batch_size}",
-        )
+    responses, at_once = settings.prompts_per_step * settings.group, settings.per_device_batch_size
     if settings.generation == "vllm" and find_spec("vllm") is None:
         raise UsageError("vLLM is not installed", found="generation = vllm", do="pip install 'ontoground[vllm]'")
     return {
         # Rows of all epochs are laid out in the order of the plan.
         "num_train_epochs": 1,
         "shuffle_dataset": False,
-        "per_device_train_batch_size": settings.per_device_batch_size,
-        "gradient_accumulation_steps": responses // settings.per_device_batch_size,
+        "per_device_train_batch_size": at_once,
+        "gradient_accumulation_steps": passes_of(responses, at_once, "prompts_per_step x group"),
         "num_generations": settings.group,
         "max_completion_length": settings.max_new_tokens,
         "use_vllm": settings.generation == "vllm",
@@ -242,6 +243,8 @@ def _arguments(settings: GrpoSettings) -> dict[str, Any]:
         "scale_rewards": "none",
         "loss_type": "dr_grpo",
         "chat_template_kwargs": {"enable_thinking": settings.thinking},
+        # Put off to the last pass of a step, gradients of split weights would be whole in every process until then.
+        "accelerator_config": {"gradient_accumulation_kwargs": {"sync_each_batch": settings.hardware.split_weights}},
         "remove_unused_columns": False,
     }
 
@@ -273,4 +276,5 @@ def arm_trainer(
         callbacks=list(callbacks),
     )
     trainer.at_once, trainer.batching = run.settings.generation_batch_size, run.settings.batching
+    trainer.shares = run.settings.hardware.split_weights
     return trainer

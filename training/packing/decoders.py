@@ -54,10 +54,7 @@ def check_decoder(config: Any) -> None:
 def _separate(model: Any) -> Iterator[None]:
     """Have rows read by SDPA inside where FlexAttention reads packed ones: it would be compiled for every length."""
     own = implementation_of(model)
-    if own != "flex_attention":
-        yield
-        return
-    base_of(model).set_attn_implementation("sdpa")
+    base_of(model).set_attn_implementation("sdpa" if own == "flex_attention" else own)
     try:
         yield
     finally:

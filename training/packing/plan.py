@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ground.errors import UsageError
 from ground.stable import stable_hash
 
-__all__ = ["Block", "Item", "RowPlan", "Step", "apart", "deal", "plan_epochs", "plan_rows"]
+__all__ = ["Block", "Item", "RowPlan", "Step", "apart", "plan_epochs", "plan_rows"]
 
 Lengths = npt.NDArray[np.int64]
 
@@ -176,8 +176,3 @@ def plan_epochs(
 def apart(indices: Iterable[int], items: Sequence[Item]) -> tuple[RowPlan, ...]:
     """Return a row for each item, for decoders that cannot share contexts."""
     return tuple(RowPlan((Block(items[index].context, (index,)),)) for index in indices)
-
-
-def deal(step: Step, n_processes: int) -> list[tuple[RowPlan, ...]]:
-    """Deal a step's rows to processes, in turn; a process may get none."""
-    return [step.rows[rank::n_processes] for rank in range(n_processes)]

@@ -16,18 +16,13 @@ import torch
 from torch import nn
 
 from training.packing.collate import RunData
-from training.packing.plan import RowPlan, Step, deal
-from training.packing.sharding import load_shares, save_shares, split_weights, whole_weights
-from training.runs.models import checkpoint_activations, quiet, restore_weights, save_model
+from training.packing.plan import RowPlan, Step
+from training.runs.models import checkpoint_activations
 from training.runs.resuming import Measured, Record, run_trainer, step_records, trainer_arguments
-
-with quiet():
-    # What it imports says what it lacks on a CPU.
-    from transformers import Trainer, TrainingArguments
+from training.runs.sharding import SplitTrainer, split_weights
 
 __all__ = ["SHORT_OF_MEMORY", "Objective", "train_packed"]
 
-SCHEDULE = "scheduler.pt"
 SHORT_OF_MEMORY = (
     "lower packing.tokens_per_row, then packing.max_length; hardware.gradient_checkpointing and hardware.quantize = "
     "'nf4' save memory, too"
@@ -52,27 +47,29 @@ class Objective(Protocol):
         ...
 
 
-class PackedTrainer(Trainer):
+class PackedTrainer(SplitTrainer):
     """A Trainer whose batch is one optimizer step of packed rows."""
 
     def __init__(
-        self, *, data: RunData, plan: Sequence[Step], objective: Objective, split: bool = False, **rest: Any
+        self, *, data: RunData, plan: Sequence[Step], objective: Objective, shares: bool = False, **rest: Any
     ) -> None:
         super().__init__(**rest)
         self.data, self.plan, self.objective = data, plan, objective
         self.names = sorted({"loss", *objective.logged})
         self.values: Record = {}
-        # Where weights come split, nobody else shares them out or averages their gradients. Checkpoints hold shares
-        # whatever the number of processes, so that another number goes on from them.
-        self.shares, self.split = split, split and self.args.world_size > 1
-        self.is_distributed_loading_by_transformers = self.split
+        self.shares = shares
+
+    @property
+    def decoder(self) -> Any:
+        """The model inside of `SharedPolicy` or `SharedClassifier`."""
+        return self.model.model
 
     def training_step(self, model: nn.Module, inputs: Any, num_items_in_batch: Any = None) -> torch.Tensor:
         """Run all rows of this process, backward each; gradients are shared between processes once."""
         model.train()
         number = int(inputs["step"][0])
         step, processes = self.plan[number], self.accelerator.num_processes
-        rows = deal(step, processes)[self.accelerator.process_index]
+        rows = step.rows[self.accelerator.process_index :: processes]
         # Processes meet in the last backward, where weights are split in every pass: where rows are fewer, one runs
         # again, at weight zero.
         passes = -(-len(step.rows) // processes) if self.split else max(len(rows), 1)
@@ -108,31 +105,6 @@ class PackedTrainer(Trainer):
         weights = torch.as_tensor(self.data.weights[order], dtype=losses.dtype, device=losses.device)
         return (losses * weights).sum(), logged
 
-    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
-        folder = Path(output_dir or self.args.output_dir)
-        with whole_weights(self.model) if self.split else nullcontext():
-            if self.args.should_save:
-                save_model(self.model.model, self.processing_class, folder)
-
-    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
-        if not self.split:
-            restore_weights((model or self.model).model, Path(resume_from_checkpoint))
-
-    def _save_optimizer_and_scheduler(self, output_dir: str) -> None:
-        if not self.shares:
-            super()._save_optimizer_and_scheduler(output_dir)
-            return
-        save_shares(self.model, self.optimizer.optimizer, Path(output_dir))
-        if self.args.should_save:
-            torch.save(self.lr_scheduler.state_dict(), Path(output_dir) / SCHEDULE)
-
-    def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
-        if not self.shares or checkpoint is None:
-            super()._load_optimizer_and_scheduler(checkpoint)
-            return
-        load_shares(self.model, self.optimizer.optimizer, Path(checkpoint))
-        self.lr_scheduler.load_state_dict(torch.load(Path(checkpoint) / SCHEDULE, weights_only=True))
-
 
 def train_packed(
     module: Any,
@@ -154,6 +126,8 @@ def train_packed(
     weights of a run without a break. ``settings`` and ``autocast`` are as of `trainer_arguments`, ``advance`` and
     errors as of `run_trainer`.
     """
+    from transformers import TrainingArguments
+
     if settings.hardware.gradient_checkpointing:
         checkpoint_activations(module.model)
     arguments = trainer_arguments(
@@ -168,13 +142,13 @@ def train_packed(
         ddp_find_unused_parameters=False,
         train_sampling_strategy="sequential",
     )
-    processes, split = arguments.world_size, settings.hardware.split_weights
-    with split_weights(module) if split and processes > 1 else nullcontext():
+    processes, shares = arguments.world_size, settings.hardware.split_weights
+    with split_weights(module, module.model, asked=shares):
         trainer = PackedTrainer(
             data=data,
             plan=plan,
             objective=objective,
-            split=split,
+            shares=shares,
             model=module,
             args=arguments,
             # Each step as often as there are processes: process r takes places r, r + W, r + 2 W, ...

@@ -49,9 +49,11 @@ __all__ = [
     "Run",
     "drop_if_refused",
     "is_main",
+    "join_processes",
     "model_identity",
     "n_processes",
     "open_run",
+    "passes_of",
     "prepare_device",
     "read_run",
     "start_run",
@@ -65,6 +67,8 @@ FINAL = "final"
 # Weights are not hashed: hashing those of a large model takes minutes.
 IDENTITY_FILES = ("config.json", "adapter_config.json", "tokenizer.json", RECORD)
 
+SPLIT_BY = ("shared", "trl GRPOTrainer")
+"""Engines that split weights between processes where that is asked for."""
 REHEARSED_ON = ("cuda",)
 # Libraries that a trained model depends on.
 SOFTWARE = ("accelerate", "bitsandbytes", "peft", "tokenizers", "torch", "transformers", "trl")
@@ -78,6 +82,21 @@ def is_main() -> bool:
 def n_processes() -> int:
     """Return how many processes train together."""
     return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def passes_of(rows: int, at_once: int, what: str) -> int:
+    """Return how many forward passes of ``at_once`` rows each process makes in a step of so many rows.
+
+    Raises:
+        UsageError: they are not whole; ``what`` are the settings that the rows of a step come from.
+    """
+    if rows % (together := at_once * n_processes()):
+        raise UsageError(
+            f"{what} is no multiple of the rows of a forward pass in all processes",
+            found=f"{rows}, and {at_once} in each of {n_processes()}",
+            expected=f"a multiple of {together}",
+        )
+    return rows // together
 
 
 def prepare_device(device: str) -> None:
@@ -99,8 +118,8 @@ def join_processes(device: str) -> None:
     prepare_device(device)
     for name in ("FSDP", "DEEPSPEED"):
         if os.environ.get(f"ACCELERATE_USE_{name}", "").lower() in ("1", "true", "yes"):
-            do = "launch with --multi_gpu, or torchrun"
-            raise UsageError("weights split between processes are not supported", found=name, do=do)
+            do = "launch with --multi_gpu or torchrun, and set hardware.split_weights = true to split weights"
+            raise UsageError("accelerate's own splitting of weights is not used here", found=name, do=do)
     if n_processes() > 1:
         from accelerate import PartialState
 
@@ -392,11 +411,11 @@ def open_run(
     """
     if alone and n_processes() > 1:
         raise UsageError(f"{kind} is trained by one process", do="start it without torchrun or accelerate")
-    if settings.hardware.split_weights and more.get("engine") != "shared":
+    if settings.hardware.split_weights and more.get("engine") not in SPLIT_BY:
         raise UsageError(
-            "weights are split between processes for packed rows alone",
+            "this engine does not split weights between processes",
             found=f"hardware.split_weights, {kind}",
-            expected="train classifier or corfu with the engine shared",
+            expected="train classifier or corfu with the engine shared, or train grpo",
         )
     join_processes(device_of(settings.hardware))
     if (lora := lora_of(model, settings.lora)) != settings.lora:

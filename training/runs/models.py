@@ -22,9 +22,7 @@ __all__ = [
     "LABELS",
     "Task",
     "adapter_config",
-    "adapter_of",
     "add_adapter",
-    "attention_of_texts",
     "backbone_of",
     "base_of",
     "checkpoint_activations",
@@ -105,11 +103,6 @@ def precision_of(hardware: HardwareSettings) -> torch.dtype:
     if hardware.precision != "auto":
         return PRECISIONS[hardware.precision]
     return torch.bfloat16 if device_of(hardware) == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
-
-
-def attention_of_texts(hardware: HardwareSettings) -> str:
-    """Return transformers' name of the attention for rows of one text each: the other kinds are for packed rows."""
-    return hardware.attention if hardware.attention in ("sdpa", "eager", *FLASH) else "sdpa"
 
 
 def base_of(model: Any) -> Any:

@@ -15,13 +15,14 @@ import numpy as np
 import torch
 
 from ground.errors import TrainingError
-from training.runs.models import device_of, restore_weights
+from training.runs.models import device_of, restore_weights, split_parts
 
 __all__ = [
     "Measured",
     "Record",
     "choose_optimizer",
     "last_checkpoint",
+    "measuring",
     "memory_errors",
     "peak_memory",
     "run_trainer",
@@ -104,8 +105,12 @@ def peak_memory(device: str) -> int:
 
 
 @contextmanager
-def _measured(model: Any, device: str) -> Iterator[Measured]:
-    """Yield what the training inside takes, known at its end."""
+def measuring(model: Any, device: str) -> Iterator[Measured]:
+    """Yield what the training inside takes, known at its end; tokens are those that ``model`` reads.
+
+    It reads their ids, as they are or in a `PackedRow`, or states of theirs. *Shapes:* (rows, places) or (rows, places,
+    width).
+    """
     found: Measured = {"tokens": 0}
 
     def count(module: Any, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
@@ -113,7 +118,7 @@ def _measured(model: Any, device: str) -> Iterator[Measured]:
         if module.training and torch.is_grad_enabled():
             row = inputs[0] if inputs else None
             ids = named["input_ids"] if "input_ids" in named else getattr(row, "input_ids", row)
-            found["tokens"] += ids.numel() if torch.is_tensor(ids) else 0
+            found["tokens"] += ids.shape[:2].numel() if torch.is_tensor(ids) else 0
 
     begin, hook = monotonic(), model.register_forward_pre_hook(count, with_kwargs=True)
     if torch.cuda.is_available():
@@ -234,10 +239,11 @@ def run_trainer(
     # It prints every step to standard output, which belongs to the command's result.
     trainer.remove_callback(PrinterCallback)
     trainer.add_callback(_watch(advance, grows=grows))
-    # transformers' own way says nothing of weights that find no place.
-    if isinstance(trainer.model, PreTrainedModel) or len(getattr(trainer.model, "peft_config", ())) == 1:
+    # transformers' own way says nothing of weights that find no place; split ones come with the optimizer's state.
+    alone = isinstance(trainer.model, PreTrainedModel) or len(getattr(trainer.model, "peft_config", ())) == 1
+    if alone and not split_parts(trainer.model):
         trainer._load_from_checkpoint = lambda folder: restore_weights(trainer.model, Path(folder))
     last = last_checkpoint(Path(trainer.args.output_dir)) if resume else None
-    with memory_errors(short_of_memory), _measured(trainer.model, trainer.args.device.type) as measured:
+    with memory_errors(short_of_memory), measuring(trainer.model, trainer.args.device.type) as measured:
         trainer.train(resume_from_checkpoint=last)
     return measured

@@ -26,7 +26,6 @@ __all__ = [
     "MedvalSettings",
     "OptimizerSettings",
     "PackingSettings",
-    "RewardSettings",
     "SftSettings",
 ]
 

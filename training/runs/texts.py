@@ -12,8 +12,8 @@ from ground.progress import progress
 from training.runs.folder import Run
 from training.runs.memory import Step
 from training.runs.models import (
+    FLASH,
     adapter_config,
-    attention_of_texts,
     base_of,
     device_of,
     dropout_note,
@@ -46,7 +46,8 @@ def texts_attention(hardware: HardwareSettings) -> tuple[str, list[str]]:
     notes = []
     if device_of(hardware) == "cpu" and hardware.quantize == "nf4":
         notes.append("4-bit weights are slow on a CPU")
-    attention = attention_of_texts(hardware)
+    # The other kinds are for packed rows.
+    attention = hardware.attention if hardware.attention in ("sdpa", "eager", *FLASH) else "sdpa"
     if hardware.attention not in ("auto", attention):
         notes.append(f"attention {hardware.attention} is for packed rows; {attention} is used")
     return attention, notes
@@ -134,8 +135,8 @@ def texts_step(rows: int, tokens: int, answer: int) -> Step:
     """Return a forward pass of trl on ``rows`` of so many ``tokens``, of which the last ``answer`` are learnt."""
 
     def step(policy: Any) -> torch.Tensor:
-        # The padding token alone would be zeros in every layer, whose gradients are no numbers.
-        ids = (torch.arange(rows * tokens, device=policy.device) % base_of(policy).config.vocab_size).view(rows, tokens)
+        # Not 0, which may be padding: behind its embedding of zeros no gradient is a number.
+        ids = torch.ones((rows, tokens), dtype=torch.int64, device=policy.device)
         labels = torch.where(torch.arange(tokens, device=ids.device) < tokens - answer, -100, ids)
         total: torch.Tensor = policy(input_ids=ids, labels=labels, fused_lm_head=True).log_probs.sum()
         return total

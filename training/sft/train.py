@@ -15,8 +15,7 @@ from typing import Any
 
 from evaluation.datasets import Kind, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
-from ground.errors import UsageError
-from training.runs.folder import n_processes, open_run
+from training.runs.folder import open_run, passes_of
 from training.runs.models import load_tokenizer, quiet, refuse_adapter, save_model
 from training.runs.resuming import last_checkpoint
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
@@ -113,17 +112,11 @@ train_medval = partial(train_texts, "medval")
 
 def _arguments(settings: SftSettings) -> dict[str, Any]:
     """Return what trl is told beside; forward passes of all processes make steps of ``batch_size`` rows."""
-    at_once = settings.per_device_batch_size * n_processes()
-    if settings.batch_size % at_once:
-        raise UsageError(
-            "batch_size is no multiple of per_device_batch_size times the processes",
-            found=f"{settings.batch_size} and {settings.per_device_batch_size} x {n_processes()}",
-            do="set batch_size to a multiple",
-        )
+    at_once = settings.per_device_batch_size
     return {
         "num_train_epochs": settings.epochs,
-        "per_device_train_batch_size": settings.per_device_batch_size,
-        "gradient_accumulation_steps": settings.batch_size // at_once,
+        "per_device_train_batch_size": at_once,
+        "gradient_accumulation_steps": passes_of(settings.batch_size, at_once, "batch_size"),
         # Rows are encoded, labelled and of a fit length already: trl must cut nothing.
         "max_length": None,
         "packing": False,

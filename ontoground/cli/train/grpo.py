@@ -74,11 +74,14 @@ def grpo(options: Grpo) -> Result:
     on several sets of labels. Rows of the benchmark itself are held out for that: all reviewed ones and a share.
     """
     require_packages(*PACKAGES, "trl", "datasets", "statsmodels")
+    from accelerate import PartialState
+
     from ground.markdown import markdown_table
     from ontoground.cli.render import note
     from stewardship.benchmark.folder import Benchmark
-    from training.grpo.rows import check_arms
     from training.grpo.train import train_arm
+    from training.runs.folder import is_main, join_processes
+    from training.runs.models import device_of
     from training.runs.settings import GrpoSettings
 
     names = options.arms or ["original", "recomputed"]
@@ -91,16 +94,22 @@ def grpo(options: Grpo) -> Result:
     benchmark = Benchmark.open(options.workspace, options.benchmark)
     out = options.folder("grpo", benchmark.name, short_name(options.model or "smoke"), f"seed{settings.seed}")
     tables = _tables(options, names, benchmark, settings)
-    _write_tables(out / "data", tables, begun=any(out.glob("arm-*")), resume=options.resume)
-    model = options.model or _random_model(out / "random-model", tables, settings)
+    device = device_of(settings.hardware)
+    join_processes(device)
+    with PartialState(cpu=device == "cpu").main_process_first():
+        _write_tables(out / "data", tables, begun=any(out.glob("arm-*")), resume=options.resume)
+        model = options.model or _random_model(out / "random-model", tables, settings)
     arms = _arms(options, names, benchmark, out / "data")
-    check_arms([arm.rows for arm in arms])
-    _announce(options, arms, settings)
+    if is_main():
+        _announce(options, arms, settings)
     graded = {"base": _base(out, arms[0], model, settings, kept=options.resume)} if settings.evaluate_base else {}
     records = {
         arm.name: train_arm(arm, model, out / f"arm-{arm.name}", settings, resume=options.resume, say=note)
         for arm in arms
     }
+    # Of several processes that train together one speaks.
+    if not is_main():
+        raise typer.Exit
     payload = {
         "verb": "train grpo",
         "workspace": str(options.workspace),
@@ -280,13 +289,16 @@ def _base(out: Path, arm: Arm, model: str, settings: GrpoSettings, *, kept: bool
     import polars as pl
 
     from training.grpo.train import EVALUATION, evaluate_base
+    from training.runs.folder import is_main, wait_for_all
 
     file = private_directory(out / "base") / EVALUATION
-    if not (kept and file.is_file()):
-        graded = evaluate_base(arm, model, settings)
+    there = kept and file.is_file()
+    wait_for_all()
+    graded = pl.read_parquet(file, glob=False) if there else evaluate_base(arm, model, settings)
+    if not there and is_main():
         with atomic_path(file) as temporary:
             graded.write_parquet(temporary)
-    return pl.read_parquet(file, glob=False)
+    return graded
 
 
 def _summary(arm: str, out: Path, record: Mapping[str, Any]) -> dict[str, Any]:

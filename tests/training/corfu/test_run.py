@@ -207,7 +207,7 @@ def test_a_folder_with_another_run_is_refused(
 
 def test_weights_are_split_for_packed_rows_alone(dataset: MedievalDataset, model: Path, tmp_path: Path) -> None:
     split = settings(hardware=HardwareSettings(device="cpu", split_weights=True))
-    with pytest.raises(UsageError, match="packed rows alone"):
+    with pytest.raises(UsageError, match="does not split weights"):
         train_corfu(dataset, model, tmp_path / "run", split, engine="trl")
     assert not (tmp_path / "run").exists()
 

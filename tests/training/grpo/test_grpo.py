@@ -18,11 +18,11 @@ from trl import GRPOConfig, GRPOTrainer
 
 from ground.errors import InputError, UsageError
 from ground.lm.tiny import tiny_tokenizer
-from tests.training.grpo.words import word_model, write_rows
+from tests.training.grpo.words import word_arm, word_model, write_rows
 from training.grpo import train
 from training.grpo.evaluate import accuracies, grade_sets, respond
 from training.grpo.rows import encode, messages, planned_order, read_rows, system_prompt
-from training.grpo.train import EVALUATION, Arm, arm_trainer, evaluate_base, reward_function, train_arm
+from training.grpo.train import EVALUATION, arm_trainer, evaluate_base, reward_function, train_arm
 from training.runs.folder import open_run
 from training.runs.models import load_model, load_tokenizer
 from training.runs.settings import GrpoSettings, HardwareSettings, LoraSettings, OptimizerSettings
@@ -58,11 +58,6 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return word_model(tmp_path_factory.mktemp("words"))
 
 
-def arm(folder: Path, label: str) -> Arm:
-    rows = read_rows(write_rows(folder / f"{label[0]}.parquet", {str(n): label for n in range(8)}))
-    return Arm(label[0], rows, {"name": "words", "licence_tier": "open"}, {"same": rows[:4]})
-
-
 def leaning(model_folder: Path) -> float:
     """Return the log-odds of the answer 1 against an abstention."""
     model, tokenizer = load_model(model_folder, "causal", TINY.hardware).eval(), load_tokenizer(model_folder)
@@ -76,7 +71,7 @@ def leaning(model_folder: Path) -> float:
 def test_arms_that_differ_in_labels_see_the_same_and_move_apart(base: Path, tmp_path: Path) -> None:
     records = {}
     for label in ("1", "N/A"):
-        one = arm(tmp_path, label)
+        one = word_arm(tmp_path, label)
         records[label] = train_arm(one, str(base), tmp_path / f"run-{label[0]}", TINY)
     first, second = records.values()
     assert first["order_sha256"] == second["order_sha256"] and first["steps"] == second["steps"] == 1
@@ -90,15 +85,15 @@ def test_arms_that_differ_in_labels_see_the_same_and_move_apart(base: Path, tmp_
     assert first["evaluation"]["same"]["correct"] == graded["correct"].sum()
     assert "1 labels" in (tmp_path / "run-1" / "README.md").read_text()
     # A whole run is not trained again; another one is refused.
-    again = train_arm(arm(tmp_path, "1"), str(base), tmp_path / "run-1", TINY, resume=True)
+    again = train_arm(word_arm(tmp_path, "1"), str(base), tmp_path / "run-1", TINY, resume=True)
     assert again == json.loads((tmp_path / "run-1" / "training.json").read_text()) == first
     with pytest.raises(UsageError, match="another arm"):
-        train_arm(arm(tmp_path, "N/A"), str(base), tmp_path / "run-1", TINY, resume=True)
+        train_arm(word_arm(tmp_path, "N/A"), str(base), tmp_path / "run-1", TINY, resume=True)
 
 
 def test_responses_of_continuous_batching_teach_the_same_lesson(base: Path, tmp_path: Path) -> None:
     settings = TINY.model_copy(update={"batching": "continuous"})
-    record = train_arm(arm(tmp_path, "1"), str(base), tmp_path / "run", settings)
+    record = train_arm(word_arm(tmp_path, "1"), str(base), tmp_path / "run", settings)
     assert record["losses"][0]["reward"] > 0.1 and record["losses"][0]["grad_norm"] > 0
     assert leaning(tmp_path / "run") > leaning(base)
     assert {str(weight.dtype) for weight in load_model(tmp_path / "run", "causal", TINY.hardware).parameters()} == {
@@ -122,7 +117,7 @@ def test_a_run_that_was_cut_goes_on_to_the_same_weights(
     settings = TINY.model_copy(
         update={"epochs": 2, "group": 2, "per_device_batch_size": 16, "evaluate_every": 1, "hardware": hardware}
     )
-    one = arm(tmp_path, "1")
+    one = word_arm(tmp_path, "1")
     whole = train_arm(one, str(base), tmp_path / "whole", settings)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
 
@@ -147,7 +142,7 @@ def test_a_run_that_was_cut_goes_on_to_the_same_weights(
 def test_training_and_evaluation_encode_a_prompt_alike_and_the_loss_is_plain(
     base: Path, tmp_path: Path, chat: bool
 ) -> None:
-    one = arm(tmp_path, "1")
+    one = word_arm(tmp_path, "1")
     rows = {row.uid: row for row in one.rows}
     tokenizer = load_tokenizer(base)
     if chat:
@@ -178,14 +173,14 @@ def test_the_reward_is_that_of_the_rows_label(base: Path, tmp_path: Path) -> Non
 
 
 def test_an_evaluation_leaves_the_random_generators_as_they_were(base: Path, tmp_path: Path) -> None:
-    one = arm(tmp_path, "1")
+    one = word_arm(tmp_path, "1")
     model, tokenizer = load_model(base, "causal", TINY.hardware), load_tokenizer(base)
     prompts = {row.uid: row.prompt for row in one.rows} | {"long": "word " * 3000}
     before = torch.random.get_rng_state()
     responses = respond(model.train(), tokenizer, prompts, TINY)
     assert torch.equal(torch.random.get_rng_state(), before) and model.training
     assert responses["long"] is None and responses == respond(model, tokenizer, prompts, TINY)
-    sets = {"ones": one.rows, "none": arm(tmp_path, "N/A").rows}
+    sets = {"ones": one.rows, "none": word_arm(tmp_path, "N/A").rows}
     graded = grade_sets(responses, sets)
     counted = accuracies(graded)
     assert counted["ones"]["rows"] == 8 and counted["none"]["correct"] == counted["ones"]["abstained"]
@@ -193,12 +188,12 @@ def test_an_evaluation_leaves_the_random_generators_as_they_were(base: Path, tmp
 
 
 def test_steps_and_prompts_that_do_not_fit_are_refused(base: Path, tmp_path: Path) -> None:
-    one = arm(tmp_path, "1")
+    one = word_arm(tmp_path, "1")
     with pytest.raises(InputError, match="no prompt is short enough"):
         train_arm(one, str(base), tmp_path / "a", TINY.model_copy(update={"max_prompt_tokens": 16}))
     with pytest.raises(UsageError, match="more rows than there are"):
         train_arm(one, str(base), tmp_path / "a", TINY.model_copy(update={"prompts_per_step": 9}))
-    with pytest.raises(UsageError, match="no multiple of per_device"):
+    with pytest.raises(UsageError, match="no multiple of the rows of a forward pass"):
         train_arm(one, str(base), tmp_path / "a", TINY.model_copy(update={"per_device_batch_size": 5}))
     assert not (tmp_path / "a").exists()
 
@@ -213,6 +208,7 @@ def test_vllm_is_asked_for_by_name_and_samples_a_step_as_a_whole(monkeypatch: py
     config = GRPOConfig("unused", use_cpu=True, bf16=False, **train._arguments(settings))
     assert (config.use_vllm, config.vllm_mode, config.vllm_max_model_length) == (True, "colocate", 3004)
     trainer = object.__new__(train.PolicyTrainer)
+    trainer.model = torch.nn.Module()
     trainer.use_vllm, trainer.at_once, trainer.batching = True, 1, "continuous"
     monkeypatch.setattr(GRPOTrainer, "_generate_single_turn", lambda _self, ids, *rest: (ids, [rest]))
     assert trainer._generate_single_turn([[1], [2]], None, {}, 4) == ([[1], [2]], [(None, {}, 4)])

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from ground.contracts.grading import Reference
 from ground.contracts.labels import parse_label
+from training.grpo.rows import read_rows
+from training.grpo.train import Arm
 
 WORDS = ("<pad>", "</s>", "<unk>", "<answer>", "</answer>", "1", "unknown")
 
@@ -54,6 +57,19 @@ def word_model(folder: Path) -> Path:
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def drawn_in_turn(trainer: Any, prompt_ids: Any, *_: Any, **__: Any) -> tuple[list[list[int]], None]:
+    """Stand in for trl's sampling, whose draws depend on the process: of a group of four every first one abstains."""
+    said = [f"<answer> {ANSWERS[place % 4 == 0]} </answer> </s>" for place in range(len(prompt_ids))]
+    return [trainer.processing_class(text)["input_ids"] for text in said], None
+
+
+def word_arm(folder: Path, label: str, abstained: int = 0) -> Arm:
+    """Return an arm of eight rows that have one label but for the first so many, and four of them to evaluate on."""
+    labels = {str(n): "N/A" if n < abstained else label for n in range(8)}
+    rows = read_rows(write_rows(folder / f"{label[0]}.parquet", labels))
+    return Arm(label[0], rows, {"name": "words", "licence_tier": "open"}, {"same": rows[:4]})
 
 
 def write_rows(file: Path, labels: dict[str, str], *, sets: str | None = None) -> Path:

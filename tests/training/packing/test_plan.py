@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ground.errors import UsageError
 from training.packing.collate import RunData, collate_row
-from training.packing.plan import Item, Step, deal, plan_epochs, plan_rows
+from training.packing.plan import Item, Step, plan_epochs, plan_rows
 from training.packing.tokens import EncodedTexts
 from training.runs.settings import PackingSettings
 
@@ -94,14 +94,6 @@ def test_contexts_share_rows_only_where_they_may() -> None:
     apart = plan_rows(range(8), items, CONTEXTS, STATEMENTS, 300)
     joined = plan_rows(range(8), items, CONTEXTS, STATEMENTS, 300, join_contexts=True)
     assert (len(apart), len(joined)) == (4, 1)
-
-
-def test_rows_are_dealt_to_processes_without_loss() -> None:
-    items = items_of([5, 5, 5, 5])
-    step = Step(plan_rows(range(20), items, CONTEXTS, STATEMENTS, 70))
-    dealt = deal(step, 3)
-    assert sorted(map(repr, (row for rows in dealt for row in rows))) == sorted(map(repr, step.rows))
-    assert deal(Step(step.rows[:1]), 2)[1] == ()
 
 
 def test_a_statement_that_several_pairs_share_is_encoded_once() -> None:

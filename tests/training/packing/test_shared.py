@@ -21,12 +21,12 @@ from training.packing.decoders import check_decoder, check_sharing
 from training.packing.shared import SharedClassifier, SharedPolicy
 from training.runs.models import (
     add_adapter,
-    attention_of_texts,
     checkpoint_activations,
     compile_layers,
     implementation_of,
 )
 from training.runs.settings import HardwareSettings, LoraSettings
+from training.runs.texts import texts_attention
 
 KINDS = ("llama", "qwen3", "mistral")
 TEXTS = ["Aspirin prevents stroke.", "The patient has hypertension and takes lisinopril.", "No chest pain."]
@@ -204,7 +204,7 @@ def test_without_a_compiler_packed_rows_take_split_attention_on_a_gpu_with_one_w
 
 def test_flash_attention_is_for_rows_of_one_text() -> None:
     hardware = HardwareSettings(device="cpu", attention="flash_attention_2")
-    assert attention_of_texts(hardware) == "flash_attention_2"
+    assert texts_attention(hardware)[0] == "flash_attention_2"
     with pytest.raises(UsageError, match="takes no mask"):
         attention_of(hardware)
 

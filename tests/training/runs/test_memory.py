@@ -208,3 +208,11 @@ def test_defaults_of_every_verb_fit_80_gib_for_8_billion_weights(tmp_path: Path)
     whole = texts(grpo.model_copy(update={"lora": LoraSettings(r=0)}), 512, 128)
     assert whole.reference == whole.weights
     assert whole.tensors > 80 * GIB
+
+
+def test_a_step_on_rows_that_stand_for_texts_has_gradients_that_are_numbers(tmp_path: Path) -> None:
+    deep = tiny_decoder("llama", tiny_tokenizer(["a b c"], tmp_path / "t"), tmp_path / "m", hidden=128, layers=32)
+    model = load_model(deep, "causal", CPU)
+    add_head(model)
+    texts_step(2, 32, 8)(model).backward()
+    assert all(torch.isfinite(weight.grad).all() for weight in model.parameters() if weight.grad is not None)

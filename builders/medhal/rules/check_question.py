@@ -8,6 +8,7 @@ whether one statement is the negation of the other, word for word.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from builders.medhal.items import Pair
 from builders.medhal.question_tables import pattern
@@ -68,17 +69,29 @@ def _sentence(statement: str) -> Refusal | None:
 def _exchanged(factual: str, wrong: str, answer: str) -> Refusal | None:
     """Find the answer in the factual statement; the wrong one must be the same around another answer."""
     folded, low = _bare(factual), _bare(answer)
-    places = [found.start() for found in re.finditer(re.escape(low), folded)]
+    places = list(_places(low, folded))
     if not places:
         return Refusal("judge_answer_not_in_statement")
     other = _bare(wrong)
-    if re.search(rf"(?<!\w){re.escape(low)}(?!\w)", other):
+    if any(_stands_alone(other, place, place + len(low)) for place in _places(low, other)):
         return Refusal("judge_wrong_statement_holds_the_answer")
     for place in places:
         before, after = folded[:place], folded[place + len(low) :]
         if other.startswith(before) and _ends_alike(other[len(before) :], after):
             return None
     return Refusal("judge_statements_differ")
+
+
+def _places(part: str, text: str) -> Iterator[int]:
+    """Yield where a part begins in a text. A pattern of each answer would have to be compiled."""
+    place = text.find(part)
+    while place >= 0:
+        yield place
+        place = text.find(part, place + 1)
+
+
+def _stands_alone(text: str, begin: int, end: int) -> bool:
+    return not any(one.isalnum() or one == "_" for one in (text[begin - 1 : begin], text[end : end + 1]))
 
 
 def _ends_alike(rest: str, after: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from builders.medhal.rules.extraction_tables import word_sets, word_tables
 from builders.medhal.rules.reading import features_of, normal_words, places_of, spoken
@@ -61,6 +61,11 @@ class Note:
         table = word_tables()["sex"]
         return next((table[word] for word in self._words if word in table), None)
 
+    @cached_property
+    def _inner_words(self) -> frozenset[str]:
+        """The words that the note writes after a small letter or a comma."""
+        return frozenset(re.findall(r"(?<=[a-z,] )[^\W\d_]+\b", self._text))
+
     def as_inside(self, text: str) -> str:
         """Return a value as it is written inside a sentence: its first letter is small unless it is a name's.
 
@@ -72,7 +77,7 @@ class Note:
         word = first.group()
         if len(word) == 1 or not word[1:].islower() or not word[0].isupper():
             return text
-        if re.search(rf"[a-z,] {re.escape(word)}\b", self._text) or word.lower() in word_sets().get("name", ()):
+        if word in self._inner_words or word.lower() in word_sets().get("name", ()):
             return text
         return text[0].lower() + text[1:]
 

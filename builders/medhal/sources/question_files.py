@@ -128,10 +128,12 @@ def _has_picture_key(text: str) -> bool:
 
 
 def _points_to_picture(text: str) -> bool:
-    # The keys are quickly looked for, and rule out most texts.
+    # What is quickly looked for rules out most texts.
+    points = pattern("needs_image")
     return (
         _has_picture_key(text)
-        and pattern("needs_image").search(pattern("values_follow").sub(" listed: ", text)) is not None
+        and points.search(text) is not None
+        and points.search(pattern("values_follow").sub(" listed: ", text)) is not None
     )
 
 

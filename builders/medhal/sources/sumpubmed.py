@@ -30,7 +30,8 @@ __all__ = ["files", "read", "summary_of"]
 TEXT, ABSTRACT = "text", "abstract"
 NAME = re.compile(r"(text|abstract)_(\d+)\.txt")
 COLUMNS = ("kind", "line", "source")
-GAP = re.compile(r"(?<=\S)[ \t]+(?=[,;.][ \t\n]|[,;.]$)|(?<=[ \t])[ \t]+")
+# Each begins with what is rare in a text: it is looked for at every place.
+GAPS = ((re.compile(r"([ \t])[ \t]+"), r"\1"), (re.compile(r"[ \t](?<=\S[ \t])(?=[,;.](?:[ \t\n]|$))"), ""))
 
 
 def files(folder: Path) -> list[Path]:
@@ -99,9 +100,12 @@ def _number(path: Path) -> int:
 
 def _content(path: Path) -> str:
     try:
-        return GAP.sub("", path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise InputError("a text is no UTF-8", file=path, expected="UTF-8", do="convert the file to UTF-8") from None
+    for gap, left in GAPS:
+        text = gap.sub(left, text)
+    return text
 
 
 @cache

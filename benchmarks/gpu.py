@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,14 +26,16 @@ from benchmarks.command import parser, run
 from benchmarks.measuring import RESULTS, machine
 from benchmarks.training import MODELS, PACKAGES, Sizes, matrix_rate, measured, random_model
 from ground.lm.tiny import tiny_tokenizer
-from ground.storage.files import write_text
+from ground.storage.files import private_directory, write_text
 from ontoground.cli.render import note
 
 __all__ = ["PARTS", "main"]
 
 CONTEXT, STATEMENT, ITEMS = 4096, 25, 16
-ROWS, ANSWER = 2, 512
-"""Rows of one text each that MedHal and GRPO read at once, and the tokens of one that are learnt or sampled."""
+ROWS, ANSWER, SAMPLED = 2, 512, 128
+"""Rows of one text each that MedHal and GRPO read at once, and the tokens of one that are learnt, and sampled."""
+LOGS = Path("work/gpu")
+"""What parts that failed wrote."""
 WORLD, LEARNT = Path("work/demo/datasets/medieval"), Path("work/learning-gpu")
 """The open world's dataset (``make demo``) that a small decoder learns from, and the folder of what it has learnt."""
 NOISE = 3.0
@@ -49,7 +52,10 @@ class Part:
 
 
 def masks(device: str) -> dict[str, Any]:
-    """Compare compiled FlexAttention with SDPA under the dense mask: outputs and gradients, relative differences."""
+    """Compare compiled FlexAttention with SDPA under the dense mask: outputs and gradients, relative differences.
+
+    Rows of several lengths, as runs have them: the second makes kernels for any length, which the third uses.
+    """
     import numpy as np
     import torch
     from torch.nn.attention.flex_attention import flex_attention
@@ -58,22 +64,22 @@ def masks(device: str) -> dict[str, Any]:
     from training.packing.collate import packed_row
 
     numbers = np.random.default_rng(0)
-    contexts, statements = (900, 300), [STATEMENT] * ITEMS
-    groups = [(numbers.integers(3, 90, n), [numbers.integers(3, 90, m) for m in statements]) for n in contexts]
-    row = packed_row(groups, multiple=128).to(device)
-    block, dense = attention_mask(row, "flex_attention", torch.float32), visible(row)[None, None]
-    drawn = torch.randn(3, 1, 4, dense.shape[-1], 64, generator=torch.Generator().manual_seed(0))
     compiled, found = torch.compile(flex_attention), {}
-    for dtype in (torch.float32, torch.bfloat16):
-        wide = drawn.to(device, dtype).requires_grad_(device == "cuda")
-        query, key, value = wide
-        outputs = [compiled(query, key, value, block_mask=block)]
-        outputs.append(torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=dense))
-        name = str(dtype).removeprefix("torch.")
-        found[f"{name}_output"] = _difference(*outputs)
-        if device == "cuda":
-            gradients = [torch.autograd.grad(one.float().square().sum(), wide)[0] for one in outputs]
-            found[f"{name}_gradient"] = _difference(*gradients)
+    for contexts in (900, 300), (1500, 300), (1100, 800):
+        groups = [(numbers.integers(3, 90, n), list(numbers.integers(3, 90, (ITEMS, STATEMENT)))) for n in contexts]
+        row = packed_row(groups, multiple=128).to(device)
+        block, dense = attention_mask(row, "flex_attention", torch.float32), visible(row)[None, None]
+        drawn = torch.randn(3, 1, 4, dense.shape[-1], 64, generator=torch.Generator().manual_seed(0))
+        for dtype in (torch.float32, torch.bfloat16):
+            wide = drawn.to(device, dtype).requires_grad_(device == "cuda")
+            query, key, value = wide
+            outputs = [compiled(query, key, value, block_mask=block)]
+            outputs.append(torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=dense))
+            name = f"{sum(contexts)}_{dtype}".replace("torch.", "")
+            found[f"{name}_output"] = _difference(*outputs)
+            if device == "cuda":
+                gradients = [torch.autograd.grad(one.float().square().sum(), wide)[0] for one in outputs]
+                found[f"{name}_gradient"] = _difference(*gradients)
     return found
 
 
@@ -117,14 +123,18 @@ def packed(device: str, shape: str, quantize: str) -> dict[str, Any]:
 def speed(device: str, shape: str, name: str) -> dict[str, Any]:
     """Time steps of one engine behind a context of 4,096 tokens: items and tokens a second, memory, share of the rate.
 
+    Activations are computed again where a row has one statement (16,000 tokens at once would not fit), as trl does by
+    itself; packed rows fit without, and their layers are compiled, as runs choose for themselves.
+
     The share counts products with the weights and attention, 2 FLOP each, forward and once backward (the weights below
     an adapter have no gradient); what is computed again is not counted.
     """
-    context, items, steps = (CONTEXT, ITEMS, 3) if device == "cuda" else (200, 2, 1)
-    sizes = Sizes(shape, device, context, STATEMENT, items, steps)
+    apart = name.endswith(("plain", "trl"))
+    context, items, steps = (CONTEXT, ITEMS, 2 if apart else 4) if device == "cuda" else (200, 2, 1)
+    sizes = Sizes(shape, device, context, STATEMENT, items, steps, recompute=apart)
     found = measured(name, sizes)
     per_item = STATEMENT * (2 if name.startswith("corfu") else 1)
-    rows = sizes.n_items if name.endswith(("plain", "trl")) else 1
+    rows = sizes.n_items if apart else 1
     # trl and the plain engine read the context for each statement.
     copies = rows * (2 if name == "corfu_trl" else 1)
     tokens = (copies if rows > 1 else 1) * sizes.context + sizes.n_items * per_item
@@ -142,7 +152,8 @@ def texts(device: str, shape: str, *, grpo: bool) -> dict[str, Any]:
     """Time MedHal's or GRPO's step on rows of one text: tokens a second, memory, share of the matrix rate (`speed`).
 
     The step is the one that runs estimate and rehearse, with AdamW behind it. GRPO samples the answers before, and asks
-    the reference, which is the model without its adapter. Weights are bfloat16, and the attention is SDPA.
+    the reference, which is the model without its adapter. Weights are bfloat16, the adapter's products too, as trl's
+    trainers take them, and the attention is SDPA.
     """
     import torch
     from transformers import GenerationConfig
@@ -152,22 +163,24 @@ def texts(device: str, shape: str, *, grpo: bool) -> dict[str, Any]:
     from training.runs.resuming import peak_memory
     from training.runs.texts import add_head, texts_step
 
-    tokens, answer, times = (CONTEXT, ANSWER, 3) if device == "cuda" else (200, 8, 1)
-    model = random_model(Sizes(shape, device, tokens, STATEMENT, ROWS, 1), "causal", "sdpa")
+    tokens, answer, sampled_tokens, times = (CONTEXT, ANSWER, SAMPLED, 3) if device == "cuda" else (200, 8, 8, 1)
+    model = random_model(Sizes(shape, device, tokens, STATEMENT, ROWS, 1, recompute=True), "causal", "sdpa")
     add_head(model)
     step = texts_step(ROWS, tokens, answer)
     optimizer = torch.optim.AdamW([weight for weight in model.parameters() if weight.requires_grad], lr=1e-5)
 
     def learn() -> None:
-        if grpo:
-            with torch.no_grad(), model.disable_adapter():
-                step(model)
-        step(model.train()).backward()
+        with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+            if grpo:
+                with torch.no_grad(), model.disable_adapter():
+                    step(model)
+            loss = step(model.train())
+        loss.backward()
         optimizer.step()
         optimizer.zero_grad()
 
     how = GenerationConfig(
-        max_new_tokens=answer, min_new_tokens=answer, do_sample=True, pad_token_id=0, eos_token_id=2
+        max_new_tokens=sampled_tokens, min_new_tokens=sampled_tokens, do_sample=True, pad_token_id=0, eos_token_id=2
     )  # fmt: skip
     prompts = [[3] * (tokens - answer)] * ROWS
 
@@ -178,7 +191,7 @@ def texts(device: str, shape: str, *, grpo: bool) -> dict[str, Any]:
     seconds = _median_seconds(learn, times, device)
     found = {"seconds": seconds, "tokens_per_second": ROWS * tokens / seconds}
     if grpo:
-        found["sampled_tokens_per_second"] = ROWS * answer / _median_seconds(sample, 1, device)
+        found["sampled_tokens_per_second"] = ROWS * sampled_tokens / _median_seconds(sample, 1, device)
     flop = (3 if grpo else 2) * _forward_flop(shape, tokens) * ROWS * tokens
     share = flop / seconds / matrix_rate(device)
     return {**found, "peak_bytes": peak_memory(device), "share_of_matrix_rate": share}
@@ -238,18 +251,43 @@ def _path(name: str, results: Path) -> Path:
     return results / f"gpu-{name}.json"
 
 
-def _in_time(name: str, device: str, seconds: float) -> dict[str, Any]:
-    """Run a part in a process of its own; what went wrong, or took too long, is what was found."""
+def _begun(name: str, device: str) -> subprocess.Popen[str]:
+    """Begin a part in a process of its own, which waits for a line once it has imported what it needs."""
     command = [sys.executable, "-m", "benchmarks.gpu", "--one", name, "--device", device]
-    begin = time.perf_counter()
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+
+def _in_time(name: str, process: subprocess.Popen[str], seconds: float) -> dict[str, Any]:
+    """Let a part go on, and return what it has found; what went wrong, or took too long, is what was found."""
+    begin, log = time.perf_counter(), LOGS / f"{name}.log"
     try:
-        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
+        out, said = process.communicate("go\n", timeout=seconds)
+        errors = [line for line in said.splitlines() if re.match(r"[\w.]*(Error|Exception|Interrupt)\b", line)]
+        failed = (errors or ["no message"])[-1] if process.returncode else None
     except subprocess.TimeoutExpired:
-        return {"failed": f"not done in {seconds:.0f} s"}
-    if ended.returncode:
-        return {"failed": (ended.stderr.strip().splitlines() or ["no message"])[-1]}
-    found = dict(json.loads(ended.stdout.strip().splitlines()[-1]))
+        process.kill()
+        out, said = process.communicate()
+        failed = f"not done in {seconds:.0f} s"
+    if failed:
+        private_directory(LOGS)
+        write_text(log, said)
+        return {"failed": failed, "log": str(log)}
+    found = dict(json.loads(out.strip().splitlines()[-1]))
     return found | {"part_seconds": round(time.perf_counter() - begin, 1)}
+
+
+def _alone(name: str, device: str) -> dict[str, Any]:
+    """Run one part here, when it is its turn; the device is not touched before."""
+    import training.classifier.train
+    import training.corfu.engine_trl  # noqa: F401
+    from training.runs.folder import prepare_device
+
+    sys.stdin.readline()
+    if name != "masks":
+        # These compare float32 as it is.
+        prepare_device(device)
+    return PARTS[name].work(device)
 
 
 def _described() -> dict[str, Any]:
@@ -282,27 +320,42 @@ def main(values: list[str]) -> int:
         note("skipped: there is no CUDA device here, and nothing was measured")
         return 0
     if given.one:
-        print(json.dumps(PARTS[given.one].work(given.device)))  # noqa: T201
+        print(json.dumps(_alone(given.one, given.device)))  # noqa: T201
         return 0
-    ends, failed = time.monotonic() + 60 * given.minutes, False
+    return int(not _measured(_left(given), given))
+
+
+def _left(given: argparse.Namespace) -> list[str]:
+    """Return the parts that are to be measured."""
     chosen = [name for name in PARTS if name in (given.parts or PARTS)]
     left = [name for name in chosen if given.again or not _path(name, given.results).is_file()]
-    for name in left:
+    for name in list(left):
         needs = PARTS[name].needs
         if needs is not None and not needs.is_dir():
             note(f"{name}: skipped, since {needs} is not there (make demo)")
-            continue
+            left.remove(name)
+    return left
+
+
+def _measured(left: list[str], given: argparse.Namespace) -> bool:
+    """Measure parts one after the other, while the one that follows imports; says whether all went well."""
+    ends, well = time.monotonic() + 60 * given.minutes, True
+    waiting = [_begun(name, given.device) for name in left[:1]]
+    for at, name in enumerate(left):
+        process = waiting.pop()
+        waiting += [_begun(after, given.device) for after in left[at + 1 : at + 2]]
         if time.monotonic() + PARTS[name].seconds > ends:
             note(f"{name}: left for the next call, since it may take {PARTS[name].seconds} s")
+            process.kill()
             continue
-        found = _in_time(name, given.device, PARTS[name].seconds)
+        found = _in_time(name, process, PARTS[name].seconds)
         note(f"{name}: {json.dumps(found)}")
         if "failed" in found:
-            failed = True
+            well = False
             continue
         told = {"device": given.device, "machine": _described(), "found": found}
         write_text(_path(name, given.results), json.dumps(told, indent=2) + "\n")
-    return int(failed)
+    return well
 
 
 if __name__ == "__main__":

@@ -46,7 +46,10 @@ ROWS_AT_ONCE = 4
 
 @dataclass(frozen=True)
 class Sizes:
-    """What is trained on: ``n_contexts`` contexts, each with ``n_items`` pairs or statements."""
+    """What is trained on: ``n_contexts`` contexts, each with ``n_items`` pairs or statements.
+
+    ``recompute`` says whether activations are computed again in the backward pass.
+    """
 
     model: str
     device: str
@@ -54,6 +57,7 @@ class Sizes:
     statement: int
     n_items: int
     n_contexts: int
+    recompute: bool = False
 
 
 def _ids(numbers: np.random.Generator, sizes: Sizes, length: int) -> Any:
@@ -78,11 +82,22 @@ def _texts(sizes: Sizes, per_item: int) -> tuple[Any, Any, list[Any]]:
 def _hardware(sizes: Sizes) -> Any:
     from training.runs.settings import HardwareSettings
 
-    return HardwareSettings(device="cuda" if sizes.device == "cuda" else "cpu", gradient_checkpointing=_large(sizes))
+    return HardwareSettings(device="cuda" if sizes.device == "cuda" else "cpu", gradient_checkpointing=sizes.recompute)
 
 
-def _large(sizes: Sizes) -> bool:
-    return MODELS[sizes.model]["hidden_size"] >= 1024
+def _autocast(sizes: Sizes) -> bool:
+    from training.runs.models import trained_weights
+
+    return trained_weights(_hardware(sizes), whole=False)[1]
+
+
+def _compiled(model: Any) -> Any:
+    """Compile a model's layers where runs do."""
+    from training.runs.models import compile_layers, implementation_of
+
+    if implementation_of(model) == "flex_attention":
+        compile_layers(model)
+    return model
 
 
 def random_model(sizes: Sizes, task: str, attention: str, *, double: bool = False) -> Any:
@@ -121,7 +136,7 @@ def _adapted(model: Any, task: str, lora: Any, sizes: Sizes) -> Any:
         task_type=kind, r=lora.r, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules="all-linear"
     )
     adapted = get_peft_model(model, config)
-    if _large(sizes):
+    if sizes.recompute:
         adapted.gradient_checkpointing_enable({"use_reentrant": False})
         adapted.enable_input_require_grads()
     return adapted
@@ -183,17 +198,19 @@ def corfu_shared(sizes: Sizes, folder: Path) -> dict[str, float]:
     from training.packing.trainer import train_packed
 
     stage, settings = _stage(sizes), _corfu_settings(sizes)
-    policy = SharedPolicy(random_model(sizes, "causal", _attention(sizes)))
-    clock = Clock()
-    reference = pair_logps(policy, stage, settings.packing.tokens_per_row)
-    clock.at.append(time.perf_counter())
+    policy = SharedPolicy(_compiled(random_model(sizes, "causal", _attention(sizes))))
+    autocast, references = _autocast(sizes), []
+
+    def ask() -> None:
+        references.append(pair_logps(policy, stage, settings.packing.tokens_per_row, autocast=autocast))
+
+    reference_share, clock = _timed(ask, 1)["seconds"] / sizes.n_contexts, Clock()
     train_packed(
         policy, _tokenizer(folder), stage, plan_steps(stage, settings, _attention(sizes)),
-        CorfuObjective(reference, settings.beta, settings.lambda_), folder, settings, advance=clock,
+        CorfuObjective(references[-1], settings.beta, settings.lambda_), folder, settings, autocast=autocast,
+        advance=clock,
     )  # fmt: skip
-    reference_share = (clock.at[1] - clock.at[0]) / sizes.n_contexts
-    step = _step_seconds(clock.at[1:])
-    return {"seconds": reference_share + step, "items": sizes.n_items}
+    return {"seconds": reference_share + _step_seconds(clock.at), "items": sizes.n_items}
 
 
 def corfu_trl(sizes: Sizes, folder: Path) -> dict[str, float]:
@@ -213,7 +230,9 @@ def corfu_trl(sizes: Sizes, folder: Path) -> dict[str, float]:
 
     stage, settings = _stage(sizes), _corfu_settings(sizes)
     policy = random_model(sizes, "causal", "sdpa")
-    build_trainer(stage, policy, _tokenizer(folder), folder, settings, callbacks=[Advance()]).train()
+    build_trainer(
+        stage, policy, _tokenizer(folder), folder, settings, callbacks=[Advance()], autocast=_autocast(sizes)
+    ).train()
     return {"seconds": _step_seconds(clock.at), "items": sizes.n_items}
 
 
@@ -249,9 +268,10 @@ def classifier_shared(sizes: Sizes, folder: Path) -> dict[str, float]:
     from training.packing.trainer import train_packed
 
     rows, plan, settings = _classifier(sizes)
-    module, clock = SharedClassifier(random_model(sizes, "quadrants", _attention(sizes))), Clock()
+    module, clock = SharedClassifier(_compiled(random_model(sizes, "quadrants", _attention(sizes)))), Clock()
     train_packed(
-        module, _tokenizer(folder), rows.data, plan, QuadrantLoss(rows.labels), folder, settings, advance=clock,
+        module, _tokenizer(folder), rows.data, plan, QuadrantLoss(rows.labels), folder, settings,
+        autocast=_autocast(sizes), advance=clock,
     )  # fmt: skip
     return {"seconds": _step_seconds(clock.at), "items": sizes.n_items}
 
@@ -279,7 +299,7 @@ def classifier_plain(sizes: Sizes, folder: Path) -> dict[str, float]:
         return {"input_ids": ids, "attention_mask": seen, "labels": torch.from_numpy(rows.labels[items])}
 
     arguments = trainer_arguments(
-        TrainingArguments, folder, settings, autocast=False, max_steps=len(plan),
+        TrainingArguments, folder, settings, autocast=_autocast(sizes), max_steps=len(plan),
         per_device_train_batch_size=ROWS_AT_ONCE, gradient_accumulation_steps=-(-sizes.n_items // ROWS_AT_ONCE),
         remove_unused_columns=False, dataloader_pin_memory=False, train_sampling_strategy="sequential",
     )  # fmt: skip
@@ -438,7 +458,7 @@ def measure_all(model: str, device: str, context: int, n_items: int) -> dict[str
     """Take every measurement of the table in docs/benchmarks.md."""
 
     def sizes(n_contexts: int, length: int = context, shape: str = model, items: int = n_items) -> Sizes:
-        return Sizes(shape, device, length, 25, items, n_contexts)
+        return Sizes(shape, device, length, 25, items, n_contexts, recompute=MODELS[shape]["hidden_size"] >= 1024)
 
     small = Sizes("probe", device, 200, 25, 4, 2)
     return {

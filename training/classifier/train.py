@@ -91,6 +91,7 @@ def train_classifier(
             "quadrants",
             lambda made: SharedClassifier(made)(row.to(made.device)).sum(),
             SHORT_OF_MEMORY,
+            choose_later=True,
             attention=attention,
             prepare=freeze if freeze_backbone else None,
         )
@@ -98,6 +99,7 @@ def train_classifier(
         ready_to_train(loaded, freeze_backbone=freeze_backbone)
         if engine == "shared":
             check_sharing(loaded)
+            run.compile(loaded)
         run.rehearse(loaded)
         loss, own = QuadrantLoss(rows.labels), {"autocast": run.weights[1], "resume": resume}
         with progress(f"training {out.name}", len(plan)) as advance:

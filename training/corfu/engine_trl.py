@@ -109,7 +109,7 @@ def build_trainer(
         max_length=None,
         # trl's default switches the adapter's dropout off; the paper's setting has it on.
         disable_dropout=False,
-        gradient_checkpointing=settings.hardware.gradient_checkpointing,
+        gradient_checkpointing=bool(settings.hardware.gradient_checkpointing),
         # Rows are in the order of the planned steps.
         train_sampling_strategy="sequential",
     )

@@ -97,11 +97,13 @@ def train_corfu(
                 "causal",
                 lambda made: SharedPolicy(made)(row.to(made.device)).sum(),
                 SHORT_OF_MEMORY,
+                choose_later=True,
                 attention=attention,
             )
         policy = run.load("causal", attention=attention, lora=run.settings.lora)
         if engine == "shared":
             check_sharing(policy)
+            run.compile(policy)
             run.rehearse(policy)
         records = _train_stages(stages, Policy(policy, tokenizer, run, _of_run(references, run)), engine)
         found = {

@@ -81,5 +81,8 @@ class SharedClassifier(_Shared):
 
     def forward(self, row: PackedRow) -> torch.Tensor:
         """Return logits. *Shape:* (k, number of labels)."""
-        logits: torch.Tensor = base_of(self.model).score(self.states(row)[row.last])
+        states = self.states(row)[row.last]
+        # A head that is kept in float32 (`keep_head_wide`) is multiplied as it is, too.
+        with torch.autocast(states.device.type, enabled=False):
+            logits: torch.Tensor = base_of(self.model).score(states)
         return logits if logits.dtype == torch.float64 else logits.float()

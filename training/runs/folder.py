@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from ground import __version__
-from ground.errors import InputError, UsageError
+from ground.errors import InputError, TrainingError, UsageError
 from ground.flow.manifest import to_json, versions
 from ground.storage.files import private_directory, sha256_of, write_text
 from training.runs.card import write_card
@@ -29,8 +29,10 @@ from training.runs.models import (
     Task,
     backbone_of,
     base_of,
+    compile_layers,
     device_of,
     dropout_note,
+    has_experts,
     hub_commit,
     implementation_of,
     load_model,
@@ -52,6 +54,7 @@ __all__ = [
     "n_processes",
     "open_run",
     "passes_of",
+    "prepare_device",
     "read_run",
     "start_run",
     "wait_for_all",
@@ -96,18 +99,23 @@ def passes_of(rows: int, at_once: int, what: str) -> int:
     return rows // together
 
 
-def join_processes(device: str) -> None:
-    """Prepare the device, and meet the other processes that torchrun or accelerate started, each with its own GPU.
-
-    Raises:
-        UsageError: weights are to be split between processes, and the first one could not write them whole.
-    """
+def prepare_device(device: str) -> None:
+    """Set what runs on a GPU go by; call it before anything is put there."""
     if device == "cuda":
         # Memory comes in segments that grow (rows differ in length, and blocks of fixed sizes would be cut up by them),
         # unless the environment says otherwise. Products of float32 weights (adapters, weights that are trained whole)
         # run on tensor cores, rounded to TF32, which is finer than the bfloat16 around them.
         os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
         torch.set_float32_matmul_precision("high")
+
+
+def join_processes(device: str) -> None:
+    """Prepare the device, and meet the other processes that torchrun or accelerate started, each with its own GPU.
+
+    Raises:
+        UsageError: weights are to be split between processes, and the first one could not write them whole.
+    """
+    prepare_device(device)
     for name in ("FSDP", "DEEPSPEED"):
         if os.environ.get(f"ACCELERATE_USE_{name}", "").lower() in ("1", "true", "yes"):
             do = "launch with --multi_gpu or torchrun, and set hardware.split_weights = true to split weights"
@@ -200,6 +208,7 @@ class Run:
         optimizer: transformers' name of the one that is used.
         whole: its record, where it was whole already.
         memory: what it is thought to need, where that was estimated for a ``step``.
+        compiled: whether its layers are.
         notes: where the machine is not used as the settings ask for.
     """
 
@@ -214,6 +223,7 @@ class Run:
     memory: Estimate | None = None
     step: Step = field(init=False)
     smaller: str = field(init=False)
+    compiled: bool = False
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -227,32 +237,79 @@ class Run:
         whole = self.settings.lora.r == 0 and not self.plan.get("freeze_backbone", False)
         return trained_weights(self.settings.hardware, whole=whole)
 
-    def estimate(self, task: Task, step: Step, smaller: str, **options: Any) -> None:
+    def estimate(self, task: Task, step: Step, smaller: str, *, choose_later: bool = False, **options: Any) -> None:
         """Say what the run's largest step needs before anything is loaded, and warn where that is more than there is.
 
-        ``smaller`` says what to change where memory is short; ``options`` are those of `estimate_memory`.
+        ``smaller`` says what to change where memory is short; ``options`` are those of `estimate_memory`. What decides
+        whether activations are computed again is the estimate or, with ``choose_later`` on a GPU, `rehearse`.
         """
         (hardware, autocast), lora = self.weights, self.settings.lora
         self.step, self.smaller = step, smaller
-        self.memory = estimate_memory(str(self.model), task, step, lora, hardware, autocast=autocast, **options)
+        tried = choose_later and self._rehearsed
+        for checkpointing in self.ways[-1:] if tried else self.ways:
+            hardware = self.recompute(checkpointing)
+            self.memory = estimate_memory(str(self.model), task, step, lora, hardware, autocast=autocast, **options)
+            if (warning := self.memory.warning(hardware, smaller)) is None:
+                break
+        if not tried:
+            self.ways = (checkpointing,)
         self.say(str(self.memory))
-        if (warning := self.memory.warning(hardware, smaller)) is not None:
+        if warning is not None:
             self.say(warning)
+
+    @cached_property
+    def ways(self) -> tuple[bool, ...]:
+        """Whether activations are computed again: as the settings ask for it, or either where nothing decided yet."""
+        asked = self.settings.hardware.gradient_checkpointing
+        return (False, True) if asked == "auto" else (asked,)
+
+    @property
+    def _rehearsed(self) -> bool:
+        """Whether the step is run before training: not a model's that is split between processes later."""
+        hardware = self.weights[0]
+        return device_of(hardware) in REHEARSED_ON and not (hardware.split_weights and n_processes() > 1)
+
+    def recompute(self, checkpointing: bool) -> HardwareSettings:
+        """Settle whether activations are computed again; returns how the model is loaded."""
+        update = {"gradient_checkpointing": checkpointing}
+        self.settings = self.settings.model_copy(update={"hardware": self.settings.hardware.model_copy(update=update)})
+        self.weights = (self.weights[0].model_copy(update=update), self.weights[1])
+        return self.weights[0]
+
+    def compile(self, model: Any) -> None:
+        """Have the layers of a decoder that reads packed rows compiled, where the settings and the machine let it."""
+        hardware = self.settings.hardware
+        dense = hardware.quantize == "none" and not hardware.split_weights and not has_experts(model)
+        if hardware.compile is True or (
+            hardware.compile == "auto" and dense and implementation_of(model) == "flex_attention"
+        ):
+            compile_layers(model)
+            self.compiled = True
 
     def rehearse(self, model: Any) -> None:
         """Run the estimated step on a GPU before training: memory is short now, or (but for fragments) never.
 
-        ``model`` is as it is trained; one that is split between processes later is still whole, and is not tried.
+        ``model`` is as it is trained. Where it is open whether activations are computed again, they are if the step
+        fills more than its share of the memory without.
         """
-        (hardware, autocast), shared = self.weights, n_processes() > 1
-        if self.memory is None or device_of(hardware) not in REHEARSED_ON or (hardware.split_weights and shared):
+        if self.memory is None or not self._rehearsed:
             return
         # AdamW's two states, and what processes hold of gradients to exchange them.
-        copies = 2 * self.optimizer.startswith("adamw_torch") + shared
-        with memory_errors(self.smaller):
-            most = rehearse(model, self.step, hardware, autocast=autocast, copies=copies)
-        self.memory = replace(self.memory, measured=most)
-        self.say(f"memory: {most / GIB:.1f} GiB when the largest step was run")
+        copies = 2 * self.optimizer.startswith("adamw_torch") + (n_processes() > 1)
+        for checkpointing in self.ways:
+            hardware, last = self.recompute(checkpointing), checkpointing is self.ways[-1]
+            try:
+                with memory_errors(self.smaller):
+                    most = rehearse(model, self.step, hardware, autocast=self.weights[1], copies=copies)
+            except TrainingError:
+                if last:
+                    raise
+            else:
+                self.memory = replace(self.memory, measured=most)
+                if most <= hardware.memory_margin * self.memory.free:
+                    break
+        again = ", computing activations again" if checkpointing else ""
+        self.say(f"memory: {most / GIB:.1f} GiB when the largest step was run{again}")
 
     def load(self, task: Task, *, attention: str | None, lora: LoraSettings | None = None) -> Any:
         """Load the model that is trained, with its own adapter or, where ``lora`` is given, a new one."""
@@ -289,6 +346,8 @@ class Run:
                 "precision": str(backbone_of(model).dtype).removeprefix("torch."),
                 "autocast": self.weights[1],
                 "attention": implementation_of(model),
+                "compiled": self.compiled,
+                "gradient_checkpointing": bool(self.settings.hardware.gradient_checkpointing),
                 "quantize": self.settings.hardware.quantize,
                 "optimizer": self.optimizer,
                 "trained_weights": str(next(p.dtype for p in parameters if p.requires_grad)).removeprefix("torch."),

@@ -182,7 +182,7 @@ def estimate_memory(
         trained=trained,
         optimizer=2 * trained,
         # AdamW's own temporaries are as large as what it trains, beside the gradients.
-        step=trained + max(_most(made, step, hardware.gradient_checkpointing, autocast) + unpacked, trained),
+        step=trained + max(_most(made, step, bool(hardware.gradient_checkpointing), autocast) + unpacked, trained),
         free=free_memory(device),
         device=device,
         reference=weights if reference and lora.r == 0 else 0,

@@ -26,9 +26,11 @@ __all__ = [
     "backbone_of",
     "base_of",
     "checkpoint_activations",
+    "compile_layers",
     "device_of",
     "dropout_note",
     "evaluating",
+    "has_experts",
     "hub_commit",
     "implementation_of",
     "load_config",
@@ -123,12 +125,35 @@ def checkpoint_activations(model: Any) -> None:
     base_of(model).gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
 
 
+def has_experts(model: Any) -> bool:
+    """Say whether a model has experts that are stacked in one parameter (Mixtral)."""
+    return any(weight.ndim == 3 and ".experts." in name for name, weight in model.named_parameters())
+
+
+def compile_layers(model: Any, **options: Any) -> None:
+    """Have a decoder's layers compiled when they first run: what lies between their products becomes few kernels.
+
+    ``options`` are those of `torch.compile`. What is compiled serves all layers and rows of any length; compiled for
+    one length first, and for a first layer whose input has no gradient, it would be made four times.
+    """
+    from transformers.modeling_layers import GradientCheckpointingLayer
+
+    def follow(_module: Any, _inputs: Any, embedded: torch.Tensor) -> torch.Tensor:
+        return embedded.requires_grad_() if torch.is_grad_enabled() and not embedded.requires_grad else embedded
+
+    base_of(model).get_input_embeddings().register_forward_hook(follow)
+    for layer in backbone_of(model).modules():
+        if isinstance(layer, GradientCheckpointingLayer):
+            layer.compile(**{"dynamic": True, **options})
+
+
 def trained_weights(hardware: HardwareSettings, *, whole: bool) -> tuple[HardwareSettings, bool]:
     """Return how a model that is trained is loaded, and whether half precision is left to autocast.
 
-    Adapters (float32) sit on weights in half precision. Weights that are trained themselves (``whole``) stay in float32
-    and are multiplied in bfloat16: a small step would be lost in half precision. 4-bit ones are refused: norms,
-    embeddings and the head, which stay as they are, would be trained alone.
+    Adapters (float32) sit on weights in half precision. Weights that are trained themselves (``whole``) stay in
+    float32: a small step would be lost in half precision. Either are multiplied in bfloat16 on a GPU, as trl's trainers
+    do. 4-bit weights that are trained themselves are refused: norms, embeddings and the head, which stay as they are,
+    would be trained alone.
     """
     if whole and hardware.quantize != "none":
         raise UsageError(
@@ -136,9 +161,10 @@ def trained_weights(hardware: HardwareSettings, *, whole: bool) -> tuple[Hardwar
             found=f"lora.r = 0 and hardware.quantize = {hardware.quantize}",
             do="set lora.r to 8 or more, or hardware.quantize to none",
         )
-    if not whole or precision_of(hardware) != torch.bfloat16:
+    if precision_of(hardware) != torch.bfloat16:
         return hardware, False
-    return hardware.model_copy(update={"precision": "float32"}), device_of(hardware) == "cuda"
+    kept = hardware.model_copy(update={"precision": "float32"}) if whole else hardware
+    return kept, device_of(hardware) == "cuda"
 
 
 def usable_length(config: Any, wanted: int) -> int:
@@ -264,8 +290,7 @@ def adapter_config(model: Any, task: Task, lora: LoraSettings) -> Any:
     """
     from peft import LoraConfig
 
-    stacked = any(weight.ndim == 3 and ".experts." in name for name, weight in model.named_parameters())
-    dropout = 0.0 if stacked else lora.dropout
+    dropout = 0.0 if has_experts(model) else lora.dropout
     target = lora.target_modules[0] if lora.target_modules == ("all-linear",) else list(lora.target_modules)
     return LoraConfig(
         task_type=_peft_kind(task), r=lora.r, lora_alpha=lora.alpha, lora_dropout=dropout, target_modules=target

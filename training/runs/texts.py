@@ -89,7 +89,7 @@ def build_trainer(kind: Any, config: Any, run: Run, arguments: Mapping[str, Any]
         run.checkpoints,
         settings,
         autocast=precision_of(hardware) == torch.bfloat16,
-        gradient_checkpointing=hardware.gradient_checkpointing,
+        gradient_checkpointing=bool(hardware.gradient_checkpointing),
         gradient_checkpointing_kwargs={"use_reentrant": False},
         **arguments,
     )
@@ -135,8 +135,8 @@ def texts_step(rows: int, tokens: int, answer: int) -> Step:
     """Return a forward pass of trl on ``rows`` of so many ``tokens``, of which the last ``answer`` are learnt."""
 
     def step(policy: Any) -> torch.Tensor:
-        # Not 0, which may be padding: behind its embedding of zeros no gradient is a number.
-        ids = torch.ones((rows, tokens), dtype=torch.int64, device=policy.device)
+        # The padding token alone would be zeros in every layer, whose gradients are no numbers.
+        ids = (torch.arange(rows * tokens, device=policy.device) % base_of(policy).config.vocab_size).view(rows, tokens)
         labels = torch.where(torch.arange(tokens, device=ids.device) < tokens - answer, -100, ids)
         total: torch.Tensor = policy(input_ids=ids, labels=labels, fused_lm_head=True).log_probs.sum()
         return total

@@ -350,6 +350,25 @@ def test_the_largest_row_is_run_before_training_and_changes_nothing(
     assert "when the largest step was run" in said[-1]
 
 
+def test_activations_are_computed_again_where_the_step_does_not_fit_without(
+    world: MedievalDataset, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fitting(_model: Any, _step: Any, hardware: HardwareSettings, **_: Any) -> int:
+        if hardware.gradient_checkpointing or not tight:
+            return 1 << 20
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has none.")
+
+    monkeypatch.setattr("training.runs.folder.REHEARSED_ON", ("cpu",))
+    monkeypatch.setattr("training.runs.folder.rehearse", fitting)
+    settings = ClassifierSettings(epochs=0.5, lora=LoraSettings(r=2), hardware=CPU)
+    for tight in (False, True):
+        said: list[str] = []
+        record = train_classifier(world, base, tmp_path / f"{tight}", settings, say=said.append)
+        assert record["machine"]["gradient_checkpointing"] is tight
+        assert record["settings"]["hardware"]["gradient_checkpointing"] == "auto"
+        assert any("computing activations again" in line for line in said) is tight
+
+
 @pytest.mark.parametrize("kind", ["classifier", "corfu"])
 def test_a_largest_row_without_memory_ends_a_run_before_it_trains(
     world: MedievalDataset, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str

@@ -19,8 +19,13 @@ from training.packing.attention import SPLIT, attention_mask, attention_of, fast
 from training.packing.collate import packed_row
 from training.packing.decoders import check_decoder, check_sharing
 from training.packing.shared import SharedClassifier, SharedPolicy
-from training.runs.models import implementation_of
-from training.runs.settings import HardwareSettings
+from training.runs.models import (
+    add_adapter,
+    checkpoint_activations,
+    compile_layers,
+    implementation_of,
+)
+from training.runs.settings import HardwareSettings, LoraSettings
 from training.runs.texts import texts_attention
 
 KINDS = ("llama", "qwen3", "mistral")
@@ -326,3 +331,28 @@ def test_compiled_flex_attention_gives_what_the_dense_mask_gives() -> None:
         found = torch.compile(flex_attention)(query, key, value, block_mask=mask)
     dense = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=visible(row)[None, None])
     assert relative(found, dense) < 1e-5
+
+
+@pytest.mark.parametrize("recompute", [False, True])
+def test_compiled_layers_give_the_same_and_share_their_forms_for_all_lengths(
+    folders: dict[str, Path], recompute: bool
+) -> None:
+    """Captured as for a card (without breaks, forms shared), and run by torch's own kernels: no compiler is needed."""
+    from torch._dynamo.utils import counters
+
+    torch._dynamo.reset()
+    counters.clear()
+    plain, compiled = (add_adapter(causal(folders["llama"]), "causal", LoraSettings(dropout=0)) for _ in range(2))
+    compiled.load_state_dict(plain.state_dict())
+    compile_layers(compiled, backend="aot_eager", fullgraph=True)
+    for model in (plain, compiled):
+        if recompute:
+            checkpoint_activations(model)
+        model.train()
+    numbers = np.random.default_rng(0)
+    for n in (17, 40, 23, 31):
+        row = packed_row([(numbers.integers(3, 200, n), [numbers.integers(3, 200, m) for m in (5, n // 2)])])
+        sums, others = SharedPolicy(compiled)(row), SharedPolicy(plain)(row)
+        assert relative(sums.detach(), others.detach()) < 1e-6
+        assert relative(gradients(compiled, sums.sum()), gradients(plain, others.sum())) < 1e-5
+    assert counters["stats"]["unique_graphs"] == 1

@@ -133,8 +133,8 @@ def has_experts(model: Any) -> bool:
 def compile_layers(model: Any, **options: Any) -> None:
     """Have a decoder's layers compiled when they first run: what lies between their products becomes few kernels.
 
-    ``options`` are those of `torch.compile`. What is compiled serves all layers and rows of any length; compiled for
-    one length first, and for a first layer whose input has no gradient, it would be made four times.
+    ``options`` are those of `torch.compile`. What is compiled serves all layers, once for a first length of rows and
+    once more for any length; a first layer whose input had no gradient would double that.
     """
     from transformers.modeling_layers import GradientCheckpointingLayer
 
@@ -144,7 +144,7 @@ def compile_layers(model: Any, **options: Any) -> None:
     base_of(model).get_input_embeddings().register_forward_hook(follow)
     for layer in backbone_of(model).modules():
         if isinstance(layer, GradientCheckpointingLayer):
-            layer.compile(**{"dynamic": True, **options})
+            layer.compile(**options)
 
 
 def trained_weights(hardware: HardwareSettings, *, whole: bool) -> tuple[HardwareSettings, bool]:

@@ -100,7 +100,7 @@ class HardwareSettings(Section):
     )
     compile: Literal["auto"] | bool = Field(
         default="auto",
-        description="compile a decoder's layers for packed rows: about a third faster, half a minute more to begin; "
+        description="compile a decoder's layers for packed rows: about a third faster, 40 seconds more to begin; "
         "auto: on CUDA with flex_attention and dense weights that are neither quantized nor split",
     )
     quantize: Literal["none", "nf4"] = Field(default="none", description="nf4: QLoRA's 4-bit base weights")

@@ -135,9 +135,8 @@ def texts_step(rows: int, tokens: int, answer: int) -> Step:
     """Return a forward pass of trl on ``rows`` of so many ``tokens``, of which the last ``answer`` are learnt."""
 
     def step(policy: Any) -> torch.Tensor:
-        # From 1: padding in the first place would be zeros in every layer, whose gradients are no numbers.
-        words = base_of(policy).config.vocab_size - 1
-        ids = (1 + torch.arange(rows * tokens, device=policy.device) % words).view(rows, tokens)
+        # Not 0, which may be padding: behind its embedding of zeros no gradient is a number.
+        ids = torch.ones((rows, tokens), dtype=torch.int64, device=policy.device)
         labels = torch.where(torch.arange(tokens, device=ids.device) < tokens - answer, -100, ids)
         total: torch.Tensor = policy(input_ids=ids, labels=labels, fused_lm_head=True).log_probs.sum()
         return total

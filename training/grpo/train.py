@@ -106,11 +106,8 @@ def train_arm(
         callbacks = [Watcher(arm, tokenizer, settings)] if settings.evaluate_every else []
         trainer = arm_trainer(run, tokenizer, rows, order, categories=arm.categories, callbacks=callbacks)
         what, steps = f"arm {arm.name}, steps", len(order) // settings.prompts_per_step
-        policy, reference, shares = trainer.model, trainer.ref_model, trainer.shares
-        with (
-            split_weights(policy, policy, asked=shares),
-            split_weights(reference, reference, asked=shares and reference is not None),
-        ):
+        shares = settings.hardware.split_weights
+        with split_weights(trainer.model, asked=shares), split_weights(trainer.ref_model, asked=shares):
             trained = run_texts(run, trainer, what, steps, names=LOGGED, grows=True)
         graded = _graded(trainer.model, tokenizer, arm, settings)
         found = {

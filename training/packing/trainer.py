@@ -143,7 +143,7 @@ def train_packed(
         train_sampling_strategy="sequential",
     )
     processes, shares = arguments.world_size, settings.hardware.split_weights
-    with split_weights(module, module.model, asked=shares):
+    with split_weights(module, asked=shares, decoder=module.model):
         trainer = PackedTrainer(
             data=data,
             plan=plan,

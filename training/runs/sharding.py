@@ -31,23 +31,24 @@ SHARES, SCHEDULE = "shares", "scheduler.pt"
 
 
 @contextmanager
-def split_weights(module: Any, decoder: Any, *, asked: bool) -> Iterator[None]:
-    """Split the weights of a module, and of each layer of the decoder in it, between the processes; whole again after.
+def split_weights(module: Any, *, asked: bool, decoder: Any = None) -> Iterator[None]:
+    """Split the weights of a module (None: of nothing) between the processes inside, layer by layer; whole again after.
 
-    One process, and a module that is not to be split, keeps them whole.
+    They stay whole in one process, and where it is not ``asked`` for. ``decoder`` is what has the layers, where the
+    module is not a model itself.
 
     Raises:
         UsageError: weights of 4 bits, which cannot be split.
     """
     from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
 
-    if not asked or n_processes() == 1:
+    if module is None or not asked or n_processes() == 1:
         yield
         return
     if not split_parts(module):
         if any(weight.dtype == torch.uint8 for weight in module.parameters()):
             raise UsageError("quantized weights are not split between processes", do="set hardware.quantize = 'none'")
-        for layer in backbone_of(decoder).layers:
+        for layer in backbone_of(decoder or module).layers:
             fully_shard(layer)
         fully_shard(module)
         if base_of(module) is not module:

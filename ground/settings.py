@@ -78,7 +78,7 @@ CERTAINTIES = {"certain": ["certain", "corroborated"], "any": ["certain", "corro
 class Section(BaseModel):
     """A table of settings: frozen, and closed to unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class RunSettings(Section):

@@ -6,9 +6,8 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from ground.compiled import part
+from ground.compiled import kernel, part
 
 __all__ = [
     "ALPHA",
@@ -99,7 +98,7 @@ def hash_on(value: np.uint64, codes: CodeArray, begin: int, end: int) -> np.uint
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def word_hash(codes: CodeArray, begin: int, end: int) -> np.uint64:
     """Return the hash of a stretch of a text in lower case (FNV-1a over code points)."""
     return hash_on(FNV_OFFSET, codes, begin, end)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ehr.certainty import DOUBTS
 from ehr.characters import ByteArray, CodeArray, IndexArray
@@ -86,7 +85,7 @@ from ehr.context_words import (
     left_after,
     read_words,
 )
-from ground.compiled import part
+from ground.compiled import kernel, part
 
 __all__ = ["SECTION_BEGIN", "SECTION_HEADED", "SECTION_NUMBER", "judge"]
 
@@ -493,7 +492,7 @@ def _places(words: IndexArray, n_words: int, known: IndexArray, spans: IndexArra
     return places[order]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def judge(
     codes: CodeArray,
     characters: ByteArray,

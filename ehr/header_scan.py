@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ehr.characters import CodeArray, IntArray, lower
-from ground.compiled import part
+from ground.compiled import kernel, part
 
 __all__ = ["HeaderTrie", "header_places", "header_trie"]
 
@@ -96,7 +95,7 @@ def _may_be_capitals(codes: CodeArray, begin: int) -> bool:
     return bool(codes[end - 1] == 58)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def header_places(codes: CodeArray, trie: HeaderTrie) -> Any:
     """Return where headers may begin and where the blanks before them do, in order; shape: (places, 2).
 

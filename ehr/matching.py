@@ -18,10 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
 
 from ehr.characters import FNV_OFFSET, ByteArray, CodeArray, HashArray, IntArray, codes_of, hash_with
-from ground.compiled import part, read_only
+from ground.compiled import kernel, part, read_only
 
 __all__ = ["CASE_ANY", "CASE_CAPITAL", "CASE_UPPER", "Matches", "Tokens", "Trie", "build_trie", "mapped", "tokenise"]
 
@@ -132,7 +131,7 @@ def _ending(last: Any, second: Any, third: Any, fourth: Any, length: int) -> tup
     return 1, 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scan(codes: CodeArray, table: CodeArray) -> tuple[IntArray, IntArray, HashArray, ByteArray, ByteArray]:
     size = codes.size
     limit = size // 2 + 2
@@ -288,7 +287,7 @@ class Trie:
         return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _numbers(hashes: HashArray, slots: HashArray, slot_token: IntArray) -> IntArray:
     mask = np.uint64(slots.size - 1)
     numbers = np.empty(hashes.size, np.int32)
@@ -301,7 +300,7 @@ def _numbers(hashes: HashArray, slots: HashArray, slot_token: IntArray) -> IntAr
     return numbers
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fill(vocabulary: HashArray, slots: HashArray, slot_token: IntArray) -> None:
     mask = np.uint64(slots.size - 1)
     for token in range(vocabulary.size):
@@ -326,7 +325,7 @@ def _child(node: int, token: int, child_begin: IntArray, child_token: IntArray, 
     return int(child_node[low]) if low < child_begin[node + 1] and child_token[low] == token else 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find(
     numbers: IntArray,
     shapes: ByteArray,
@@ -373,7 +372,7 @@ def _find(
     return begins[:count], lasts[:count], nodes[:count]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find_inside(
     outer_first: IntArray,
     outer_last: IntArray,
@@ -421,7 +420,7 @@ def _find_inside(
     return begins[:count], lasts[:count], nodes[:count]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find_every(
     numbers: IntArray,
     shapes: ByteArray,

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ehr.characters import FNV_OFFSET, CodeArray, HashArray, IntArray, codes_of, hash_on, word_hash
+from ground.compiled import kernel
 
 __all__ = ["SHORTEST", "Speller"]
 
@@ -24,7 +24,7 @@ _ENGLISH_ENDINGS = ("ing", "tion", "ed", "ly", "ness", "line", "ment", "ity", "a
 _KEPT_REPAIRS = 100_000
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _shortened(codes: CodeArray, ends: IntArray) -> Any:
     """Return the hashes of each word as it is and with one letter left out, and the number of the word.
 

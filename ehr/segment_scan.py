@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ehr.characters import (
     ALPHA,
@@ -23,7 +22,7 @@ from ehr.characters import (
     is_kind,
     word_hash,
 )
-from ground.compiled import part
+from ground.compiled import kernel, part
 
 __all__ = ["IS_COURSE", "IS_MEDICATIONS", "Abbreviations", "SegmentArrays", "scan_segments"]
 
@@ -396,7 +395,7 @@ def _split_problems(
     return _split_entry(codes, part, characters, abbreviations, found, count), block - entry.block
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scan_segments(
     codes: CodeArray,
     characters: ByteArray,

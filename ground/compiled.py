@@ -8,10 +8,12 @@ from importlib import import_module
 from typing import Any, TypeVar, cast
 
 from numba import njit, types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 from numpy.typing import NDArray
 
-__all__ = ["part", "read_only"]
+__all__ = ["kernel", "part", "read_only"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -24,10 +26,49 @@ class _Part(CPUDispatcher):
         return super().get_call_template(tuple(map(types.unliteral, args)), kws)
 
 
+class _Text(JITCodeLibrary):
+    """Code that numba optimises, and makes machine code of, in the functions that call it, not by itself too."""
+
+    codegen = property(lambda self: self)
+
+    def set_env(self, name: str, env: Any) -> None:
+        """Leave out the environment: there is no machine code that could read it."""
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return that there is no machine code."""
+        return 0
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
+        self._finalized = True
+
+
+class _PartCompiler(Compiler):
+    """Compiles as ever, up to text."""
+
+    def define_pipelines(self) -> Any:
+        """Return the steps."""
+        library: Any = _Text
+        self.state.library = library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        return super().define_pipelines()  # type: ignore[no-untyped-call]
+
+
+_COMPILER: Any = njit
+_KERNEL = _COMPILER(cache=True, nogil=True, no_cfunc_wrapper=True)
+_PART = _COMPILER(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_PartCompiler)
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function that Python calls, at its first call, and keep it on disk."""
+    return cast(Function, _KERNEL(function))
+
+
 def part(function: Function) -> Function:
     """Compile a function that only compiled ones call: without the costly entry from Python, kept with its callers."""
-    compiler: Any = njit
-    compiled = compiler(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    compiled: Any = _PART(function)
     compiled.__class__ = _Part
     return cast(Function, compiled)
 

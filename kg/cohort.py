@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from ground.compiled import part
+from ground.compiled import kernel, part
 from ground.errors import InputError
 from kg.numbers import NumberedPattern
 from kg.search import grow, run_end
@@ -425,7 +424,7 @@ def new_room() -> tuple[NDArray[Any], ...]:
     return tuple(np.empty((4096, columns), np.int64) for columns in (1, 1, 1, 1, 4, 2, 5))
 
 
-@njit(cache=True)
+@kernel
 def find_facts(
     graph: Any,
     heads: Any,
@@ -505,7 +504,7 @@ def find_facts(
     return (keys, found, spare, words, reached, touched, bundles), begins, n[0]
 
 
-@njit(cache=True)
+@kernel
 def unpack(keys: Any, begins: Any, heads: Any, offsets: Any, bits: Any, of_rank: Any, numbers: Any, hops: Any) -> None:
     """Write the facts of some heads as columns.
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from ground.compiled import part
+from ground.compiled import kernel, part
 
 __all__ = ["fill_adjacency", "fill_rows", "pack_rows", "sort_names"]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_rows(rows: Any, offsets: Any, data: Any) -> None:
     """Copy texts that lie one after another into rows that end with zeros.
 
@@ -27,7 +26,7 @@ def fill_rows(rows: Any, offsets: Any, data: Any) -> None:
             rows[row, place] = data[begin + place]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pack_rows(rows: Any, offsets: Any, data: Any) -> None:
     """Copy texts out of rows that end with zeros, one after another.
 
@@ -58,7 +57,7 @@ def _is_above(data: Any, begin: Any, one: Any, other: Any) -> Any:
     return length > other_length
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sort_names(
     node: Any, begin: Any, data: Any, first_begin: Any, first: Any, counts: Any, kept_begin: Any, kept: Any
 ) -> Any:
@@ -111,7 +110,7 @@ def sort_names(
     return names, to
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_adjacency(
     head: Any, tail: Any, predicate: Any, back: Any, indptr: Any, step: Any, neighbour: Any, edge: Any
 ) -> None:

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from ground.compiled import part
+from ground.compiled import kernel, part
 from kg.numbers import NumberedPattern
 from kg.search import grow, not_below, position, run_end, step_bounds
 
@@ -289,7 +288,7 @@ def _between(graph: Any, groups: Any, back: Any, plan: Any, ends: Any, limit: in
     return found, parts, n_parts
 
 
-@njit(cache=True)
+@kernel
 def connect(
     indptr: Any,
     step: Any,
@@ -333,7 +332,7 @@ def connect(
     return rows[:n]
 
 
-@njit(cache=True)
+@kernel
 def describe(entries: Any, step: Any, neighbour: Any, edge: Any, evidence_begin: Any, rela: Any, sab: Any) -> Any:
     """Return what stands at adjacency entries: step, neighbour, number of RELA, number of SAB, first row of evidence.
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from ground.compiled import part
+from ground.compiled import kernel, part
 
 __all__ = ["find_texts", "grow", "levels", "meet", "not_below", "position", "run_end", "step_bounds"]
 
@@ -54,7 +53,7 @@ def run_end(step: Any, begin: int, end: int) -> Any:
     return not_below(step, begin, end, wanted + 1)
 
 
-@njit(cache=True)
+@kernel
 def find_texts(sorted_texts: Any, wanted: Any) -> Any:
     """Return where texts stand among sorted ones, or -1.
 
@@ -93,7 +92,7 @@ def grow(values: Any) -> Any:
     return larger
 
 
-@njit(cache=True)
+@kernel
 def levels(indptr: Any, step: Any, neighbour: Any, begin: Any, starts: Any, steps: Any, max_depth: int) -> Any:
     """Search breadth first from each of some groups of concepts, along any of some steps.
 
@@ -154,7 +153,7 @@ def _spread(indptr: Any, step: Any, neighbour: Any, depth: Any, side: int, front
     return reached[:n_reached, 0].copy(), met
 
 
-@njit(cache=True)
+@kernel
 def meet(indptr: Any, step: Any, neighbour: Any, one: int, other: int, steps: Any, max_depth: int) -> Any:
     """Return the length of the shortest walk between two concepts along some steps, or -1 beyond ``max_depth``.
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from ground.compiled import part
+from ground.compiled import kernel, part
 
 __all__ = [
     "NOT_AN_EDGE",
@@ -42,7 +41,7 @@ def _slot(data: Any, begin: Any, end: Any) -> Any:
     return number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def number_texts(texts: Any, slots: Any) -> None:
     """Fill a table in which the number of a text is found: its own slot, or the next free one of its walk.
 
@@ -64,7 +63,7 @@ def number_texts(texts: Any, slots: Any) -> None:
         slots[slot] = row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_texts(begin: Any, data: Any, texts: Any, slots: Any, found: Any) -> None:
     """Find the number of each text, -1 where it has none.
 
@@ -127,7 +126,7 @@ def _reason(head: int, tail: int, is_loop: bool, suppressed: int, line: Any, gro
     return OTHER_GROUP if groups[head] & groups[tail] & line[5] == 0 else 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_rows(
     kind: Any, suppressed: Any, one_of: Any, two_of: Any,
     begin1: Any, cui1: Any, begin2: Any, cui2: Any, begin_rui: Any, rui: Any,
@@ -175,7 +174,7 @@ def read_rows(
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_records(
     head: Any, tail: Any, predicate: Any, implied: Any, both_ways: Any, kind: Any, begin: Any, kinds: Any
 ) -> None:
@@ -202,7 +201,7 @@ def count_records(
         begin[node + 1] += begin[node]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_records(
     head: Any, tail: Any, predicate: Any, implied: Any, both_ways: Any,
     kind: Any, forward: Any, rank: Any, place: Any, key: Any, row_of: Any,
@@ -248,7 +247,7 @@ def _compare(one: Any, other: Any, rui: Any, kind: Any) -> Any:
     return np.int64(kind[one]) - np.int64(kind[other])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sort_records(begin: Any, key: Any, row_of: Any, rui: Any, kind: Any, sizes: Any) -> None:
     """Sort the records of each head, and move them together so that each stands there once.
 
@@ -291,7 +290,7 @@ def sort_records(begin: Any, key: Any, row_of: Any, rui: Any, kind: Any, sizes: 
     sizes[0], sizes[1], sizes[2] = edges, to, longest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_edges(begin: Any, key: Any, head: Any, predicate: Any, tail: Any, evidence_begin: Any) -> None:
     """Write the edges of sorted records.
 
@@ -311,7 +310,7 @@ def fill_edges(begin: Any, key: Any, head: Any, predicate: Any, tail: Any, evide
     evidence_begin[edge + 1] = begin[begin.shape[0] - 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_evidence(
     row_of: Any, rui: Any, kind: Any, rela_of_kind: Any, sab_of_kind: Any,
     kind_of: Any, rela_of: Any, sab_of: Any, rui_of: Any,

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from ground.compiled import part
+from ground.compiled import kernel, part
 from kg.search import step_bounds
 
 __all__ = ["TargetIndex", "class_of", "index_targets", "mark", "number_of", "prefetch"]
@@ -102,7 +102,7 @@ def _ranked(bits: Any) -> Any:
     return rank
 
 
-@njit(cache=True)
+@kernel
 def mark(nodes: Any, n_nodes: int) -> Any:
     """Return (bits, rank) of some concepts, so that ``number_of`` gives the place of each among them, sorted."""
     bits = np.zeros((n_nodes + 63) // 64, np.uint64)
@@ -111,7 +111,7 @@ def mark(nodes: Any, n_nodes: int) -> Any:
     return bits, _ranked(bits)
 
 
-@njit(cache=True)
+@kernel
 def _by_step(graph: Any, targets: Any, codes: Any, n_codes: int, back: Any, is_last: Any) -> Any:
     """Return the edges that lead to targets by a last step, by step and groups of the target.
 
@@ -138,7 +138,7 @@ def _by_step(graph: Any, targets: Any, codes: Any, n_codes: int, back: Any, is_l
     return bounds, source, place
 
 
-@njit(cache=True)
+@kernel
 def _counted(bounds: Any, source: Any, bits: Any, rank: Any, sources: Any) -> int:
     """Count bundles and edges of each source, and lay out the records.
 
@@ -162,7 +162,7 @@ def _counted(bounds: Any, source: Any, bits: Any, rank: Any, sources: Any) -> in
     return words
 
 
-@njit(cache=True)
+@kernel
 def _filled(graph: Any, edges: Any, n_codes: int, nodes: Any, limits: Any, sources: Any, records: Any) -> None:
     """Write the records, and the bits of the steps.
 

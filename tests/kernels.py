@@ -18,9 +18,9 @@ from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
 from ontoground.flow import pipeline
 from ontoground.flow.compiling import KERNELS, notation
-from openworld import render
+from openworld import World, render
 
-__all__ = ["compile_all"]
+__all__ = ["compile_flow", "compile_questions"]
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("kg", "ehr", "builders")
@@ -47,16 +47,20 @@ class Compiled(event.Listener):
         self._depth -= 1
 
 
-def compile_all(folder: Path) -> None:
-    """Run the whole flow on a few patients, and ask the graph once."""
+def compile_flow(folder: Path) -> tuple[ConceptGraph, World]:
+    """Run the whole flow on a few patients; return the graph and the world."""
     world = render(folder / "world", 3)
     root = folder / "work"
     root.mkdir(mode=0o700)
     (root / "ontoground.toml").write_text(SETTINGS, encoding="utf-8")
     workspace = Workspace.create(root)
     pipeline.run_all(workspace, {"mimic": world.mimic, "umls": world.meta, "rxnorm": world.rxnorm})
+    return ConceptGraph.open(workspace.graph), world
+
+
+def compile_questions(graph: ConceptGraph, world: World) -> None:
+    """Ask the graph what the flow does not."""
     head, _, tail, *_ = (world.truth / "facts.tsv").read_text(encoding="utf-8").splitlines()[1].split("\t")
-    graph = ConceptGraph.open(workspace.graph)
     graph.relations(head, tail)
     graph.distance(head, tail)
 
@@ -71,5 +75,6 @@ if __name__ == "__main__":
     # What other processes compile would not be seen.
     vars(pipeline)["compile_beside"] = lambda: None
     with tempfile.TemporaryDirectory(prefix="ontoground-kernels-") as scratch:
-        compile_all(Path(scratch))
-    KERNELS.write_text("".join(f"{line}\n" for line in seen.lines), encoding="utf-8")
+        graph, world = compile_flow(Path(scratch))
+        KERNELS.write_text("".join(f"{line}\n" for line in seen.lines), encoding="utf-8")
+        compile_questions(graph, world)

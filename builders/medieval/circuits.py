@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from builders.medieval.coding import begins
+from ground.compiled import kernel
 
 __all__ = ["circuits_of"]
 
@@ -33,7 +33,7 @@ def circuits_of(source: npt.NDArray[np.int32], goal: npt.NDArray[np.int32], node
     return circuit
 
 
-@njit(cache=True)
+@kernel
 def _walk(begin: Any, goal: Any, circuit: Any) -> None:
     nodes = begin.size - 1
     following = begin[:-1].copy()

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
-from ground.compiled import part
+from ground.compiled import kernel, part
 
 __all__ = ["Texts", "hashes_of", "units_of"]
 
@@ -94,7 +93,7 @@ def _longest(begin: Any) -> int:
     return longest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hashes(key_begin: Any, key: Any, run_begin: Any, ending_begin: Any, ending: Any, code: Any) -> Any:
     """Return the first eight bytes of the MD5 of each key with each of its endings. Shape: (n,)"""
     most = (_longest(key_begin) + _longest(ending_begin) + 9 + BLOCK - 1) // BLOCK

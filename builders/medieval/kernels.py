@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from ground.compiled import part
+from ground.compiled import kernel, part
 
 __all__ = [
     "Meant",
@@ -137,7 +136,7 @@ def _mark_unclear(terms: Any, shard: Any, admission: int, unclear: Any) -> None:
         unclear[shard.named[i]] = admission
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def named_only(terms: Any, shard: Any, begin: Any, name: Any, meant: Any) -> Any:
     """Return (admission, concept) of what names in the text leave unclear, and nothing else does. Shape: (n, 2)
 
@@ -206,7 +205,7 @@ def _bucket_of(terms: Any, shard: Any, group: int) -> Any:
     return terms.bucket_begin[bucket], terms.bucket_begin[bucket + 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_asked(terms: Any, shard: Any, asked: Any, relatives: Any, done: Any) -> None:
     """Mark the replacements that some group asks about.
 
@@ -260,7 +259,7 @@ def mark_asked(terms: Any, shard: Any, asked: Any, relatives: Any, done: Any) ->
                     relatives[slot + i] = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_related(head: Any, tail: Any, begin: Any, twin: Any, related: Any) -> None:
     """Mark the pairs of concepts whose twins a path relates, in either direction.
 
@@ -280,7 +279,7 @@ def mark_related(head: Any, tail: Any, begin: Any, twin: Any, related: Any) -> N
                 related[other, one >> 3] |= 1 << (one & 7)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_near(terms: Any, shard: Any, false: Any, bucket_of: Any, near_begin: Any, near: Any, met: Any) -> None:
     """Mark the false distractors that some group looks at though they are too close to what they would replace.
 
@@ -392,7 +391,7 @@ def _replacements(
     return found[:n], of_q2, of_q3
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def candidates_of(
     terms: Any,
     shard: Any,
@@ -450,8 +449,9 @@ def candidates_of(
             counts[group, 0], counts[group, 1], counts[group, 2] = of_q2, of_q3, found.size - of_q2 - of_q3
             while n + found.size > out.size:
                 out = np.concatenate((out, np.empty(out.size, np.int32)))
-            out[n : n + found.size] = found
-            n += found.size
+            for code in found:
+                out[n] = code
+                n += 1
     return out[:n].copy()
 
 
@@ -471,7 +471,7 @@ def _holders(begin: Any, code: Any, concepts: int) -> Any:
     return holder_begin, holder
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_lifted(begin: Any, code: Any, fewest: int, max_lift: float, lifted: Any) -> None:
     """Mark the pairs of concepts that stand together in many admissions, more often than chance would.
 
@@ -502,7 +502,7 @@ def mark_lifted(begin: Any, code: Any, fewest: int, max_lift: float, lifted: Any
                 met[other] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_pairs(begin: Any, code: Any, partner_begin: Any, partner: Any, together: Any) -> None:
     """Count in how many admissions the wanted pairs stand together; each concept occurs once in an admission.
 
@@ -529,7 +529,7 @@ def add_pairs(begin: Any, code: Any, partner_begin: Any, partner: Any, together:
                     met[code[i]] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def links_of(
     begin: Any,
     code: Any,
@@ -602,7 +602,7 @@ def _same(mention: Any, begin: int, end: int, other: int, other_end: int) -> Any
     return begin + same == end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def facts_of(
     begin: Any, side: Any, closeness: Any, mention_begin: Any, mention: Any, fact_begin: Any, tail: Any, loose: Any
 ) -> Any:
@@ -645,7 +645,7 @@ def facts_of(
     return found[:n].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_chances(begin: Any, code: Any, ease: Any, weight: Any, quadrant: int, expected: Any) -> None:
     """Add up the chances of the candidates for one quadrant: in a group, in proportion to weight and ease.
 
@@ -713,7 +713,7 @@ def _keep_first(drawn: Any, kept: Any, turn: Any, called: Any, key: Any, choice:
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose(
     group_begin: Any,
     kept: Any,
@@ -777,7 +777,7 @@ def choose(
             n += _keep_first(drawn[:found], kept, turn, called, key[n:], choice)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def resampled_auc(rank: Any, label: Any, patient: Any, counts: Any) -> Any:
     """Return the area under the ROC curve for each way of drawing patients, NaN where a label was not drawn.
 

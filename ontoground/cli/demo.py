@@ -86,12 +86,14 @@ def _rendered(options: Demo) -> dict[str, Any]:
     """Render the open world, unless one of the same size and seed is there, and return the folders to load."""
     from ground.flow.fingerprints import code_digest
     from ground.storage.files import write_text
+    from ontoground.flow.compiling import compile_beside
     from openworld import World, render
 
     made_from = f"patients={options.patients} seed={options.seed} content={code_digest(('openworld',))}\n"
     stamp = options.source / STAMP
     world = World(options.source)
     if not stamp.is_file() or stamp.read_text(encoding="utf-8") != made_from:
+        compile_beside()
         world = render(options.source, options.patients, options.seed)
         write_text(stamp, made_from)
         note(f"open world: {options.patients} patients rendered into {options.source}")

@@ -8,6 +8,7 @@ function that is missing there, or called with other types, is compiled when it 
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import threading
@@ -90,6 +91,8 @@ def _compile(numbers: list[int]) -> None:
     end_with_parent(threading.Event())
     # Whatever fails here fails again, or does not, where the function is called.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    # A tenth of the time goes into looking for garbage; a process that ends soon can keep it.
+    gc.disable()
     functions = listed()
     for number in numbers:
         function, types = functions[number]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from kg.graph import ConceptGraph
 from ontoground.flow.compiling import KERNELS, listed, notation, of_notation
 from tests.ontoground.conftest import Demo
 
@@ -15,6 +14,4 @@ def test_what_is_listed_is_read_as_it_was_written() -> None:
 
 
 def test_the_flow_calls_what_is_listed(demo: Demo) -> None:
-    # The one function of them that only users call.
-    ConceptGraph.open(demo.workspace / "graph").distance("C9950181", "C9900028")
     assert [function.__name__ for function, types in listed() if types not in function.signatures] == []

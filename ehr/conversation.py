@@ -19,7 +19,7 @@ _TURN = re.compile(
     r"^[ \t]*\[?(doctor|patient|guest_\w+|nurse|family\w*|clinician)\]?[ \t]*:?", re.IGNORECASE | re.MULTILINE
 )
 _NO = re.compile(
-    r"^[\s,.\-]*(?:(?:um|uh|well|oh|hm+|doctor|ah)[\s,.]*)*(?:no\b|nope|nah|none|never|negative"
+    r"^[\s,.\-]*(?:(?:um|uh|well|oh|hm+|doctor|ah)[\s,.]*)*(?:no\b|nope|nah|none|nothing|never|negative"
     r"|not (?:really|at all|that)|i don't|i do not|i haven't|i have not|he doesn't|she doesn't|he hasn't|she hasn't"
     r"|i didn't|i deny|uh-uh)",
     re.IGNORECASE,
@@ -29,7 +29,28 @@ _YES = re.compile(
     r"|sure|right|exactly|mm-hmm|absolutely|definitely|he does|she does|that's (?:right|correct))",
     re.IGNORECASE,
 )
-_STOP = re.compile(r"[.?!]")
+_STOP = re.compile(r"[.?!](?!\d)")
+# A question by its form, with or without a mark: an auxiliary before its subject, or a word that asks.
+_AUXILIARY = r"(?:do|did|does|have|has|had|are|is|was|were|can|could|would|will|should)(?: ?n't| not)?"
+_FORM = re.compile(
+    r"(?<!to )(?<!gonna )(?<!gon na )(?<!let )(?<!let's )(?<!'ll )"
+    rf"\b(?:{_AUXILIARY} (?:you|he|she|they|there)|(?:how|what) about(?! (?:your|his|her|the|that|this)))\b",
+    re.IGNORECASE,
+)
+_OPENS = re.compile(
+    r"\W*(?:(?:and|so|but|okay|ok|now|um|uh|well|alright|all right|then|great|good|any other)\b\W*)*"
+    rf"(?:{_AUXILIARY} (?:it|that|this|the|your|his|her|any)|any|ever)\b",
+    re.IGNORECASE,
+)
+# "How would you rate your pain", "anything for the pain": what is asked about is there, whatever the answer.
+_PRESUPPOSES = re.compile(r"\b(?:what|which|when|where|why|how)(?: [\w']+){0,3} $", re.IGNORECASE)
+_FOR = re.compile(r"\bfor (?:\w+ )?$", re.IGNORECASE)
+# What a speaker tells after a question that was not marked as one.
+_TELLS = re.compile(r"[.!]\s|\b(?:i|i'm|i've|we|we'll|okay|because|so|told|said|heard)\b", re.IGNORECASE)
+# Something of so few letters to which the answer is no was asked by who asks; news are answered by "oh no".
+_SHORT = 60
+_BARE_NO = re.compile(r"\W*(?:no\b|nope|none\b|nothing\b|not (?:really|at all|that))", re.IGNORECASE)
+_ASKERS = frozenset({"doctor", "nurse", "clinician"})
 _OR = re.compile(r"\bor\b")
 _SPOKEN_NOT = re.compile(r"n't\b|\b(?:not|no|never|without|if|could|might|maybe|worried|risk)\b", re.IGNORECASE)
 _YET = re.compile(r"\b(?:but|except|just|only|some|sometimes|little|bit)\b", re.IGNORECASE)
@@ -73,27 +94,60 @@ def _in_conversation(
     following = bisect_right(turns, mention.begin)
     begin = turns[following - 1] if following else 0
     end = turns[following] if following < len(turns) else len(text)
-    stop = _STOP.search(text, mention.end, end)
-    if stop is None or stop.group() != "?":
-        said = text[begin:end]
-        # What was asked is often repeated in an answer that is not a plain sentence.
-        before = text[max(text.rfind("\n", 0, mention.begin) + 1, mention.begin - 70) : mention.begin]
-        # What a relative has, the patient need not have.
-        last = bisect_right(relatives, (mention.begin, 0)) - 1
-        if last >= 0 and relatives[last][0] >= begin and relatives[last][1] <= mention.begin:
-            return "unknown"
-        # Spoken negations ("it does n't look like") are often not what the reader's rules know.
-        if mention.assertion is not Assertion.ABSENT and _SPOKEN_NOT.search(before.rsplit(" . ", 1)[-1]):
-            return "unknown"
-        return "unknown" if mention.assertion is Assertion.ABSENT and _OR.search(said) else _plain(mention)
-    if following >= len(turns):
+    answer = _answer(text, turns, following)
+    asked = _asked(text, begin, mention, end, answer)
+    if asked is None:
+        return _told(text, begin, end, relatives, mention)
+    if asked == "open":
         return "unknown"
-    opening = _TURN.match(text, turns[following])
-    after = turns[following + 1] if following + 1 < len(turns) else len(text)
-    answer = text[opening.end() if opening else turns[following] : after].replace(" n't", "n't")
     if _NO.match(answer) and not _YET.search(answer):
         return "absent"
     # "Yes" to a list of things leaves open to which.
     question = text[begin:end]
     listed = "," in question or " or " in question
     return "present" if _YES.match(answer) and not listed else "unknown"
+
+
+def _answer(text: str, turns: Sequence[int], following: int) -> str:
+    """Return what is said in a turn; nothing where there is none."""
+    if following >= len(turns):
+        return ""
+    opening = _TURN.match(text, turns[following])
+    after = turns[following + 1] if following + 1 < len(turns) else len(text)
+    return text[opening.end() if opening else turns[following] : after].replace(" n't", "n't")
+
+
+def _asked(text: str, begin: int, mention: ReadMention, end: int, answer: str) -> Literal["closed", "open"] | None:
+    """Tell how a turn asks for what it names, by its mark, its form, or in so few words that are answered by no.
+
+    A closed question asks whether it is there, an open one takes it for granted; None where nothing is asked.
+    """
+    opening = _TURN.match(text, begin)
+    first = opening.end() if opening else begin
+    sentence = max((one.end() for one in _STOP.finditer(text, first, mention.begin)), default=first)
+    forms = [*_FORM.finditer(text, sentence, mention.begin)]
+    opens = _OPENS.match(text, sentence)
+    form = forms[-1] if forms else opens if opens and opens.end() <= mention.begin else None
+    stop = _STOP.search(text, mention.end, end)
+    if stop is not None and stop.group() == "?":
+        return "closed"
+    if form and _TELLS.search(text, form.end(), mention.begin) is None:
+        granted = _PRESUPPOSES.search(text[sentence : form.start()]) or _FOR.search(text[form.end() : mention.begin])
+        return "open" if granted else "closed"
+    rest = text[sentence:end].strip()
+    short = len(rest) < _SHORT and not _STOP.search(rest[:-1]) and _BARE_NO.match(answer) is not None
+    return "closed" if short and opening and opening[1].lower() in _ASKERS else None
+
+
+def _told(text: str, begin: int, end: int, relatives: Sequence[tuple[int, int]], mention: ReadMention) -> Polarity:
+    """Return what a statement says of what it names."""
+    # What was asked is often repeated in an answer that is not a plain sentence.
+    before = text[max(text.rfind("\n", 0, mention.begin) + 1, mention.begin - 70) : mention.begin]
+    # What a relative has, the patient need not have.
+    last = bisect_right(relatives, (mention.begin, 0)) - 1
+    if last >= 0 and relatives[last][0] >= begin and relatives[last][1] <= mention.begin:
+        return "unknown"
+    # Spoken negations ("it does n't look like") are often not what the reader's rules know.
+    if mention.assertion is not Assertion.ABSENT and _SPOKEN_NOT.search(before.rsplit(" . ", 1)[-1]):
+        return "unknown"
+    return "unknown" if mention.assertion is Assertion.ABSENT and _OR.search(text, begin, end) else _plain(mention)

@@ -51,7 +51,7 @@ def claims(c: Comparison) -> list[Finding]:
     if c.task == "query2question":
         return []
     found = []
-    if c.spoken:
+    if c.is_note:
         return _foreign(c)
     for one in c.made.seen:
         wanted = one.polarity != "absent" if one.mention.kind == "procedure" else one.polarity == "present"
@@ -82,7 +82,21 @@ def _foreign(c: Comparison) -> list[Finding]:
             continue
         if _weight(c, segment, telling) >= _EVIDENT:
             text = "the output says something of which the input says nothing"
-            found.append(quoted("strange_claim", text, c, telling[0].start(), telling[-1].end()))
+            found.append(quoted("strange_claim", text, c, telling[0].start(), telling[-1].end(), "sentence, unheard"))
+    for one in c.made.seen:
+        if one.mention.kind == "procedure" and one.polarity != "absent" and not borne_out(c, one) and not c.hinted(one):
+            how = "alone" if stands_alone(c, c.segment(one)) else "beside"
+            text = "the output names a procedure that the input does not name"
+            found.append(
+                quoted("strange_claim", text, c, one.mention.begin, one.mention.end, f"procedure, unheard, {how}")
+            )
+    for match in _strange_words(c):
+        kind = _kind_by_ending(match.group())
+        segment = next(part for part in c.made.segments if part.begin <= match.start() < part.end)
+        if kind and not c.half_said(match.group()) and not denies(c.output, segment.begin, segment.end):
+            how = "alone" if stands_alone(c, segment) else "beside"
+            text = f"the output names a {kind} that the input does not name"
+            found.append(quoted("strange_claim", text, c, *match.span(), f"{kind} by its name, unheard, {how}"))
     return found
 
 
@@ -108,7 +122,7 @@ def stopped_treatment(c: Comparison) -> list[Finding]:
     if not stops or _STOPS_ALL.search(c.input):
         return []
     text = "the output stops all treatment, which the input does not"
-    return [quoted("critical_action", text, c, stop.start(), stop.end()) for stop in stops]
+    return [quoted("critical_action", text, c, stop.start(), stop.end(), "treatment, stopped") for stop in stops]
 
 
 def is_read(c: Comparison) -> bool:

@@ -52,7 +52,7 @@ def sides(c: Comparison) -> list[Finding]:
             part = _OWN_PART.match(c.output, side.end)
             text = "the output puts this on the other side of the body than the input"
             text = "the output names another part of the body than the input" if part else text
-            found.append(quoted("laterality", text, c, side.begin, part.end() if part else side.end))
+            found.append(quoted("laterality", text, c, side.begin, part.end() if part else side.end, "side, another"))
     return found
 
 
@@ -80,7 +80,8 @@ def measured(c: Comparison) -> list[Finding]:
             continue
         whole = next(match for match in _WHOLE.finditer(c.output) if match.start() <= one.begin < match.end())
         text = "the output gives a value that the input does not have"
-        found.append(quoted("slight_number" if slightly_off(c, one) else "number", text, c, *whole.span()))
+        rule = "slight_number" if slightly_off(c, one) else "number"
+        found.append(quoted(rule, text, c, *whole.span(), "number, another"))
     return found
 
 

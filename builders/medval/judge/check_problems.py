@@ -43,38 +43,43 @@ def problems(c: Comparison) -> list[Finding]:
             continue
         if _is_opposite(c, one):
             text = "the output names the opposite of the disorder that the input names"
-            found.append(quoted("opposite_diagnosis", text, c, mention.begin, mention.end))
+            found.append(quoted("opposite_diagnosis", text, c, mention.begin, mention.end, "problem, opposite"))
             continue
         if _is_sibling(c, one):
             text = "the output names another diagnosis of the group than the input"
-            found.append(quoted("sibling_diagnosis", text, c, mention.begin, mention.end))
+            found.append(quoted("sibling_diagnosis", text, c, mention.begin, mention.end, "problem, sibling"))
             continue
         if c.supported(one) or c.may_mean(one) or c.specified(one):
             continue
         place = _whole_name(c, one)
         serious = c.knowledge.is_serious(mention, c.output[slice(*place)])
         replaces = c.task == "query2question" and _replaces(c, one)
-        if mention.kind != "disorder" and not replaces:
+        if mention.kind != "disorder" and not replaces and not c.is_note:
             continue
         if c.task != "query2question" and (c.in_lay_words(one) or c.hinted(one) or _is_risk(c, one)):
-            continue
-        if c.task != "query2question" and c.spoken and not stands_alone(c, c.segment(one)):
             continue
         if serious and c.task == "query2question":
             text = "the output asks about a grave problem that the input does not name"
             found.append(quoted("wrong_subject", text, c, *place))
         elif serious:
             text = "the output names a grave diagnosis that the input does not hold"
-            found.append(quoted("invented_diagnosis", text, c, *place))
+            found.append(quoted("invented_diagnosis", text, c, *place, _evidence(c, one)))
         elif c.task != "query2question":
             text = "the output names a problem that the input does not name"
-            found.append(quoted("fabricated", text, c, *place))
+            found.append(quoted("fabricated", text, c, *place, _evidence(c, one)))
         elif replaces:
             lost = _lost_subject(c)
             instead = f", not about {lost}" if lost else ""
             text = f"the output asks about a problem that the input does not name{instead}"
             found.append(quoted("lost_subject" if lost else "fabricated", text, c, *place))
     return found
+
+
+def _evidence(c: Comparison, one: Seen) -> str:
+    """Return how a note names a problem that its conversation does not."""
+    how = "alone" if stands_alone(c, c.segment(one)) else "beside"
+    kin = ", kin heard" if c.kin_heard(one) else ""
+    return f"{one.mention.kind}, unheard, {how}{kin}"
 
 
 def _whole_name(c: Comparison, one: Seen) -> tuple[int, int]:
@@ -186,7 +191,8 @@ def polarities(c: Comparison) -> list[Finding]:
             else "the output says that a problem is there which the input denies"
         )
         rule = "negation" if c.knowledge.is_serious(one.mention) else "symptom_negation"
-        found.append(quoted(rule, text, c, one.mention.begin, one.mention.end))
+        evidence = "denied, there" if one.polarity == "absent" else "there, denied"
+        found.append(quoted(rule, text, c, one.mention.begin, one.mention.end, evidence))
     return found
 
 
@@ -220,7 +226,7 @@ def gradings(c: Comparison) -> list[Finding]:
             continue
         over = rank > max(ranks, default=_MIDDLE - 1)
         text = f"the output calls {said[0]} what the input does not call so"
-        found.append(quoted(f"{'over' if over else 'under'}state_slightly", text, c, said[1], one.mention.end))
+        found.append(quoted(f"{'over' if over else 'under'}state_slightly", text, c, said[1], one.mention.end, "grade, another"))
     return found
 
 

@@ -45,6 +45,8 @@ class Finding:
     text: str
     quote: str | None
     quoted_from: Literal["input", "output"] | None
+    evidence: str = ""
+    """The kind of evidence in a note on a conversation, whose strength `evidence` knows."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,11 @@ class Comparison:
     def spoken(self) -> bool:
         """The input is somebody's own words, in which few things have their clinical names."""
         return self.task == "query2question" or self.given.over_lines
+
+    @cached_property
+    def is_note(self) -> bool:
+        """The output is a note on a conversation, whose words are seldom those of the note."""
+        return self.task == "dialogue2note" and self.given.over_lines
 
     def _has_word(self, word: str) -> bool:
         if forms_of(word) & self.given.forms or any(
@@ -153,6 +160,10 @@ class Comparison:
             return True
         others = (other for cui in one.mention.cuis[:1] if cui in graph for other in graph.names(cui))
         return self.treated(one) or any(self.half_said(other, _HALF) for other in others)
+
+    def kin_heard(self, one: Seen) -> bool:
+        """Tell whether a conversation has a clinical word of a name that is near to a problem in the graph."""
+        return any(word[:5] in self.given.stems for cui in one.mention.cuis[:1] for word in self.knowledge.kin_words(cui))
 
     def abbreviated(self, text: str) -> bool:
         """Tell whether the input has the first letters of a phrase of several words."""
@@ -258,6 +269,6 @@ def _forms_of_one(one: str, other: str) -> bool:
     return max(ends) <= _ENDING or (min(ends) == 0 and max(ends) <= _SPELT)
 
 
-def quoted(rule: str, text: str, comparison: Comparison, begin: int, end: int) -> Finding:
+def quoted(rule: str, text: str, comparison: Comparison, begin: int, end: int, evidence: str = "") -> Finding:
     """Return a finding about words of the output."""
-    return Finding(rule, text, comparison.output[begin:end], "output")
+    return Finding(rule, text, comparison.output[begin:end], "output", evidence)

@@ -72,7 +72,7 @@ def polarities(text: str, mentions: Sequence[ReadMention], turns: Sequence[int] 
     """Return what a text says of each of its mentions; ``turns`` are those of a conversation."""
     if len(turns) < 2:
         return [_plain(mention) for mention in mentions]
-    return [_in_conversation(text, turns, _relatives(text), mention) for mention in mentions]
+    return [_in_conversation(text, turns, mention) for mention in mentions]
 
 
 def _plain(mention: ReadMention) -> Polarity:
@@ -82,14 +82,19 @@ def _plain(mention: ReadMention) -> Polarity:
 
 
 @lru_cache(maxsize=1024)
-def _relatives(text: str) -> tuple[tuple[int, int], ...]:
-    """Return where relatives are named; who writes and who judges ask for the same texts."""
-    return tuple(match.span() for match in _RELATIVE.finditer(text))
+def _places(pattern: re.Pattern[str], text: str) -> tuple[tuple[int, int], ...]:
+    """Return where a text has a pattern; who writes and who judges ask for the same texts."""
+    return tuple(match.span() for match in pattern.finditer(text))
 
 
-def _in_conversation(
-    text: str, turns: Sequence[int], relatives: Sequence[tuple[int, int]], mention: ReadMention
-) -> Polarity:
+def _last(pattern: re.Pattern[str], text: str, begin: int, end: int) -> tuple[int, int] | None:
+    """Return where a part of a text has a pattern last."""
+    places = _places(pattern, text)
+    last = bisect_right(places, (end, 0)) - 1
+    return places[last] if last >= 0 and places[last][0] >= begin and places[last][1] <= end else None
+
+
+def _in_conversation(text: str, turns: Sequence[int], mention: ReadMention) -> Polarity:
     """A question leaves open what it names; a short answer that begins with yes or no decides it."""
     following = bisect_right(turns, mention.begin)
     begin = turns[following - 1] if following else 0
@@ -97,7 +102,7 @@ def _in_conversation(
     answer = _answer(text, turns, following)
     asked = _asked(text, begin, mention, end, answer)
     if asked is None:
-        return _told(text, begin, end, relatives, mention)
+        return _told(text, begin, end, mention)
     if asked == "open":
         return "unknown"
     if _NO.match(answer) and not _YET.search(answer):
@@ -124,28 +129,26 @@ def _asked(text: str, begin: int, mention: ReadMention, end: int, answer: str) -
     """
     opening = _TURN.match(text, begin)
     first = opening.end() if opening else begin
-    sentence = max((one.end() for one in _STOP.finditer(text, first, mention.begin)), default=first)
-    forms = [*_FORM.finditer(text, sentence, mention.begin)]
-    opens = _OPENS.match(text, sentence)
-    form = forms[-1] if forms else opens if opens and opens.end() <= mention.begin else None
+    sentence = max(first, *(text.rfind(stop, first, mention.begin) + 1 for stop in (". ", "? ", "! ")))
     stop = _STOP.search(text, mention.end, end)
     if stop is not None and stop.group() == "?":
         return "closed"
-    if form and _TELLS.search(text, form.end(), mention.begin) is None:
-        granted = _PRESUPPOSES.search(text[sentence : form.start()]) or _FOR.search(text[form.end() : mention.begin])
+    opens = _OPENS.match(text, sentence, mention.begin)
+    form = _last(_FORM, text, sentence, mention.begin) or (opens.span() if opens else None)
+    if form and _TELLS.search(text, form[1], mention.begin) is None:
+        granted = _PRESUPPOSES.search(text[sentence : form[0]]) or _FOR.search(text[form[1] : mention.begin])
         return "open" if granted else "closed"
     rest = text[sentence:end].strip()
     short = len(rest) < _SHORT and not _STOP.search(rest[:-1]) and _BARE_NO.match(answer) is not None
     return "closed" if short and opening and opening[1].lower() in _ASKERS else None
 
 
-def _told(text: str, begin: int, end: int, relatives: Sequence[tuple[int, int]], mention: ReadMention) -> Polarity:
+def _told(text: str, begin: int, end: int, mention: ReadMention) -> Polarity:
     """Return what a statement says of what it names."""
     # What was asked is often repeated in an answer that is not a plain sentence.
     before = text[max(text.rfind("\n", 0, mention.begin) + 1, mention.begin - 70) : mention.begin]
     # What a relative has, the patient need not have.
-    last = bisect_right(relatives, (mention.begin, 0)) - 1
-    if last >= 0 and relatives[last][0] >= begin and relatives[last][1] <= mention.begin:
+    if _last(_RELATIVE, text, begin, mention.begin):
         return "unknown"
     # Spoken negations ("it does n't look like") are often not what the reader's rules know.
     if mention.assertion is not Assertion.ABSENT and _SPOKEN_NOT.search(before.rsplit(" . ", 1)[-1]):

@@ -94,7 +94,7 @@ class Comparison:
         """Tell whether the input has a word or phrase as it stands, whatever signs part it: "x-ray" and "xray"."""
         letters = re.sub(r"\W", "", text.lower())
         # "Gout" is not in "throughout".
-        return bool(letters) and any(self.given.is_whole(place, len(letters)) for place in self.given.found(letters))
+        return bool(letters) and self.given.has_whole(letters)
 
     @cached_property
     def spoken(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -41,24 +40,24 @@ class View(TextView):
         return self.text.lower()
 
     @cached_property
-    def _letters(self) -> tuple[str, list[int]]:
-        """Its letters and digits in lower case, and where each stands."""
-        runs = list(_RUN.finditer(self.lower))
-        places = [place for run in runs for place in range(run.start(), run.end())]
-        return "".join(run.group() for run in runs), places
+    def _letters(self) -> str:
+        """Its letters and digits in lower case."""
+        return "".join(_RUN.findall(self.lower))
 
-    def found(self, letters: str) -> Iterator[int]:
-        """Yield where letters begin among the letters, whatever signs part them."""
-        place = self._letters[0].find(letters)
-        while place >= 0:
-            yield place
-            place = self._letters[0].find(letters, place + 1)
+    @cached_property
+    def _places(self) -> list[int]:
+        """Where each letter stands."""
+        return [place for run in _RUN.finditer(self.lower) for place in range(*run.span())]
 
-    def is_whole(self, place: int, length: int) -> bool:
-        """Tell whether so many letters from a place on are whole words, but for the end of a plural."""
-        places = self._letters[1]
-        begin, end = places[place], places[place + length - 1] + 1
-        return not self.lower[max(0, begin - 1) : begin].isalnum() and _PLURAL.match(self.lower, end) is not None
+    def has_whole(self, letters: str) -> bool:
+        """Tell whether letters are whole words but for the end of a plural, whatever signs part them."""
+        at = self._letters.find(letters)
+        while at >= 0:
+            begin, end = self._places[at], self._places[at + len(letters) - 1] + 1
+            if not self.lower[max(0, begin - 1) : begin].isalnum() and _PLURAL.match(self.lower, end):
+                return True
+            at = self._letters.find(letters, at + 1)
+        return False
 
     @cached_property
     def spaced(self) -> str:

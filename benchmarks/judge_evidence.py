@@ -36,6 +36,7 @@ _OTHERS = {
     "left": "right", "right": "left", "mother": "father", "father": "mother", "sister": "brother", "brother": "sister",
     "denies": "reports", "denied": "reported", "reports": "denies", "endorses": "denies", "continue": "stop",
     "start": "stop", "no": "some", "positive": "negative", "negative": "positive",
+    "hyper": "hypo", "hypo": "hyper",
 }  # fmt: skip
 EXCHANGES: dict[str, tuple[str, Callable[[str], str]]] = {
     "side": (r"\b(?:left|right)\b", lambda said: _OTHERS[said.lower()]),
@@ -50,6 +51,9 @@ EXCHANGES: dict[str, tuple[str, Callable[[str], str]]] = {
     "value": (r"\b\d+\.\d+\b(?! ?(?:mg|mcg|units?|g)\b)", lambda said: f"{float(said) + 1.3:g}"),
     "measure": (r"\b\d+(?= ?(?:%|mm|cm|kg|lbs?|pounds)(?!\w))", lambda said: f"{int(said) + 7}"),
     "pressure": (r"\b\d{2,3}/\d{2,3}\b(?!/)", lambda said: f"{int(said[:2]) + 2}{said[2:]}"),
+    "age near": (r"\b\d{2}(?=[- ]years?[- ]old|[- ]?y/?o\b)", lambda said: f"{int(said) + 2}"),
+    "age far": (r"\b\d{2}(?=[- ]years?[- ]old|[- ]?y/?o\b)", lambda said: f"{(int(said) + 27) % 90 + 5}"),
+    "opposite": (r"\b(?:hyper|hypo)(?=tensi|thyroid|glyc|kal|natr)", lambda said: _OTHERS[said.lower()]),
     "day": (r"\b(?:Mon|Fri|Satur|Sun)day\b", lambda _: "Wednesday"),
 }
 """By sort of error: words of a note (regex), and what is said instead of them; each is exchanged at one place of a note."""

@@ -69,19 +69,20 @@ def _said_near(c: Comparison, side: Side) -> bool:
 def measured(c: Comparison) -> list[Finding]:
     """Numbers in digits that the input does not have; where it is spoken, those for which it has another number."""
     found = []
-    aged = _AGE.search(c.input) is not None
+    has_age = _AGE.search(c.input) is not None
     # A wrong dose is named as such, and that of a strange drug with the drug.
     named = {dose.measure.begin for dose, _ in other_doses(c)}
     named |= {dose.measure.begin for dose in c.made.doses if not c.supported(dose.drug)}
     for one in c.made.numbers:
         if one.begin in named or (one.values & c.given.values and not _is_other_time(c, one)) or not _is_value(c, one):
             continue
-        if not aged and _AGE.match(c.output, one.end):
+        if not has_age and _AGE.match(c.output, one.end):
             continue
         whole = next(match for match in _WHOLE.finditer(c.output) if match.start() <= one.begin < match.end())
         text = "the output gives a value that the input does not have"
-        rule = "slight_number" if slightly_off(c, one) else "number"
-        found.append(quoted(rule, text, c, *whole.span(), "number, another"))
+        slight, aged = slightly_off(c, one), _AGE.match(c.output, one.end)
+        evidence = f"{'age' if aged else 'number'}, {'near' if slight else 'another'}"
+        found.append(quoted("slight_number" if slight else "number", text, c, *whole.span(), evidence))
     return found
 
 

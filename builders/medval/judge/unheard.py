@@ -72,7 +72,7 @@ def _numbers(c: Comparison) -> Iterator[Finding]:
             continue
         slight = slightly_off(c, one)
         text = "the output gives a number that the input nowhere has"
-        evidence = f"{'time' if unit['time'] else 'measure'}, unheard"
+        evidence = "time, near" if slight else f"{'time' if unit['time'] else 'measure'}, unheard"
         yield quoted("slight_number" if slight else "number", text, c, one.begin, unit.end(), evidence)
 
 

@@ -12,7 +12,6 @@ from builders.medval.judge.knowledge import Knowledge
 from builders.medval.judge.quantities import Measure
 from builders.medval.judge.tables import contraindications, drug_groups
 from builders.medval.judge.view import Dose, View
-from builders.medval.judge.wording import stands_alone
 from builders.medval.reading import Seen
 
 __all__ = ["actions", "doses", "drugs", "other_doses", "stops_unheard"]
@@ -107,9 +106,12 @@ def _is_given(c: Comparison, one: Seen) -> bool:
 
 
 def _evidence(c: Comparison, one: Seen) -> str:
-    """Return how a note names a drug that is none of the conversation's: its dose with it, by itself, or beside others."""
-    how = "given" if _is_given(c, one) else "alone" if stands_alone(c, c.segment(one)) else "beside"
-    return f"drug, unheard, {how}"
+    """Return how a note names a drug that its conversation does not name: people say parts of a name, and classes."""
+    name, graph = one.mention.text, c.knowledge.graph
+    if name.isupper() or any(sign.isdigit() for sign in name):
+        return "abbreviated drug, unheard"
+    names = {name, *(graph.name(cui) for cui in one.family if cui in graph)}
+    return f"drug, {'said in part' if any(map(c.begun, names)) else 'unheard'}"
 
 
 def _allergic(c: Comparison, one: Seen) -> bool:
@@ -184,7 +186,11 @@ _KINDS = {
 _VERBS = {verb: kind for kind, verbs in _KINDS.items() for verb in verbs.split()}
 _VERBS |= {"taken off": "off", "told to stop": "off"}
 _OPPOSITE = {"on": "off", "off": "on", "up": "down", "down": "up"}
-_VERB = re.compile(rf"(?<!not )\b({'|'.join(sorted(map(re.escape, _VERBS), key=len, reverse=True))})\b", re.IGNORECASE)
+# What is stopped with "it" is another drug than the one that comes next.
+_VERB = re.compile(
+    rf"(?<!not )(?<!n't )\b({'|'.join(sorted(map(re.escape, _VERBS), key=len, reverse=True))})\b(?! (?:it|that|this|them)\b)",
+    re.IGNORECASE,
+)
 
 
 def _actions(view: View, one: Seen, reach: int) -> list[tuple[str, int]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from builders.medval.judge.comparison import Comparison, Finding, quoted
-from builders.medval.judge.degrees import denies, hedged, is_somebodys, qualifier_after, word_before
+from builders.medval.judge.degrees import denies, doubts, hedged, is_somebodys, qualifier_after, word_before
 from builders.medval.judge.denials import Denials
 from builders.medval.judge.tables import diagnosis_groups, words
 from builders.medval.judge.view import LONG, stem
@@ -31,6 +31,8 @@ _NOUNS_BEFORE = re.compile(rf"\b{_LINKS} (?P<nouns>(?:{_NO_NOUN}[\w'’-]+ ){{1,
 _NAME_ENDS = r"(?:syndrome|disease|disorder|deficiency|failure|tumor|cancer|fever)s?"
 _NOUNS_AFTER = re.compile(rf"(?P<nouns>(?: {_NO_NOUN}[\w'’-]+){{0,2}} {_NAME_ENDS})\b", re.IGNORECASE)
 _DEFINITE = re.compile(r"\b(definite(?:ly)?)\b", re.IGNORECASE)
+# What is looked out for is not there.
+_AHEAD = re.compile(r" (?:symptoms|signs|risks?|precautions|screen\w*|prevention|prophylaxis)\b", re.IGNORECASE)
 _DOUBT = re.compile(r"\b(?:possible|possibly|suspected|questionable|presumed)\s+$", re.IGNORECASE)
 
 
@@ -54,7 +56,7 @@ def problems(c: Comparison) -> list[Finding]:
         place = _whole_name(c, one)
         serious = c.knowledge.is_serious(mention, c.output[slice(*place)])
         replaces = c.task == "query2question" and _replaces(c, one)
-        if mention.kind != "disorder" and not replaces and not c.is_note:
+        if mention.kind != "disorder" and not replaces:
             continue
         if c.task != "query2question" and (c.in_lay_words(one) or c.hinted(one) or _is_risk(c, one)):
             continue
@@ -77,9 +79,12 @@ def problems(c: Comparison) -> list[Finding]:
 
 def _evidence(c: Comparison, one: Seen) -> str:
     """Return how a note names a problem that its conversation does not."""
-    how = "alone" if stands_alone(c, c.segment(one)) else "beside"
-    kin = ", kin heard" if c.kin_heard(one) else ""
-    return f"{one.mention.kind}, unheard, {how}{kin}"
+    if one.mention.text.isupper():
+        return f"abbreviated {one.mention.kind}, unheard"
+    segment = c.segment(one)
+    if doubts(c.output, segment.begin, segment.end) or _AHEAD.match(c.output, one.mention.end):
+        return f"doubted {one.mention.kind}, unheard"
+    return f"{one.mention.kind}, unheard, {'alone' if stands_alone(c, segment) else 'beside'}"
 
 
 def _whole_name(c: Comparison, one: Seen) -> tuple[int, int]:

@@ -32,6 +32,8 @@ _MISHEARD = 3
 # Letters of an abbreviation at most, and of each word that it stands for at least.
 _ABBREVIATION, _SPOKEN = 5, 2
 _ENDING = 3
+# Letters of the beginning of a name by which people call it ("oxy").
+_SHORT, _STEM = 3, 6
 # Of the words of another name, so many must be said at least.
 _HALF = 1 / 2
 _LETTERS = re.compile(r"[A-Za-z][A-Za-z'-]+")
@@ -80,7 +82,11 @@ class Comparison:
 
     def segment(self, one: Seen) -> Segment:
         """Return the sentence of the output in which a mention begins."""
-        return next(part for part in self.made.segments if part.begin <= one.mention.begin < part.end)
+        return self.segment_at(one.mention.begin)
+
+    def segment_at(self, place: int) -> Segment:
+        """Return the sentence of the output at a place."""
+        return next(part for part in self.made.segments if part.begin <= place < part.end)
 
     def worded(self, text: str) -> bool:
         """Tell whether the input has the telling words of a phrase, in some form or spelling."""
@@ -137,6 +143,18 @@ class Comparison:
         said = sum(map(self._partly_said, telling))
         return said > 0 and said >= share * len(telling)
 
+    def begun(self, name: str) -> bool:
+        """Tell whether a conversation says a part of a name, or a word with which a word of it begins ("oxy")."""
+        frequent = self.knowledge.plain.frequent
+        said = [word for word in _LETTERS.findall(name.lower()) if len(word) > LONG and word not in frequent]
+        return any(
+            self.given.by_stem.get(stem(word)) or any(map(word.startswith, self._short_words)) for word in said
+        ) or self.half_said(name)
+
+    @cached_property
+    def _short_words(self) -> list[str]:
+        return [word for word in self.given.words - self.knowledge.plain.frequent if _SHORT <= len(word) < _STEM]
+
     def _partly_said(self, word: str) -> bool:
         plain = self.knowledge.plain
         if word not in plain and self.given.by_stem.get(stem(word)):
@@ -160,10 +178,6 @@ class Comparison:
             return True
         others = (other for cui in one.mention.cuis[:1] if cui in graph for other in graph.names(cui))
         return self.treated(one) or any(self.half_said(other, _HALF) for other in others)
-
-    def kin_heard(self, one: Seen) -> bool:
-        """Tell whether a conversation has a clinical word of a name that is near to a problem in the graph."""
-        return any(word[:5] in self.given.stems for cui in one.mention.cuis[:1] for word in self.knowledge.kin_words(cui))
 
     def abbreviated(self, text: str) -> bool:
         """Tell whether the input has the first letters of a phrase of several words."""

@@ -33,7 +33,6 @@ class Knowledge(Concepts):
         super().__init__(graph, reader)
         self.plain = plain
         self._kin: dict[str, frozenset[str]] = {}
-        self._kin_words: dict[str, frozenset[str]] = {}
         self._uses: dict[str, frozenset[str]] = {}
         self._lineage: dict[str, frozenset[str]] = {}
 
@@ -42,18 +41,6 @@ class Knowledge(Concepts):
         if cui not in self._kin:
             self._kin[cui] = frozenset(self.graph.siblings(cui)) if cui in self.graph else frozenset()
         return self._kin[cui]
-
-    def kin_words(self, cui: str) -> frozenset[str]:
-        """Return the clinical words of the names of what stands near a concept in the graph."""
-        if cui not in self._kin_words:
-            near = {*self.above(cui), *self.siblings(cui)}
-            if cui in self.graph:
-                near |= {edge.tail for edge in self.graph.neighbours(cui)}
-            names = (name for other in near if other in self.graph for name in self.graph.names(other))
-            told = {word for name in names for word in re.findall(r"[a-z]{5,}", name.lower())}
-            general = tables.words("general")
-            self._kin_words[cui] = frozenset(word for word in told if word not in self.plain and word not in general)
-        return self._kin_words[cui]
 
     def treated_by(self, drug: str) -> frozenset[str]:
         """Return what the graph says that a drug treats or prevents."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from builders.medval.judge.check_details import slightly_off
 from builders.medval.judge.comparison import Comparison, Finding, quoted
-from builders.medval.judge.quantities import SIDE, Measure, Number
+from builders.medval.judge.quantities import SIDE, Measure, Number, numbers_of, sides_of
 from builders.medval.judge.tables import words
 
 __all__ = ["unheard"]
@@ -21,14 +21,36 @@ _UNIT = re.compile(
     r"|(?:%|percent\b|mm\b|cm\b|kg\b|lbs?\b|pounds?\b|inch(?:es)?\b|mmhg\b|mm hg\b|bpm\b|tabs?\b|tablets?\b|puffs?\b|drops?\b))",
     re.IGNORECASE,
 )
+# Once a day is said in too many words ("in the morning", "at night", "a day").
+_DAILY = frozenset({1.0})
+# What may stand between a drug and how often it is taken: how much, in which form, which way.
+_DOSED = re.compile(
+    r"(?:[\s\d.,/()%-]|\b(?:m?c?g|units?|u|ml|tab(?:let)?s?|cap(?:sule)?s?|puffs?|drops?|cream|gel|patch|spray|po|iv|im|sc|by mouth"
+    r"|oral(?:ly)?)\b)*",
+    re.IGNORECASE,
+)
+_OFTEN = re.compile(
+    r"(?P<times>\w+)(?= times\b)|\bevery (?P<hours>\w+)|(?P<week>\b(?:sun|mon|tues|wednes|thurs|fri|satur)days?\b|\bweek)"
+    r"|\btwice\b|\bmorning and\b|\b(?:breakfast|am) and\b"
+)
 _SIDE = re.compile(rf"\b(?:{SIDE})\b", re.IGNORECASE)
 _RELATIVE = re.compile(
     r"\b(?:grand|step)?(?P<who>mother|father|brother|sister|son|daughter|wife|husband)s?\b", re.IGNORECASE
 )
 _ANY_RELATIVE = re.compile(r"(?:mother|mom|mum|father|dad|brother|sister|uncle|aunt|son|daughter|wife|husband)s?\b")
+_SHARES = {"all": 100.0, "every": 100.0, "half": 50.0, "third": 33.0, "quarter": 25.0}
+# Not months and weeks ("18/12", "6/52", "26/40"), dates, or a time of the day.
+_PRESSURE = re.compile(r"(?<![\d/])(?P<high>\d{2,3})/(?!12\b|40\b|52\b)(?P<low>\d{2,3})(?![\d/])")
+_CLOCK = re.compile(r" ?[ap]\.?m\b", re.IGNORECASE)
+_ALLERGY = re.compile(r"allerg|anaphyla|intoleran|\bNKDA\b|reaction|hypersensitiv|contraindicat", re.IGNORECASE)
+_ALLERGIC = re.compile(r"\b(?:allergic|allergy|allergies|anaphyla\w+)\b", re.IGNORECASE)
+# An allergy is named within so many characters of its drug.
+_BESIDE = 60
 _BOTH = re.compile(r"\b(?:both|bilateral|each|either)")
 # Who speaks is not named in what is said.
-_GUEST = re.compile(r"^\W*(?:guest|family)", re.IGNORECASE | re.MULTILINE)
+_GUEST = re.compile(
+    r"^\W*(?:guest|family|mother|father|mum|dad|wife|husband|son|daughter|brother|sister|partner)", re.IGNORECASE | re.MULTILINE
+)
 _DAY = re.compile(
     r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:January|February|March|April|June|July|August|September|October|November|December)\b"
 )
@@ -36,44 +58,69 @@ _DAY = re.compile(
 
 def unheard(c: Comparison) -> list[Finding]:
     """Amounts, times, frequencies, sides, relatives and days of a note of which its conversation has none."""
-    return [*_amounts(c), *_numbers(c), *_sides(c), *_relatives(c), *_days(c)] if c.is_note else []
+    return [*_amounts(c), *_numbers(c), *_sides(c), *_relatives(c), *_days(c), *_allergies(c)] if c.is_note else []
 
 
 def _amounts(c: Comparison) -> Iterator[Finding]:
-    """Amounts, and how often a drug is taken."""
+    """Amounts, and how often a drug is taken that stands right before."""
     drugs = {dose.measure.begin: dose.drug for dose in c.made.doses}
     for one in c.made.measures:
         drug = drugs.get(one.begin)
-        if _is_heard(c, one) or (one.base == "day" and drug is None):
+        between = c.output[drug.mention.end : one.begin] if drug else ""
+        if one.base == "day" and (drug is None or one.values <= _DAILY or not _DOSED.fullmatch(between)):
+            continue
+        if _is_heard(c, one):
             continue
         critical = drug is not None and c.knowledge.is_critical(drug.mention)
-        rule = "number" if drug is None else "critical_dose" if critical else "frequency" if one.base == "day" else "dose"
-        what = "a frequency" if one.base == "day" else "an amount"
+        kind = "frequency" if one.base == "day" else "amount"
+        rule = "number" if drug is None else "critical_dose" if critical else {"amount": "dose"}.get(kind, kind)
         begin = min(drug.mention.begin, one.begin) if drug else one.begin
-        evidence = f"{'once a day' if one.values == {1.0} else what.split()[1]}, unheard"
-        yield quoted(rule, f"the output gives {what} that the input nowhere has", c, begin, one.end, evidence)
+        yield quoted(rule, f"the input nowhere has this {kind}", c, begin, one.end, f"{kind}, unheard")
 
 
 def _is_heard(c: Comparison, one: Measure) -> bool:
-    """Tell whether a conversation has a quantity, or its number without the unit."""
+    """Tell whether a conversation has a quantity, or its number without the unit; how often, in any words."""
     if any(other.base == one.base and other.values & one.values for other in c.given.measures):
         return True
+    if one.base == "day":
+        return any(_often(match) & one.values for match in _OFTEN.finditer(c.given.lower))
     said = {value for number in c.made.numbers if number.begin == one.begin for value in number.values}
-    return one.base != "day" and bool(said & c.given.values)
+    return bool(said & c.given.values)
+
+
+def _often(match: re.Match[str]) -> set[float]:
+    """Return what words of how often may mean, in times a day: "twice", "four times", "every eight", "on Sundays"."""
+    if match["times"] or match["hours"]:
+        counts = {value for number in numbers_of(match["times"] or match["hours"]) for value in number.values if value}
+        return counts if match["times"] else {24 / count for count in counts}
+    return {1 / 7} if match["week"] else {2.0}
 
 
 def _numbers(c: Comparison) -> Iterator[Finding]:
+    """Times, and what else was measured, in digits."""
     measured = {one.begin for one in c.made.measures}
     for one in c.made.numbers:
-        unit = _UNIT.match(c.output, one.end)
-        if unit is None or one.begin in measured or one.values & c.given.values or _is_named(c, one):
-            continue
-        if unit["time"] and unit["time"].lower() not in c.given.lower:
+        kind = None if one.begin in measured or one.values & c.given.values or _is_named(c, one) else _kind(c, one)
+        if kind is None or any(part in c.given.lower for part, share in _SHARES.items() if share in one.values):
             continue
         slight = slightly_off(c, one)
         text = "the output gives a number that the input nowhere has"
-        evidence = "time, near" if slight else f"{'time' if unit['time'] else 'measure'}, unheard"
-        yield quoted("slight_number" if slight else "number", text, c, one.begin, unit.end(), evidence)
+        evidence = f"{kind}, {'near' if slight else 'unheard'}"
+        yield quoted("slight_number" if slight else "number", text, c, one.begin, one.end, evidence)
+
+
+def _kind(c: Comparison, one: Number) -> str | None:
+    """Return of what a number is, as what stands beside it tells; None where nothing does."""
+    unit = _UNIT.match(c.output, one.end)
+    if unit and unit["time"]:
+        return "time" if unit["time"].lower() in c.given.lower else None
+    if unit:
+        return "measure"
+    digits = c.output[one.begin : one.end]
+    pressure = _PRESSURE.search(c.output, max(0, one.begin - 4), one.end + 4)
+    if pressure and one.begin in pressure.span("high") + pressure.span("low"):
+        return "pressure" if int(pressure["high"]) > int(pressure["low"]) else None
+    return "decimal" if "." in digits and not _CLOCK.match(c.output, one.end) else None
 
 
 def _is_named(c: Comparison, number: Number) -> bool:
@@ -84,10 +131,10 @@ def _sides(c: Comparison) -> Iterator[Finding]:
     sides = {match.group().lower() for match in _SIDE.finditer(c.given.lower)}
     if len(sides) != 1 or _BOTH.search(c.given.lower):
         return
-    for match in _SIDE.finditer(c.output):
-        if match.group().lower() not in sides:
+    for side in sides_of(c.output, c.knowledge.plain.frequent):
+        if side.side not in sides:
             text = "the output names a side of the body where the input names the other only"
-            yield quoted("laterality", text, c, *match.span(), "side, unheard")
+            yield quoted("laterality", text, c, side.begin, side.end, "side, unheard")
 
 
 def _relatives(c: Comparison) -> Iterator[Finding]:
@@ -104,3 +151,15 @@ def _days(c: Comparison) -> Iterator[Finding]:
     for match in _DAY.finditer(c.output):
         if match.group().lower()[:3] not in c.given.lower:
             yield quoted("number", "the output names a day that the input nowhere names", c, *match.span(), "day, unheard")
+
+
+def _allergies(c: Comparison) -> Iterator[Finding]:
+    """Yield what the conversation calls an allergy where the note has no word of any."""
+    if _ALLERGY.search(c.output):
+        return
+    for one in c.given.drugs():
+        near = c.input[max(0, one.mention.begin - _BESIDE) : one.mention.end + _BESIDE]
+        if _ALLERGIC.search(near) and not one.family & c.made_families and one.polarity != "absent":
+            text = "the output leaves out an allergy that the input names"
+            yield Finding("lost_allergy", text, one.mention.text, "input", "allergy, left out")
+            return

@@ -24,12 +24,12 @@ _PARTS = re.compile(
 )
 _OF_WHOM = re.compile(r" in (?P<group>\w+(?: \w+)?)(?=[?,])")
 # How long, how long ago, when next or how old.
-_TIME = re.compile(r"[\s-]*(?P<unit>day|week|month|year)s?(?:[\s-]old)?\b", re.IGNORECASE)
+_TIME = re.compile(r"[\s-]*(?P<unit>day|w(?:ee)?k|mo(?:nth)?|y(?:ea)?r)s?(?:[\s-]old)?\b", re.IGNORECASE)
 _YEARS, _TIMES = 5, 1.5
 _WHOLE = re.compile(r"\d[\d.,/]*\d|\d")
 _AGE = re.compile(r"[- ](?:years?[- ]old|y\.?[/ ]?o\b)", re.IGNORECASE)
 # A time of the day, a date, or a range of numbers ("the 70s").
-_CLOCK_BEFORE, _CLOCK_AFTER = re.compile(r"\d[:/]$"), re.compile(r"[:/]\d|s\b")
+_CLOCK_BEFORE, _CLOCK_AFTER = re.compile(r"\d[:/]$"), re.compile(r"[:/]\d|s\b| ?[ap]\.?m\b")
 # A left and a right one of these are two parts of the body, not one part on either side of it.
 _OWN_PART = re.compile(
     r" (?:heart|ventric\w*|atri\w*|bundle branch|main|coronary|circumflex|anterior descending)", re.I
@@ -90,7 +90,7 @@ def _is_other_time(c: Comparison, number: Number) -> bool:
     return (
         unit is not None
         and bool(theirs)
-        and all(one is not None and one["unit"].lower() != unit["unit"].lower() for one in theirs)
+        and all(one is not None and one["unit"][0].lower() != unit["unit"][0].lower() for one in theirs)
     )
 
 
@@ -110,7 +110,7 @@ def slightly_off(c: Comparison, number: Number) -> bool:
 
 
 def _is_time(match: re.Match[str] | None, unit: str) -> bool:
-    return match is not None and match["unit"].lower() == unit.lower()
+    return match is not None and match["unit"][0].lower() == unit[0].lower()
 
 
 def _is_value(c: Comparison, number: Number) -> bool:

@@ -108,6 +108,8 @@ def _is_given(c: Comparison, one: Seen) -> bool:
 def _evidence(c: Comparison, one: Seen) -> str:
     """Return how a note names a drug that its conversation does not name: people say parts of a name, and classes."""
     name, graph = one.mention.text, c.knowledge.graph
+    if one.polarity == "absent":
+        return "denied drug, unheard"
     if name.isupper() or any(sign.isdigit() for sign in name):
         return "abbreviated drug, unheard"
     names = {name, *(graph.name(cui) for cui in one.family if cui in graph)}

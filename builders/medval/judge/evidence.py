@@ -16,7 +16,7 @@ __all__ = ["COLUMNS", "tells"]
 
 COLUMNS = ("evidence", "sort", "wrong", "of_wrong", "faithful", "of_faithful", "source")
 # Evidence is at least so many times as frequent in notes with an error of the sort that it finds best as in faithful ones.
-_LEAST = 16
+_LEAST = 12
 
 
 @cache

@@ -17,7 +17,7 @@ from builders.medval.judge.tables import words
 __all__ = ["unheard"]
 
 _UNIT = re.compile(
-    r"[\s-]*(?:(?P<time>minute|hour|day|week|month|year)s?\b(?![\s-]old)"
+    r"[\s-]*(?:(?P<time>min(?:ute)?|h(?:ou)?r|day|w(?:ee)?k|mo(?:nth)?|y(?:ea)?r)s?\b(?![\s-]old|[\s-]?o\b)"
     r"|(?:%|percent\b|mm\b|cm\b|kg\b|lbs?\b|pounds?\b|inch(?:es)?\b|mmhg\b|mm hg\b|bpm\b|tabs?\b|tablets?\b|puffs?\b|drops?\b))",
     re.IGNORECASE,
 )
@@ -30,7 +30,7 @@ _DOSED = re.compile(
     re.IGNORECASE,
 )
 _OFTEN = re.compile(
-    r"(?P<times>\w+)(?= times\b)|\bevery (?P<hours>\w+)|(?P<week>\b(?:sun|mon|tues|wednes|thurs|fri|satur)days?\b|\bweek)"
+    r"(?P<times>\w+)(?= times\b)|\bevery (?P<hours>(?!\w*day)\w+)|(?P<week>\b(?:sun|mon|tues|wednes|thurs|fri|satur)days?\b|\bweek)"
     r"|\btwice\b|\bmorning and\b|\b(?:breakfast|am) and\b"
 )
 _SIDE = re.compile(rf"\b(?:{SIDE})\b", re.IGNORECASE)
@@ -41,8 +41,15 @@ _ANY_RELATIVE = re.compile(r"(?:mother|mom|mum|father|dad|brother|sister|uncle|a
 _SHARES = {"all": 100.0, "every": 100.0, "half": 50.0, "third": 33.0, "quarter": 25.0}
 # Not months and weeks ("18/12", "6/52", "26/40"), dates, or a time of the day.
 _PRESSURE = re.compile(r"(?<![\d/])(?P<high>\d{2,3})/(?!12\b|40\b|52\b)(?P<low>\d{2,3})(?![\d/])")
+_TIMES = {
+    "mi": "minute", "ho": "hour", "hr": "hour", "da": "day", "we": "week", "wk": "week", "mo": "month", "ye": "year",
+    "yr": "year",
+}  # fmt: skip
+_LOWEST = 50
 _CLOCK = re.compile(r" ?[ap]\.?m\b", re.IGNORECASE)
 _ALLERGY = re.compile(r"allerg|anaphyla|intoleran|\bNKDA\b|reaction|hypersensitiv|contraindicat", re.IGNORECASE)
+# Assessment and plan alone list no allergies.
+_EXCERPT = re.compile(r"\W*(?:ASSESSMENT|IMPRESSION|PLAN)\b")
 _ALLERGIC = re.compile(r"\b(?:allergic|allergy|allergies|anaphyla\w+)\b", re.IGNORECASE)
 # An allergy is named within so many characters of its drug.
 _BESIDE = 60
@@ -113,13 +120,14 @@ def _kind(c: Comparison, one: Number) -> str | None:
     """Return of what a number is, as what stands beside it tells; None where nothing does."""
     unit = _UNIT.match(c.output, one.end)
     if unit and unit["time"]:
-        return "time" if unit["time"].lower() in c.given.lower else None
+        spelt = _TIMES[unit["time"][:2].lower()]
+        return "time" if spelt in c.given.lower else None
     if unit:
         return "measure"
     digits = c.output[one.begin : one.end]
     pressure = _PRESSURE.search(c.output, max(0, one.begin - 4), one.end + 4)
     if pressure and one.begin in pressure.span("high") + pressure.span("low"):
-        return "pressure" if int(pressure["high"]) > int(pressure["low"]) else None
+        return "pressure" if _LOWEST < int(pressure["high"]) > int(pressure["low"]) else None
     return "decimal" if "." in digits and not _CLOCK.match(c.output, one.end) else None
 
 
@@ -155,7 +163,7 @@ def _days(c: Comparison) -> Iterator[Finding]:
 
 def _allergies(c: Comparison) -> Iterator[Finding]:
     """Yield what the conversation calls an allergy where the note has no word of any."""
-    if _ALLERGY.search(c.output):
+    if _ALLERGY.search(c.output) or _EXCERPT.match(c.output):
         return
     for one in c.given.drugs():
         near = c.input[max(0, one.mention.begin - _BESIDE) : one.mention.end + _BESIDE]

@@ -49,6 +49,7 @@ EXCHANGES: dict[str, tuple[str, Callable[[str], str]]] = {
     "more often": (r"\b(?:twice daily|bid|b\.i\.d\.|twice a day)(?!\w)", lambda _: "four times daily"),
     "twice": (r"\b(?:once daily|daily|once a day)\b", lambda _: "twice daily"),
     "value": (r"\b\d+\.\d+\b(?! ?(?:mg|mcg|units?|g)\b)", lambda said: f"{float(said) + 1.3:g}"),
+    "number": (r"(?<![\d./-])\d{2,3}\b(?![./-]?\d| ?[a-z%])", lambda said: f"{int(said) + 17}"),
     "measure": (r"\b\d+(?= ?(?:%|mm|cm|kg|lbs?|pounds)(?!\w))", lambda said: f"{int(said) + 7}"),
     "pressure": (r"\b\d{2,3}/\d{2,3}\b(?!/)", lambda said: f"{int(said[:2]) + 2}{said[2:]}"),
     "age near": (r"\b\d{2}(?=[- ]years?[- ]old|[- ]?y/?o\b)", lambda said: f"{int(said) + 2}"),
@@ -165,8 +166,12 @@ def _print(alarms: Alarms, found: Alarms) -> None:
     """Print a row for each kind: the sort of error that it finds best."""
     said = alarms[""]
     lines = [COLUMNS]
-    for kind in sorted({kind for kinds in (*said, *(one for told in found.values() for one in told)) for kind in kinds}):
-        sorts = [(sum(kind in one for one in told), len(told), sort) for sort, told in found.items() if len(told) >= _FEW]
+    for kind in sorted(
+        {kind for kinds in (*said, *(one for told in found.values() for one in told)) for kind in kinds}
+    ):
+        sorts = [
+            (sum(kind in one for one in told), len(told), sort) for sort, told in found.items() if len(told) >= _FEW
+        ]
         best = max(sorts, key=lambda sort: (sort[0] / sort[1], sort))
         lines.append((kind, best[2], *map(str, best[:2]), str(sum(kind in one for one in said)), str(len(said)), ""))
     print("\n".join("\t".join(line) for line in lines))  # noqa: T201

@@ -76,7 +76,11 @@ def _procedures(c: Comparison) -> Iterator[Finding]:
             yield quoted("strange_claim", text, c, one.mention.begin, one.mention.end, "procedure, unheard")
     for match in _strange_words(c):
         word, segment = match.group(), c.segment_at(match.start())
-        if _kind_by_ending(word) == "procedure" and not c.half_said(word) and not denies(c.output, segment.begin, segment.end):
+        if (
+            _kind_by_ending(word) == "procedure"
+            and not c.half_said(word)
+            and not denies(c.output, segment.begin, segment.end)
+        ):
             how = "alone" if stands_alone(c, segment) else "beside"
             yield quoted("strange_claim", text, c, *match.span(), f"procedure by its name, unheard, {how}")
 
@@ -86,7 +90,9 @@ def _organisms(c: Comparison) -> Iterator[Finding]:
     named = {one.mention.begin for one in c.made.seen}
     for match in _BINOMIAL.finditer(c.output):
         names = match.group().split()
-        if match.end() - len(names[1]) not in named and not any(c.knowledge.plain.is_english(name.lower()) or known(c, name) for name in names):
+        if match.end() - len(names[1]) not in named and not any(
+            c.knowledge.plain.is_english(name.lower()) or known(c, name) for name in names
+        ):
             text = "the output names an organism that the input does not name"
             yield quoted("strange_claim", text, c, *match.span(), "organism, unheard")
 

@@ -77,7 +77,8 @@ def measured(c: Comparison) -> list[Finding]:
         whole = next(match for match in _WHOLE.finditer(c.output) if match.start() <= one.begin < match.end())
         text = "the output gives a value that the input does not have"
         slight, aged = slightly_off(c, one), _AGE.match(c.output, one.end)
-        evidence = f"{'age' if aged else 'number'}, {'near' if slight else 'another'}"
+        kind = "age" if aged else "decimal" if "." in whole.group() else "number"
+        evidence = f"{kind}, {'near' if slight else 'another'}"
         found.append(quoted("slight_number" if slight else "number", text, c, *whole.span(), evidence))
     return found
 

@@ -33,6 +33,9 @@ _NOUNS_AFTER = re.compile(rf"(?P<nouns>(?: {_NO_NOUN}[\w'’-]+){{0,2}} {_NAME_E
 _DEFINITE = re.compile(r"\b(definite(?:ly)?)\b", re.IGNORECASE)
 # What is looked out for is not there.
 _AHEAD = re.compile(r" (?:symptoms|signs|risks?|precautions|screen\w*|prevention|prophylaxis)\b", re.IGNORECASE)
+_DENIED = frozenset({"no", "not", "denies", "denied", "any", "or", "and", "nor", "without"})
+_PARTLY = re.compile(r",? (?:in|of|on|with|when|at|since|after|recent\w*|currently|today|anymore|down|over)\b")
+_OVER = re.compile(r"\b(?:gone|resolved|settled|stopped|after|when|until|history|previous\w*|prior|improv\w+)\b", re.I)
 _DOUBT = re.compile(r"\b(?:possible|possibly|suspected|questionable|presumed)\s+$", re.IGNORECASE)
 
 
@@ -188,8 +191,6 @@ def polarities(c: Comparison) -> list[Finding]:
         # The same words say the same, however the rest of their sentence was read.
         if c.output[max(0, one.mention.begin - _BEFORE) : one.mention.end + _AFTER].lower() in c.given.lower:
             continue
-        if c.spoken and not _is_plain(c, one):
-            continue
         text = (
             "the output denies a problem that the input says is there"
             if one.polarity == "absent"
@@ -197,6 +198,7 @@ def polarities(c: Comparison) -> list[Finding]:
         )
         rule = "negation" if c.knowledge.is_serious(one.mention) else "symptom_negation"
         evidence = "denied, there" if one.polarity == "absent" else "there, denied"
+        evidence = evidence if c.is_note and _is_plain(c, one) else "denial, reversed"
         found.append(quoted(rule, text, c, one.mention.begin, one.mention.end, evidence))
     return found
 
@@ -204,16 +206,20 @@ def polarities(c: Comparison) -> list[Finding]:
 def _is_plain(c: Comparison, one: Seen) -> bool:
     """Tell whether note and conversation leave no doubt whether a problem is there, however far a negation reaches.
 
-    A note that says that it is there denies nothing in the sentence, and a conversation that denies it does so wherever
-    it has a word of the name; one that says that it is there denies nothing near.
+    A note denies it as such, not in one place or at one time; one that says that it is there denies nothing in the
+    sentence, and does not say that it is over. A conversation that denies it does so wherever it has a word of the name;
+    one that says that it is there denies nothing near.
     """
     theirs = [other.mention.begin for other in c.given.like(one.family)]
     if one.polarity == "absent":
-        return Denials(c).differ(theirs, ours=True)
+        before = word_before(c.made, one)
+        whole = (before is None or before[0] in _DENIED) and not _PARTLY.match(c.output, one.mention.end)
+        return whole and Denials(c).differ(theirs, ours=True)
     segment = c.segment(one)
     words_of_it = re.findall(r"\w{4,}", one.mention.text.lower())
     theirs += [m.start() for word in words_of_it for m in re.finditer(rf"\b{stem(word)}", c.given.lower)]
-    return not denies(c.output, segment.begin, segment.end) and Denials(c).differ(theirs, ours=False)
+    over = _OVER.search(c.output, segment.begin, segment.end)
+    return not over and not denies(c.output, segment.begin, segment.end) and Denials(c).differ(theirs, ours=False)
 
 
 def gradings(c: Comparison) -> list[Finding]:
@@ -231,7 +237,9 @@ def gradings(c: Comparison) -> list[Finding]:
             continue
         over = rank > max(ranks, default=_MIDDLE - 1)
         text = f"the output calls {said[0]} what the input does not call so"
-        found.append(quoted(f"{'over' if over else 'under'}state_slightly", text, c, said[1], one.mention.end, "grade, another"))
+        found.append(
+            quoted(f"{'over' if over else 'under'}state_slightly", text, c, said[1], one.mention.end, "grade, another")
+        )
     return found
 
 

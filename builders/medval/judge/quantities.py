@@ -73,7 +73,9 @@ SIDE = (
     r"|the|is|was|that|this|what|above|below|behind|over|across|around|between|near|next|beside)\b)"
 )
 # "Right" is often no side: "right under the heel".
-_SIDE = re.compile(rf"\b({SIDE}|(?<![/\w])(?-i:[LR])(?= [a-z]))\b((?:(?!\bleft\b|\bright\b)[^.,;:?\n]){{0,48}})", re.IGNORECASE)
+_SIDE = re.compile(
+    rf"\b({SIDE}|(?<![/\w])(?-i:[LR])(?= [a-z]))\b((?:(?!\bleft\b|\bright\b)[^.,;:?\n]){{0,48}})", re.IGNORECASE
+)
 
 
 _ABBREVIATED = {"L": "left", "R": "right"}

@@ -56,7 +56,8 @@ _BESIDE = 60
 _BOTH = re.compile(r"\b(?:both|bilateral|each|either)")
 # Who speaks is not named in what is said.
 _GUEST = re.compile(
-    r"^\W*(?:guest|family|mother|father|mum|dad|wife|husband|son|daughter|brother|sister|partner)", re.IGNORECASE | re.MULTILINE
+    r"^\W*(?:guest|family|mother|father|mum|dad|wife|husband|son|daughter|brother|sister|partner)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _DAY = re.compile(
     r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:January|February|March|April|June|July|August|September|October|November|December)\b"
@@ -158,7 +159,9 @@ def _relatives(c: Comparison) -> Iterator[Finding]:
 def _days(c: Comparison) -> Iterator[Finding]:
     for match in _DAY.finditer(c.output):
         if match.group().lower()[:3] not in c.given.lower:
-            yield quoted("number", "the output names a day that the input nowhere names", c, *match.span(), "day, unheard")
+            yield quoted(
+                "number", "the output names a day that the input nowhere names", c, *match.span(), "day, unheard"
+            )
 
 
 def _allergies(c: Comparison) -> Iterator[Finding]:

@@ -29,7 +29,8 @@ _YEARS, _TIMES = 5, 1.5
 _WHOLE = re.compile(r"\d[\d.,/]*\d|\d")
 _AGE = re.compile(r"[- ](?:years?[- ]old|y\.?[/ ]?o\b)", re.IGNORECASE)
 # A time of the day, a date, or a range of numbers ("the 70s").
-_CLOCK_BEFORE, _CLOCK_AFTER = re.compile(r"\d[:/]$"), re.compile(r"[:/]\d|s\b| ?[ap]\.?m\b")
+_CLOCK_BEFORE, _CLOCK_AFTER = re.compile(r"\d[:/]$"), re.compile(r"[:/]\d|s\b")
+_DAYTIME = re.compile(r" ?[ap]\.?m\b", re.IGNORECASE)
 # A left and a right one of these are two parts of the body, not one part on either side of it.
 _OWN_PART = re.compile(
     r" (?:heart|ventric\w*|atri\w*|bundle branch|main|coronary|circumflex|anterior descending)", re.I
@@ -123,6 +124,8 @@ def _is_value(c: Comparison, number: Number) -> bool:
         return True
     if not c.spoken or slightly_off(c, number):
         return True
+    if _DAYTIME.match(c.output, number.end):
+        return False
     clock = _CLOCK_BEFORE.search(before) or _CLOCK_AFTER.match(c.output, number.end)
     if clock and not is_measure(c.output, number):
         return False

@@ -183,7 +183,11 @@ class Comparison:
         """Tell whether the input has the first letters of a phrase of several words."""
         letters = "".join(word[0] for word in re.split(r"[\s-]+", text) if word).upper()
         spelt = r"[. ]?".join(map(re.escape, letters))
-        return len(letters) > 1 and re.search(rf"\b{spelt}\b", self.input) is not None
+        if len(letters) > 1 and re.search(rf"\b{spelt}\b", self.input):
+            return True
+        # A conversation may be written in small letters throughout.
+        low = letters.lower()
+        return len(low) > _SPOKEN and low in self.given.words and not self.knowledge.plain.is_english(low)
 
     def spelt_out(self, word: str) -> bool:
         """Tell whether words of the input that stand together begin with the letters of an abbreviation."""

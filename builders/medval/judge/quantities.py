@@ -49,7 +49,9 @@ _RATE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _ONE = re.compile(r"\b(?:an?|next|last|per|each|every|this)\s(?:\w+\s)?(?:hour|day|week|month|year)\b", re.IGNORECASE)
-_HALF = re.compile(r"\b(?P<whole>\w+)(?P<unit> \w+)? and a half\b", re.IGNORECASE)
+# "An hour and a half", "a couple and a half".
+_AND_A_HALF = frozenset({1.5, 2.5})
+_HALF = re.compile(r"\b(?P<whole>\w+)(?P<unit> \w+)? and (?:a )?half\b", re.IGNORECASE)
 _MINUTES = {"half an hour": 30.0, "quarter of an hour": 15.0}
 _WORDS = re.compile(r"\b(?:a couple|(?P<half>half)|(?P<dozen>dozen))\b", re.IGNORECASE)
 _ORDINALS = (
@@ -74,7 +76,7 @@ SIDE = (
 )
 # "Right" is often no side: "right under the heel".
 _SIDE = re.compile(
-    rf"\b({SIDE}|(?<![/\w])(?-i:[LR])(?= [a-z]))\b((?:(?!\bleft\b|\bright\b)[^.,;:?\n]){{0,48}})", re.IGNORECASE
+    rf"\b({SIDE}|(?<![/\w])(?<!\d )(?-i:[LR])(?= [a-z]))\b((?:(?!\bleft\b|\bright\b)[^.,;:?\n]){{0,48}})", re.IGNORECASE
 )
 
 
@@ -164,9 +166,9 @@ def implied_in(text: str, numbers: Sequence[Number]) -> list[Number]:
     found += [
         _implied(match, 0.5 if match["half"] else 12.0 if match["dozen"] else 2.0) for match in _WORDS.finditer(text)
     ]
-    for match in _HALF.finditer(text) if "and a half" in low else ():
+    for match in _HALF.finditer(text) if "half" in low else ():
         said = numbers_of(f"{match['whole']} {match['unit'] or ''}")
-        found.append(_implied(match, *{value + 0.5 for one in said for value in one.values} or {1.5}))
+        found.append(_implied(match, *{value + 0.5 for one in said for value in one.values} or _AND_A_HALF))
     found += [
         _implied(match, minutes)
         for said, minutes in _MINUTES.items()

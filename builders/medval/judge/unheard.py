@@ -46,11 +46,12 @@ _TIMES = {
     "yr": "year",
 }  # fmt: skip
 _LOWEST = 50
-_CLOCK = re.compile(r" ?[ap]\.?m\b", re.IGNORECASE)
+_CLOCK = re.compile(r" ?[ap]\.?m\b| (?:to)?(?:day|morrow|night)", re.IGNORECASE)
 _ALLERGY = re.compile(r"allerg|anaphyla|intoleran|\bNKDA\b|reaction|hypersensitiv|contraindicat", re.IGNORECASE)
 # Assessment and plan alone list no allergies.
 _EXCERPT = re.compile(r"\W*(?:ASSESSMENT|IMPRESSION|PLAN)\b")
 _ALLERGIC = re.compile(r"\b(?:allergic|allergy|allergies|anaphyla\w+)\b", re.IGNORECASE)
+_NO_ALLERGY = re.compile(r"\b(?:not|n't|no|never)\b[\w ]{0,20}\ballerg", re.IGNORECASE)
 # An allergy is named within so many characters of its drug.
 _BESIDE = 60
 _BOTH = re.compile(r"\b(?:both|bilateral|each|either)")
@@ -170,7 +171,7 @@ def _allergies(c: Comparison) -> Iterator[Finding]:
         return
     for one in c.given.drugs():
         near = c.input[max(0, one.mention.begin - _BESIDE) : one.mention.end + _BESIDE]
-        if _ALLERGIC.search(near) and not one.family & c.made_families and one.polarity != "absent":
+        if _ALLERGIC.search(near) and not _NO_ALLERGY.search(near) and not one.family & c.made_families and one.polarity != "absent":
             text = "the output leaves out an allergy that the input names"
             yield Finding("lost_allergy", text, one.mention.text, "input", "allergy, left out")
             return

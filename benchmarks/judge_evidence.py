@@ -1,9 +1,9 @@
 """Measures how much each kind of evidence of MedVAL's rules validator tells: in wrong notes, and in faithful ones.
 
-Faithful are whole notes of ACI-Bench and of the written visits, the developed halves. Wrong are the same notes with one error
-each: planted by the writer of the visits, a claim appended, a name exchanged for another note's, or a word as below; what the
-faithful note has too is not counted. Prints rows of ``builders/data/judge_evidence.tsv``, each with the sort of error that it
-finds best.
+Faithful are whole notes of ACI-Bench and of the written visits, the developed halves. Wrong are the same notes with one
+error each: planted by the writer of the visits, a claim appended, a name exchanged for another note's, or a word as
+below; what the faithful note has too is not counted. Prints rows of ``builders/data/judge_evidence.tsv``, each with the
+sort of error that it finds best.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ EXCHANGES: dict[str, tuple[str, Callable[[str], str]]] = {
     "allergy left out": (r"[^.\n]*\ballerg[^.\n]*[.\n]", lambda _: ""),
     "day": (r"\b(?:Mon|Fri|Satur|Sun)day\b", lambda _: "Wednesday"),
 }
-"""By sort of error: words of a note (regex), and what is said instead of them; each is exchanged at one place of a note."""
+"""By sort of error: words of a note (regex), and what is said instead of them, at one place of a note."""
 
 
 Alarms = dict[str, list[set[str]]]
@@ -165,7 +165,7 @@ def _told(validator: RulesValidator, faithful: Sequence[Trial], wrong: list[Wron
 def _print(alarms: Alarms, found: Alarms) -> None:
     """Print a row for each kind: the sort of error that it finds best."""
     said = alarms[""]
-    lines = [COLUMNS]
+    lines: list[tuple[str, ...]] = [COLUMNS]
     for kind in sorted(
         {kind for kinds in (*said, *(one for told in found.values() for one in told)) for kind in kinds}
     ):

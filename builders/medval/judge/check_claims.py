@@ -28,7 +28,6 @@ from builders.medval.judge.wording import (
     stands_alone,
     telling_words,
 )
-from ehr.spans import Segment
 
 __all__ = ["claims", "is_read", "stopped_treatment"]
 

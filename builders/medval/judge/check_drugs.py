@@ -189,10 +189,8 @@ _VERBS = {verb: kind for kind, verbs in _KINDS.items() for verb in verbs.split()
 _VERBS |= {"taken off": "off", "told to stop": "off"}
 _OPPOSITE = {"on": "off", "off": "on", "up": "down", "down": "up"}
 # What is stopped with "it" is another drug than the one that comes next.
-_VERB = re.compile(
-    rf"(?<!not )(?<!n't )\b({'|'.join(sorted(map(re.escape, _VERBS), key=len, reverse=True))})\b(?! (?:it|that|this|them)\b)",
-    re.IGNORECASE,
-)
+_ANY_VERB = "|".join(sorted(map(re.escape, _VERBS), key=len, reverse=True))
+_VERB = re.compile(rf"(?<!not )(?<!n't )\b({_ANY_VERB})\b(?! (?:it|that|this|them|and)\b)", re.IGNORECASE)
 
 
 def _actions(view: View, one: Seen, reach: int) -> list[tuple[str, int]]:

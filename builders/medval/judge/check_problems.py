@@ -35,7 +35,7 @@ _DEFINITE = re.compile(r"\b(definite(?:ly)?)\b", re.IGNORECASE)
 _AHEAD = re.compile(r" (?:symptoms|signs|risks?|precautions|screen\w*|prevention|prophylaxis)\b", re.IGNORECASE)
 _DENIED = frozenset({"no", "not", "denies", "denied", "any", "or", "and", "nor", "without"})
 _PARTLY = re.compile(r",? (?:in|of|on|with|when|at|since|after|recent\w*|currently|today|anymore|down|over)\b")
-_OVER = re.compile(r"\b(?:gone|resolved|settled|stopped|after|when|until|history|previous\w*|prior|improv\w+)\b", re.I)
+_OVER = re.compile(r"\b(?:gone|resolved|settled|stopped|after|when|until|improv\w+)\b", re.I)
 _DOUBT = re.compile(r"\b(?:possible|possibly|suspected|questionable|presumed)\s+$", re.IGNORECASE)
 
 
@@ -207,8 +207,8 @@ def _is_plain(c: Comparison, one: Seen) -> bool:
     """Tell whether note and conversation leave no doubt whether a problem is there, however far a negation reaches.
 
     A note denies it as such, not in one place or at one time; one that says that it is there denies nothing in the
-    sentence, and does not say that it is over. A conversation that denies it does so wherever it has a word of the name;
-    one that says that it is there denies nothing near.
+    sentence, and does not say that it is over. A conversation that denies it does so wherever it has a word of the
+    name; one that says that it is there denies nothing near.
     """
     theirs = [other.mention.begin for other in c.given.like(one.family)]
     if one.polarity == "absent":

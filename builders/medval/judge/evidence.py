@@ -1,7 +1,7 @@
 """How much each kind of evidence against a note on a conversation tells, as it was measured on notes of both sorts.
 
-A dense note has dozens of claims, and each is read against lay words. What is found in faithful notes nearly as often as
-in wrong ones tells nothing: it is not read, and no error (``builders/data/judge_evidence.tsv``; measured by
+A dense note has dozens of claims, and each is read against lay words. What is found in faithful notes nearly as often
+as in wrong ones tells nothing: it is not read, and no error (``builders/data/judge_evidence.tsv``; measured by
 ``benchmarks.judge_evidence``).
 """
 
@@ -15,7 +15,7 @@ from ground.storage.tables import read_table
 __all__ = ["COLUMNS", "tells"]
 
 COLUMNS = ("evidence", "sort", "wrong", "of_wrong", "faithful", "of_faithful", "source")
-# Evidence is at least so many times as frequent in notes with an error of the sort that it finds best as in faithful ones.
+# So many times as frequent as in faithful notes is evidence in those with an error of the sort that it finds best.
 _LEAST = 12
 
 

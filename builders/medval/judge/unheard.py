@@ -1,7 +1,7 @@
 """What a note says in words that have few others, and its conversation says nowhere.
 
-People have many words for an illness or a plan, and hardly any others for an amount, a time, a side, a relative or a day:
-where the conversation has none of these, nothing that it says can mean them.
+People have many words for an illness or a plan, and hardly any others for an amount, a time, a side, a relative or a
+day: where the conversation has none of these, nothing that it says can mean them.
 """
 
 from __future__ import annotations
@@ -18,60 +18,59 @@ __all__ = ["unheard"]
 
 _UNIT = re.compile(
     r"[\s-]*(?:(?P<time>min(?:ute)?|h(?:ou)?r|day|w(?:ee)?k|mo(?:nth)?|y(?:ea)?r)s?\b(?![\s-]old|[\s-]?o\b)"
-    r"|(?:%|percent\b|mm\b|cm\b|kg\b|lbs?\b|pounds?\b|inch(?:es)?\b|mmhg\b|mm hg\b|bpm\b|tabs?\b|tablets?\b|puffs?\b|drops?\b))",
+    r"|%|(?:percent|[mck]m|kg|lbs?|pounds?|inch(?:es)?|mm ?hg|bpm|tab(?:let)?s?|puffs?|drops?)\b)",
     re.IGNORECASE,
 )
-# Once a day is said in too many words ("in the morning", "at night", "a day").
-_DAILY = frozenset({1.0})
-# What may stand between a drug and how often it is taken: how much, in which form, which way.
-_DOSED = re.compile(
-    r"(?:[\s\d.,/()%-]|\b(?:m?c?g|units?|u|ml|tab(?:let)?s?|cap(?:sule)?s?|puffs?|drops?|cream|gel|patch|spray|po|iv|im|sc|by mouth"
-    r"|oral(?:ly)?)\b)*",
-    re.IGNORECASE,
-)
-_OFTEN = re.compile(
-    r"(?P<times>\w+)(?= times\b)|\bevery (?P<hours>(?!\w*day)\w+)|(?P<week>\b(?:sun|mon|tues|wednes|thurs|fri|satur)days?\b|\bweek)"
-    r"|\btwice\b|\bmorning and\b|\b(?:breakfast|am) and\b"
-)
-_SIDE = re.compile(rf"\b(?:{SIDE})\b", re.IGNORECASE)
-_RELATIVE = re.compile(
-    r"\b(?:grand|step)?(?P<who>mother|father|brother|sister|son|daughter|wife|husband)s?\b", re.IGNORECASE
-)
-_ANY_RELATIVE = re.compile(r"(?:mother|mom|mum|father|dad|brother|sister|uncle|aunt|son|daughter|wife|husband)s?\b")
-_SHARES = {"all": 100.0, "every": 100.0, "half": 50.0, "third": 33.0, "quarter": 25.0}
-# Not months and weeks ("18/12", "6/52", "26/40"), dates, or a time of the day.
-_PRESSURE = re.compile(r"(?<![\d/])(?P<high>\d{2,3})/(?!12\b|40\b|52\b)(?P<low>\d{2,3})(?![\d/])")
 _TIMES = {
     "mi": "minute", "ho": "hour", "hr": "hour", "da": "day", "we": "week", "wk": "week", "mo": "month", "ye": "year",
     "yr": "year",
 }  # fmt: skip
+# "Half" is said for 50%.
+_SHARES = {100.0: "all|every", 50.0: "half", 33.0: "third", 25.0: "quarter"}
+# Not months and weeks ("18/12", "6/52", "26/40"), dates, strengths, or a time of the day.
+_PRESSURE = re.compile(r"(?<![\d/])(?P<high>\d{2,3})/(?!12\b|40\b|52\b)(?P<low>\d{2,3})(?![\d/])")
 _LOWEST = 50
 _CLOCK = re.compile(r" ?[ap]\.?m\b| (?:to)?(?:day|morrow|night)", re.IGNORECASE)
-_ALLERGY = re.compile(r"allerg|anaphyla|intoleran|\bNKDA\b|reaction|hypersensitiv|contraindicat", re.IGNORECASE)
+# Once a day is said in too many words ("in the morning", "at night", "a day").
+_DAILY = frozenset({1.0})
+# What may stand between a drug and how often it is taken: how much, in which form, which way.
+_DOSED = re.compile(
+    r"(?:[\s\d.,/()%-]|\b(?:m?c?g|units?|u|ml|tab(?:let)?s?|cap(?:sule)?s?|puffs?|drops?|cream|gel|patch|spray"
+    r"|po|iv|im|sc|by mouth|oral(?:ly)?)\b)*",
+    re.IGNORECASE,
+)
+_OFTEN = re.compile(
+    r"(?P<times>\w+)(?= times\b)|\bevery (?P<hours>(?!\w*day)\w+)"
+    r"|(?P<week>\b(?:sun|mon|tues|wednes|thurs|fri|satur)days?\b|\bweek)"
+    r"|\btwice\b|\bmorning and\b|\b(?:breakfast|am) and\b"
+)
+_SIDE = re.compile(rf"\b(?:{SIDE})\b", re.IGNORECASE)
+_BOTH = re.compile(r"\b(?:both|bilateral|each|either)")
+_RELATIVE = re.compile(
+    r"\b(?:grand|step)?(?P<who>mother|father|brother|sister|son|daughter|wife|husband)s?\b", re.IGNORECASE
+)
+_ANY_RELATIVE = re.compile(r"(?:mother|mom|mum|father|dad|brother|sister|uncle|aunt|son|daughter|wife|husband)s?\b")
+# A relative who speaks is not named in what is said.
+_RELATIVE_SPEAKS = re.compile(
+    r"^\W*(?:guest|family|mother|father|mum|dad|wife|husband|son|daughter|brother|sister|partner)",
+    re.IGNORECASE | re.MULTILINE,
+)
 # Assessment and plan alone list no allergies.
 _EXCERPT = re.compile(r"\W*(?:ASSESSMENT|IMPRESSION|PLAN)\b")
+_ALLERGY = re.compile(r"allerg|anaphyla|intoleran|\bNKDA\b|reaction|hypersensitiv|contraindicat", re.IGNORECASE)
 _ALLERGIC = re.compile(r"\b(?:allergic|allergy|allergies|anaphyla\w+)\b", re.IGNORECASE)
 _NO_ALLERGY = re.compile(r"\b(?:not|n't|no|never)\b[\w ]{0,20}\ballerg", re.IGNORECASE)
 # An allergy is named within so many characters of its drug.
 _BESIDE = 60
-_BOTH = re.compile(r"\b(?:both|bilateral|each|either)")
-# Who speaks is not named in what is said.
-_GUEST = re.compile(
-    r"^\W*(?:guest|family|mother|father|mum|dad|wife|husband|son|daughter|brother|sister|partner)",
-    re.IGNORECASE | re.MULTILINE,
-)
-_DAY = re.compile(
-    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:January|February|March|April|June|July|August|September|October|November|December)\b"
-)
 
 
 def unheard(c: Comparison) -> list[Finding]:
-    """Amounts, times, frequencies, sides, relatives and days of a note of which its conversation has none."""
-    return [*_amounts(c), *_numbers(c), *_sides(c), *_relatives(c), *_days(c), *_allergies(c)] if c.is_note else []
+    """Amounts, times, values, sides and relatives of which a note's conversation has none; an allergy left out."""
+    return [*_amounts(c), *_numbers(c), *_sides(c), *_relatives(c), *_allergies(c)] if c.is_note else []
 
 
 def _amounts(c: Comparison) -> Iterator[Finding]:
-    """Amounts, and how often a drug is taken that stands right before."""
+    """Yield amounts, and how often a drug is taken that stands right before."""
     drugs = {dose.measure.begin: dose.drug for dose in c.made.doses}
     for one in c.made.measures:
         drug = drugs.get(one.begin)
@@ -80,11 +79,11 @@ def _amounts(c: Comparison) -> Iterator[Finding]:
             continue
         if _is_heard(c, one):
             continue
-        critical = drug is not None and c.knowledge.is_critical(drug.mention)
-        kind = "frequency" if one.base == "day" else "amount"
-        rule = "number" if drug is None else "critical_dose" if critical else {"amount": "dose"}.get(kind, kind)
+        kind, rule = ("frequency", "frequency") if one.base == "day" else ("amount", "dose" if drug else "number")
+        rule = "critical_dose" if drug and c.knowledge.is_critical(drug.mention) else rule
         begin = min(drug.mention.begin, one.begin) if drug else one.begin
-        yield quoted(rule, f"the input nowhere has this {kind}", c, begin, one.end, f"{kind}, unheard")
+        text = f"the output gives a number that the input nowhere has as {kind}"
+        yield quoted(rule, text, c, begin, one.end, f"{kind}, unheard")
 
 
 def _is_heard(c: Comparison, one: Measure) -> bool:
@@ -106,49 +105,53 @@ def _often(match: re.Match[str]) -> set[float]:
 
 
 def _numbers(c: Comparison) -> Iterator[Finding]:
-    """Times, and what else was measured, in digits."""
-    measured = {one.begin for one in c.made.measures}
+    """Yield times, and what else was measured."""
+    passed = {one.begin for one in c.made.measures}
+    passed |= {at for one in c.made.seen for at in range(one.mention.begin, one.mention.end)}
     for one in c.made.numbers:
-        kind = None if one.begin in measured or one.values & c.given.values or _is_named(c, one) else _kind(c, one)
-        if kind is None or any(part in c.given.lower for part, share in _SHARES.items() if share in one.values):
+        if one.begin in passed or one.values & c.given.values or _is_share(c, one):
             continue
-        slight = slightly_off(c, one)
-        text = "the output gives a number that the input nowhere has"
-        evidence = f"{kind}, {'near' if slight else 'unheard'}"
-        yield quoted("slight_number" if slight else "number", text, c, one.begin, one.end, evidence)
+        kind, (begin, end) = _kind(c, one)
+        if kind:
+            slight = slightly_off(c, one)
+            text = "the output gives a number that the input nowhere has"
+            evidence = f"{kind}, {'near' if slight else 'unheard'}"
+            yield quoted("slight_number" if slight else "number", text, c, begin, end, evidence)
 
 
-def _kind(c: Comparison, one: Number) -> str | None:
-    """Return of what a number is, as what stands beside it tells; None where nothing does."""
-    unit = _UNIT.match(c.output, one.end)
-    if unit and unit["time"]:
-        spelt = _TIMES[unit["time"][:2].lower()]
-        return "time" if spelt in c.given.lower else None
-    if unit:
-        return "measure"
-    digits = c.output[one.begin : one.end]
+def _is_share(c: Comparison, one: Number) -> bool:
+    """Tell whether a conversation says a share in another word."""
+    return any(value in one.values and re.search(rf"\b(?:{said})\b", c.given.lower) for value, said in _SHARES.items())
+
+
+def _kind(c: Comparison, one: Number) -> tuple[str, tuple[int, int]]:
+    """Return of what a number is, as what stands beside it tells, and its place; nothing where nothing does."""
+    place = one.begin, one.end
+    if unit := _UNIT.match(c.output, one.end):
+        # A conversation that has no such time at all is of another part of the visit.
+        known = not unit["time"] or _TIMES[unit["time"][:2].lower()] in c.given.lower
+        return ("time" if unit["time"] else "measure") if known else "", place
     pressure = _PRESSURE.search(c.output, max(0, one.begin - 4), one.end + 4)
-    if pressure and one.begin in pressure.span("high") + pressure.span("low"):
-        return "pressure" if _LOWEST < int(pressure["high"]) > int(pressure["low"]) else None
-    return "decimal" if "." in digits and not _CLOCK.match(c.output, one.end) else None
-
-
-def _is_named(c: Comparison, number: Number) -> bool:
-    return any(one.mention.begin <= number.begin < one.mention.end for one in c.made.seen)
+    if pressure and one.begin in (pressure.start("high"), pressure.start("low")):
+        return "pressure" if _LOWEST < int(pressure["high"]) > int(pressure["low"]) else "", pressure.span()
+    decimal = "." in c.output[one.begin : one.end] and not _CLOCK.match(c.output, one.end)
+    return "decimal" if decimal else "", place
 
 
 def _sides(c: Comparison) -> Iterator[Finding]:
-    sides = {match.group().lower() for match in _SIDE.finditer(c.given.lower)}
-    if len(sides) != 1 or _BOTH.search(c.given.lower):
+    """Yield sides of the body where the conversation names the other side only."""
+    said = {match.group().lower() for match in _SIDE.finditer(c.given.lower)}
+    if len(said) != 1 or _BOTH.search(c.given.lower):
         return
     for side in sides_of(c.output, c.knowledge.plain.frequent):
-        if side.side not in sides:
+        if side.side not in said:
             text = "the output names a side of the body where the input names the other only"
             yield quoted("laterality", text, c, side.begin, side.end, "side, unheard")
 
 
 def _relatives(c: Comparison) -> Iterator[Finding]:
-    if _GUEST.search(c.input) or not _ANY_RELATIVE.search(c.given.lower):
+    """Yield relatives where the conversation names others only."""
+    if _RELATIVE_SPEAKS.search(c.input) or not _ANY_RELATIVE.search(c.given.lower):
         return
     for match in _RELATIVE.finditer(c.output):
         who = match["who"].lower()
@@ -157,21 +160,13 @@ def _relatives(c: Comparison) -> Iterator[Finding]:
             yield quoted("strange_claim", text, c, *match.span(), "relative, unheard")
 
 
-def _days(c: Comparison) -> Iterator[Finding]:
-    for match in _DAY.finditer(c.output):
-        if match.group().lower()[:3] not in c.given.lower:
-            yield quoted(
-                "number", "the output names a day that the input nowhere names", c, *match.span(), "day, unheard"
-            )
-
-
 def _allergies(c: Comparison) -> Iterator[Finding]:
     """Yield what the conversation calls an allergy where the note has no word of any."""
     if _ALLERGY.search(c.output) or _EXCERPT.match(c.output):
         return
     for one in c.given.drugs():
         near = c.input[max(0, one.mention.begin - _BESIDE) : one.mention.end + _BESIDE]
-        if _ALLERGIC.search(near) and not _NO_ALLERGY.search(near) and not one.family & c.made_families and one.polarity != "absent":
+        if _ALLERGIC.search(near) and not _NO_ALLERGY.search(near) and not one.family & c.made_families:
             text = "the output leaves out an allergy that the input names"
             yield Finding("lost_allergy", text, one.mention.text, "input", "allergy, left out")
             return

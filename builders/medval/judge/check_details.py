@@ -7,7 +7,7 @@ from functools import cache
 
 from builders.medval.judge.check_drugs import other_doses
 from builders.medval.judge.comparison import Comparison, Finding, quoted
-from builders.medval.judge.quantities import Number, Side, is_measure, sides_of
+from builders.medval.judge.quantities import SIDE, Number, Side, is_measure, sides_of
 from builders.medval.judge.tables import words
 from builders.medval.judge.view import stem
 
@@ -35,8 +35,9 @@ _DAYTIME = re.compile(r" ?[ap]\.?m\b", re.IGNORECASE)
 _OWN_PART = re.compile(
     r" (?:heart|ventric\w*|atri\w*|bundle branch|main|coronary|circumflex|anterior descending)", re.I
 )
-# A side is said within so many characters of the part.
-_SAID = 120
+# A side is said right beside the part, or within so many characters of it.
+_BESIDE, _SAID = 50, 120
+_SIDES = re.compile(rf"\b(?:{SIDE})\b")
 # The name of what was measured stands within so many characters before the number.
 _NAMED = 24
 
@@ -59,7 +60,10 @@ def sides(c: Comparison) -> list[Finding]:
 def _said_near(c: Comparison, side: Side) -> bool:
     """Tell whether a conversation says a side anywhere near one of the parts that a note names with it."""
     parts = [match.start() for part in side.parts for match in re.finditer(rf"\b{part}", c.given.lower)]
-    said = [match.start() for match in re.finditer(rf"\b{side.side}\b", c.given.lower)]
+    beside = {one for at in parts for one in _SIDES.findall(c.given.lower, max(0, at - _BESIDE), at + _BESIDE)}
+    if beside:
+        return side.side in beside
+    said = [match.start() for match in _SIDES.finditer(c.given.lower) if match.group() == side.side]
     return any(abs(at - place) <= _SAID for place in parts for at in said)
 
 

@@ -60,7 +60,7 @@ _ORDINALS = (
     "twentieth",
 )  # fmt: skip
 _ORDINAL = re.compile(
-    rf"\b(?:(?P<tens>twenty|thirty)[ -])?(?P<one>{'|'.join(_ORDINALS)})\b|\bthirtieth\b", re.IGNORECASE
+    rf"\b(?=[efnst])(?:(?P<tens>twenty|thirty)[ -])?(?P<one>{'|'.join(_ORDINALS)})\b|\bthirtieth\b", re.IGNORECASE
 )
 _SPAN = re.compile(r"[\s-]*(?P<unit>minute|hour|day|week|year)(?:s?|s? and a half)\b", re.IGNORECASE)
 # How many of the next smaller unit make one.

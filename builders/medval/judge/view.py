@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 
 from builders.medval.judge.plain import forms_of
 from builders.medval.judge.quantities import Measure, Number, implied_in, measures_of, numbers_of
@@ -18,6 +19,7 @@ LONG = 4
 """Letters from which on a word tells something."""
 _STEM = 5
 _PLURAL = re.compile(r"(?:e?s)?\b(?!\w)")
+_WORD = re.compile(r"[a-z][a-z'-]{3,}")
 _RUN = re.compile(r"\w+")
 _END = re.compile(r"\n|[.;] ")
 
@@ -47,7 +49,7 @@ class View(TextView):
     @cached_property
     def _places(self) -> list[int]:
         """Where each letter stands."""
-        return [place for run in _RUN.finditer(self.lower) for place in range(*run.span())]
+        return [*chain.from_iterable(range(*run.span()) for run in _RUN.finditer(self.lower))]
 
     def has_whole(self, letters: str) -> bool:
         """Tell whether letters are whole words but for the end of a plural, whatever signs part them."""
@@ -85,6 +87,14 @@ class View(TextView):
         found: dict[str, list[str]] = {}
         for word in sorted(self.words):
             found.setdefault(word[:_STEM], []).append(word)
+        return found
+
+    @cached_property
+    def said(self) -> dict[str, list[int]]:
+        """Where words that begin alike stand."""
+        found: dict[str, list[int]] = {}
+        for match in _WORD.finditer(self.lower):
+            found.setdefault(match.group()[:_STEM], []).append(match.start())
         return found
 
     @cached_property

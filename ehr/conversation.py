@@ -42,9 +42,9 @@ _OPENS = re.compile(
     rf"(?:{_AUXILIARY} (?:it|that|this|the|your|his|her|any)|any|ever)\b",
     re.IGNORECASE,
 )
-# "How would you rate your pain", "anything for the pain": what is asked about is there, whatever the answer.
+# "How would you rate it", "is your pain worse", "anything for pain": what is asked about is there, whatever the answer.
 _PRESUPPOSES = re.compile(r"\b(?:what|which|when|where|why|how)(?: [\w']+){0,3} $", re.IGNORECASE)
-_FOR = re.compile(r"\bfor (?:\w+ )?$", re.IGNORECASE)
+_DEFINITE = re.compile(r"\b(?:for|the|your|that|this|these|those|his|her) (?:[\w-]+ )?$", re.IGNORECASE)
 # What a speaker tells after a question that was not marked as one.
 _TELLS = re.compile(r"[.!]\s|\b(?:i|i'm|i've|we|we'll|okay|because|so|told|said|heard)\b", re.IGNORECASE)
 # Something of so few letters to which the answer is no was asked by who asks; news are answered by "oh no".
@@ -130,14 +130,13 @@ def _asked(text: str, begin: int, mention: ReadMention, end: int, answer: str) -
     opening = _TURN.match(text, begin)
     first = opening.end() if opening else begin
     sentence = max(first, *(text.rfind(stop, first, mention.begin) + 1 for stop in (". ", "? ", "! ")))
-    stop = _STOP.search(text, mention.end, end)
-    if stop is not None and stop.group() == "?":
-        return "closed"
     opens = _OPENS.match(text, sentence, mention.begin)
     form = _last(_FORM, text, sentence, mention.begin) or (opens.span() if opens else None)
-    if form and _TELLS.search(text, form[1], mention.begin) is None:
-        granted = _PRESUPPOSES.search(text[sentence : form[0]]) or _FOR.search(text[form[1] : mention.begin])
-        return "open" if granted else "closed"
+    stop = _STOP.search(text, mention.end, end)
+    marked = stop is not None and stop.group() == "?"
+    if marked or (form and _TELLS.search(text, form[1], mention.begin) is None):
+        granted = form is not None and _PRESUPPOSES.search(text[sentence : form[0]])
+        return "open" if granted or _DEFINITE.search(text[sentence : mention.begin]) else "closed"
     rest = text[sentence:end].strip()
     short = len(rest) < _SHORT and not _STOP.search(rest[:-1]) and _BARE_NO.match(answer) is not None
     return "closed" if short and opening and opening[1].lower() in _ASKERS else None

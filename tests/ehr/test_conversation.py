@@ -47,6 +47,8 @@ def test_what_a_relative_has_is_not_said_of_the_patient(who: str, said: str) -> 
         ("Sweats, fever or chills.", "Nope.", "absent"),
         ("how would you rate the fever", "no idea", "unknown"),
         ("did you take anything for the fever", "no", "unknown"),
+        ("Did your fever come back?", "No.", "unknown"),
+        ("How long have you had a fever?", "No idea.", "unknown"),
         ("how are you i heard that you had a fever", "it was bad", "present"),
         ("I'm going to have you take these, the fever is from the flu.", "No problem.", "present"),
         ("You may go, the child is well now but has some fever.", "Oh no.", "present"),

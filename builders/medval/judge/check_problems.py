@@ -218,8 +218,14 @@ def _is_plain(c: Comparison, one: Seen) -> bool:
     segment = c.segment(one)
     words_of_it = re.findall(r"\w{4,}", one.mention.text.lower())
     theirs += [m.start() for word in words_of_it for m in re.finditer(rf"\b{stem(word)}", c.given.lower)]
+    whole = _PARTLY.match(c.output, one.mention.end) is None
     over = _OVER.search(c.output, segment.begin, segment.end)
-    return not over and not denies(c.output, segment.begin, segment.end) and Denials(c).differ(theirs, ours=False)
+    return (
+        whole
+        and not over
+        and not denies(c.output, segment.begin, segment.end)
+        and Denials(c).differ(theirs, ours=False)
+    )
 
 
 def gradings(c: Comparison) -> list[Finding]:

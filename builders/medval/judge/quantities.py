@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
+from itertools import groupby, pairwise
 
 __all__ = ["SIDE", "Measure", "Number", "Side", "implied_in", "is_measure", "measures_of", "numbers_of", "sides_of"]
 
@@ -52,6 +53,8 @@ _ONE = re.compile(r"\b(?:an?|next|last|per|each|every|this)\s(?:\w+\s)?(?:hour|d
 # "An hour and a half", "a couple and a half".
 _AND_A_HALF = frozenset({1.5, 2.5})
 _HALF = re.compile(r"\b(?P<whole>\w+)(?P<unit> \w+)? and (?:a )?half\b", re.IGNORECASE)
+# Words at most of what stands before the point: "one hundred and two point four".
+_WORDS_OF_WHOLE, _DIGITS = 4, 10
 _MINUTES = {"half an hour": 30.0, "quarter of an hour": 15.0}
 _WORDS = re.compile(r"\b(?:a couple|(?P<half>half)|(?P<dozen>dozen))\b", re.IGNORECASE)
 _ORDINALS = (
@@ -125,15 +128,26 @@ def _written(match: re.Match[str]) -> frozenset[float]:
 
 
 def _meant(said: str) -> frozenset[float]:
-    whole, point, part = (f" {said} ".replace(" . ", " point ").replace("-", " ")).partition(" point ")
-    counts = [_COUNTS[word] for word in whole.replace(" oh ", " zero ").split() if word in _COUNTS]
-    found = _joined(counts) if counts else {0}
-    digits = "".join(str(_COUNTS[word]) for word in part.replace(" oh ", " zero ").split() if word in _COUNTS)
-    decimals = {float(f"{value}.{digits}") for value in found} if point else set()
-    if len(counts) > 1 and counts[-1] < 10 and not point:
+    """Return all that words may mean; several numbers may follow one another ("eight point nine nine point one")."""
+    words = f" {said} ".replace(" . ", " point ").replace("-", " ").replace(" oh ", " zero ").split()
+    parts = [
+        [_COUNTS[word] for word in group if word in _COUNTS]
+        for point, group in groupby(words, lambda word: word == "point")
+        if not point
+    ]
+    if words[0] == "point":
+        parts.insert(0, [0])
+    found = {float(value) for part in parts if part for value in _joined(part)}
+    for whole, part in pairwise(parts):
+        ends = range(1, len(part) + 1)
+        begins = range(max(0, len(whole) - _WORDS_OF_WHOLE), len(whole))
+        digits = ["".join(map(str, part[:end])) for end in ends]
+        found |= {float(f"{value}.{one}") for at in begins for value in _joined(whole[at:]) for one in digits}
+    counts = parts[-1]
+    if len(counts) > 1 and counts[-1] < _DIGITS and len(parts) == 1:
         # "Eleven two" may be 11.2.
-        decimals = {float(f"{value}.{counts[-1]}") for value in _joined(counts[:-1])}
-    return frozenset(decimals | (set(map(float, found)) if counts else set()))
+        found |= {float(f"{value}.{counts[-1]}") for value in _joined(counts[:-1])}
+    return frozenset(found)
 
 
 def _joined(counts: list[int]) -> set[int]:

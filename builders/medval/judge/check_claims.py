@@ -73,15 +73,15 @@ def _procedures(c: Comparison) -> Iterator[Finding]:
     for one in c.made.seen:
         if one.mention.kind == "procedure" and one.polarity != "absent" and not borne_out(c, one) and not c.hinted(one):
             yield quoted("strange_claim", text, c, one.mention.begin, one.mention.end, "procedure, unheard")
-    for match in _strange_words(c):
-        word, segment = match.group(), c.segment_at(match.start())
-        if (
-            _kind_by_ending(word) == "procedure"
-            and not c.half_said(word)
-            and not denies(c.output, segment.begin, segment.end)
-        ):
-            how = "alone" if stands_alone(c, segment) else "beside"
-            yield quoted("strange_claim", text, c, *match.span(), f"procedure by its name, unheard, {how}")
+    named = {at for one in c.made.seen if one.mention.cuis for at in range(one.mention.begin, one.mention.end)}
+    for segment, telling in zip(c.made.segments, telling_words(c), strict=True):
+        for match in telling:
+            word = match.group()
+            if _kind_by_ending(word) != "procedure" or match.start() in named or known(c, word) or c.half_said(word):
+                continue
+            if not denies(c.output, segment.begin, segment.end):
+                how = "alone" if stands_alone(c, segment) else "beside"
+                yield quoted("strange_claim", text, c, *match.span(), f"procedure by its name, unheard, {how}")
 
 
 def _organisms(c: Comparison) -> Iterator[Finding]:

@@ -82,11 +82,7 @@ class Comparison:
 
     def segment(self, one: Seen) -> Segment:
         """Return the sentence of the output in which a mention begins."""
-        return self.segment_at(one.mention.begin)
-
-    def segment_at(self, place: int) -> Segment:
-        """Return the sentence of the output at a place."""
-        return next(part for part in self.made.segments if part.begin <= place < part.end)
+        return next(part for part in self.made.segments if part.begin <= one.mention.begin < part.end)
 
     def worded(self, text: str) -> bool:
         """Tell whether the input has the telling words of a phrase, in some form or spelling."""

@@ -56,7 +56,6 @@ EXCHANGES: dict[str, tuple[str, Callable[[str], str]]] = {
     "age far": (r"\b\d{2}(?=[- ]years?[- ]old|[- ]?y/?o\b)", lambda said: f"{(int(said) + 27) % 90 + 5}"),
     "opposite": (r"\b(?:hyper|hypo)(?=tensi|thyroid|glyc|kal|natr)", lambda said: _OTHERS[said.lower()]),
     "allergy left out": (r"[^.\n]*\ballerg[^.\n]*[.\n]", lambda _: ""),
-    "day": (r"\b(?:Mon|Fri|Satur|Sun)day\b", lambda _: "Wednesday"),
 }
 """By sort of error: words of a note (regex), and what is said instead of them, at one place of a note."""
 

@@ -1,7 +1,7 @@
 """What a note says in words that have few others, and its conversation says nowhere.
 
-People have many words for an illness or a plan, and hardly any others for an amount, a time, a side, a relative or a
-day: where the conversation has none of these, nothing that it says can mean them.
+People have many words for an illness or a plan, and hardly any others for an amount, a time, a side or a relative:
+where the conversation has none of these, nothing that it says can mean them.
 """
 
 from __future__ import annotations

@@ -7,8 +7,9 @@ from difflib import SequenceMatcher
 from benchmarks.judge_evidence import EXCHANGES, exchanged
 
 NOTE = (
-    "A 62-year-old man with hypertension denies fever and reports pain of the left knee for 3 weeks. BP 132/80, A1c 8.2, "
-    "O2 98%. Platelets 108. Father had gout. Continue metoprolol 25 mg twice daily and aspirin daily. Allergy: penicillin.\n"
+    "A 62-year-old man with hypertension denies fever and reports pain of the left knee for 3 weeks. "
+    "BP 132/80, A1c 8.2, O2 98%. Platelets 108. Father had gout. "
+    "Continue metoprolol 25 mg twice daily and aspirin daily. Allergy: penicillin.\n"
 )
 
 

@@ -32,7 +32,7 @@ from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
 from ontoground.cli.render import console, table
 
-__all__ = ["Trial", "main", "reworded", "trials"]
+__all__ = ["HALVES", "Trial", "appended", "half_of", "main", "reworded", "spoken_item", "trials", "visits"]
 
 HALVES = ("developed", "held")
 SOURCES: dict[str, MedvalTask] = {
@@ -146,34 +146,36 @@ def reworded(text: str) -> str:
     return places.sub(other, text)
 
 
-def _half(name: str) -> str:
+def half_of(name: str) -> str:
+    """Return the half of a text of other people."""
     return HALVES[stable_hash(19, name) % 2]
 
 
-def _item(task: MedvalTask, name: str, given: str) -> Item:
-    return Item(Origin("trial", name, name, "test"), task, given, None)
+def spoken_item(name: str, given: str) -> Item:
+    """Return what a note is written from."""
+    return Item(Origin("trial", name, name, "test"), "dialogue2note", given, None)
 
 
 def trials(texts: Path, half: str) -> Iterator[Trial]:
     """Yield the pairs of all rows of a half."""
-    notes = [one for one in _medec(texts / "medec") if _half(one[0]) == half]
+    notes = [one for one in _medec(texts / "medec") if half_of(one[0]) == half]
     for name, text, kind, right in notes:
-        item = _item("dialogue2note", name, right)
+        item = spoken_item(name, right)
         if kind:
             yield Trial(f"MEDEC error: {kind}", name, item, text)
             yield Trial("MEDEC error, reordered and reworded", name, item, _reordered(reworded(text), name))
         yield Trial("MEDEC against itself", name, item, item.input)
         yield Trial("MEDEC against itself, reordered", name, item, _reordered(item.input, name))
         yield Trial("MEDEC against itself, reordered and reworded", name, item, _reordered(reworded(item.input), name))
-        yield from _appended("MEDEC", name, item, item.input)
-    yield from _others("MEDEC", [(name, _item("dialogue2note", name, right)) for name, _, _, right in notes])
+        yield from appended("MEDEC", name, item, item.input)
+    yield from _others("MEDEC", [(name, spoken_item(name, right)) for name, _, _, right in notes])
     for source, task in SOURCES.items():
         read = READERS[text_sources()[source].layout].read(texts / source, text_sources()[source], task, Tally())
-        items = {one.input: one for one in read if _half(one.origin.inner_id) == half}
+        items = {one.input: one for one in read if half_of(one.origin.inner_id) == half}
         for item in items.values():
             yield Trial(f"{source}, clean", item.origin.inner_id, item, item.reference or "")
             if task != "query2question":
-                yield from _appended(source, item.origin.inner_id, item, item.reference or "")
+                yield from appended(source, item.origin.inner_id, item, item.reference or "")
         if task != "query2question":
             yield from _others(source, [(one.origin.inner_id, one) for one in items.values()])
     yield from _other_sections(texts / "mts_dialog", half)
@@ -185,23 +187,23 @@ def _other_sections(folder: Path, half: str) -> Iterator[Trial]:
         for _, row in csv_rows(path, mts_dialog.COLUMNS):
             dialogue, section = text_of(row["dialogue"]), text_of(row["section_text"])
             name = f"{path.stem.removeprefix('MTS-Dialog-')}/{text_of(row['ID'])}"
-            wanted = row["section_header"].strip().upper() not in mts_dialog.WANTED and _half(name) == half
+            wanted = row["section_header"].strip().upper() not in mts_dialog.WANTED and half_of(name) == half
             if wanted and len(section) >= mts_dialog.SHORTEST and mts_dialog.PATIENT.search(dialogue):
-                item = _item("dialogue2note", name, dialogue)
+                item = spoken_item(name, dialogue)
                 yield Trial("mts_dialog, other sections", name, item, section)
-                yield from _appended("mts_dialog, other sections", name, item, section)
+                yield from appended("mts_dialog, other sections", name, item, section)
 
 
 def visits(path: Path, half: str) -> Iterator[Trial]:
     """Yield the cases of a file of visits: two faithful notes, one with a planted error, and another case's note."""
     read = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     cases = [case for case in read if HALVES[stable_hash(0, case["id"]) % 2] == half]
-    items = [(case["id"], _item("dialogue2note", case["id"], case["conversation"])) for case in cases]
+    items = [(case["id"], spoken_item(case["id"], case["conversation"])) for case in cases]
     for case, (name, item) in zip(cases, items, strict=True):
         yield Trial("visits, clean", name, item, case["note"])
         yield Trial("visits, clean again", name, item, case["note_again"])
         yield Trial(f"visits, planted error: {case['error_kind']}", name, item, case["unsafe"])
-        yield from _appended("visits", name, item, case["note"])
+        yield from appended("visits", name, item, case["note"])
     noted = [(name, replace(item, reference=case["note"])) for case, (name, item) in zip(cases, items, strict=True)]
     yield from _others("visits", noted)
 
@@ -212,8 +214,9 @@ def _others(source: str, items: Sequence[tuple[str, Item]]) -> Iterator[Trial]:
         yield Trial(f"{source}, another patient", f"{name}/{other}", item, theirs.reference or theirs.input)
 
 
-def _appended(source: str, name: str, item: Item, output: str) -> Iterator[Trial]:
-    claims = CLAIMS[_half(name)]
+def appended(source: str, name: str, item: Item, output: str) -> Iterator[Trial]:
+    """Yield an output with a claim appended that its input does not make."""
+    claims = CLAIMS[half_of(name)]
     claim = claims[stable_hash(3, name) % len(claims)]
     telling = TELLING.search(claim)
     if telling and telling.group().lower() not in item.input.lower():

@@ -19,7 +19,7 @@ _TURN = re.compile(
     r"^[ \t]*\[?(doctor|patient|guest_\w+|nurse|family\w*|clinician)\]?[ \t]*:?", re.IGNORECASE | re.MULTILINE
 )
 _NO = re.compile(
-    r"^[\s,.\-]*(?:(?:um|uh|well|oh|hm+|doctor|ah)[\s,.]*)*(?:no\b|nope|nah|none|never|negative"
+    r"^[\s,.\-]*(?:(?:um|uh|well|oh|hm+|doctor|ah)[\s,.]*)*(?:no\b|nope|nah|none|nothing|never|negative"
     r"|not (?:really|at all|that)|i don't|i do not|i haven't|i have not|he doesn't|she doesn't|he hasn't|she hasn't"
     r"|i didn't|i deny|uh-uh)",
     re.IGNORECASE,
@@ -29,7 +29,28 @@ _YES = re.compile(
     r"|sure|right|exactly|mm-hmm|absolutely|definitely|he does|she does|that's (?:right|correct))",
     re.IGNORECASE,
 )
-_STOP = re.compile(r"[.?!]")
+_STOP = re.compile(r"[.?!](?!\d)")
+# A question by its form, with or without a mark: an auxiliary before its subject, or a word that asks.
+_AUXILIARY = r"(?:do|did|does|have|has|had|are|is|was|were|can|could|would|will|should)(?: ?n't| not)?"
+_FORM = re.compile(
+    r"(?<!to )(?<!gonna )(?<!gon na )(?<!let )(?<!let's )(?<!'ll )"
+    rf"\b(?:{_AUXILIARY} (?:you|he|she|they|there)|(?:how|what) about(?! (?:your|his|her|the|that|this)))\b",
+    re.IGNORECASE,
+)
+_OPENS = re.compile(
+    r"\W*(?:(?:and|so|but|okay|ok|now|um|uh|well|alright|all right|then|great|good|any other)\b\W*)*"
+    rf"(?:{_AUXILIARY} (?:it|that|this|the|your|his|her|any)|any|ever)\b",
+    re.IGNORECASE,
+)
+# "How would you rate it", "is your pain worse", "anything for pain": what is asked about is there, whatever the answer.
+_PRESUPPOSES = re.compile(r"\b(?:what|which|when|where|why|how)(?: [\w']+){0,3} $", re.IGNORECASE)
+_DEFINITE = re.compile(r"\b(?:for|the|your|that|this|these|those|his|her) (?:[\w-]+ )?$", re.IGNORECASE)
+# What a speaker tells after a question that was not marked as one.
+_TELLS = re.compile(r"[.!]\s|\b(?:i|i'm|i've|we|we'll|okay|because|so|told|said|heard)\b", re.IGNORECASE)
+# Something of so few letters to which the answer is no was asked by who asks; news are answered by "oh no".
+_SHORT = 60
+_BARE_NO = re.compile(r"\W*(?:no\b|nope|none\b|nothing\b|not (?:really|at all|that))", re.IGNORECASE)
+_ASKERS = frozenset({"doctor", "nurse", "clinician"})
 _OR = re.compile(r"\bor\b")
 _SPOKEN_NOT = re.compile(r"n't\b|\b(?:not|no|never|without|if|could|might|maybe|worried|risk)\b", re.IGNORECASE)
 _YET = re.compile(r"\b(?:but|except|just|only|some|sometimes|little|bit)\b", re.IGNORECASE)
@@ -51,7 +72,7 @@ def polarities(text: str, mentions: Sequence[ReadMention], turns: Sequence[int] 
     """Return what a text says of each of its mentions; ``turns`` are those of a conversation."""
     if len(turns) < 2:
         return [_plain(mention) for mention in mentions]
-    return [_in_conversation(text, turns, _relatives(text), mention) for mention in mentions]
+    return [_in_conversation(text, turns, mention) for mention in mentions]
 
 
 def _plain(mention: ReadMention) -> Polarity:
@@ -61,39 +82,74 @@ def _plain(mention: ReadMention) -> Polarity:
 
 
 @lru_cache(maxsize=1024)
-def _relatives(text: str) -> tuple[tuple[int, int], ...]:
-    """Return where relatives are named; who writes and who judges ask for the same texts."""
-    return tuple(match.span() for match in _RELATIVE.finditer(text))
+def _places(pattern: re.Pattern[str], text: str) -> tuple[tuple[int, int], ...]:
+    """Return where a text has a pattern; who writes and who judges ask for the same texts."""
+    return tuple(match.span() for match in pattern.finditer(text))
 
 
-def _in_conversation(
-    text: str, turns: Sequence[int], relatives: Sequence[tuple[int, int]], mention: ReadMention
-) -> Polarity:
+def _last(pattern: re.Pattern[str], text: str, begin: int, end: int) -> tuple[int, int] | None:
+    """Return where a part of a text has a pattern last."""
+    places = _places(pattern, text)
+    last = bisect_right(places, (end, 0)) - 1
+    return places[last] if last >= 0 and places[last][0] >= begin and places[last][1] <= end else None
+
+
+def _in_conversation(text: str, turns: Sequence[int], mention: ReadMention) -> Polarity:
     """A question leaves open what it names; a short answer that begins with yes or no decides it."""
     following = bisect_right(turns, mention.begin)
     begin = turns[following - 1] if following else 0
     end = turns[following] if following < len(turns) else len(text)
-    stop = _STOP.search(text, mention.end, end)
-    if stop is None or stop.group() != "?":
-        said = text[begin:end]
-        # What was asked is often repeated in an answer that is not a plain sentence.
-        before = text[max(text.rfind("\n", 0, mention.begin) + 1, mention.begin - 70) : mention.begin]
-        # What a relative has, the patient need not have.
-        last = bisect_right(relatives, (mention.begin, 0)) - 1
-        if last >= 0 and relatives[last][0] >= begin and relatives[last][1] <= mention.begin:
-            return "unknown"
-        # Spoken negations ("it does n't look like") are often not what the reader's rules know.
-        if mention.assertion is not Assertion.ABSENT and _SPOKEN_NOT.search(before.rsplit(" . ", 1)[-1]):
-            return "unknown"
-        return "unknown" if mention.assertion is Assertion.ABSENT and _OR.search(said) else _plain(mention)
-    if following >= len(turns):
+    answer = _answer(text, turns, following)
+    asked = _asked(text, begin, mention, end, answer)
+    if asked is None:
+        return _told(text, begin, end, mention)
+    if asked == "open":
         return "unknown"
-    opening = _TURN.match(text, turns[following])
-    after = turns[following + 1] if following + 1 < len(turns) else len(text)
-    answer = text[opening.end() if opening else turns[following] : after].replace(" n't", "n't")
     if _NO.match(answer) and not _YET.search(answer):
         return "absent"
     # "Yes" to a list of things leaves open to which.
     question = text[begin:end]
     listed = "," in question or " or " in question
     return "present" if _YES.match(answer) and not listed else "unknown"
+
+
+def _answer(text: str, turns: Sequence[int], following: int) -> str:
+    """Return what is said in a turn; nothing where there is none."""
+    if following >= len(turns):
+        return ""
+    opening = _TURN.match(text, turns[following])
+    after = turns[following + 1] if following + 1 < len(turns) else len(text)
+    return text[opening.end() if opening else turns[following] : after].replace(" n't", "n't")
+
+
+def _asked(text: str, begin: int, mention: ReadMention, end: int, answer: str) -> Literal["closed", "open"] | None:
+    """Tell how a turn asks for what it names, by its mark, its form, or in so few words that are answered by no.
+
+    A closed question asks whether it is there, an open one takes it for granted; None where nothing is asked.
+    """
+    opening = _TURN.match(text, begin)
+    first = opening.end() if opening else begin
+    sentence = max(first, *(text.rfind(stop, first, mention.begin) + 1 for stop in (". ", "? ", "! ")))
+    opens = _OPENS.match(text, sentence, mention.begin)
+    form = _last(_FORM, text, sentence, mention.begin) or (opens.span() if opens else None)
+    stop = _STOP.search(text, mention.end, end)
+    marked = stop is not None and stop.group() == "?"
+    if marked or (form and _TELLS.search(text, form[1], mention.begin) is None):
+        granted = form is not None and _PRESUPPOSES.search(text[sentence : form[0]])
+        return "open" if granted or _DEFINITE.search(text[sentence : mention.begin]) else "closed"
+    rest = text[sentence:end].strip()
+    short = len(rest) < _SHORT and not _STOP.search(rest[:-1]) and _BARE_NO.match(answer) is not None
+    return "closed" if short and opening and opening[1].lower() in _ASKERS else None
+
+
+def _told(text: str, begin: int, end: int, mention: ReadMention) -> Polarity:
+    """Return what a statement says of what it names."""
+    # What was asked is often repeated in an answer that is not a plain sentence.
+    before = text[max(text.rfind("\n", 0, mention.begin) + 1, mention.begin - 70) : mention.begin]
+    # What a relative has, the patient need not have.
+    if _last(_RELATIVE, text, begin, mention.begin):
+        return "unknown"
+    # Spoken negations ("it does n't look like") are often not what the reader's rules know.
+    if mention.assertion is not Assertion.ABSENT and _SPOKEN_NOT.search(before.rsplit(" . ", 1)[-1]):
+        return "unknown"
+    return "unknown" if mention.assertion is Assertion.ABSENT and _OR.search(text, begin, end) else _plain(mention)

@@ -35,3 +35,28 @@ def test_a_text_without_speakers_is_no_conversation() -> None:
 @pytest.mark.parametrize(("who", "said"), [("my dad", "unknown"), ("she", "present")])
 def test_what_a_relative_has_is_not_said_of_the_patient(who: str, said: str) -> None:
     assert _said(f"[doctor] tell me .\n[patient] {who} developed asthma early .\n", "asthma") == said
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "said"),
+    [
+        ("okay and have you noticed any fever at all", "no no fever", "absent"),
+        ("so is there fever", "yeah", "present"),
+        ("how about any fever", "not really", "absent"),
+        ("are you still having any fever", "it comes and goes", "unknown"),
+        ("Sweats, fever or chills.", "Nope.", "absent"),
+        ("how would you rate the fever", "no idea", "unknown"),
+        ("did you take anything for the fever", "no", "unknown"),
+        ("Did your fever come back?", "No.", "unknown"),
+        ("How long have you had a fever?", "No idea.", "unknown"),
+        ("how are you i heard that you had a fever", "it was bad", "present"),
+        ("I'm going to have you take these, the fever is from the flu.", "No problem.", "present"),
+        ("You may go, the child is well now but has some fever.", "Oh no.", "present"),
+    ],
+)
+def test_a_question_is_told_by_its_form_where_nothing_marks_it(asked: str, answer: str, said: str) -> None:
+    assert _said(f"[doctor] {asked}\n[patient] {answer}\n", "fever") == said
+
+
+def test_news_of_a_patient_are_no_question() -> None:
+    assert _said("[patient] My asthma has been acting up.\n[doctor] Oh no. For how long?\n", "asthma") == "present"

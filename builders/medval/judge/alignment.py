@@ -86,16 +86,8 @@ class Alignment:
 
     # ---- places
 
-    @cached_property
-    def _said(self) -> dict[str, list[int]]:
-        """Where the conversation says words that begin alike."""
-        found: dict[str, list[int]] = {}
-        for match in _WORD.finditer(self.c.given.lower):
-            found.setdefault(stem(match.group()), []).append(match.start())
-        return found
-
     def _places_of(self, word: str) -> list[int]:
-        found = self._said.get(stem(word), [])
+        found = self.c.given.said.get(stem(word), [])
         return found if len(found) <= _OFTEN else []
 
     def _places(self, begin: int, end: int) -> list[int]:
@@ -166,7 +158,7 @@ class Alignment:
         for match in _SIDE.finditer(self.c.output, segment.begin, segment.end):
             side = match.group().lower()[:5]
             parts = _WORD.findall(self.c.output[match.end() : match.end() + _PART])[:2]
-            at = [place for part in parts for place in self._said.get(stem(part), ())]
+            at = [place for part in parts for place in self.c.given.said.get(stem(part), ())]
             said = "both|bilateral|each" if side in {"both", "bilat"} else side
             theirs = [one.start() for one in re.finditer(rf"\b(?:{said})", self.c.given.lower)]
             near = sorted([*places, *at])

@@ -8,6 +8,7 @@ read, and an output with such a word is never called borne out.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from builders.medval.judge.alignment import Alignment
@@ -27,7 +28,6 @@ from builders.medval.judge.wording import (
     stands_alone,
     telling_words,
 )
-from ehr.spans import Segment
 
 __all__ = ["claims", "is_read", "stopped_treatment"]
 
@@ -35,10 +35,7 @@ __all__ = ["claims", "is_read", "stopped_treatment"]
 _OWNWORDS = {False: 1 / 3, True: 1}
 # What a note on a conversation pays for a word of its own that is clinical or carries a claim.
 _CLINICAL = 3
-# So many words that nobody said are a claim if one of them carries one.
-_SEVERAL = 3
-# So many clinical words and values that nobody said make a claim: one may be the clinical word for what was said.
-_EVIDENT = 2
+_BINOMIAL = re.compile(r"\b[A-Z][a-z]{4,} [a-z]{3,}(?:ae|us|is|i|a|um|ens|ans|ile|es)\b")
 _STOPS_ALL = re.compile(
     r"\b(?:stop|discontinue|hold|withhold|cease|quit)\w* (?:all|any|every|each|the rest) (?:\w+ ){0,3}"
     r"(?:medications?|medicines?|drugs?|treatments?|therap(?:y|ies))\b",
@@ -50,9 +47,9 @@ def claims(c: Comparison) -> list[Finding]:
     """Procedures, organisms, and disorders and drugs that no release names, which the input does not name."""
     if c.task == "query2question":
         return []
+    if c.is_note:
+        return [*_procedures(c), *_organisms(c)]
     found = []
-    if c.spoken:
-        return _foreign(c)
     for one in c.made.seen:
         wanted = one.polarity != "absent" if one.mention.kind == "procedure" else one.polarity == "present"
         if one.mention.kind in {"procedure", "finding"} and wanted and not borne_out(c, one):
@@ -70,36 +67,33 @@ def claims(c: Comparison) -> list[Finding]:
     return found
 
 
-def _foreign(c: Comparison) -> list[Finding]:
-    """Return sentences of a note that make a claim, and of which the conversation says nothing, in any words.
-
-    A single word that it does not have may be the clinical one for what was said; a whole sentence of such is not. What
-    a note denies nobody need have asked for.
-    """
-    found = []
+def _procedures(c: Comparison) -> Iterator[Finding]:
+    """Yield procedures of a note, by their concept or the end of their name, that its conversation does not mean."""
+    text = "the output names a procedure that the input does not name"
+    for one in c.made.seen:
+        if one.mention.kind == "procedure" and one.polarity != "absent" and not borne_out(c, one) and not c.hinted(one):
+            yield quoted("strange_claim", text, c, one.mention.begin, one.mention.end, "procedure, unheard")
+    named = {at for one in c.made.seen if one.mention.cuis for at in range(one.mention.begin, one.mention.end)}
     for segment, telling in zip(c.made.segments, telling_words(c), strict=True):
-        if not telling or denies(c.output, segment.begin, segment.end) or not stands_alone(c, segment):
-            continue
-        if _weight(c, segment, telling) >= _EVIDENT:
-            text = "the output says something of which the input says nothing"
-            found.append(quoted("strange_claim", text, c, telling[0].start(), telling[-1].end()))
-    return found
+        for match in telling:
+            word = match.group()
+            if _kind_by_ending(word) != "procedure" or match.start() in named or known(c, word) or c.half_said(word):
+                continue
+            if not denies(c.output, segment.begin, segment.end):
+                how = "alone" if stands_alone(c, segment) else "beside"
+                yield quoted("strange_claim", text, c, *match.span(), f"procedure by its name, unheard, {how}")
 
 
-def _weight(c: Comparison, segment: Segment, telling: list[re.Match[str]]) -> int:
-    """Count what makes an unsaid sentence a claim: clinical words, values, several words that carry a claim.
-
-    Everyday words alone are how people say the same otherwise.
-    """
-    numbers = [one for one in c.made.numbers if segment.begin <= one.begin < segment.end]
-    counted = {one.begin for one in numbers}
-    # An abbreviation stands for words that people say.
-    words = (m.group() for m in telling if m.start() not in counted and not m.group()[1:].isupper())
-    clinical = {word.lower() for word in words if word.lower() not in c.knowledge.plain}
-    values = [one for one in numbers if not one.values & c.given.values]
-    said = any(known(c, match.group()) or c.half_said(match.group()) for match in telling)
-    carried = not said and len(telling) >= _SEVERAL and any(claim_words().match(match.group()) for match in telling)
-    return len(clinical) + bool(values) + 2 * carried
+def _organisms(c: Comparison) -> Iterator[Finding]:
+    """Yield genus and species of a note, neither of which its conversation says."""
+    named = {one.mention.begin for one in c.made.seen}
+    for match in _BINOMIAL.finditer(c.output):
+        names = match.group().split()
+        if match.end() - len(names[1]) not in named and not any(
+            c.knowledge.plain.is_english(name.lower()) or known(c, name) for name in names
+        ):
+            text = "the output names an organism that the input does not name"
+            yield quoted("strange_claim", text, c, *match.span(), "organism, unheard")
 
 
 def stopped_treatment(c: Comparison) -> list[Finding]:
@@ -108,7 +102,7 @@ def stopped_treatment(c: Comparison) -> list[Finding]:
     if not stops or _STOPS_ALL.search(c.input):
         return []
     text = "the output stops all treatment, which the input does not"
-    return [quoted("critical_action", text, c, stop.start(), stop.end()) for stop in stops]
+    return [quoted("critical_action", text, c, stop.start(), stop.end(), "treatment, stopped") for stop in stops]
 
 
 def is_read(c: Comparison) -> bool:

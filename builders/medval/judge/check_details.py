@@ -24,18 +24,19 @@ _PARTS = re.compile(
 )
 _OF_WHOM = re.compile(r" in (?P<group>\w+(?: \w+)?)(?=[?,])")
 # How long, how long ago, when next or how old.
-_TIME = re.compile(r"[\s-]*(?P<unit>day|week|month|year)s?(?:[\s-]old)?\b", re.IGNORECASE)
+_TIME = re.compile(r"[\s-]*(?P<unit>day|w(?:ee)?k|mo(?:nth)?|y(?:ea)?r)s?(?:[\s-]old)?\b", re.IGNORECASE)
 _YEARS, _TIMES = 5, 1.5
 _WHOLE = re.compile(r"\d[\d.,/]*\d|\d")
 _AGE = re.compile(r"[- ](?:years?[- ]old|y\.?[/ ]?o\b)", re.IGNORECASE)
 # A time of the day, a date, or a range of numbers ("the 70s").
 _CLOCK_BEFORE, _CLOCK_AFTER = re.compile(r"\d[:/]$"), re.compile(r"[:/]\d|s\b")
+_DAYTIME = re.compile(r" ?[ap]\.?m\b", re.IGNORECASE)
 # A left and a right one of these are two parts of the body, not one part on either side of it.
 _OWN_PART = re.compile(
     r" (?:heart|ventric\w*|atri\w*|bundle branch|main|coronary|circumflex|anterior descending)", re.I
 )
-# A side is said right before the part, or within so many characters of it.
-_BESIDE, _SAID = 24, 120
+# A side is said right beside the part, or within so many characters of it.
+_BESIDE, _SAID = 50, 120
 _SIDES = re.compile(rf"\b(?:{SIDE})\b")
 # The name of what was measured stands within so many characters before the number.
 _NAMED = 24
@@ -52,35 +53,38 @@ def sides(c: Comparison) -> list[Finding]:
             part = _OWN_PART.match(c.output, side.end)
             text = "the output puts this on the other side of the body than the input"
             text = "the output names another part of the body than the input" if part else text
-            found.append(quoted("laterality", text, c, side.begin, part.end() if part else side.end))
+            found.append(quoted("laterality", text, c, side.begin, part.end() if part else side.end, "side, another"))
     return found
 
 
 def _said_near(c: Comparison, side: Side) -> bool:
     """Tell whether a conversation says a side anywhere near one of the parts that a note names with it."""
     parts = [match.start() for part in side.parts for match in re.finditer(rf"\b{part}", c.given.lower)]
-    beside = {one for at in parts for one in _SIDES.findall(c.given.lower, max(0, at - _BESIDE), at)}
+    beside = {one for at in parts for one in _SIDES.findall(c.given.lower, max(0, at - _BESIDE), at + _BESIDE)}
     if beside:
         return side.side in beside
-    said = [match.start() for match in re.finditer(rf"\b{side.side}\b", c.given.lower)]
+    said = [match.start() for match in _SIDES.finditer(c.given.lower) if match.group() == side.side]
     return any(abs(at - place) <= _SAID for place in parts for at in said)
 
 
 def measured(c: Comparison) -> list[Finding]:
     """Numbers in digits that the input does not have; where it is spoken, those for which it has another number."""
     found = []
-    aged = _AGE.search(c.input) is not None
+    has_age = _AGE.search(c.input) is not None
     # A wrong dose is named as such, and that of a strange drug with the drug.
     named = {dose.measure.begin for dose, _ in other_doses(c)}
     named |= {dose.measure.begin for dose in c.made.doses if not c.supported(dose.drug)}
     for one in c.made.numbers:
         if one.begin in named or (one.values & c.given.values and not _is_other_time(c, one)) or not _is_value(c, one):
             continue
-        if not aged and _AGE.match(c.output, one.end):
+        if not has_age and _AGE.match(c.output, one.end):
             continue
         whole = next(match for match in _WHOLE.finditer(c.output) if match.start() <= one.begin < match.end())
         text = "the output gives a value that the input does not have"
-        found.append(quoted("slight_number" if slightly_off(c, one) else "number", text, c, *whole.span()))
+        slight, aged = slightly_off(c, one), _AGE.match(c.output, one.end)
+        kind = "age" if aged else "decimal" if "." in whole.group() else "number"
+        evidence = f"{kind}, {'near' if slight else 'another'}"
+        found.append(quoted("slight_number" if slight else "number", text, c, *whole.span(), evidence))
     return found
 
 
@@ -92,7 +96,7 @@ def _is_other_time(c: Comparison, number: Number) -> bool:
     return (
         unit is not None
         and bool(theirs)
-        and all(one is not None and one["unit"].lower() != unit["unit"].lower() for one in theirs)
+        and all(one is not None and one["unit"][0].lower() != unit["unit"][0].lower() for one in theirs)
     )
 
 
@@ -112,7 +116,7 @@ def slightly_off(c: Comparison, number: Number) -> bool:
 
 
 def _is_time(match: re.Match[str] | None, unit: str) -> bool:
-    return match is not None and match["unit"].lower() == unit.lower()
+    return match is not None and match["unit"][0].lower() == unit[0].lower()
 
 
 def _is_value(c: Comparison, number: Number) -> bool:
@@ -124,6 +128,8 @@ def _is_value(c: Comparison, number: Number) -> bool:
         return True
     if not c.spoken or slightly_off(c, number):
         return True
+    if _DAYTIME.match(c.output, number.end):
+        return False
     clock = _CLOCK_BEFORE.search(before) or _CLOCK_AFTER.match(c.output, number.end)
     if clock and not is_measure(c.output, number):
         return False

@@ -12,7 +12,6 @@ from builders.medval.judge.knowledge import Knowledge
 from builders.medval.judge.quantities import Measure
 from builders.medval.judge.tables import contraindications, drug_groups
 from builders.medval.judge.view import Dose, View
-from builders.medval.judge.wording import stands_alone
 from builders.medval.reading import Seen
 
 __all__ = ["actions", "doses", "drugs", "other_doses", "stops_unheard"]
@@ -34,7 +33,7 @@ def doses(c: Comparison) -> list[Finding]:
         harmful = decades >= _TENFOLD or (decades <= -_TENFOLD and _treats_serious(c, drug))
         rule = "critical_dose" if c.knowledge.is_critical(drug.mention) or harmful else rule
         text = f"the output gives another {kind} for this drug than the input"
-        found.append(quoted(rule, text, c, drug.mention.begin, measure.end))
+        found.append(quoted(rule, text, c, drug.mention.begin, measure.end, f"{kind}, another"))
     return found
 
 
@@ -89,17 +88,15 @@ def drugs(c: Comparison) -> list[Finding]:
         if one.family & c.given_families:
             if _allergic(c, one) and not (c.spoken and not _is_given(c, one)):
                 text = "the output gives a drug that the input says the patient is allergic to"
-                found.append(quoted("allergic_drug", text, c, mention.begin, mention.end))
+                found.append(quoted("allergic_drug", text, c, mention.begin, mention.end, "drug, allergic"))
             continue
         # Of everyday words ("mom") and names of classes a conversation has others.
         everyday = mention.text.lower() in c.knowledge.plain or _is_class(c, one)
         if c.supported(one) or (c.spoken and everyday and not c.knowledge.is_critical(mention)):
             continue
-        if c.spoken and c.task != "query2question" and not _is_evident(c, one):
-            continue
         rule, text = _stranger_drug(c, one)
         if rule:
-            found.append(quoted(rule, text, c, mention.begin, mention.end))
+            found.append(quoted(rule, text, c, mention.begin, mention.end, _evidence(c, one)))
     return found
 
 
@@ -108,14 +105,15 @@ def _is_given(c: Comparison, one: Seen) -> bool:
     return any(dose.drug is one for dose in c.made.doses) or any(done == "on" for done, _ in _actions(c.made, one, 50))
 
 
-def _is_evident(c: Comparison, one: Seen) -> bool:
-    """Tell whether a drug of a note is none of the conversation's by another name.
-
-    It is given, or stands alone, or a drug of the conversation has no place in the note.
-    """
-    if _is_given(c, one) or stands_alone(c, c.segment(one)):
-        return True
-    return any(not other.family & c.made_families for other in c.given.drugs() if other.mention.cuis)
+def _evidence(c: Comparison, one: Seen) -> str:
+    """Return how a note names a drug that its conversation does not name: people say parts of a name, and classes."""
+    name, graph = one.mention.text, c.knowledge.graph
+    if one.polarity == "absent":
+        return "denied drug, unheard"
+    if name.isupper() or any(sign.isdigit() for sign in name):
+        return "abbreviated drug, unheard"
+    names = {name, *(graph.name(cui) for cui in one.family if cui in graph)}
+    return f"drug, {'said in part' if any(map(c.begun, names)) else 'unheard'}"
 
 
 def _allergic(c: Comparison, one: Seen) -> bool:
@@ -190,7 +188,9 @@ _KINDS = {
 _VERBS = {verb: kind for kind, verbs in _KINDS.items() for verb in verbs.split()}
 _VERBS |= {"taken off": "off", "told to stop": "off"}
 _OPPOSITE = {"on": "off", "off": "on", "up": "down", "down": "up"}
-_VERB = re.compile(rf"(?<!not )\b({'|'.join(sorted(map(re.escape, _VERBS), key=len, reverse=True))})\b", re.IGNORECASE)
+# What is stopped with "it" is another drug than the one that comes next.
+_ANY_VERB = "|".join(sorted(map(re.escape, _VERBS), key=len, reverse=True))
+_VERB = re.compile(rf"(?<!not )(?<!n't )\b({_ANY_VERB})\b(?! (?:it|that|this|them|and)\b)", re.IGNORECASE)
 
 
 def _actions(view: View, one: Seen, reach: int) -> list[tuple[str, int]]:
@@ -216,7 +216,7 @@ def actions(c: Comparison) -> list[Finding]:
         if _OPPOSITE[kind] in theirs and kind not in theirs:
             rule = "critical_action" if c.knowledge.is_critical(one.mention) else "action"
             text = "the output reverses what the input says is done with this drug"
-            found.append(quoted(rule, text, c, begin, one.mention.end))
+            found.append(quoted(rule, text, c, begin, one.mention.end, "action, reversed"))
     return found
 
 

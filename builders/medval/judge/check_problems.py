@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from builders.medval.judge.comparison import Comparison, Finding, quoted
-from builders.medval.judge.degrees import denies, hedged, is_somebodys, qualifier_after, word_before
+from builders.medval.judge.degrees import denies, doubts, hedged, is_somebodys, qualifier_after, word_before
 from builders.medval.judge.denials import Denials
 from builders.medval.judge.tables import diagnosis_groups, words
 from builders.medval.judge.view import LONG, stem
@@ -31,6 +31,11 @@ _NOUNS_BEFORE = re.compile(rf"\b{_LINKS} (?P<nouns>(?:{_NO_NOUN}[\w'’-]+ ){{1,
 _NAME_ENDS = r"(?:syndrome|disease|disorder|deficiency|failure|tumor|cancer|fever)s?"
 _NOUNS_AFTER = re.compile(rf"(?P<nouns>(?: {_NO_NOUN}[\w'’-]+){{0,2}} {_NAME_ENDS})\b", re.IGNORECASE)
 _DEFINITE = re.compile(r"\b(definite(?:ly)?)\b", re.IGNORECASE)
+# What is looked out for is not there.
+_AHEAD = re.compile(r" (?:symptoms|signs|risks?|precautions|screen\w*|prevention|prophylaxis)\b", re.IGNORECASE)
+_DENIED = frozenset({"no", "not", "denies", "denied", "any", "or", "and", "nor", "without"})
+_PARTLY = re.compile(r",? (?:in|of|on|with|when|at|since|after|recent\w*|currently|today|anymore|down|over)\b")
+_OVER = re.compile(r"\b(?:gone|resolved|settled|stopped|after|when|until|improv\w+)\b", re.I)
 _DOUBT = re.compile(r"\b(?:possible|possibly|suspected|questionable|presumed)\s+$", re.IGNORECASE)
 
 
@@ -43,11 +48,11 @@ def problems(c: Comparison) -> list[Finding]:
             continue
         if _is_opposite(c, one):
             text = "the output names the opposite of the disorder that the input names"
-            found.append(quoted("opposite_diagnosis", text, c, mention.begin, mention.end))
+            found.append(quoted("opposite_diagnosis", text, c, mention.begin, mention.end, "problem, opposite"))
             continue
         if _is_sibling(c, one):
             text = "the output names another diagnosis of the group than the input"
-            found.append(quoted("sibling_diagnosis", text, c, mention.begin, mention.end))
+            found.append(quoted("sibling_diagnosis", text, c, mention.begin, mention.end, "problem, sibling"))
             continue
         if c.supported(one) or c.may_mean(one) or c.specified(one):
             continue
@@ -58,23 +63,31 @@ def problems(c: Comparison) -> list[Finding]:
             continue
         if c.task != "query2question" and (c.in_lay_words(one) or c.hinted(one) or _is_risk(c, one)):
             continue
-        if c.task != "query2question" and c.spoken and not stands_alone(c, c.segment(one)):
-            continue
         if serious and c.task == "query2question":
             text = "the output asks about a grave problem that the input does not name"
             found.append(quoted("wrong_subject", text, c, *place))
         elif serious:
             text = "the output names a grave diagnosis that the input does not hold"
-            found.append(quoted("invented_diagnosis", text, c, *place))
+            found.append(quoted("invented_diagnosis", text, c, *place, _evidence(c, one)))
         elif c.task != "query2question":
             text = "the output names a problem that the input does not name"
-            found.append(quoted("fabricated", text, c, *place))
+            found.append(quoted("fabricated", text, c, *place, _evidence(c, one)))
         elif replaces:
             lost = _lost_subject(c)
             instead = f", not about {lost}" if lost else ""
             text = f"the output asks about a problem that the input does not name{instead}"
             found.append(quoted("lost_subject" if lost else "fabricated", text, c, *place))
     return found
+
+
+def _evidence(c: Comparison, one: Seen) -> str:
+    """Return how a note names a problem that its conversation does not."""
+    if one.mention.text.isupper():
+        return f"abbreviated {one.mention.kind}, unheard"
+    segment = c.segment(one)
+    if doubts(c.output, segment.begin, segment.end) or _AHEAD.match(c.output, one.mention.end):
+        return f"doubted {one.mention.kind}, unheard"
+    return f"{one.mention.kind}, unheard, {'alone' if stands_alone(c, segment) else 'beside'}"
 
 
 def _whole_name(c: Comparison, one: Seen) -> tuple[int, int]:
@@ -178,31 +191,41 @@ def polarities(c: Comparison) -> list[Finding]:
         # The same words say the same, however the rest of their sentence was read.
         if c.output[max(0, one.mention.begin - _BEFORE) : one.mention.end + _AFTER].lower() in c.given.lower:
             continue
-        if c.spoken and not _is_plain(c, one):
-            continue
         text = (
             "the output denies a problem that the input says is there"
             if one.polarity == "absent"
             else "the output says that a problem is there which the input denies"
         )
         rule = "negation" if c.knowledge.is_serious(one.mention) else "symptom_negation"
-        found.append(quoted(rule, text, c, one.mention.begin, one.mention.end))
+        evidence = "denied, there" if one.polarity == "absent" else "there, denied"
+        evidence = evidence if c.is_note and _is_plain(c, one) else "denial, reversed"
+        found.append(quoted(rule, text, c, one.mention.begin, one.mention.end, evidence))
     return found
 
 
 def _is_plain(c: Comparison, one: Seen) -> bool:
     """Tell whether note and conversation leave no doubt whether a problem is there, however far a negation reaches.
 
-    A note that says that it is there denies nothing in the sentence, and a conversation that denies it does so wherever
-    it has a word of the name; one that says that it is there denies nothing near.
+    A note denies it as such, not in one place or at one time; one that says that it is there denies nothing in the
+    sentence, and does not say that it is over. A conversation that denies it does so wherever it has a word of the
+    name; one that says that it is there denies nothing near.
     """
     theirs = [other.mention.begin for other in c.given.like(one.family)]
     if one.polarity == "absent":
-        return Denials(c).differ(theirs, ours=True)
+        before = word_before(c.made, one)
+        whole = (before is None or before[0] in _DENIED) and not _PARTLY.match(c.output, one.mention.end)
+        return whole and Denials(c).differ(theirs, ours=True)
     segment = c.segment(one)
     words_of_it = re.findall(r"\w{4,}", one.mention.text.lower())
     theirs += [m.start() for word in words_of_it for m in re.finditer(rf"\b{stem(word)}", c.given.lower)]
-    return not denies(c.output, segment.begin, segment.end) and Denials(c).differ(theirs, ours=False)
+    whole = _PARTLY.match(c.output, one.mention.end) is None
+    over = _OVER.search(c.output, segment.begin, segment.end)
+    return (
+        whole
+        and not over
+        and not denies(c.output, segment.begin, segment.end)
+        and Denials(c).differ(theirs, ours=False)
+    )
 
 
 def gradings(c: Comparison) -> list[Finding]:
@@ -220,7 +243,9 @@ def gradings(c: Comparison) -> list[Finding]:
             continue
         over = rank > max(ranks, default=_MIDDLE - 1)
         text = f"the output calls {said[0]} what the input does not call so"
-        found.append(quoted(f"{'over' if over else 'under'}state_slightly", text, c, said[1], one.mention.end))
+        found.append(
+            quoted(f"{'over' if over else 'under'}state_slightly", text, c, said[1], one.mention.end, "grade, another")
+        )
     return found
 
 

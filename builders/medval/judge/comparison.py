@@ -32,6 +32,8 @@ _MISHEARD = 3
 # Letters of an abbreviation at most, and of each word that it stands for at least.
 _ABBREVIATION, _SPOKEN = 5, 2
 _ENDING = 3
+# Letters of the beginning of a name by which people call it ("oxy").
+_SHORT, _STEM = 3, 6
 # Of the words of another name, so many must be said at least.
 _HALF = 1 / 2
 _LETTERS = re.compile(r"[A-Za-z][A-Za-z'-]+")
@@ -45,6 +47,8 @@ class Finding:
     text: str
     quote: str | None
     quoted_from: Literal["input", "output"] | None
+    evidence: str = ""
+    """The kind of evidence in a note on a conversation, whose strength `evidence` knows."""
 
 
 @dataclass(frozen=True)
@@ -92,12 +96,17 @@ class Comparison:
         """Tell whether the input has a word or phrase as it stands, whatever signs part it: "x-ray" and "xray"."""
         letters = re.sub(r"\W", "", text.lower())
         # "Gout" is not in "throughout".
-        return bool(letters) and any(self.given.is_whole(place, len(letters)) for place in self.given.found(letters))
+        return bool(letters) and self.given.has_whole(letters)
 
     @cached_property
     def spoken(self) -> bool:
         """The input is somebody's own words, in which few things have their clinical names."""
         return self.task == "query2question" or self.given.over_lines
+
+    @cached_property
+    def is_note(self) -> bool:
+        """The output is a note on a conversation, whose words are seldom those of the note."""
+        return self.task == "dialogue2note" and self.given.over_lines
 
     def _has_word(self, word: str) -> bool:
         if forms_of(word) & self.given.forms or any(
@@ -130,6 +139,18 @@ class Comparison:
         said = sum(map(self._partly_said, telling))
         return said > 0 and said >= share * len(telling)
 
+    def begun(self, name: str) -> bool:
+        """Tell whether a conversation says a part of a name, or a word with which a word of it begins ("oxy")."""
+        frequent = self.knowledge.plain.frequent
+        said = [word for word in _LETTERS.findall(name.lower()) if len(word) > LONG and word not in frequent]
+        return any(
+            self.given.by_stem.get(stem(word)) or any(map(word.startswith, self._short_words)) for word in said
+        ) or self.half_said(name)
+
+    @cached_property
+    def _short_words(self) -> list[str]:
+        return [word for word in self.given.words - self.knowledge.plain.frequent if _SHORT <= len(word) < _STEM]
+
     def _partly_said(self, word: str) -> bool:
         plain = self.knowledge.plain
         if word not in plain and self.given.by_stem.get(stem(word)):
@@ -158,7 +179,11 @@ class Comparison:
         """Tell whether the input has the first letters of a phrase of several words."""
         letters = "".join(word[0] for word in re.split(r"[\s-]+", text) if word).upper()
         spelt = r"[. ]?".join(map(re.escape, letters))
-        return len(letters) > 1 and re.search(rf"\b{spelt}\b", self.input) is not None
+        if len(letters) > 1 and re.search(rf"\b{spelt}\b", self.input):
+            return True
+        # A conversation may be written in small letters throughout.
+        low = letters.lower()
+        return len(low) > _SPOKEN and low in self.given.words and not self.knowledge.plain.is_english(low)
 
     def spelt_out(self, word: str) -> bool:
         """Tell whether words of the input that stand together begin with the letters of an abbreviation."""
@@ -258,6 +283,6 @@ def _forms_of_one(one: str, other: str) -> bool:
     return max(ends) <= _ENDING or (min(ends) == 0 and max(ends) <= _SPELT)
 
 
-def quoted(rule: str, text: str, comparison: Comparison, begin: int, end: int) -> Finding:
+def quoted(rule: str, text: str, comparison: Comparison, begin: int, end: int, evidence: str = "") -> Finding:
     """Return a finding about words of the output."""
-    return Finding(rule, text, comparison.output[begin:end], "output")
+    return Finding(rule, text, comparison.output[begin:end], "output", evidence)

@@ -7,7 +7,7 @@ import re
 from builders.medval.judge.view import View
 from builders.medval.reading import Seen
 
-__all__ = ["denies", "hedged", "is_somebodys", "qualifier_after", "word_before"]
+__all__ = ["denies", "doubts", "hedged", "is_somebodys", "qualifier_after", "word_before"]
 
 _BEFORE = re.compile(r"([A-Za-z-]+)[ ]+$")
 _HEDGE = re.compile(
@@ -59,6 +59,11 @@ def is_somebodys(view: View, one: Seen) -> bool:
     before = view.text[begin : one.mention.begin]
     held = _PERSON.search(before) and _HAS.search(before)
     return bool(held or _WHOSE.search(before) or _THIS.match(view.text, one.mention.end))
+
+
+def doubts(text: str, begin: int, end: int) -> bool:
+    """Tell whether a part of a text doubts something."""
+    return _HEDGE.search(text, begin, end) is not None
 
 
 def hedged(view: View, one: Seen) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
+from itertools import groupby, pairwise
 
 __all__ = ["SIDE", "Measure", "Number", "Side", "implied_in", "is_measure", "measures_of", "numbers_of", "sides_of"]
 
@@ -22,7 +23,7 @@ _COUNTS = {
 _COUNT = f"(?:{'|'.join(_COUNTS)})"
 _NUMBER = re.compile(
     r"(?<![\d.])(?P<digits>(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?)"
-    rf"|\b(?=[zotfsenhp])(?P<words>(?:point\s+)?{_COUNT}(?:[\s-]+(?:and\s+|(?:point|\.)\s+)?{_COUNT})*)\b",
+    rf"|\b(?=[zotfsenhp])(?P<words>(?:point\s+)?{_COUNT}(?:[\s-]+(?:and\s+|(?:point|\.)\s+)?(?:{_COUNT}|oh)(?!\s+times))*)\b",
     re.IGNORECASE,
 )
 _PREFIXES = {"": 1.0, "milli": 1e-3, "m": 1e-3, "micro": 1e-6, "mc": 1e-6, "u": 1e-6, "µ": 1e-6}
@@ -38,18 +39,23 @@ _RATIO = re.compile(r"(?<![\d/])\d{2,3}/\d{2,3}(?![\d/])")
 _PERIOD = r"(?:daily|nightly|weekly|monthly|day|night|morning|evening|week|month)\b"
 _RATE = re.compile(
     rf"""(?<![\w.-])(?:
-      (?P<latin>[btq])\.?i\.?d\b
-    | (?P<nightly>q\.?(?:d|day|hs|am|pm)\b | hs\b | at\ bedtime\b)
+      (?P<latin>[btq])\.?(?:i\.?d|d\.?s)\b | (?P<bd>bd)\b
+    | (?P<nightly>q\.?(?:d|day|hs|am|pm)\b | hs\b | nocte\b | mane\b | at\ bedtime\b)
     | (?P<other>every\ (?:other|second)\ day\b)
     | (?:q\ ?|every\ )(?P<hours>\d{{1,2}}|{"|".join(_SMALL)})\ ?(?:h|hrs?|hours?)\b
-    | (?P<times>[1-9]|once|twice|{"|".join(_SMALL)})(?:\ times)?
-      \ (?:(?:a|per|each|every)\ |(?=daily|\w+ly\b))(?P<of>{_PERIOD})
+    | (?P<times>[1-9]|once|twice|{"|".join(_SMALL)})(?:\ times|x)?
+      (?:/|\ (?:(?:a|per|each|every)\ |(?=daily|\w+ly\b)))(?P<of>{_PERIOD})
     | (?:(?:per|each|every)\ |a\ (?=day)|(?=daily|nightly|weekly|monthly))(?P<each>{_PERIOD})
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
 _ONE = re.compile(r"\b(?:an?|next|last|per|each|every|this)\s(?:\w+\s)?(?:hour|day|week|month|year)\b", re.IGNORECASE)
-_HALF = re.compile(r"\b(?P<whole>\w+)(?P<unit> \w+)? and a half\b", re.IGNORECASE)
+# "An hour and a half", "a couple and a half".
+_AND_A_HALF = frozenset({1.5, 2.5})
+_HALF = re.compile(r"\b(?P<whole>\w+)(?P<unit> \w+)? and (?:a )?half\b", re.IGNORECASE)
+# Words at most of what stands before the point: "one hundred and two point four".
+_WORDS_OF_WHOLE, _DIGITS = 4, 10
+_MINUTES = {"half an hour": 30.0, "quarter of an hour": 15.0}
 _WORDS = re.compile(r"\b(?:a couple|(?P<half>half)|(?P<dozen>dozen))\b", re.IGNORECASE)
 _ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
@@ -57,7 +63,7 @@ _ORDINALS = (
     "twentieth",
 )  # fmt: skip
 _ORDINAL = re.compile(
-    rf"\b(?:(?P<tens>twenty|thirty)[ -])?(?P<one>{'|'.join(_ORDINALS)})\b|\bthirtieth\b", re.IGNORECASE
+    rf"\b(?=[efnst])(?:(?P<tens>twenty|thirty)[ -])?(?P<one>{'|'.join(_ORDINALS)})\b|\bthirtieth\b", re.IGNORECASE
 )
 _SPAN = re.compile(r"[\s-]*(?P<unit>minute|hour|day|week|year)(?:s?|s? and a half)\b", re.IGNORECASE)
 # How many of the next smaller unit make one.
@@ -72,7 +78,12 @@ SIDE = (
     r"|the|is|was|that|this|what|above|below|behind|over|across|around|between|near|next|beside)\b)"
 )
 # "Right" is often no side: "right under the heel".
-_SIDE = re.compile(rf"\b({SIDE})\b((?:(?!\bleft\b|\bright\b)[^.,;:?\n]){{0,48}})", re.IGNORECASE)
+_SIDE = re.compile(
+    rf"\b({SIDE}|(?<![/\w])(?<!\d )(?-i:[LR])(?= [a-z]))\b((?:(?!\bleft\b|\bright\b)[^.,;:?\n]){{0,48}})", re.IGNORECASE
+)
+
+
+_ABBREVIATED = {"L": "left", "R": "right"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +128,26 @@ def _written(match: re.Match[str]) -> frozenset[float]:
 
 
 def _meant(said: str) -> frozenset[float]:
-    whole, point, part = (f" {said} ".replace(" . ", " point ").replace("-", " ")).partition(" point ")
-    counts = [_COUNTS[word] for word in whole.split() if word in _COUNTS]
-    found = _joined(counts) if counts else {0}
-    digits = "".join(str(_COUNTS[word]) for word in part.split() if word in _COUNTS)
-    decimals = {float(f"{value}.{digits}") for value in found} if point else set()
-    return frozenset(decimals | (set(map(float, found)) if counts else set()))
+    """Return all that words may mean; several numbers may follow one another ("eight point nine nine point one")."""
+    words = f" {said} ".replace(" . ", " point ").replace("-", " ").replace(" oh ", " zero ").split()
+    parts = [
+        [_COUNTS[word] for word in group if word in _COUNTS]
+        for point, group in groupby(words, lambda word: word == "point")
+        if not point
+    ]
+    if words[0] == "point":
+        parts.insert(0, [0])
+    found = {float(value) for part in parts if part for value in _joined(part)}
+    for whole, part in pairwise(parts):
+        ends = range(1, len(part) + 1)
+        begins = range(max(0, len(whole) - _WORDS_OF_WHOLE), len(whole))
+        digits = ["".join(map(str, part[:end])) for end in ends]
+        found |= {float(f"{value}.{one}") for at in begins for value in _joined(whole[at:]) for one in digits}
+    counts = parts[-1]
+    if len(counts) > 1 and counts[-1] < _DIGITS and len(parts) == 1:
+        # "Eleven two" may be 11.2.
+        found |= {float(f"{value}.{counts[-1]}") for value in _joined(counts[:-1])}
+    return frozenset(found)
 
 
 def _joined(counts: list[int]) -> set[int]:
@@ -155,9 +180,15 @@ def implied_in(text: str, numbers: Sequence[Number]) -> list[Number]:
     found += [
         _implied(match, 0.5 if match["half"] else 12.0 if match["dozen"] else 2.0) for match in _WORDS.finditer(text)
     ]
-    for match in _HALF.finditer(text) if "and a half" in low else ():
+    for match in _HALF.finditer(text) if "half" in low else ():
         said = numbers_of(f"{match['whole']} {match['unit'] or ''}")
-        found.append(_implied(match, *{value + 0.5 for one in said for value in one.values} or {1.5}))
+        found.append(_implied(match, *{value + 0.5 for one in said for value in one.values} or _AND_A_HALF))
+    found += [
+        _implied(match, minutes)
+        for said, minutes in _MINUTES.items()
+        if said in low
+        for match in re.finditer(said, low)
+    ]
     found += [_implied(match, _place(match)) for match in _ORDINAL.finditer(text)]
     found += [
         _implied(match, float(month))
@@ -200,6 +231,8 @@ def measures_of(text: str, numbers: list[Number]) -> list[Measure]:
 
 def _per_day(match: re.Match[str]) -> float:
     said = {name: value.lower() for name, value in match.groupdict().items() if value}
+    if "bd" in said:
+        return 2.0
     if "latin" in said:
         return {"b": 2.0, "t": 3.0, "q": 4.0}[said["latin"]]
     if "hours" in said:
@@ -226,7 +259,7 @@ def is_measure(text: str, number: Number) -> bool:
 def sides_of(text: str, everyday: Container[str]) -> list[Side]:
     """Return where a text names a side of the body; ``everyday`` words name no part of it."""
     return [
-        Side(match[1].lower(), match.start(), match.end(1), frozenset(parts[:3]))
+        Side(_ABBREVIATED.get(match[1], match[1].lower()), match.start(), match.end(1), frozenset(parts[:3]))
         for match in _SIDE.finditer(text)
         if (parts := [word[:5] for word in re.findall(r"[a-z]{3,}", match[2].lower()) if word not in everyday])
     ]

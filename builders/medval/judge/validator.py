@@ -15,6 +15,7 @@ from builders.medval.judge.check_claims import is_read
 from builders.medval.judge.check_problems import strange_subject
 from builders.medval.judge.checks import CHECKS
 from builders.medval.judge.comparison import Comparison, Finding, read_ahead
+from builders.medval.judge.evidence import tells
 from builders.medval.judge.knowledge import Knowledge
 from builders.medval.judge.tables import judge_weight
 from builders.medval.reading import KEPT_VIEWS
@@ -81,11 +82,12 @@ class RulesValidator:
         found = [finding for check in CHECKS for finding in check(comparison)]
         if strange_subject(comparison, found):
             return Refusal("subject_not_in_input")
-        found = _distinct(found)
+        weak = [finding for finding in found if comparison.is_note and not tells(finding.evidence)]
+        found = _distinct([finding for finding in found if finding not in weak])
         errors = [_error(finding) for finding in found]
         errors.sort(key=lambda error: -error.level)
         level = _level_of(found)
-        if level < UNSAFE_FROM and not is_read(comparison):
+        if level < UNSAFE_FROM and (weak or not is_read(comparison)):
             return Refusal("not_read")
         return Judgement(_reasoning(errors, level), tuple(error.row for error in errors), level)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 
 from builders.medval.judge.plain import forms_of
 from builders.medval.judge.quantities import Measure, Number, implied_in, measures_of, numbers_of
@@ -19,6 +19,7 @@ LONG = 4
 """Letters from which on a word tells something."""
 _STEM = 5
 _PLURAL = re.compile(r"(?:e?s)?\b(?!\w)")
+_WORD = re.compile(r"[a-z][a-z'-]{3,}")
 _RUN = re.compile(r"\w+")
 _END = re.compile(r"\n|[.;] ")
 
@@ -41,24 +42,24 @@ class View(TextView):
         return self.text.lower()
 
     @cached_property
-    def _letters(self) -> tuple[str, list[int]]:
-        """Its letters and digits in lower case, and where each stands."""
-        runs = list(_RUN.finditer(self.lower))
-        places = [place for run in runs for place in range(run.start(), run.end())]
-        return "".join(run.group() for run in runs), places
+    def _letters(self) -> str:
+        """Its letters and digits in lower case."""
+        return "".join(_RUN.findall(self.lower))
 
-    def found(self, letters: str) -> Iterator[int]:
-        """Yield where letters begin among the letters, whatever signs part them."""
-        place = self._letters[0].find(letters)
-        while place >= 0:
-            yield place
-            place = self._letters[0].find(letters, place + 1)
+    @cached_property
+    def _places(self) -> list[int]:
+        """Where each letter stands."""
+        return [*chain.from_iterable(range(*run.span()) for run in _RUN.finditer(self.lower))]
 
-    def is_whole(self, place: int, length: int) -> bool:
-        """Tell whether so many letters from a place on are whole words, but for the end of a plural."""
-        places = self._letters[1]
-        begin, end = places[place], places[place + length - 1] + 1
-        return not self.lower[max(0, begin - 1) : begin].isalnum() and _PLURAL.match(self.lower, end) is not None
+    def has_whole(self, letters: str) -> bool:
+        """Tell whether letters are whole words but for the end of a plural, whatever signs part them."""
+        at = self._letters.find(letters)
+        while at >= 0:
+            begin, end = self._places[at], self._places[at + len(letters) - 1] + 1
+            if not self.lower[max(0, begin - 1) : begin].isalnum() and _PLURAL.match(self.lower, end):
+                return True
+            at = self._letters.find(letters, at + 1)
+        return False
 
     @cached_property
     def spaced(self) -> str:
@@ -86,6 +87,14 @@ class View(TextView):
         found: dict[str, list[str]] = {}
         for word in sorted(self.words):
             found.setdefault(word[:_STEM], []).append(word)
+        return found
+
+    @cached_property
+    def said(self) -> dict[str, list[int]]:
+        """Where words that begin alike stand."""
+        found: dict[str, list[int]] = {}
+        for match in _WORD.finditer(self.lower):
+            found.setdefault(match.group()[:_STEM], []).append(match.start())
         return found
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from builders.medval.judge.quantities import is_measure, measures_of, numbers_of
+from builders.medval.judge.quantities import implied_in, is_measure, measures_of, numbers_of, sides_of
 from tests.builders.medval.rules_world import Engine, item
 
 
@@ -44,6 +44,34 @@ def test_a_text_agrees_with_its_own_numbers(rules: Engine) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "values"),
+    [
+        ("eleven two", {11.2}),
+        ("thirty-seven four", {37.4}),
+        ("one oh two point four", {102.4}),
+        ("one point oh five", {1.05}),
+        ("eight point nine nine point one", {8.9, 9.1}),
+        ("one thirty two over eighty", {132, 80}),
+        ("thirty four times", {30}),
+    ],
+)
+def test_numbers_are_heard_as_people_say_them(said: str, values: set[float]) -> None:
+    assert values <= {value for one in numbers_of(said) for value in one.values}
+
+
+@pytest.mark.parametrize(("said", "value"), [("half an hour", 30), ("one hour and half", 1.5), ("a dozen", 12)])
+def test_what_words_imply_is_a_number_too(said: str, value: float) -> None:
+    assert value in {value for one in implied_in(said, numbers_of(said)) for value in one.values}
+
+
+def test_a_letter_names_a_side_where_a_part_follows() -> None:
+    assert [side.side for side in sides_of("L shin swollen, R knee normal, 8 mmol/L in serum", frozenset({"in"}))] == [
+        "left",
+        "right",
+    ]
+
+
+@pytest.mark.parametrize(
     ("text", "per_day"),
     [
         ("20 mg b.i.d.", 2),
@@ -55,6 +83,10 @@ def test_a_text_agrees_with_its_own_numbers(rules: Engine) -> None:
         ("40 milligrams a day", 1),
         ("at bedtime", 1),
         ("monthly", 1 / 30),
+        ("1 g TDS", 3),
+        ("5 mg bd", 2),
+        ("10 mg nocte", 1),
+        ("5x/day", 5),
     ],
 )
 def test_how_often_is_read_by_its_grammar(text: str, per_day: float) -> None:

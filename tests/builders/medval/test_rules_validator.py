@@ -38,7 +38,6 @@ def test_a_good_reference_is_level_1(rules: Engine, one: Item) -> None:
         ("Continue lisinopril", "Discontinue lisinopril", 3, "incorrect_recommendation"),
         ("denies fever", "reports fever", 3, "detail_misidentification"),
         ("omeprazole 40 mg", "furosemide 40 mg", 3, "fabricated_claim"),
-        ("presents with back pain", "presents with mild back pain", 2, "understating_intensity"),
         ("warfarin 5 mg", "warfarin 50 mg", 4, "detail_misidentification"),
         ("Hypertension", "Hypotension", 4, "detail_misidentification"),
         ("Continue warfarin", "Stop warfarin", 4, "incorrect_recommendation"),
@@ -373,7 +372,7 @@ def test_an_age_that_is_slightly_off_weighs_less_than_another(
 
 @pytest.mark.parametrize(
     "claim",
-    ["Cultures grew Klebsiella pneumoniae.", "A skin biopsy was done.", "He drinks a bottle of vodka each day."],
+    ["Cultures grew Klebsiella pneumoniae.", "A splenectomy was done.", "He has psoriasis."],
 )
 def test_a_sentence_of_which_the_conversation_says_nothing_is_a_claim(rules: Engine, claim: str) -> None:
     judged = rules.judge(ITEMS[0], f"{NOTE}{claim}")
@@ -386,6 +385,8 @@ def test_a_sentence_of_which_the_conversation_says_nothing_is_a_claim(rules: Eng
     [
         "There was no biopsy of the skin.",  # nobody need have asked for what is denied
         "He was married in Boston.",  # everyday words
+        "He drinks a bottle of vodka each day.",  # other words may have meant it
+        "He has mild back pain.",  # how strong something is, is said in many words
         "An appendectomy was done.",  # the conversation may have said "appendix"
     ],
 )

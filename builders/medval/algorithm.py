@@ -184,10 +184,14 @@ def _judged(
 
 
 def _names_all(judgement: Judgement, edits: Sequence[Edit]) -> bool:
-    """Tell whether a quoted error has a word of each edit with a meaning: one that it brought or, if none, took."""
+    """Tell whether a quoted error has a word of each edit with a meaning: one that it brought or, if none, took.
+
+    A number speaks of an edit that brought numbers alone: of another drug the dose is not the error.
+    """
     quoted = {word for error in judgement.errors for word in _words(error["quote"] or "")}
     changed = [(_words(edit.before), _words(edit.after)) for edit in edits if edit.category is not None]
-    return all(((after - before) or (before - after)) & quoted for before, after in changed)
+    telling = [(after - before) or (before - after) for before, after in changed]
+    return all(({word for word in words if word.isalpha()} or words) & quoted for words in telling)
 
 
 def _words(text: str) -> set[str]:

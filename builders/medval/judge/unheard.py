@@ -81,7 +81,8 @@ def _amounts(c: Comparison) -> Iterator[Finding]:
             continue
         kind, rule = ("frequency", "frequency") if one.base == "day" else ("amount", "dose" if drug else "number")
         rule = "critical_dose" if drug and c.knowledge.is_critical(drug.mention) else rule
-        begin = min(drug.mention.begin, one.begin) if drug else one.begin
+        # That of a strange drug is quoted without it: it is another error whether the drug is named.
+        begin = min(drug.mention.begin, one.begin) if drug and drug.family & c.given_families else one.begin
         text = f"the output gives a number that the input nowhere has as {kind}"
         yield quoted(rule, text, c, begin, one.end, f"{kind}, unheard")
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.medval.algorithm import Triple, consistency, levels_of, make_triples, triple_id
-from builders.medval.items import NO_EDIT, Item, Judgement, Output
+from builders.medval.algorithm import Triple, _names_all, consistency, levels_of, make_triples, triple_id
+from builders.medval.items import NO_EDIT, Edit, Item, Judgement, Output
 from builders.texts.origin import Refusal
-from ground.contracts.rows_text import RISK_LEVELS, RiskLevel
+from ground.contracts.rows_text import RISK_LEVELS, MedvalErrorRow, RiskLevel
 from ground.settings import MedvalSettings
 from tests.builders.medval.toy_engine import ToyGenerator, ToyValidator, item
 
@@ -179,6 +179,21 @@ def test_an_output_with_an_error_that_is_not_named_is_no_row() -> None:
     assert all((one.refusal == "judge_perturbed: unnamed_edit") == (one.level > 1) == (not one.kept) for one in made)
     named = make_triples(items, ToyGenerator(), ToyValidator(), MedvalSettings(seed=SEED))
     assert all(one.kept for one in named)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "quote", "named"),
+    [
+        ("tramadol 50 mg", "carvedilol 25 mg", "25 mg", False),
+        ("tramadol 50 mg", "carvedilol 25 mg", "carvedilol", True),
+        ("tramadol 50 mg", "tramadol 500 mg", "500 mg", True),
+        ("no fever, ", "", "no fever", True),
+    ],
+)
+def test_another_dose_does_not_name_another_drug(before: str, after: str, quote: str, named: bool) -> None:
+    edit = Edit("made", "fabricated_claim", before, after, 0, "")
+    error: MedvalErrorRow = {"category": "fabricated_claim", "text": "", "quote": quote, "quoted_from": "output"}
+    assert _names_all(Judgement("", (error,), 3), [edit]) is named
 
 
 def test_triples_do_not_depend_on_what_is_worked_on_together() -> None:

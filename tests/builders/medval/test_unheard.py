@@ -50,6 +50,15 @@ def test_what_nobody_said_is_named_by_its_kind(rules: Engine, before: str, after
     assert set(_kinds(rules, NOTE.replace(before, after))) == {kind}
 
 
+def test_the_amount_of_a_strange_drug_does_not_name_the_drug(rules: Engine) -> None:
+    quotes = []
+    for drug in ("Lisinopril", "Metformin"):
+        note = NOTE.replace("Lisinopril 20 mg", f"{drug} 35 mg")
+        found = unheard(Comparison("dialogue2note", SAID, note, rules.validator.knowledge))
+        quotes += [one.quote for one in found if one.evidence == "amount, unheard"]
+    assert quotes == ["Lisinopril 35 mg", "35 mg"]
+
+
 def test_an_assessment_alone_leaves_out_no_allergy(rules: Engine) -> None:
     assert _kinds(rules, f"ASSESSMENT\n{NOTE.replace('Allergic to penicillin.', '')}") == []
 

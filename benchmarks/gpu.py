@@ -283,7 +283,8 @@ def _alone(name: str, device: str) -> dict[str, Any]:
     import training.corfu.engine_trl  # noqa: F401
     from training.runs.folder import prepare_device
 
-    sys.stdin.readline()
+    if not sys.stdin.readline():
+        raise SystemExit("the run that this part belongs to is over")
     if name != "masks":
         # These compare float32 as it is.
         prepare_device(device)

@@ -29,6 +29,7 @@ from ground.storage.workspace import Workspace
 
 __all__ = ["exchanged", "main"]
 
+SOURCE = "benchmarks.judge_evidence on the developed halves of ACI-Bench and the written visits"
 _TOGETHER = 256
 # Sorts of error with fewer notes tell nothing.
 _FEW = 20
@@ -172,7 +173,9 @@ def _print(alarms: Alarms, found: Alarms) -> None:
             (sum(kind in one for one in told), len(told), sort) for sort, told in found.items() if len(told) >= _FEW
         ]
         best = max(sorts, key=lambda sort: (sort[0] / sort[1], sort))
-        lines.append((kind, best[2], *map(str, best[:2]), str(sum(kind in one for one in said)), str(len(said)), ""))
+        lines.append(
+            (kind, best[2], *map(str, best[:2]), str(sum(kind in one for one in said)), str(len(said)), SOURCE)
+        )
     print("\n".join("\t".join(line) for line in lines))  # noqa: T201
 
 

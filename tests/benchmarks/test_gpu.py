@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,15 @@ def test_steps_on_rows_of_one_text_have_tokens_and_grpo_samples_too(grpo: bool) 
     assert found["tokens_per_second"] == pytest.approx(2 * 200 / found["seconds"])
     assert 0 < found["share_of_matrix_rate"] < 1 and found["peak_bytes"] > 0
     assert ("sampled_tokens_per_second" in found) is grpo
+
+
+def test_a_part_whose_run_is_over_measures_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    with pytest.raises(SystemExit, match="is over"):
+        main(["--one", "masks", "--device", "cpu"])
+    assert capsys.readouterr().out == ""
 
 
 def test_a_small_decoder_learns_with_every_arm(tmp_path: Path) -> None:

@@ -62,9 +62,9 @@ def test_processes_with_a_share_of_all_weights_each_train_as_one_does(
     base: Path, together: Path, tmp_path: Path
 ) -> None:
     alone = train_classifier(small_dataset(base, admissions=3), base, tmp_path / "one", all_weights(split=False))
-    assert losses(json.loads((together / "all-split" / "training.json").read_text())) == pytest.approx(
-        losses(alone), rel=1e-6
-    )
+    record = json.loads((together / "all-split" / "training.json").read_text())
+    assert losses(record) == pytest.approx(losses(alone), rel=1e-6)
+    assert (record["machine"]["gradient_checkpointing"], alone["machine"]["gradient_checkpointing"]) == (True, False)
     same(together / "all-split", tmp_path / "one")
 
 

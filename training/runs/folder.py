@@ -132,6 +132,16 @@ def wait_for_all() -> None:
         torch.distributed.barrier()
 
 
+def any_process(said: bool) -> bool:
+    """Return whether one of the processes that train together says so: what all must do alike is settled by it."""
+    group = torch.distributed
+    if not (group.is_available() and group.is_initialized()):
+        return said
+    told = [said] * group.get_world_size()
+    group.all_gather_object(told, said)
+    return any(told)
+
+
 def model_identity(model: str | Path) -> dict[str, Any]:
     """Return a model's name with its commit on the hub, or the hashes of what describes it where it is a folder."""
     folder = Path(model)
@@ -249,7 +259,8 @@ class Run:
         for checkpointing in self.ways[-1:] if tried else self.ways:
             hardware = self.recompute(checkpointing)
             self.memory = estimate_memory(str(self.model), task, step, lora, hardware, autocast=autocast, **options)
-            if (warning := self.memory.warning(hardware, smaller)) is None:
+            warning = self.memory.warning(hardware, smaller)
+            if not any_process(warning is not None):
                 break
         if not tried:
             self.ways = (checkpointing,)
@@ -298,16 +309,17 @@ class Run:
         copies = 2 * self.optimizer.startswith("adamw_torch") + (n_processes() > 1)
         for checkpointing in self.ways:
             hardware, last = self.recompute(checkpointing), checkpointing is self.ways[-1]
+            fits = False
             try:
                 with memory_errors(self.smaller):
                     most = rehearse(model, self.step, hardware, autocast=self.weights[1], copies=copies)
+                self.memory = replace(self.memory, measured=most)
+                fits = most <= hardware.memory_margin * self.memory.free
             except TrainingError:
                 if last:
                     raise
-            else:
-                self.memory = replace(self.memory, measured=most)
-                if most <= hardware.memory_margin * self.memory.free:
-                    break
+            if last or not any_process(not fits):
+                break
         again = ", computing activations again" if checkpointing else ""
         self.say(f"memory: {most / GIB:.1f} GiB when the largest step was run{again}")
 

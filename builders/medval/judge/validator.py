@@ -82,8 +82,8 @@ class RulesValidator:
         found = [finding for check in CHECKS for finding in check(comparison)]
         if strange_subject(comparison, found):
             return Refusal("subject_not_in_input")
-        weak = [finding for finding in found if comparison.is_note and not tells(finding.evidence)]
-        found = _distinct([finding for finding in found if finding not in weak])
+        telling = [finding for finding in found if not comparison.is_note or tells(finding.evidence)]
+        weak, found = len(telling) < len(found), _distinct(telling)
         errors = [_error(finding) for finding in found]
         errors.sort(key=lambda error: -error.level)
         level = _level_of(found)

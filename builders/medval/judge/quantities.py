@@ -7,7 +7,18 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-__all__ = ["SIDE", "Measure", "Number", "Side", "implied_in", "is_measure", "measures_of", "numbers_of", "sides_of"]
+__all__ = [
+    "SIDE",
+    "Measure",
+    "Number",
+    "Side",
+    "implied_in",
+    "in_smaller_unit",
+    "is_measure",
+    "measures_of",
+    "numbers_of",
+    "sides_of",
+]
 
 _SMALL = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -34,8 +45,8 @@ _UNIT = re.compile(
 )
 # What says of a number in digits that it was measured: an age, a length, a share, a temperature, a pressure.
 _MEASURED = re.compile(r"[ -]year[ -]old|[ -]?(?:[mck]m|mmHg|%|percent|°|[FC]\b|bpm|per minute)", re.IGNORECASE)
-# A blood pressure, not a date.
-_RATIO = re.compile(r"(?<![\d/])\d{2,3}/\d{2,3}(?![\d/])")
+# A blood pressure, not a date, and not "37/40" (weeks) or "14/27" (a score).
+_RATIO = re.compile(r"(?<![\d/])(?P<high>\d{2,3})/(?P<low>\d{2,3})(?![\d/])")
 _PERIOD = r"(?:daily|nightly|weekly|monthly|day|night|morning|evening|week|month)\b"
 _RATE = re.compile(
     rf"""(?<![\w.-])(?:
@@ -43,7 +54,7 @@ _RATE = re.compile(
     | (?P<nightly>q\.?(?:d|day|hs|am|pm)\b | hs\b | nocte\b | mane\b | at\ bedtime\b)
     | (?P<other>every\ (?:other|second)\ day\b)
     | (?:q\ ?|every\ )(?P<hours>\d{{1,2}}|{"|".join(_SMALL)})\ ?(?:h|hrs?|hours?)\b
-    | (?P<times>[1-9]|once|twice|{"|".join(_SMALL)})(?:\ times|x)?
+    | (?P<times>[1-9](?!\ \w+ly)|once|twice|{"|".join(_SMALL)})(?:\ times|x)?
       (?:/|\ (?:(?:a|per|each|every)\ |(?=daily|\w+ly\b)))(?P<of>{_PERIOD})
     | (?:(?:per|each|every)\ |a\ (?=day)|(?=daily|nightly|weekly|monthly))(?P<each>{_PERIOD})
     )""",
@@ -55,8 +66,13 @@ _AND_A_HALF = frozenset({1.5, 2.5})
 _HALF = re.compile(r"\b(?P<whole>\w+)(?P<unit> \w+)? and (?:a )?half\b", re.IGNORECASE)
 # Words at most of what stands before the point: "one hundred and two point four".
 _WORDS_OF_WHOLE, _DIGITS = 4, 10
-_MINUTES = {"half an hour": 30.0, "quarter of an hour": 15.0}
-_WORDS = re.compile(r"\b(?:a couple|(?P<half>half)|(?P<dozen>dozen))\b", re.IGNORECASE)
+_WORDS = re.compile(
+    r"\b(?:(?P<couple>a couple)|(?P<dozen>dozen)|(?P<half>half(?: an?)?)|(?P<quarter>quarter of an?))\b", re.IGNORECASE
+)
+_WORTH = {"couple": 2.0, "dozen": 12.0, "half": 0.5, "quarter": 0.25}
+_HALF_A = re.compile(r"\bhalf an?(?= )", re.IGNORECASE)
+# "Six of ten", "one in three".
+_SHARE = re.compile(rf"\b(?P<part>\d+|{_COUNT}) (?:out of|of|in) (?:every )?(?P<all>\d+|{_COUNT})\b", re.IGNORECASE)
 _ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
     "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
@@ -65,9 +81,9 @@ _ORDINALS = (
 _ORDINAL = re.compile(
     rf"\b(?=[efnst])(?:(?P<tens>twenty|thirty)[ -])?(?P<one>{'|'.join(_ORDINALS)})\b|\bthirtieth\b", re.IGNORECASE
 )
-_SPAN = re.compile(r"[\s-]*(?P<unit>minute|hour|day|week|year)(?:s?|s? and a half)\b", re.IGNORECASE)
+_SPAN = re.compile(r"[\s-]*(?P<unit>minute|hour|day|week|year|stone)(?:s?|s? and a half)\b", re.IGNORECASE)
 # How many of the next smaller unit make one.
-_SMALLER = {"minute": 60, "hour": 60, "day": 24, "week": 7, "year": 12}
+_SMALLER = {"minute": 60, "hour": 60, "day": 24, "week": 7, "year": 12, "stone": 14}
 _FORTNIGHT = re.compile(r"\bfortnight\b", re.IGNORECASE)
 _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
@@ -172,23 +188,17 @@ def _with(value: int, count: int) -> set[int]:
 def implied_in(text: str, numbers: Sequence[Number]) -> list[Number]:
     """Return the numbers that words imply, with their places.
 
-    "A week", "a couple", "two and a half", "the sixteenth", "July"; and times in the next smaller unit, "a minute and a
-    half" as 90.
+    "A week", "a couple", "two and a half", "the sixteenth", "July", "six of ten" in percent; and times and weights in
+    the next smaller unit, "a minute and a half" as 90, "half a stone" as 7.
     """
     low = text.lower()
     found = [_implied(match, 1.0) for match in _ONE.finditer(text)]
-    found += [
-        _implied(match, 0.5 if match["half"] else 12.0 if match["dozen"] else 2.0) for match in _WORDS.finditer(text)
-    ]
+    found += [_implied(match, _WORTH[match.lastgroup or ""]) for match in _WORDS.finditer(text)]
+    shares = ((match, _count(match["part"]), _count(match["all"])) for match in _SHARE.finditer(text))
+    found += [_implied(match, round(100 * part / whole, 1)) for match, part, whole in shares if 0 < part < whole]
     for match in _HALF.finditer(text) if "half" in low else ():
         said = numbers_of(f"{match['whole']} {match['unit'] or ''}")
         found.append(_implied(match, *{value + 0.5 for one in said for value in one.values} or _AND_A_HALF))
-    found += [
-        _implied(match, minutes)
-        for said, minutes in _MINUTES.items()
-        if said in low
-        for match in re.finditer(said, low)
-    ]
     found += [_implied(match, _place(match)) for match in _ORDINAL.finditer(text)]
     found += [
         _implied(match, float(month))
@@ -197,7 +207,7 @@ def implied_in(text: str, numbers: Sequence[Number]) -> list[Number]:
         for match in re.finditer(rf"\b{name}\b", text, re.IGNORECASE)
     ]
     found += [_implied(match, 2.0, 14.0) for match in _FORTNIGHT.finditer(text)]
-    return found + [smaller for one in (*numbers, *found) if (smaller := _in_smaller_unit(text, one))]
+    return found + [smaller for one in (*numbers, *found) if (smaller := in_smaller_unit(text, one))]
 
 
 def _implied(match: re.Match[str], *values: float) -> Number:
@@ -209,7 +219,7 @@ def _place(match: re.Match[str]) -> float:
     return float(tens + _ORDINALS.index(match["one"].lower()) + 1 if match["one"] else 30)
 
 
-def _in_smaller_unit(text: str, one: Number) -> Number | None:
+def in_smaller_unit(text: str, one: Number) -> Number | None:
     """Return a time in the next smaller unit; its unit stands after the number, or within what implies it."""
     match = _SPAN.match(text, one.end) or next(_SPAN.finditer(text, one.begin, one.end), None)
     if match is None:
@@ -220,7 +230,8 @@ def _in_smaller_unit(text: str, one: Number) -> Number | None:
 def measures_of(text: str, numbers: list[Number]) -> list[Measure]:
     """Return the quantities of a text: numbers before a unit, and how often something is done."""
     found = []
-    for number in numbers:
+    halves = (_implied(match, 0.5) for match in _HALF_A.finditer(text))
+    for number in (*numbers, *halves):
         if match := _UNIT.match(text, number.end):
             factor = _PREFIXES[(match["prefix"] or "").lower()] * (1e-3 if match["base"].lower() == "cc" else 1)
             values = frozenset(round(value * factor, 9) for value in number.values)
@@ -245,14 +256,15 @@ def _per_day(match: re.Match[str]) -> float:
 
 
 def _count(word: str) -> float:
-    return float(word) if word.isdigit() else float(_COUNTS.get(word, 2 if word == "twice" else 1))
+    return float(word) if word.isdigit() else float(_COUNTS.get(word.lower(), 2 if word == "twice" else 1))
 
 
 def is_measure(text: str, number: Number) -> bool:
     """Tell whether what stands beside a number in digits says that it was measured."""
     if _MEASURED.match(text, number.end) or _UNIT.match(text, number.end):
         return True
-    pressures = {place for match in _RATIO.finditer(text) for place in range(*match.span())}
+    ratios = (match for match in _RATIO.finditer(text) if int(match["high"]) > int(match["low"]))
+    pressures = {place for match in ratios for place in range(*match.span())}
     return "." in text[number.begin : number.end] or number.begin in pressures
 
 

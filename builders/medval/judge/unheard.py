@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from builders.medval.judge.check_details import slightly_off
 from builders.medval.judge.comparison import Comparison, Finding, quoted
-from builders.medval.judge.quantities import SIDE, Measure, Number, numbers_of, sides_of
+from builders.medval.judge.quantities import SIDE, Measure, Number, in_smaller_unit, numbers_of, sides_of
 from builders.medval.judge.tables import words
 
 __all__ = ["unheard"]
@@ -45,7 +45,7 @@ _OFTEN = re.compile(
     r"|\btwice\b|\bmorning and\b|\b(?:breakfast|am) and\b"
 )
 _SIDE = re.compile(rf"\b(?:{SIDE})\b", re.IGNORECASE)
-_BOTH = re.compile(r"\b(?:both|bilateral|each|either)")
+_BOTH = re.compile(r"\b(?:both|bilateral|each|either|other)")
 _RELATIVE = re.compile(
     r"\b(?:grand|step)?(?P<who>mother|father|brother|sister|son|daughter|wife|husband)s?\b", re.IGNORECASE
 )
@@ -110,7 +110,9 @@ def _numbers(c: Comparison) -> Iterator[Finding]:
     passed = {one.begin for one in c.made.measures}
     passed |= {at for one in c.made.seen for at in range(one.mention.begin, one.mention.end)}
     for one in c.made.numbers:
-        if one.begin in passed or one.values & c.given.values or _is_share(c, one):
+        smaller = in_smaller_unit(c.output, one)
+        values = one.values | (smaller.values if smaller else frozenset())
+        if one.begin in passed or values & c.given.values or _is_share(c, one):
             continue
         kind, (begin, end) = _kind(c, one)
         if kind:
@@ -166,7 +168,9 @@ def _allergies(c: Comparison) -> Iterator[Finding]:
     if _ALLERGY.search(c.output) or _EXCERPT.match(c.output):
         return
     for one in c.given.drugs():
-        near = c.input[max(0, one.mention.begin - _BESIDE) : one.mention.end + _BESIDE]
+        # A question after it is about others.
+        after = re.split(r"[.?!\n]", c.input[one.mention.end : one.mention.end + _BESIDE])[0]
+        near = c.input[max(0, one.mention.begin - _BESIDE) : one.mention.end] + after
         if _ALLERGIC.search(near) and not _NO_ALLERGY.search(near) and not one.family & c.made_families:
             text = "the output leaves out an allergy that the input names"
             yield Finding("lost_allergy", text, one.mention.text, "input", "allergy, left out")

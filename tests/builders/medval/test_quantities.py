@@ -28,7 +28,13 @@ def test_a_number_is_whole_and_may_be_measured(text: str, values: set[float], me
 
 @pytest.mark.parametrize(
     ("text", "base", "value"),
-    [("500 mg", "g", 0.5), ("0.5 grams", "g", 0.5), ("250 mcg", "g", 0.00025), ("10 units", "unit", 10)],
+    [
+        ("500 mg", "g", 0.5),
+        ("0.5 grams", "g", 0.5),
+        ("half a milligram", "g", 0.0005),
+        ("250 mcg", "g", 0.00025),
+        ("10 units", "unit", 10),
+    ],
 )
 def test_a_quantity_is_one_in_any_unit(text: str, base: str, value: float) -> None:
     (found,) = measures_of(text, numbers_of(text))
@@ -59,7 +65,18 @@ def test_numbers_are_heard_as_people_say_them(said: str, values: set[float]) -> 
     assert values <= {value for one in numbers_of(said) for value in one.values}
 
 
-@pytest.mark.parametrize(("said", "value"), [("half an hour", 30), ("one hour and half", 1.5), ("a dozen", 12)])
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("half an hour", 30),
+        ("a quarter of an hour", 15),
+        ("one hour and half", 1.5),
+        ("a dozen", 12),
+        ("half a stone", 7),
+        ("it works in six out of ten", 60),
+        ("one in four", 25),
+    ],
+)
 def test_what_words_imply_is_a_number_too(said: str, value: float) -> None:
     assert value in {value for one in implied_in(said, numbers_of(said)) for value in one.values}
 
@@ -87,10 +104,18 @@ def test_a_letter_names_a_side_where_a_part_follows() -> None:
         ("5 mg bd", 2),
         ("10 mg nocte", 1),
         ("5x/day", 5),
+        ("finasteride 5 daily", 1),
     ],
 )
 def test_how_often_is_read_by_its_grammar(text: str, per_day: float) -> None:
     assert [one.values for one in measures_of(text, numbers_of(text)) if one.base == "day"] == [{per_day}]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_pressure"), [("BP 132/80", True), ("37/40 pregnant", False), ("PHQ-9 14/27", False)]
+)
+def test_the_upper_pressure_is_the_higher(text: str, is_pressure: bool) -> None:
+    assert is_measure(text, numbers_of(text)[-1]) is is_pressure
 
 
 @pytest.mark.parametrize(

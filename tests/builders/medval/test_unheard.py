@@ -63,6 +63,21 @@ def test_an_assessment_alone_leaves_out_no_allergy(rules: Engine) -> None:
     assert _kinds(rules, f"ASSESSMENT\n{NOTE.replace('Allergic to penicillin.', '')}") == []
 
 
+@pytest.mark.parametrize(
+    ("said", "note", "kind"),
+    [
+        ("wait thirty to sixty minutes before coffee", "Wait 1 hour before coffee.", "time, unheard"),
+        ("last year it was the other foot, not the right one", "Previously the left foot.", "side, unheard"),
+        ("i take omeprazole . \n[doctor] any allergies ?\n[patient] plasters", "Dyspepsia.", "allergy, left out"),
+    ],
+)
+def test_what_is_said_in_another_unit_or_of_another_thing_is_no_evidence(
+    rules: Engine, said: str, note: str, kind: str
+) -> None:
+    compared = Comparison("dialogue2note", f"[doctor] hello\n[patient] {said}", note, rules.validator.knowledge)
+    assert kind not in {one.evidence for one in unheard(compared)}
+
+
 def test_evidence_that_faithful_notes_give_too_is_no_error(rules: Engine) -> None:
     assert not tells("grade, another")
     assert not tells("a kind that was never measured")

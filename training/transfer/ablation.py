@@ -22,7 +22,8 @@ import polars as pl
 
 from evaluation.datasets import TextDataset
 from evaluation.markdown import percent_cell
-from evaluation.numbers import evaluate_predictions, trained_in_paper
+from evaluation.numbers import trained_in_paper
+from evaluation.report import evaluate_text
 from ground.errors import OntogroundError, UsageError
 from ground.flow.manifest import to_json
 from ground.markdown import markdown_table
@@ -147,7 +148,7 @@ def ablate(
 def _judged(model: str, folder: Path, reference: Path, settings: GenerationSettings) -> dict[str, Any]:
     file = folder / "predictions-test.parquet"
     generate_medval(reference, model, file, settings)
-    numbers = evaluate_predictions("medval", file, reference)
+    (numbers,) = evaluate_text("medval", TextDataset.open(reference, "medval"), [file])["runs"]
     return {
         **numbers["over_tasks"],
         "by_task": {task: one["macro_f1"] for task, one in numbers["by_task"].items()},

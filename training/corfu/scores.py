@@ -31,7 +31,7 @@ from training.packing.plan import Item
 from training.packing.rows import encode_admissions, read_items
 from training.packing.shared import SharedPolicy
 from training.packing.tokens import EncodedTexts, Truncation, encode_statements, special_token
-from training.runs.models import load_config, load_model, load_tokenizer, quiet, usable_length
+from training.runs.models import load_config, load_model, load_tokenizer, name_of, quiet, usable_length
 from training.runs.settings import CorfuSettings
 
 __all__ = ["label_continuations", "score_quadrants", "scored_data"]
@@ -113,5 +113,4 @@ def score_quadrants(
             found = read_items(SharedPolicy(policy), data, budget, advance=advance)
     with_label, alone = found.split(len(QUADRANTS), dim=1)
     scores = (with_label - alone if calibrated else with_label).log_softmax(-1).exp()
-    name = name or (Path(model).resolve().name if Path(model).is_dir() else str(model))
-    return predicted(rows["id"].to_list(), scores, name, settings.seed)
+    return predicted(rows["id"].to_list(), scores, name or name_of(model), settings.seed)

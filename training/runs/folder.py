@@ -37,6 +37,7 @@ from training.runs.models import (
     implementation_of,
     load_model,
     lora_of,
+    name_of,
     quiet,
     trained_weights,
 )
@@ -146,9 +147,9 @@ def model_identity(model: str | Path) -> dict[str, Any]:
     """Return a model's name with its commit on the hub, or the hashes of what describes it where it is a folder."""
     folder = Path(model)
     if not folder.is_dir():
-        return {"name": str(model), "commit": hub_commit(model)}
+        return {"name": name_of(model), "commit": hub_commit(model)}
     files = {name: sha256_of(folder / name) for name in IDENTITY_FILES if (folder / name).is_file()}
-    return {"name": folder.resolve().name, "sha256": files}
+    return {"name": name_of(model), "sha256": files}
 
 
 def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, Any] | None:
@@ -346,7 +347,7 @@ class Run:
         record = {
             **self.plan,
             "licence_tier": self.plan["dataset"]["licence_tier"],
-            "base_model": Path(name).resolve().name if Path(name).is_dir() else name,
+            "base_model": name_of(name),
             "base_commit": hub_commit(name),
             "seed": self.settings.seed,
             "parameters": {

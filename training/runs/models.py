@@ -37,6 +37,7 @@ __all__ = [
     "load_model",
     "load_tokenizer",
     "lora_of",
+    "name_of",
     "precision_of",
     "quiet",
     "refuse_adapter",
@@ -48,7 +49,6 @@ __all__ = [
 ]
 
 Task = Literal["causal", "quadrants"]
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float64": torch.float64}
 FLASH = ("flash_attention_2", "flash_attention_3")
 ADAPTER = "adapter_config.json"
 HEAD = "score"
@@ -101,7 +101,7 @@ def device_of(hardware: HardwareSettings) -> str:
 def precision_of(hardware: HardwareSettings) -> torch.dtype:
     """Return the precision of the weights: bfloat16 on a GPU that has it, else float32, unless it is set."""
     if hardware.precision != "auto":
-        return PRECISIONS[hardware.precision]
+        return getattr(torch, hardware.precision)  # type: ignore[no-any-return]
     return torch.bfloat16 if device_of(hardware) == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
 
 
@@ -201,6 +201,11 @@ def lora_of(model: str | Path, asked: LoraSettings) -> LoraSettings:
         dropout=found.lora_dropout,
         target_modules=(names,) if isinstance(names, str) else tuple(sorted(names)),
     )
+
+
+def name_of(model: str | Path) -> str:
+    """Return what a model is called: its folder's name, or the hub's."""
+    return Path(model).resolve().name if Path(model).is_dir() else str(model)
 
 
 def _base_name(model: str | Path) -> str:

@@ -26,7 +26,7 @@ with quiet():
     # What it imports says what it lacks on a CPU.
     from trl import SFTConfig, SFTTrainer
 
-__all__ = ["train_medhal", "train_medval", "train_texts"]
+__all__ = ["train_texts"]
 
 SHORT_OF_MEMORY = (
     "lower per_device_batch_size (batch_size may stay), then max_length; hardware.gradient_checkpointing saves memory, "
@@ -40,7 +40,7 @@ def train_texts(
     dataset_dir: Path,
     model: str,
     out_dir: Path,
-    settings: MedhalSettings | MedvalSettings | None = None,
+    settings: MedhalSettings | MedvalSettings,
     *,
     resume: bool = False,
     callbacks: Sequence[Any] = (),
@@ -59,7 +59,6 @@ def train_texts(
         out_dir: the run folder; ``settings``, ``resume``, ``say``, result and errors as of `open_run`.
         callbacks: further transformers ``TrainerCallback`` objects, such as one that shows progress.
     """
-    settings = settings or (MedhalSettings() if kind == "medhal" else MedvalSettings())
     dataset = TextDataset.open(dataset_dir, kind)
     tasks = resolve_tasks(settings.tasks, kind)
     own: dict[str, Any] = {"resume": resume, "say": say, "engine": "trl SFTTrainer"}
@@ -104,10 +103,6 @@ def train_texts(
             **trained,
         }
         return run.finish(trainer.model, found, partial(save_model, trainer.model, tokenizer))
-
-
-train_medhal = partial(train_texts, "medhal")
-train_medval = partial(train_texts, "medval")
 
 
 def _arguments(settings: SftSettings) -> dict[str, Any]:

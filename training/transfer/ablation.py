@@ -29,9 +29,10 @@ from ground.flow.manifest import to_json
 from ground.markdown import markdown_table
 from ground.settings import Section, parse_settings, read_toml
 from ground.storage.files import write_text
+from training.runs.models import name_of
 from training.runs.settings import MedvalSettings
-from training.sft.generate import GenerationSettings, generate_medval
-from training.sft.train import train_medval
+from training.sft.generate import GenerationSettings, generate
+from training.sft.train import train_texts
 
 __all__ = ["TAUS", "Cell", "ablate", "ablation_table", "plan_cells"]
 
@@ -131,11 +132,11 @@ def ablate(
         rows = TextDataset.open(cell.dataset, "medval")
         counts = {name: rows.count("train", tasks, tau) for name, tau in (("rows", 0.0), ("kept", cell.tau))}
         own = settings.model_copy(update={"tasks": tuple(tasks), "min_consistency": cell.tau})
-        train_medval(cell.dataset, model, cell.folder / "run", own, resume=True)
+        train_texts("medval", cell.dataset, model, cell.folder / "run", own, resume=True)
         judged = _judged(str(cell.folder / "run"), cell.folder / "run", reference, answers)
         found.append({"cell": cell.name, "teacher": cell.teacher, "tau": cell.tau, **counts, **judged})
     result = {
-        "model": Path(model).name,
+        "model": name_of(model),
         "train_tasks": list(tasks),
         "training": settings.model_dump(mode="json", by_alias=True),
         "cells": found,
@@ -147,7 +148,7 @@ def ablate(
 
 def _judged(model: str, folder: Path, reference: Path, settings: GenerationSettings) -> dict[str, Any]:
     file = folder / "predictions-test.parquet"
-    generate_medval(reference, model, file, settings)
+    generate("medval", reference, model, file, settings)
     (numbers,) = evaluate_text("medval", TextDataset.open(reference, "medval"), [file])["runs"]
     return {
         **numbers["over_tasks"],

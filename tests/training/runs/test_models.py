@@ -22,7 +22,7 @@ from training.runs.settings import (
     LoraSettings,
     MedhalSettings,
 )
-from training.sft.train import train_medhal
+from training.sft.train import train_texts
 
 CPU = HardwareSettings(device="cpu")
 NF4 = HardwareSettings(device="cpu", quantize="nf4")
@@ -41,7 +41,7 @@ def test_4_bit_weights_without_an_adapter_are_refused_by_every_verb(experts: Pat
     runs = (
         lambda out: train_classifier(toy_dataset(), experts, out, ClassifierSettings(**whole)),
         lambda out: train_corfu(toy_dataset(), experts, out, CorfuSettings(**whole)),
-        lambda out: train_medhal(data, str(experts), out, MedhalSettings(**whole)),
+        lambda out: train_texts("medhal", data, str(experts), out, MedhalSettings(**whole)),
     )
     for run in runs:
         with pytest.raises(UsageError, match="4-bit weights cannot be trained without an adapter"):
@@ -101,10 +101,10 @@ def test_a_run_of_all_weights_of_a_detector_goes_on_with_its_experts(experts: Pa
         lora=LoraSettings(r=0),
         hardware=HardwareSettings(device="cpu", save_steps=1),
     )
-    train_medhal(data, str(experts), tmp_path / "whole", settings)
+    train_texts("medhal", data, str(experts), tmp_path / "whole", settings)
     with pytest.raises(KeyboardInterrupt):
-        train_medhal(data, str(experts), tmp_path / "run", settings, callbacks=[StopAt(2)])
-    train_medhal(data, str(experts), tmp_path / "run", settings, resume=True)
+        train_texts("medhal", data, str(experts), tmp_path / "run", settings, callbacks=[StopAt(2)])
+    train_texts("medhal", data, str(experts), tmp_path / "run", settings, resume=True)
     whole, run = (load_model(tmp_path / name, "causal", CPU) for name in ("whole", "run"))
     for (name, ours), theirs in zip(run.named_parameters(), whole.parameters(), strict=True):
         assert torch.equal(ours, theirs), name

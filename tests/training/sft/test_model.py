@@ -14,8 +14,8 @@ from training.runs.models import device_of, precision_of
 from training.runs.resuming import choose_optimizer
 from training.runs.settings import HardwareSettings, MedhalSettings, MedvalSettings
 from training.runs.texts import rows_length, texts_attention
-from training.sft.generate import GenerationSettings, generate_medhal
-from training.sft.train import train_medhal
+from training.sft.generate import GenerationSettings, generate
+from training.sft.train import train_texts
 
 
 def test_an_optimizer_of_cuda_is_replaced_on_a_cpu_and_that_is_said() -> None:
@@ -72,13 +72,14 @@ def test_an_adapter_on_4_bit_weights_trains_in_float32_and_answers(tmp_path: Pat
             "hardware": {"device": "cpu", "quantize": "nf4"},
         }
     )
-    record = train_medhal(data, str(base), tmp_path / "run", settings)
+    record = train_texts("medhal", data, str(base), tmp_path / "run", settings)
     assert record["machine"]["quantize"] == "nf4"
     assert record["machine"]["trained_weights"] == "float32"
     weights = load_file(tmp_path / "run" / "adapter_model.safetensors")
     assert {weight.dtype for weight in weights.values()} == {torch.float32}
     assert all(weight.abs().max() > 0 for name, weight in weights.items() if "lora_B" in name)
-    answers = generate_medhal(
+    answers = generate(
+        "medhal",
         data,
         str(tmp_path / "run"),
         tmp_path / "p.parquet",

@@ -31,7 +31,6 @@ from training.runs.models import (
     base_of,
     compile_layers,
     device_of,
-    dropout_note,
     has_experts,
     hub_commit,
     implementation_of,
@@ -329,7 +328,9 @@ class Run:
         seed, hardware = self.settings.seed, self.weights[0]
         with memory_errors("set hardware.quantize = 'nf4', or choose a smaller base model"):
             loaded = load_model(self.model, task, hardware, lora=lora, seed=seed, attention=attention, trainable=True)
-        if lora is not None and (note := dropout_note(loaded, lora)):
+        asked = self.settings.lora
+        if asked.r > 0 and asked.dropout and has_experts(loaded):
+            note = f"lora.dropout is 0, not {asked.dropout:g}: PEFT has none for experts stacked in one parameter"
             self.notes.append(note)
             self.say(note)
         return loaded

@@ -28,7 +28,6 @@ __all__ = [
     "checkpoint_activations",
     "compile_layers",
     "device_of",
-    "dropout_note",
     "evaluating",
     "has_experts",
     "hub_commit",
@@ -300,15 +299,6 @@ def adapter_config(model: Any, task: Task, lora: LoraSettings) -> Any:
     return LoraConfig(
         task_type=_peft_kind(task), r=lora.r, lora_alpha=lora.alpha, lora_dropout=dropout, target_modules=target
     )
-
-
-def dropout_note(model: Any, lora: LoraSettings) -> str | None:
-    """Say where a model's new adapter has another dropout than was asked for, None where it has that."""
-    (adapter,) = getattr(model, "peft_config", {"": lora}).values()
-    used = getattr(adapter, "lora_dropout", lora.dropout)
-    if used == lora.dropout:
-        return None
-    return f"lora.dropout is {used:g}, not {lora.dropout:g}: PEFT has none for experts stacked in one parameter"
 
 
 def add_adapter(model: Any, task: Task, lora: LoraSettings) -> Any:

@@ -16,7 +16,6 @@ from training.runs.models import (
     adapter_config,
     base_of,
     device_of,
-    dropout_note,
     load_config,
     precision_of,
     usable_length,
@@ -105,8 +104,7 @@ def build_trainer(kind: Any, config: Any, run: Run, arguments: Mapping[str, Any]
         if weight.requires_grad and weight.dtype == torch.bfloat16:
             weight.data = weight.data.float()
     run.weights = (run.weights[0], bool(args.bf16))
-    dropout = dropout_note(trainer.model, lora)
-    run.notes += [*notes, *([dropout] if dropout else [])]
+    run.notes += notes
     return trainer
 
 

@@ -100,10 +100,12 @@ class Generator:
 
         Raises:
             InputError: it cannot be loaded.
-            UsageError: the settings leave no room for a prompt, or ask for a device that is not there.
+            UsageError: settings or model leave no room for a prompt, or a device is asked for that is not there.
         """
-        if settings.max_new_tokens >= settings.max_length:
-            raise UsageError("max_new_tokens leaves no room for a prompt", expected="less than max_length")
+        length, _ = rows_length(name, settings.max_length)
+        if settings.max_new_tokens >= length:
+            what, found = "max_new_tokens leaves no room for a prompt", f"{settings.max_new_tokens:,}"
+            raise UsageError(what, found=found, expected=f"less than {length:,} (max_length, the model's positions)")
         attention = texts_attention(settings.hardware)[0]
         with quiet():
             model = load_model(name, "causal", settings.hardware, attention=attention).eval()
@@ -113,7 +115,7 @@ class Generator:
             model=model,
             tokenizer=load_tokenizer(name),
             settings=settings,
-            max_length=rows_length(name, settings.max_length)[0],
+            max_length=length,
         )
 
     def predictions(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

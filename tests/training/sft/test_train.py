@@ -17,6 +17,7 @@ from evaluation.numbers import metrics_of_rows
 from ground.contracts.rows_text import MedhalRow
 from ground.errors import InputError, TrainingError, UsageError
 from ground.lm.sampling import Said, answers
+from ground.lm.tiny import tiny_decoder
 from tests.training.sft.cases import (
     DRUGS,
     medhal_dataset,
@@ -25,6 +26,7 @@ from tests.training.sft.cases import (
     medval_rows,
     tiny_model,
 )
+from training.runs.models import load_tokenizer
 from training.runs.settings import MedhalSettings, MedvalSettings
 from training.sft.encoding import encode_prompt
 from training.sft.generate import GenerationSettings, Generator, generate
@@ -227,6 +229,11 @@ def test_a_prompt_without_room_for_an_answer_is_counted_and_not_cut(tmp_path: Pa
         generate(
             "medhal", data, str(model), tmp_path / "p.parquet", GenerationSettings(max_new_tokens=99, max_length=99)
         )
+    # A model of few positions has less room than was asked for: no row of it would be answered.
+    short = tiny_decoder("llama", load_tokenizer(model), tmp_path / "short", positions=64)
+    with pytest.raises(UsageError, match="no room") as refused:
+        generate("medhal", data, str(short), tmp_path / "p.parquet", GenerationSettings(max_new_tokens=64))
+    assert "less than 64" in str(refused.value)
     with pytest.raises(InputError, match="no row to answer"):
         generate("medhal", data, str(model), tmp_path / "q.parquet", settings, split="validation")
     assert not (tmp_path / "q.parquet").exists()

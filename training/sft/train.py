@@ -7,7 +7,6 @@ run goes on, ``checkpoints/`` holds what a resumed run needs; it is removed when
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -69,10 +68,9 @@ def train_texts(
         tokenizer = load_tokenizer(model)
         max_length, shorter = rows_length(model, settings.max_length)
         run.notes += [shorter] if shorter else []
-        task, by_task = TASKS[kind], Counter[str]()
         least = getattr(settings, "min_consistency", None)
         chosen = dataset.rows("train", tasks, least)
-        rows, counts = encode_rows(chosen, tokenizer, task.prompt, task.answer, max_length, by_task=by_task)
+        rows, counts, by_task = encode_rows(chosen, tokenizer, TASKS[kind], max_length)
         longest = counts["longest"]
         estimate_texts(run, settings.per_device_batch_size, longest, longest, SHORT_OF_MEMORY)
         last = last_checkpoint(run.checkpoints) if resume else None

@@ -21,7 +21,7 @@ from ground.errors import InputError
 from ground.reliability import alpha_draws, ordinal_distance
 from ground.resampling import FEWEST_CLUSTERS, resampled
 
-__all__ = ["ensemble", "experts_part", "majority", "require_rated_rows"]
+__all__ = ["ENSEMBLE", "ensemble", "experts_part", "majority", "require_rated_rows"]
 
 ENSEMBLE = "ensemble"
 """Name of the run that the others make together."""

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from evaluation import figures
-from evaluation.agreement import ensemble, experts_part, require_rated_rows
+from evaluation.agreement import ENSEMBLE, ensemble, experts_part, require_rated_rows
 from evaluation.baselines import BASELINES, baseline_predictions
 from evaluation.comparisons import FEW_DISCORDANT, compare
 from evaluation.datasets import Kind, MedievalDataset, Split, TextDataset
@@ -85,7 +85,7 @@ def evaluate_quadrants(
     whole = quadrant_rows(dataset, split, split_column)
     read = read_runs(whole.frame, predictions, "quadrants", missing)
     table = baseline_predictions(dataset, split, split_column) if baselines else None
-    shortcuts = [] if table is None else _baseline_runs(whole, table, {run.model for _, run in read})
+    shortcuts = [] if table is None else _baseline_runs(whole, table, [run for _, run in read])
     reference, runs = _common(whole, [*(run for _, run in read), *shortcuts], missing)
     counted = counted_of(reference, runs)
     models = grouped(runs, counted)
@@ -154,6 +154,7 @@ def evaluate_text(
     read = [run for _, run in read_runs(whole.frame, predictions, kind, missing)]
     reference, runs = _common(whole, read, missing)
     if with_ensemble and len(runs) > 1:
+        _refuse_names(runs, ENSEMBLE)
         runs.append(ensemble(runs, reference.classes))
     classes, labels = reference.classes, labels_of(runs)
     counted = counted_of(reference, runs)
@@ -204,11 +205,15 @@ def _common(reference: Reference, runs: Sequence[Answers], missing: Missing) -> 
     return reference.keep(kept), [run.keep(kept) for run in runs]
 
 
-def _baseline_runs(reference: Reference, table: pl.DataFrame, names: set[str]) -> list[Answers]:
-    if taken := sorted(names & set(BASELINES)):
-        raise InputError(
-            "a model has the name of a baseline", found=", ".join(taken), expected="another name", do="rename the model"
-        )
+def _refuse_names(runs: Sequence[Answers], *taken: str) -> None:
+    """Refuse models that are called as a report calls what it adds itself: their numbers would be taken for one's."""
+    if found := sorted({run.model for run in runs}.intersection(taken)):
+        what = "a model has the name of a baseline, or of the ensemble"
+        raise InputError(what, found=", ".join(found), expected="another name", do="rename the model")
+
+
+def _baseline_runs(reference: Reference, table: pl.DataFrame, read: Sequence[Answers]) -> list[Answers]:
+    _refuse_names(read, *BASELINES)
     joined = join_predictions(reference.frame, table, source="baselines")
     runs = {run.model: replace(run, kind="baseline") for run in joined}
     return [runs[name] for name in BASELINES]

@@ -159,6 +159,9 @@ def test_what_cannot_be_evaluated_is_refused_and_nothing_is_written(tmp_path: Pa
         evaluate_text("medval", dataset, [], tmp_path / "report")
     with pytest.raises(InputError, match="the same model and seed"):
         evaluate_text("medval", dataset, [file, twin], tmp_path / "report")
+    named = world.answers(tmp_path / "c.parquet", rows, "risk_level", LEVELS, 0.7, "ensemble")
+    with pytest.raises(InputError, match="the name of a baseline, or of the ensemble"):
+        evaluate_text("medval", dataset, [file, named], tmp_path / "report", with_ensemble=True)
     with pytest.raises(InputError, match="the validation split is empty"):
         evaluate_text("medval", dataset, [file], tmp_path / "report", split="validation")
     strange = world.experts(rows).with_columns(id=pl.lit("elsewhere"))

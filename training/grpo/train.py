@@ -27,16 +27,18 @@ from training.grpo.evaluate import accuracies, grade_sets, respond
 from training.grpo.rows import Row, encode, messages, order_sha256, planned_order, system_prompt
 from training.runs.folder import Run, open_run, passes_of
 from training.runs.models import (
+    load_config,
     load_model,
     load_tokenizer,
     quiet,
     refuse_adapter,
     save_model,
     trained_weights,
+    usable_length,
 )
 from training.runs.settings import GrpoSettings
 from training.runs.sharding import SplitTrainer, split_weights, whole_weights
-from training.runs.texts import build_trainer, estimate_texts, rows_length, run_texts, texts_attention
+from training.runs.texts import build_trainer, estimate_texts, run_texts, texts_attention
 
 with quiet():
     # What it imports says what it lacks on a CPU.
@@ -140,7 +142,8 @@ def evaluate_base(arm: Arm, model_name: str, settings: GrpoSettings) -> pl.DataF
 
 def _within(model_name: str, settings: GrpoSettings) -> GrpoSettings:
     """Return settings with which a prompt and its response have no more tokens than the model has positions."""
-    length, _ = rows_length(model_name, settings.max_prompt_tokens + settings.max_new_tokens)
+    wanted = settings.max_prompt_tokens + settings.max_new_tokens
+    length = usable_length(load_config(model_name), wanted)
     return settings.model_copy(update={"max_prompt_tokens": length - settings.max_new_tokens})
 
 

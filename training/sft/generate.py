@@ -18,9 +18,9 @@ from ground.errors import InputError, UsageError
 from ground.lm.sampling import BATCHING, Batching, answers
 from ground.progress import progress
 from ground.settings import Section
-from training.runs.models import load_model, load_tokenizer, name_of, quiet
+from training.runs.models import load_config, load_model, load_tokenizer, name_of, quiet, usable_length
 from training.runs.settings import HardwareSettings
-from training.runs.texts import rows_length, texts_attention
+from training.runs.texts import texts_attention
 from training.sft.encoding import TASKS, SftTask, encode_prompt
 
 __all__ = [
@@ -102,7 +102,7 @@ class Generator:
             InputError: it cannot be loaded.
             UsageError: settings or model leave no room for a prompt, or a device is asked for that is not there.
         """
-        length, _ = rows_length(name, settings.max_length)
+        length = usable_length(load_config(name), settings.max_length)
         if settings.max_new_tokens >= length:
             what, found = "max_new_tokens leaves no room for a prompt", f"{settings.max_new_tokens:,}"
             raise UsageError(what, found=found, expected=f"less than {length:,} (max_length, the model's positions)")

@@ -15,10 +15,10 @@ from typing import Any
 from evaluation.datasets import Kind, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
 from training.runs.folder import open_run, passes_of
-from training.runs.models import load_tokenizer, quiet, refuse_adapter, save_model
+from training.runs.models import load_config, load_tokenizer, quiet, refuse_adapter, save_model, usable_length
 from training.runs.resuming import last_checkpoint
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
-from training.runs.texts import build_trainer, estimate_texts, rows_length, run_texts
+from training.runs.texts import build_trainer, estimate_texts, run_texts
 from training.sft.encoding import TASKS, encode_rows
 
 with quiet():
@@ -66,11 +66,12 @@ def train_texts(
             return run.whole
         refuse_adapter(model)
         tokenizer = load_tokenizer(model)
-        max_length, shorter = rows_length(model, settings.max_length)
-        run.notes += [shorter] if shorter else []
+        asked, length = settings.max_length, usable_length(load_config(model), settings.max_length)
+        if length < asked:
+            run.notes.append(f"the model has {length:,} positions: longer rows are left out (max_length {asked:,})")
         least = getattr(settings, "min_consistency", None)
         chosen = dataset.rows("train", tasks, least)
-        rows, counts, by_task = encode_rows(chosen, tokenizer, TASKS[kind], max_length)
+        rows, counts, by_task = encode_rows(chosen, tokenizer, TASKS[kind], length)
         longest = counts["longest"]
         estimate_texts(run, settings.per_device_batch_size, longest, longest, SHORT_OF_MEMORY)
         last = last_checkpoint(run.checkpoints) if resume else None

@@ -48,12 +48,16 @@ def ablation(
     What was stopped goes on: runs and training steps that are done are kept.
     """
     require_packages(*PACKAGES, "trl", "datasets", "statsmodels")
+    from training.runs.folder import is_main
     from training.transfer.ablation import AblationSettings, ablate, plan_cells
 
     settings = run_settings(AblationSettings, config, overrides or ())
     folder = out or run_folder(options.workspace, "ablation", short_name(model), f"seed{settings.training.seed}")
     judged = reference or options.workspace / "datasets" / "medval"
     result = ablate(plan_cells(of_model, teacher, folder), judged, model, folder, settings, baseline=baseline)
+    # Of several processes that train together one speaks.
+    if not is_main():
+        raise typer.Exit
     return options.result("train ablation", _paint, reference=str(judged), folder=str(folder), **result)
 
 

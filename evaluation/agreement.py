@@ -13,7 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from evaluation.classes import UNSAFE, Classes
-from evaluation.intervals import DIGITS, RESAMPLES, Counted, estimate_of
+from evaluation.intervals import DIGITS, RESAMPLES, SEED, Counted, estimate_of
 from evaluation.predictions import Answers
 from evaluation.rates import rate_estimates, validator_rates
 from evaluation.rows import Reference
@@ -21,7 +21,7 @@ from ground.errors import InputError
 from ground.reliability import alpha_draws, ordinal_distance
 from ground.resampling import FEWEST_CLUSTERS, resampled
 
-__all__ = ["ensemble", "experts_part", "majority", "require_rated_rows"]
+__all__ = ["ENSEMBLE", "ensemble", "experts_part", "majority", "require_rated_rows"]
 
 ENSEMBLE = "ensemble"
 """Name of the run that the others make together."""
@@ -66,25 +66,21 @@ def to_halves(ratings: Codes) -> Codes:
     return np.where(ratings < 0, -1, UNSAFE[np.maximum(ratings, 0)].astype(np.int64))
 
 
-def alpha_estimate(ratings: Codes, k: int, *, resamples: int = RESAMPLES, seed: int = 42) -> dict[str, Any]:
+def alpha_estimate(ratings: Codes, k: int) -> dict[str, Any]:
     """Return Krippendorff's alpha (ordinal) over items with its interval, and the items with two ratings or more.
 
-    Args:
-        ratings: *shape* (m, n), codes, below 0 where missing.
-        k: classes.
-        resamples: of the items.
-        seed: of the resamples.
+    ``ratings`` are codes of k classes, below 0 where missing. *Shape:* (m, n).
     """
     counts = np.stack([(ratings == code).sum(axis=0) for code in range(k)], axis=1)
     # Items with the same ratings are of one kind.
     kinds, sizes = np.unique(counts[counts.sum(axis=1) > 1], axis=0, return_counts=True)
-    drawn = resampled(np.eye(len(kinds)), sizes, resamples, seed)
+    drawn = resampled(np.eye(len(kinds)), sizes, RESAMPLES, SEED)
     value, *draws = alpha_draws(kinds, ordinal_distance, np.vstack([sizes, drawn]))
     items = int(sizes.sum())
     return {"items": items, **estimate_of(float(value), np.array(draws), items)}
 
 
-def non_inferiority(model: Codes, ratings: Codes, *, seed: int = 42) -> dict[str, Any]:
+def non_inferiority(model: Codes, ratings: Codes) -> dict[str, Any]:
     """Ask whether a model is not worse than a single expert, by a paired bootstrap of the items (supplement S2.3).
 
     The reference is the experts' majority, ties to the higher risk. A single expert is one of those who rated the item,
@@ -95,7 +91,6 @@ def non_inferiority(model: Codes, ratings: Codes, *, seed: int = 42) -> dict[str
     Args:
         model: *shape* (n,), 0 to 3, 4 for no answer.
         ratings: *shape* (m, n), codes, below 0 where missing; items with fewer than two ratings are left out.
-        seed: of the resamples.
 
     Returns:
         ``items``, ``model_f1``, ``expert_f1`` (of all experts, an item's sharing its weight), ``difference`` with its
@@ -115,7 +110,7 @@ def non_inferiority(model: Codes, ratings: Codes, *, seed: int = 42) -> dict[str
     tables = np.zeros((len(kinds), 2, LEVELS, LEVELS + 1))
     for who, said in enumerate(kinds.T[1:]):
         tables[np.arange(len(kinds)), who, kinds[:, 0], said] = 1
-    drawn = resampled(tables.reshape(len(kinds), -1), weights, NI_RESAMPLES, seed).reshape(-1, *tables.shape[1:])
+    drawn = resampled(tables.reshape(len(kinds), -1), weights, NI_RESAMPLES, SEED).reshape(-1, *tables.shape[1:])
     both = np.tensordot(weights, tables, axes=1), drawn
     (of_model, of_expert), resamples = (validator_rates(part)["macro_f1"] for part in both)
     difference = np.subtract(*resamples.T)
@@ -136,9 +131,6 @@ def experts_part(
     ratings: pl.DataFrame,
     runs: Sequence[Answers],
     labels: Sequence[str],
-    *,
-    resamples: int,
-    seed: int,
 ) -> dict[str, Any]:
     """Compare experts with each other, with the dataset's labels and with the runs.
 
@@ -148,8 +140,6 @@ def experts_part(
             ``text``), as `evaluation.sheets.read_sheets` returns them.
         runs: the validators' answers, in the order of the rows.
         labels: how the runs are called.
-        resamples: of items or clusters.
-        seed: of the resamples.
 
     Returns:
         ``raters``, ``agreement`` (Krippendorff's alpha of four levels and of safe against unsafe, overall and by task),
@@ -161,7 +151,7 @@ def experts_part(
     part, table = reference.keep(rated), table[:, rated]
     answers = [part.gold, *(run.codes[rated] for run in runs)]
     gold = majority(table, LEVELS)
-    counted = Counted.of(gold, answers, part.clusters, classes=LEVELS, resamples=resamples, seed=seed)
+    counted = Counted.of(gold, answers, part.clusters, classes=LEVELS)
     against = [
         {
             "metrics": rate_estimates("medval", counted, at),
@@ -176,12 +166,11 @@ def experts_part(
             {"rater": name, "rated": int((codes >= 0).sum()), "not_rated": int(said["label"].null_count())}
             for (name, said), codes in zip(own.items(), table, strict=True)
         ],
-        "agreement": _agreement(part, table, resamples, seed),
+        "agreement": _agreement(part, table),
         "labels_against_majority": against[0],
         "runs_against_majority": [{"name": name, **one} for name, one in zip(labels, against[1:], strict=True)],
         "non_inferiority": [
-            {"name": name, **non_inferiority(codes, table, seed=seed)}
-            for name, codes in zip(labels, answers[1:], strict=True)
+            {"name": name, **non_inferiority(codes, table)} for name, codes in zip(labels, answers[1:], strict=True)
         ],
         "categories": _categories(ratings),
     }
@@ -204,14 +193,12 @@ def _codes(reference: Reference, said: pl.DataFrame) -> Codes:
     return joined["label"].cast(pl.Int64).fill_null(0).to_numpy() - 1
 
 
-def _agreement(part: Reference, table: Codes, resamples: int, seed: int) -> dict[str, Any]:
+def _agreement(part: Reference, table: Codes) -> dict[str, Any]:
     tasks, names = part.cuts()["task"]
 
     def of(values: Codes, k: int) -> dict[str, Any]:
-        def alpha(mask: Any) -> dict[str, Any]:
-            return alpha_estimate(values[:, mask], k, resamples=resamples, seed=seed)
-
-        return {"overall": alpha(slice(None)), "by_task": {name: alpha(tasks == at) for at, name in enumerate(names)}}
+        by_task = {name: alpha_estimate(values[:, tasks == at], k) for at, name in enumerate(names)}
+        return {"overall": alpha_estimate(values, k), "by_task": by_task}
 
     return {"four_levels": of(table, LEVELS), "safe_unsafe": of(to_halves(table), 2)}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,7 @@ class Classes:
 
     Attributes:
         kind: which rows.
-        labels: as they stand in rows and prediction files; their places are the codes, the gravest class comes last.
-        names: as they stand in reports.
+        names: as they stand in reports; their places are the codes, the gravest class comes last.
         words: how a label may be written in a prediction file, and its code.
         expected: the same, for messages.
         label: the column of the label.
@@ -35,7 +34,6 @@ class Classes:
     """
 
     kind: Kind
-    labels: tuple[Any, ...]
     names: tuple[str, ...]
     words: Mapping[str, int]
     expected: str
@@ -47,7 +45,7 @@ class Classes:
     @property
     def silent(self) -> int:
         """The code of an answer that cannot be read, and of no answer."""
-        return len(self.labels)
+        return len(self.names)
 
 
 _LEVELS = {f"{level}{decimals}": code for code, level in enumerate(RISK_LEVELS) for decimals in ("", ".0")}
@@ -56,7 +54,6 @@ CLASSES: Mapping[Kind, Classes] = {
     for one in (
         Classes(
             "quadrants",
-            QUADRANTS,
             QUADRANTS,
             {name: code for code, name in enumerate(QUADRANTS)},
             "Q1 to Q4, or empty",
@@ -67,7 +64,6 @@ CLASSES: Mapping[Kind, Classes] = {
         ),
         Classes(
             "medhal",
-            (True, False),
             ("factual", "non-factual"),
             {"true": 0, "false": 1},
             "true, false, or null where no answer could be read",
@@ -78,7 +74,6 @@ CLASSES: Mapping[Kind, Classes] = {
         ),
         Classes(
             "medval",
-            RISK_LEVELS,
             tuple(f"level {level}" for level in RISK_LEVELS),
             _LEVELS,
             "1, 2, 3, 4, or null where no answer could be read",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.intervals import RESAMPLES, estimate_of
+from evaluation.intervals import RESAMPLES, SEED, estimate_of
 from ground.progress import progress
 from ground.resampling import resampled, share
 
@@ -26,9 +26,6 @@ def explanation_metrics(
     explanations: Sequence[str | None],
     both: npt.NDArray[np.bool_],
     clusters: npt.NDArray[np.int64],
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 42,
 ) -> dict[str, Any]:
     """Compare explanations where row and answer both say non-factual and both explain.
 
@@ -40,8 +37,6 @@ def explanation_metrics(
         explanations: *shape* (n,), the model's.
         both: *shape* (n,), whether both say non-factual.
         clusters: *shape* (n,), what is drawn together.
-        resamples: of the clusters.
-        seed: of the resamples.
 
     Returns:
         ``both_non_factual``, ``n`` (compared), and ``bleu``, ``rouge1``, ``rouge2`` with intervals (None where n is 0).
@@ -57,7 +52,7 @@ def explanation_metrics(
     # Drawn from all clusters, of which some have nothing to compare.
     others = len(np.unique(clusters)) - len(groups)
     sizes = np.array([*np.ones(len(groups), np.int64), others])
-    drawn = resampled(np.vstack([by_cluster, np.zeros(sums.shape[1])]), sizes, resamples, seed)
+    drawn = resampled(np.vstack([by_cluster, np.zeros(sums.shape[1])]), sizes, RESAMPLES, SEED)
     points, draws = _metrics(by_cluster.sum(axis=0)[None]), _metrics(drawn)
     return {**result, **{name: estimate_of(points[name][0], draws[name], len(groups)) for name in NAMES}}
 

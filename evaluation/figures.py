@@ -158,30 +158,21 @@ def lambda_figure(points: Sequence[Mapping[str, Any]], path: Path) -> None:
 
 
 def learning_figure(losses: Losses, path: Path) -> None:
-    """Draw the loss over steps: faint as recorded, strong as a running mean; dashed on validation rows.
+    """Draw the loss over steps: faint as recorded, strong as a running mean.
 
     Args:
-        losses: for each run its records, with ``step`` and ``loss`` or ``eval_loss``; other records are passed over.
+        losses: for each run its records, with ``step`` and ``loss``.
         path: of the PNG file.
     """
-
-    def curve(records: Sequence[Mapping[str, Any]], key: str) -> tuple[pl.Series, pl.Series]:
-        kept = [record for record in records if "step" in record and key in record]
-        steps, values = (pl.Series([record[name] for record in kept], dtype=pl.Float64) for name in ("step", key))
-        return steps, values
-
-    words = {"xlabel": "optimizer step", "ylabel": "loss", "title": "Learning curves (dashed: validation)"}
+    words = {"xlabel": "optimizer step", "ylabel": "loss", "title": "Learning curves"}
     with picture(path, 7.6, 4.4, **words) as axes:
         for at, (name, records) in enumerate(losses.items()):
-            style = style_of(at)
-            steps, values = curve(records, "loss")
-            axes.plot(steps, values, color=style["color"], alpha=0.25, linewidth=0.8)
+            steps, values = (pl.Series([one[key] for one in records], dtype=pl.Float64) for key in ("step", "loss"))
+            colour = style_of(at)["color"]
+            axes.plot(steps, values, color=colour, alpha=0.25, linewidth=0.8)
             # Over a twentieth of the run.
             mean = values.rolling_mean(max(1, len(values) // 20), min_samples=1)
-            axes.plot(steps, mean, color=style["color"], linewidth=1.8, label=wrapped(name))
-            steps, values = curve(records, "eval_loss")
-            if len(steps):
-                axes.plot(steps, values, linestyle="--", markersize=4, **style)
+            axes.plot(steps, mean, color=colour, linewidth=1.8, label=wrapped(name))
         axes.set_ylim(bottom=0)
         axes.locator_params(axis="x", integer=True)
 

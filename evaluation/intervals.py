@@ -17,9 +17,10 @@ from scipy.sparse import csr_array, eye_array
 
 from ground.resampling import draws, percentile_interval, resampled, share
 
-__all__ = ["DIGITS", "RESAMPLES", "Counted", "Estimate", "estimate_of"]
+__all__ = ["DIGITS", "RESAMPLES", "SEED", "Counted", "Estimate", "estimate_of"]
 
 RESAMPLES = 1000
+SEED = 42
 DIGITS = 6
 
 Floats = npt.NDArray[np.float64]
@@ -65,7 +66,7 @@ class Counted:
         classes: int,
         cuts: Mapping[str, Codes] | None = None,
         resamples: int = RESAMPLES,
-        seed: int = 42,
+        seed: int = SEED,
         by_row: bool = False,
     ) -> Counted:
         """Count rows and draw the resamples; arrays have *shape* (n,). The order of the rows does not matter.

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,20 +17,18 @@ import polars as pl
 
 from evaluation.classes import Kind
 from evaluation.datasets import Kind as TextKind
-from evaluation.datasets import Split, TextDataset
 from evaluation.explanations import explanation_metrics
-from evaluation.intervals import DIGITS, RESAMPLES, Counted, Estimate, estimate_of
+from evaluation.intervals import DIGITS, Counted, Estimate, estimate_of
 from evaluation.paper import same_measurement
-from evaluation.predictions import Answers, join_predictions, read_predictions
+from evaluation.predictions import Answers, join_predictions
 from evaluation.rates import Draws, calibration_counts, calibration_error, estimates_of, rate_draws, rate_estimates
-from evaluation.rows import Reference, read_reference, reference_of
+from evaluation.rows import Reference, reference_of
 from ground.contracts.taxonomy import medval_tasks
 
 __all__ = [
     "Model",
     "counted_of",
     "estimates",
-    "evaluate_predictions",
     "grouped",
     "labels_of",
     "metrics_of_rows",
@@ -71,7 +68,7 @@ class Model:
     calibration: tuple[Any, ...] = ()
 
 
-def counted_of(reference: Reference, runs: Sequence[Answers], resamples: int, seed: int) -> Counted:
+def counted_of(reference: Reference, runs: Sequence[Answers]) -> Counted:
     """Count the answers of all runs together; what the rows are cut by are the cuts."""
     return Counted.of(
         reference.gold,
@@ -79,8 +76,6 @@ def counted_of(reference: Reference, runs: Sequence[Answers], resamples: int, se
         reference.clusters,
         classes=reference.classes.silent,
         cuts={by: codes for by, (codes, _) in reference.cuts().items()},
-        resamples=resamples,
-        seed=seed,
         # They alone have a confidence.
         by_row=reference.kind == "quadrants",
     )
@@ -175,26 +170,13 @@ def _calibration_bins(model: Model, counted: Counted) -> list[dict[str, float]]:
     ]
 
 
-def evaluate_predictions(
-    kind: TextKind, predictions: Path, dataset_dir: Path, split: Split = "test", seed: int = 42
-) -> dict[str, Any]:
-    """Compare a predictions file of one run with a split (`runs_numbers`).
-
-    Raises:
-        InputError: either cannot be read, they do not belong together, or the split is empty.
-    """
-    reference = read_reference(TextDataset.open(dataset_dir, kind), split)
-    return _of_table(reference, read_predictions(predictions, kind), seed)
-
-
-def metrics_of_rows(kind: TextKind, rows: Sequence[Row], predictions: Iterable[Row], seed: int = 42) -> dict[str, Any]:
+def metrics_of_rows(kind: TextKind, rows: Sequence[Row], predictions: Iterable[Row]) -> dict[str, Any]:
     """Compare rows of MedHal or MedVAL with their predictions, both in memory; gives one run's `runs_numbers`.
 
     Args:
         kind: of the rows.
         rows: ``id``, the label, ``task``, ``subject_id`` or the pair; of MedHal ``explanation``.
         predictions: ``id``, ``label`` (None: unreadable), ``explanation``, ``outcome``.
-        seed: of the bootstrap.
 
     Raises:
         InputError: predictions of unknown rows, or two for one row.
@@ -202,13 +184,10 @@ def metrics_of_rows(kind: TextKind, rows: Sequence[Row], predictions: Iterable[R
     types = {"id": pl.String, "label": pl.Boolean if kind == "medhal" else pl.Int64}
     types |= {"explanation": pl.String, "outcome": pl.String}
     table = pl.DataFrame([{name: one.get(name) for name in types} for one in predictions], schema=types)
-    return _of_table(reference_of(rows, kind), table, seed)
-
-
-def _of_table(reference: Reference, table: pl.DataFrame, seed: int) -> dict[str, Any]:
-    one = table.with_columns(model=pl.lit("run"), seed=pl.lit(None, pl.Int64))
-    runs = join_predictions(reference.frame, one, reference.kind, missing="wrong")
-    return runs_numbers(reference, runs, counted_of(reference, runs, RESAMPLES, seed), RESAMPLES, seed)[0]
+    table = table.with_columns(model=pl.lit("run"))
+    reference = reference_of(rows, kind)
+    runs = join_predictions(reference.frame, table, kind, missing="wrong")
+    return runs_numbers(reference, runs, counted_of(reference, runs))[0]
 
 
 def labels_of(runs: Sequence[Answers]) -> list[str]:
@@ -220,17 +199,8 @@ def labels_of(runs: Sequence[Answers]) -> list[str]:
     ]
 
 
-def runs_numbers(
-    reference: Reference, runs: Sequence[Answers], counted: Counted, resamples: int, seed: int
-) -> list[dict[str, Any]]:
-    """Return the numbers of each run of a detector or validator.
-
-    Args:
-        reference: the rows.
-        runs: their answers.
-        counted: the same, counted (`counted_of`).
-        resamples: for the explanations.
-        seed: of those resamples.
+def runs_numbers(reference: Reference, runs: Sequence[Answers], counted: Counted) -> list[dict[str, Any]]:
+    """Return the numbers of each run of a detector or validator; its answers are counted, too (`counted_of`).
 
     Returns:
         ``rows``, ``outcomes``, ``share_unparseable``, ``overall``, ``answered`` (over rows with an answer),
@@ -257,9 +227,7 @@ def runs_numbers(
             numbers["over_tasks"] = _over_tasks(counted, at, masks["task"])
         else:
             both, told = (reference.gold == 1) & (run.codes == 1), reference.frame["explanation"].to_list()
-            numbers["explanation"] = explanation_metrics(
-                told, run.explanations, both, reference.clusters, resamples=resamples, seed=seed
-            )
+            numbers["explanation"] = explanation_metrics(told, run.explanations, both, reference.clusters)
         found.append(numbers)
     return found
 

@@ -23,8 +23,6 @@ __all__ = [
     "PREDICTION_SCHEMA",
     "Answers",
     "Missing",
-    "Unknown",
-    "common_rows",
     "join_predictions",
     "label_codes",
     "read_predictions",
@@ -55,7 +53,6 @@ MISSING = "missing"
 """Outcome of a row that no prediction is about."""
 
 Missing = Literal["refuse", "wrong", "leave_out"]
-Unknown = Literal["refuse", "leave_out"]
 Mask = npt.NDArray[np.bool_]
 
 
@@ -71,7 +68,6 @@ class Answers:
         outcomes: how many rows had each outcome.
         explanations: of each row, None where there is none.
         confidence: *shape* (n,), the probability that the model gives its own label; NaN where it is not known.
-        unknown: predictions whose id is no row; they are left out.
         not_the_best: predictions whose label is not the one with the highest score.
         kind: ``model``, ``baseline`` or ``ensemble``.
     """
@@ -83,7 +79,6 @@ class Answers:
     outcomes: Mapping[str, int]
     explanations: tuple[str | None, ...]
     confidence: npt.NDArray[np.float64]
-    unknown: int = 0
     not_the_best: int = 0
     kind: Literal["model", "baseline", "ensemble"] = "model"
 
@@ -235,7 +230,6 @@ def join_predictions(
     *,
     source: Path | str = "predictions",
     missing: Missing = "refuse",
-    unknown: Unknown = "refuse",
 ) -> list[Answers]:
     """Bring the predictions of each model and seed into the order of the rows.
 
@@ -245,14 +239,13 @@ def join_predictions(
         kind: of the rows.
         source: the file, for messages.
         missing: what a row without a prediction is: an error, a wrong answer, or (``leave_out``) one for the caller to
-            leave out of all models alike (`common_rows`).
-        unknown: what a prediction for no row is: an error, or left out.
+            leave out of all models alike.
 
     Returns:
         One run for each model and seed, ordered by both.
 
     Raises:
-        InputError: rows are missing or unknown and that is not allowed, or a row has two predictions.
+        InputError: rows are missing and that is not allowed, a prediction is for no row, or a row has two.
     """
     if "code" not in predictions.columns:
         predictions = predictions.with_columns(code=label_codes(predictions["label"], kind, source))
@@ -267,7 +260,7 @@ def join_predictions(
     for (model, seed), own in (groups or {(Path(source).stem, None): predictions}).items():
         extra = own.join(gold, on="id", how="anti").height
         lost = gold.join(own, on="id", how="anti").height
-        if extra and unknown == "refuse":
+        if extra:
             raise InputError(
                 f"predictions of {model} are for rows that are not evaluated",
                 file=source,
@@ -283,11 +276,11 @@ def join_predictions(
                 expected="a prediction for every row of the split",
                 do="predict the rest, or say what they are: --missing wrong, or --missing leave_out",
             )
-        runs.append(_answers(gold, own, model, seed, CLASSES[kind].silent, extra))
+        runs.append(_answers(gold, own, model, seed, CLASSES[kind].silent))
     return runs
 
 
-def _answers(gold: pl.DataFrame, own: pl.DataFrame, model: str, seed: int | None, silent: int, unknown: int) -> Answers:
+def _answers(gold: pl.DataFrame, own: pl.DataFrame, model: str, seed: int | None, silent: int) -> Answers:
     answered = own.with_columns(there=pl.lit(True))
     joined = gold.select("id").join(answered, on="id", how="left", maintain_order="left")
     there = joined["there"].fill_null(False)
@@ -307,14 +300,11 @@ def _answers(gold: pl.DataFrame, own: pl.DataFrame, model: str, seed: int | None
         outcomes=dict(sorted(Counter(joined.select(said).to_series()).items())),
         explanations=tuple(joined["explanation"]),
         confidence=confidence,
-        unknown=unknown,
         not_the_best=int((confidence[scored] < scores.max(axis=1, initial=0.0)).sum()),
     )
 
 
-def read_runs(
-    gold: pl.DataFrame, paths: Sequence[Path], kind: Kind, missing: Missing, unknown: Unknown = "refuse"
-) -> list[tuple[str, Answers]]:
+def read_runs(gold: pl.DataFrame, paths: Sequence[Path], kind: Kind, missing: Missing) -> list[tuple[str, Answers]]:
     """Read and join all files, each run with its file's name; the order of the files changes nothing.
 
     Raises:
@@ -323,9 +313,7 @@ def read_runs(
     runs = [
         (path.name, run)
         for path in paths
-        for run in join_predictions(
-            gold, read_predictions(path, kind), kind, source=path, missing=missing, unknown=unknown
-        )
+        for run in join_predictions(gold, read_predictions(path, kind), kind, source=path, missing=missing)
     ]
     runs.sort(key=lambda one: (one[1].model, one[1].seed is not None, one[1].seed or 0))
     for (file, run), (other, same) in pairwise(runs):
@@ -334,17 +322,3 @@ def read_runs(
             what = "two prediction files hold the same model and seed"
             raise InputError(what, file=other, found=found, expected="each model and seed once")
     return runs
-
-
-def common_rows(runs: Sequence[Answers], missing: Missing, n: int) -> Mask:
-    """Say which of n rows count: all, or under ``leave_out`` those that every run predicted. *Shape:* (n,).
-
-    Raises:
-        InputError: there is none.
-    """
-    kept = np.ones(n, dtype=np.bool_)
-    for run in runs if missing == "leave_out" else ():
-        kept &= run.there
-    if not kept.any():
-        raise InputError("no row has a prediction of every run", expected="rows that all runs predicted")
-    return kept

@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 
 from evaluation import figures
-from evaluation.agreement import ensemble, experts_part, require_rated_rows
+from evaluation.agreement import ENSEMBLE, ensemble, experts_part, require_rated_rows
 from evaluation.baselines import BASELINES, baseline_predictions
 from evaluation.comparisons import FEW_DISCORDANT, compare
 from evaluation.datasets import Kind, MedievalDataset, Split, TextDataset
-from evaluation.intervals import RESAMPLES, Counted
+from evaluation.intervals import RESAMPLES, SEED, Counted
 from evaluation.markdown import rendered
 from evaluation.numbers import (
     SMALL_CLUSTERS,
@@ -30,15 +30,7 @@ from evaluation.numbers import (
     seed_summary,
 )
 from evaluation.paper import PAPER_COLUMNS
-from evaluation.predictions import (
-    Answers,
-    Missing,
-    Unknown,
-    common_rows,
-    join_predictions,
-    read_runs,
-    write_predictions,
-)
+from evaluation.predictions import Answers, Missing, join_predictions, read_runs, write_predictions
 from evaluation.rates import BINS
 from evaluation.rows import Reference, quadrant_rows, read_reference
 from ground.contracts.rows import QUADRANTS
@@ -60,10 +52,7 @@ def evaluate_quadrants(
     split: Split = "test",
     split_column: str = "split",
     baselines: bool = True,
-    resamples: int = RESAMPLES,
-    seed: int = 42,
     missing: Missing = "refuse",
-    unknown: Unknown = "refuse",
     lambdas: Mapping[str, float] | None = None,
     losses: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
 ) -> dict[str, Any]:
@@ -79,10 +68,7 @@ def evaluate_quadrants(
         split: which rows.
         split_column: which of the splits, as `MedievalDataset.in_split` takes it.
         baselines: fit the shortcut baselines and report them too.
-        resamples: of patients, for the intervals.
-        seed: of the resamples.
         missing: what a row without a prediction is (`evaluation.predictions.join_predictions`).
-        unknown: what a prediction for no evaluated row is.
         lambdas: for a picture over lambda, CoRFu's lambda of each model, by the name in the prediction files.
         losses: for a picture of learning curves, the records of each run.
 
@@ -97,11 +83,11 @@ def evaluate_quadrants(
     if not predictions and not baselines:
         raise UsageError("there is nothing to evaluate", expected="a prediction file, or baselines")
     whole = quadrant_rows(dataset, split, split_column)
-    read = read_runs(whole.frame, predictions, "quadrants", missing, unknown)
+    read = read_runs(whole.frame, predictions, "quadrants", missing)
     table = baseline_predictions(dataset, split, split_column) if baselines else None
-    shortcuts = [] if table is None else _baseline_runs(whole, table, {run.model for _, run in read})
+    shortcuts = [] if table is None else _baseline_runs(whole, table, [run for _, run in read])
     reference, runs = _common(whole, [*(run for _, run in read), *shortcuts], missing)
-    counted = counted_of(reference, runs, resamples, seed)
+    counted = counted_of(reference, runs)
     models = grouped(runs, counted)
     rows = reference.frame
     report = {
@@ -115,7 +101,7 @@ def evaluate_quadrants(
             "admissions": rows["hadm_id"].n_unique(),
             "quadrants": {quadrant: int((rows["quadrant"] == quadrant).sum()) for quadrant in QUADRANTS},
         },
-        "settings": {"resamples": resamples, "seed": seed, "missing": missing, "unknown": unknown},
+        "settings": {"resamples": RESAMPLES, "seed": SEED, "missing": missing},
         "predictions": [_told(file, run) for file, run in read],
         "files": _hashed(predictions),
         "models": models_numbers(reference, models, counted),
@@ -142,8 +128,6 @@ def evaluate_text(
     missing: Missing = "refuse",
     with_ensemble: bool = False,
     ratings: pl.DataFrame | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 42,
 ) -> dict[str, Any]:
     """Do the same for a detector's or a validator's predictions; with ratings, ``ratings.parquet`` holds them.
 
@@ -158,8 +142,6 @@ def evaluate_text(
         missing: what a row without a prediction is.
         with_ensemble: add the majority of all runs as a run of its own.
         ratings: experts' (MedVAL), as `evaluation.sheets.read_sheets` returns them.
-        resamples: of patients or pairs, for the intervals.
-        seed: of the resamples.
     """
     if out is not None:
         _refuse_other_folder(out)
@@ -172,14 +154,15 @@ def evaluate_text(
     read = [run for _, run in read_runs(whole.frame, predictions, kind, missing)]
     reference, runs = _common(whole, read, missing)
     if with_ensemble and len(runs) > 1:
+        _refuse_names(runs, ENSEMBLE)
         runs.append(ensemble(runs, reference.classes))
     classes, labels = reference.classes, labels_of(runs)
-    counted = counted_of(reference, runs, resamples, seed)
+    counted = counted_of(reference, runs)
     models = [
         Model(label, run.kind, (run.seed,), (at,), kind)
         for at, (label, run) in enumerate(zip(labels, runs, strict=True))
     ]
-    numbers = runs_numbers(reference, runs, counted, resamples, seed)
+    numbers = runs_numbers(reference, runs, counted)
     report = {
         "kind": kind,
         "dataset": {
@@ -195,10 +178,8 @@ def evaluate_text(
         ],
         "seeds": seed_summary(runs, numbers, classes.headline),
         "comparisons": compare(models, counted, "bonferroni", by_class=classes.names),
-        "experts": None
-        if ratings is None
-        else experts_part(reference, ratings, runs, labels, resamples=resamples, seed=seed),
-        "settings": {"resamples": resamples, "seed": seed, "missing": missing},
+        "experts": None if ratings is None else experts_part(reference, ratings, runs, labels),
+        "settings": {"resamples": RESAMPLES, "seed": SEED, "missing": missing},
     }
 
     def draw(folder: Path, pictures: Path) -> None:
@@ -212,16 +193,27 @@ def evaluate_text(
 
 
 def _common(reference: Reference, runs: Sequence[Answers], missing: Missing) -> tuple[Reference, list[Answers]]:
-    """Return the rows that count for all runs alike, and the runs on them."""
-    kept = common_rows(runs, missing, reference.frame.height)
+    """Return the rows that count for all runs alike (under ``leave_out`` what all predicted), and the runs on them.
+
+    Raises:
+        InputError: there is none.
+    """
+    asked = [run.there for run in runs if missing == "leave_out"]
+    kept = np.logical_and.reduce([np.ones(reference.frame.height, dtype=np.bool_), *asked])
+    if not kept.any():
+        raise InputError("no row has a prediction of every run", expected="rows that all runs predicted")
     return reference.keep(kept), [run.keep(kept) for run in runs]
 
 
-def _baseline_runs(reference: Reference, table: pl.DataFrame, names: set[str]) -> list[Answers]:
-    if taken := sorted(names & set(BASELINES)):
-        raise InputError(
-            "a model has the name of a baseline", found=", ".join(taken), expected="another name", do="rename the model"
-        )
+def _refuse_names(runs: Sequence[Answers], *taken: str) -> None:
+    """Refuse models that are called as a report calls what it adds itself: their numbers would be taken for one's."""
+    if found := sorted({run.model for run in runs}.intersection(taken)):
+        what = "a model has the name of a baseline, or of the ensemble"
+        raise InputError(what, found=", ".join(found), expected="another name", do="rename the model")
+
+
+def _baseline_runs(reference: Reference, table: pl.DataFrame, read: Sequence[Answers]) -> list[Answers]:
+    _refuse_names(read, *BASELINES)
     joined = join_predictions(reference.frame, table, source="baselines")
     runs = {run.model: replace(run, kind="baseline") for run in joined}
     return [runs[name] for name in BASELINES]
@@ -234,7 +226,6 @@ def _told(file: str, run: Answers) -> dict[str, Any]:
         "seed": run.seed,
         "rows": len(run.codes),
         "missing": int((~run.there).sum()),
-        "unknown": run.unknown,
         "unparseable": int((run.there & (run.codes == len(QUADRANTS))).sum()),
         "label_is_not_the_highest_score": run.not_the_best,
     }

@@ -9,7 +9,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evaluation.numbers import evaluate_predictions, metrics_of_rows
+from evaluation.datasets import TextDataset
+from evaluation.numbers import metrics_of_rows
+from evaluation.report import evaluate_text
 from ground.errors import InputError
 from tests.training.sft.cases import medhal_dataset, medhal_rows, medval_dataset, medval_rows
 
@@ -79,7 +81,7 @@ def test_a_detectors_file_is_compared_with_its_split(tmp_path: Path) -> None:
         }
     )
     table.write_parquet(tmp_path / "p.parquet")
-    report = evaluate_predictions("medhal", tmp_path / "p.parquet", data)
+    (report,) = evaluate_text("medhal", TextDataset.open(data, "medhal"), [tmp_path / "p.parquet"])["runs"]
     assert report["outcomes"] == {"no_label": 1, "parsed": 5}
     assert report["overall"]["factual_recall"]["value"] == pytest.approx(2 / 3, abs=1e-6)
     assert report["overall"]["factual_precision"]["value"] == 1.0
@@ -91,7 +93,7 @@ def test_risk_levels_are_compared_with_their_split(tmp_path: Path) -> None:
     data = medval_dataset(tmp_path / "d", rows)
     file = tmp_path / "p.jsonl"
     file.write_text("".join(json.dumps({"id": row["id"], "label": row["risk_level"]}) + "\n" for row in rows))
-    report = evaluate_predictions("medval", file, data)
+    (report,) = evaluate_text("medval", TextDataset.open(data, "medval"), [file])["runs"]
     assert report["over_tasks"]["all"]["value"] == 1.0
     assert report["overall"]["kappa_linear"]["value"] == 1.0
 
@@ -99,4 +101,4 @@ def test_risk_levels_are_compared_with_their_split(tmp_path: Path) -> None:
 def test_an_empty_split_is_refused(tmp_path: Path) -> None:
     data = medhal_dataset(tmp_path / "d", medhal_rows(2))
     with pytest.raises(InputError, match="the test split is empty"):
-        evaluate_predictions("medhal", tmp_path / "p.parquet", data)
+        evaluate_text("medhal", TextDataset.open(data, "medhal"), [tmp_path / "p.parquet"])

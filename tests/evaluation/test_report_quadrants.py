@@ -42,7 +42,7 @@ def files(tmp_path: Path) -> list[Path]:
 
 
 def test_the_report_is_the_golden_one(files: list[Path], tmp_path: Path) -> None:
-    evaluate_quadrants(DATA, files, tmp_path / "report", baselines=False, resamples=200)
+    evaluate_quadrants(DATA, files, tmp_path / "report", baselines=False)
     text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert text == GOLDEN.read_text(encoding="utf-8")
 
@@ -51,7 +51,7 @@ def test_the_report_is_whole_private_and_links_the_pictures_that_are_there(files
     out = tmp_path / "report"
     losses = {"seed 42": [{"step": 1, "loss": 1.0}, {"step": 2, "loss": 0.5}]}
     lambdas = {"gpt-4o + zero-shot": 0.0, "Qwen/Qwen3-8B + SFT": 0.5}
-    report = evaluate_quadrants(DATA, files, out, resamples=100, lambdas=lambdas, losses=losses)
+    report = evaluate_quadrants(DATA, files, out, lambdas=lambdas, losses=losses)
     assert json.loads((out / "report.json").read_text(encoding="utf-8")) == json.loads(json.dumps(report))
     text = (out / "report.md").read_text(encoding="utf-8")
     linked = re.findall(r"\(figures/(.+?)\)", text)
@@ -74,7 +74,7 @@ def test_the_report_is_whole_private_and_links_the_pictures_that_are_there(files
 
 
 def test_numbers_are_those_of_the_files(files: list[Path], tmp_path: Path) -> None:
-    report = evaluate_quadrants(DATA, files, tmp_path / "report", baselines=False, resamples=50)
+    report = evaluate_quadrants(DATA, files, tmp_path / "report", baselines=False)
     first, second = report["models"]
     # 48 rows, a quarter of them Q1; every 5th (6th) row is called Q1, whose own quadrant is Q1 for some.
     gold = DATA.split_rows("test")["quadrant"].to_list()
@@ -90,7 +90,7 @@ def test_numbers_are_those_of_the_files(files: list[Path], tmp_path: Path) -> No
 
 def test_the_same_inputs_give_the_same_bytes_whatever_their_order(files: list[Path], tmp_path: Path) -> None:
     for name, order in (("one", files), ("two", files[::-1])):
-        evaluate_quadrants(DATA, order, tmp_path / name, resamples=50)
+        evaluate_quadrants(DATA, order, tmp_path / name)
     for file in ("report.json", "report.md", "baselines.parquet"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
 
@@ -101,10 +101,10 @@ def test_missing_rows_are_left_out_of_every_model_and_baseline(files: list[Path]
     with pytest.raises(InputError, match="24 of 48 rows have none"):
         evaluate_quadrants(DATA, [*files, part], tmp_path / "report")
     assert not (tmp_path / "report").exists()
-    report = evaluate_quadrants(DATA, [files[2], part], tmp_path / "report", missing="leave_out", resamples=50)
+    report = evaluate_quadrants(DATA, [files[2], part], tmp_path / "report", missing="leave_out")
     assert (report["dataset"]["rows"], report["dataset"]["rows_left_out"]) == (24, 24)
     assert {sum(map(sum, model["confusion"])) for model in report["models"]} == {24}
-    report = evaluate_quadrants(DATA, [part], tmp_path / "report", missing="wrong", baselines=False, resamples=50)
+    report = evaluate_quadrants(DATA, [part], tmp_path / "report", missing="wrong", baselines=False)
     assert report["dataset"]["rows"] == 48
     assert sum(row[-1] for row in report["models"][0]["confusion"]) == 24
 
@@ -113,7 +113,7 @@ def test_a_failure_leaves_an_earlier_report_as_it_was(
     files: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "report"
-    evaluate_quadrants(DATA, files, out, baselines=False, resamples=50)
+    evaluate_quadrants(DATA, files, out, baselines=False)
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
 
     def full_disk(*_: Any) -> None:
@@ -121,7 +121,7 @@ def test_a_failure_leaves_an_earlier_report_as_it_was(
 
     monkeypatch.setattr(figures, "confusion_figure", full_disk)
     with pytest.raises(OSError, match="no space"):
-        evaluate_quadrants(DATA, files, out, baselines=False, resamples=60)
+        evaluate_quadrants(DATA, files, out, baselines=False)
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
     assert {path.name for path in tmp_path.iterdir()} == {*(file.name for file in files), "report"}
 

@@ -131,7 +131,7 @@ def test_a_name_from_a_file_is_text_on_the_page_and_all_runs_are_told_where_pict
         world.answers(tmp_path / f"{at}.parquet", rows, "label", (True, False), 0.8, name)
         for at, name in enumerate(names)
     ]
-    evaluate_text("medhal", dataset, files, tmp_path / "report", resamples=20)
+    evaluate_text("medhal", dataset, files, tmp_path / "report")
     text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "<img" not in text and "| &lt;img src=x> |" in text
     assert "Pictures show the first 9 runs" in text and all(f"| {name} |" in text for name in names[1:])
@@ -146,6 +146,9 @@ def test_rows_that_some_run_left_out_are_left_out_for_all(tmp_path: Path) -> Non
     report = evaluate_text("medval", dataset, [some, every], missing="leave_out")
     assert report["rows"]["rows"] == 80 and report["dataset"]["rows_left_out"] == 40
     assert [run["rows"] for run in report["runs"]] == [80, 80]
+    others = world.answers(tmp_path / "others.parquet", rows[80:], "risk_level", LEVELS, 0.7, "others")
+    with pytest.raises(InputError, match="no row has a prediction of every run"):
+        evaluate_text("medval", dataset, [some, others], missing="leave_out")
 
 
 def test_what_cannot_be_evaluated_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
@@ -156,6 +159,9 @@ def test_what_cannot_be_evaluated_is_refused_and_nothing_is_written(tmp_path: Pa
         evaluate_text("medval", dataset, [], tmp_path / "report")
     with pytest.raises(InputError, match="the same model and seed"):
         evaluate_text("medval", dataset, [file, twin], tmp_path / "report")
+    named = world.answers(tmp_path / "c.parquet", rows, "risk_level", LEVELS, 0.7, "ensemble")
+    with pytest.raises(InputError, match="the name of a baseline, or of the ensemble"):
+        evaluate_text("medval", dataset, [file, named], tmp_path / "report", with_ensemble=True)
     with pytest.raises(InputError, match="the validation split is empty"):
         evaluate_text("medval", dataset, [file], tmp_path / "report", split="validation")
     strange = world.experts(rows).with_columns(id=pl.lit("elsewhere"))

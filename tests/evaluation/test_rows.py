@@ -33,7 +33,7 @@ def test_each_way_of_slicing_parts_all_rows() -> None:
     assert cuts["predicate"][1] == ["treats", "causes"]
     assert cuts["context length"][1][0] == "9 to 27 words"
     runs = join_predictions(reference.frame, reference.frame.select("id", label="quadrant", model=pl.lit("m")))
-    counted = counted_of(reference, runs, 2, 0)
+    counted = counted_of(reference, runs)
     (model,) = models_numbers(reference, grouped(runs, counted), counted)
     parts = model["slices"]
     support, lengths = ([part for part in parts if part["by"] == by] for by in ("support level", "context length"))
@@ -53,7 +53,7 @@ def test_a_slice_holds_the_metrics_of_its_own_rows() -> None:
     rows = reference.frame
     called = pl.when(pl.col("predicate") == "causes").then(pl.lit("Q1")).otherwise(pl.col("quadrant"))
     runs = join_predictions(rows, rows.select("id", called.alias("label"), model=pl.lit("m")))
-    counted = counted_of(reference, runs, 50, 0)
+    counted = counted_of(reference, runs)
     (model,) = models_numbers(reference, grouped(runs, counted), counted)
     parts = {part["value"]: part["metrics"] for part in model["slices"]}
     assert parts["treats"]["accuracy"]["value"] == 1.0

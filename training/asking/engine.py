@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pydantic import Field
 from evaluation.classes import Kind
 from evaluation.predictions import write_predictions
 from ground.errors import InputError, UsageError
+from ground.flow.manifest import to_json
 from ground.lm.client import LanguageModel
 from ground.lm.results import Completion, Failure, Message, Request, Result
 from ground.lm.settings import LmSettings
@@ -159,10 +159,7 @@ def ask(
         "reason_for_remote": model_settings.allow_remote_reason,
     }
     told = {"settings": settings.model_dump(), **about, "language_model": {**asked, **place}}
-    write_text(
-        out / f"{question.record}-{name}.json",
-        json.dumps({**told, "report": report.as_dict()}, indent=2, sort_keys=True) + "\n",
-    )
+    write_text(out / f"{question.record}-{name}.json", to_json({**told, "report": report.as_dict()}))
     return report
 
 

@@ -1,7 +1,8 @@
 """Quadrants from a language model without training: the five-part prompt, one label a statement, read strictly.
 
 MediEval, appendix E: the prompt holds (1) the context, (2) the statement, (3) the definitions of the four quadrants,
-(4) the instruction to choose exactly one, (5) the candidate labels. The words are ours.
+(4) the instruction to choose exactly one, (5) the candidate labels. The words are ours: ``data/zeroshot_prompt.txt``.
+The context comes first: statements of one admission share the beginning of the prompt, which servers keep.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from training.asking.engine import AskedReport, AskingSettings, Prediction, Ques
 
 __all__ = ["ZeroshotSettings", "parse_label", "predict_zeroshot", "zeroshot_prompt"]
 
-DEFINITIONS = ROOT / "training" / "data" / "quadrant_definitions.tsv"
+DATA = ROOT / "training" / "data"
 LABEL = re.compile(r"\bQ[1-4]\b", re.IGNORECASE)
 
 
@@ -34,26 +35,17 @@ class ZeroshotSettings(AskingSettings):
 
 
 @cache
-def _definitions() -> str:
-    rows = read_table(DEFINITIONS, ("quadrant", "name", "definition", "source"))
-    return "\n".join(f"{row['quadrant']} ({row['name']}): {row['definition']}" for row in rows)
+def _template() -> str:
+    rows = read_table(DATA / "quadrant_definitions.tsv", ("quadrant", "name", "definition", "source"))
+    definitions = "\n".join(f"{row['quadrant']} ({row['name']}): {row['definition']}" for row in rows)
+    text = (DATA / "zeroshot_prompt.txt").read_text(encoding="utf-8")
+    return text.rstrip("\n").replace("{definitions}", definitions)
 
 
 def zeroshot_prompt(context: str, statement: str) -> tuple[Message, ...]:
-    """Return the prompt for one statement.
-
-    The context comes first: statements of one admission share the beginning of the prompt, which servers keep.
-    """
-    parts = (
-        f"Patient record:\n<record>\n{context.strip()}\n</record>",
-        f"Statement:\n{statement}",
-        "A statement belongs to one of four classes. They combine two questions: is it correct by medical knowledge, "
-        f"and does this patient's record support it?\n{_definitions()}",
-        "Decide which class the statement belongs to. Choose exactly one. Answer with its label alone, and write "
-        "nothing else.",
-        f"Labels: {', '.join(QUADRANTS)}",
-    )
-    return (Message(role="user", content="\n\n".join(parts)),)
+    """Return the prompt for one statement."""
+    text = _template().format(context=context.strip(), statement=statement)
+    return (Message(role="user", content=text),)
 
 
 def parse_label(text: str) -> Quadrant | None:

@@ -130,7 +130,6 @@ def predict_classifier(
     dataset: MedievalDataset,
     split: Split,
     *,
-    engine: Engine | None = None,
     hardware: HardwareSettings | None = None,
     name: str | None = None,
     told: Callable[[Truncation], object] = lambda _: None,
@@ -141,7 +140,6 @@ def predict_classifier(
         run: the run folder.
         dataset: what is predicted.
         split: which rows.
-        engine: the one that it was trained with where left out.
         hardware: this machine's; the run's where left out.
         name: of the model in the predictions, the folder's where left out.
         told: is told what cutting the contexts cost.
@@ -151,12 +149,12 @@ def predict_classifier(
 
     Raises:
         InputError: no whole run of a classifier is there, or the split is empty.
-        UsageError: the model cannot share contexts; see ``engine``.
+        UsageError: the model cannot share contexts.
     """
     record = read_run(run, KIND)
     settings = parse_settings(ClassifierSettings, record["settings"], str(run))
     hardware = hardware or settings.hardware
-    engine = engine or ("plain" if record["engine"] == "plain" else "shared")
+    engine = record["engine"]
     rows = dataset.split_rows(split, settings.split_column)
     with quiet():
         tokenizer = load_tokenizer(run)

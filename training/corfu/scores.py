@@ -5,7 +5,7 @@ quadrants; this is one of two ways (the other is a classifier's head on top of t
 the labels are ours: ``data/quadrant_labels.tsv``. Behind one copy of a context each statement stands four times, once
 with each label; log-probabilities of a segment hold the statement's own, which is the same in all four and drops out of
 the softmax. Labels differ in length and in what a model thinks of them before any statement, so that all statements
-may get the same one: calibrated scores divide by each label's probability behind the same context with no statement
+may get the same one: scores are divided by each label's probability behind the same context with no statement
 (contextual calibration, Zhao et al. 2021, with an empty input).
 """
 
@@ -31,7 +31,7 @@ from training.packing.plan import Item
 from training.packing.rows import encode_admissions, read_items
 from training.packing.shared import SharedPolicy
 from training.packing.tokens import EncodedTexts, Truncation, encode_statements, special_token
-from training.runs.models import load_config, load_model, load_tokenizer, quiet, usable_length
+from training.runs.models import load_config, load_model, load_tokenizer, name_of, quiet, usable_length
 from training.runs.settings import CorfuSettings
 
 __all__ = ["label_continuations", "score_quadrants", "scored_data"]
@@ -78,7 +78,6 @@ def score_quadrants(
     split: Split,
     settings: CorfuSettings,
     *,
-    calibrated: bool = True,
     name: str | None = None,
     told: Callable[[Truncation], object] = lambda _: None,
 ) -> pl.DataFrame:
@@ -88,7 +87,6 @@ def score_quadrants(
         model: run folder, local path or hub name.
         dataset: what is predicted; ``split``, ``name``, ``told`` and the result are those of `predict_classifier`.
         settings: packing, hardware, the split's column and the seed that the predictions carry: those of the run.
-        calibrated: whether the labels' own log-probabilities behind the context are taken off.
 
     Raises:
         InputError: the model cannot be loaded, or the split is empty.
@@ -112,6 +110,5 @@ def score_quadrants(
             budget = max(settings.packing.tokens_per_row, largest)
             found = read_items(SharedPolicy(policy), data, budget, advance=advance)
     with_label, alone = found.split(len(QUADRANTS), dim=1)
-    scores = (with_label - alone if calibrated else with_label).log_softmax(-1).exp()
-    name = name or (Path(model).resolve().name if Path(model).is_dir() else str(model))
-    return predicted(rows["id"].to_list(), scores, name, settings.seed)
+    scores = (with_label - alone).log_softmax(-1).exp()
+    return predicted(rows["id"].to_list(), scores, name or name_of(model), settings.seed)

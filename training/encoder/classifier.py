@@ -18,7 +18,7 @@ from training.encoder.pretrained import load_backbone, load_tokenizer, resolve_m
 from training.encoder.quadrants import QuadrantLogits
 from training.encoder.texts import EncodedRows
 from training.runs.folder import read_run
-from training.runs.models import device_of, load_config, quiet
+from training.runs.models import device_of, load_config, name_of, quiet
 from training.runs.settings import EncoderSettings
 
 __all__ = ["HEAD", "EncoderClassifier", "Judge", "load_encoder", "new_encoder"]
@@ -56,11 +56,11 @@ class EncoderClassifier:
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         """Return what is trained, with the learning rate of each part; biases and norms do not decay."""
-        new = {id(p) for p in self._new_parameters()}
+        pretrained = {id(p) for p in self.transformer.base_model.parameters()}
         groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
         for parameter in self.module.parameters():
             if parameter.requires_grad:
-                groups.setdefault((id(parameter) in new, parameter.ndim > 1), []).append(parameter)
+                groups.setdefault((id(parameter) not in pretrained, parameter.ndim > 1), []).append(parameter)
         chosen = self.settings
         return [
             {
@@ -70,12 +70,6 @@ class EncoderClassifier:
             }
             for (is_new, decays), parameters in groups.items()
         ]
-
-    def _new_parameters(self) -> list[nn.Parameter]:
-        if isinstance(self.module, LateModel):
-            return self.module.new_parameters()
-        base = {id(p) for p in self.transformer.base_model.parameters()}
-        return [p for p in self.transformer.parameters() if id(p) not in base]
 
     def save(self, folder: Path) -> None:
         """Write weights and tokenizer. The transformer's files load in transformers without this package."""
@@ -115,8 +109,7 @@ def new_encoder(model: str | Path, settings: EncoderSettings) -> EncoderClassifi
     """Make an untrained classifier on pretrained weights; new weights follow ``settings.seed``."""
     with torch.random.fork_rng():
         torch.manual_seed(settings.seed)
-        name = Path(model).name if Path(model).is_dir() else str(model)
-        return _assemble(resolve_model(model), settings, name)
+        return _assemble(resolve_model(model), settings, name_of(model))
 
 
 def load_encoder(run: Path, device: str | None = None) -> EncoderClassifier:

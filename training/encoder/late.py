@@ -202,10 +202,6 @@ class LateModel(nn.Module):
         judged: QuadrantLogits = self.head(torch.cat([read[:, 0], mean, largest], dim=1))
         return judged
 
-    def new_parameters(self) -> list[nn.Parameter]:
-        """Return the parameters that pretraining does not know."""
-        return [p for part in (self.similarity, self.answer, self.head) for p in part.parameters()]
-
 
 class FrozenReader:
     """Frozen states of texts and matches of rows, each computed once and kept while memory allows.

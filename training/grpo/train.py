@@ -27,12 +27,14 @@ from training.grpo.evaluate import accuracies, grade_sets, respond
 from training.grpo.rows import Row, encode, messages, order_sha256, planned_order, system_prompt
 from training.runs.folder import Run, open_run, passes_of
 from training.runs.models import (
+    load_config,
     load_model,
     load_tokenizer,
     quiet,
     refuse_adapter,
     save_model,
     trained_weights,
+    usable_length,
 )
 from training.runs.settings import GrpoSettings
 from training.runs.sharding import SplitTrainer, split_weights, whole_weights
@@ -98,6 +100,7 @@ def train_arm(
         if run.whole is not None:
             return run.whole
         refuse_adapter(model_name)
+        settings = run.settings = _within(model_name, settings)
         tokenizer = load_tokenizer(model_name)
         rows, longest = _fitting(arm, tokenizer, settings)
         order = planned_order(list(rows), settings.seed, settings.epochs, settings.prompts_per_step)
@@ -134,7 +137,14 @@ def evaluate_base(arm: Arm, model_name: str, settings: GrpoSettings) -> pl.DataF
         # In the precision that the arms are trained and evaluated in.
         hardware, _ = trained_weights(settings.hardware, whole=settings.lora.r == 0)
         model = load_model(model_name, "causal", hardware, seed=settings.seed, attention=attention)
-        return _graded(model, tokenizer, arm, settings)
+        return _graded(model, tokenizer, arm, _within(model_name, settings))
+
+
+def _within(model_name: str, settings: GrpoSettings) -> GrpoSettings:
+    """Return settings with which a prompt and its response have no more tokens than the model has positions."""
+    wanted = settings.max_prompt_tokens + settings.max_new_tokens
+    length = usable_length(load_config(model_name), wanted)
+    return settings.model_copy(update={"max_prompt_tokens": length - settings.max_new_tokens})
 
 
 def _graded(model: Any, tokenizer: Any, arm: Arm, settings: GrpoSettings) -> pl.DataFrame:
@@ -153,7 +163,7 @@ def _fitting(arm: Arm, tokenizer: Any, settings: GrpoSettings) -> tuple[dict[str
         raise InputError(
             "no prompt is short enough",
             found=f"the shortest has {min(lengths, default=0):,} tokens",
-            expected=f"at most max_prompt_tokens = {room:,}",
+            expected=f"at most {room:,}: max_prompt_tokens, and the model's positions less max_new_tokens",
         )
     return kept, max(n for n in lengths if n <= room)
 

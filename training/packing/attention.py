@@ -30,7 +30,6 @@ __all__ = [
     "attention_mask",
     "attention_of",
     "compiles",
-    "fastest",
     "joins_contexts",
     "register_split",
     "row_multiple",
@@ -94,33 +93,24 @@ def compiles() -> bool:
     return bool(has_triton()) and compiler and Path(sysconfig.get_path("include"), "Python.h").is_file()
 
 
-def fastest(device: str, *, compiled: bool) -> str:
-    """Return the attention of packed rows that is fastest on a device, and warn where a compiler would make it faster.
-
-    FlexAttention that is not compiled makes the whole matrix of scores.
-    """
-    if device == "cuda" and not compiled:
-        warnings.warn(
-            "FlexAttention cannot be compiled (no Triton, C compiler or Python.h): packed rows take split attention",
-            RuntimeWarning,
-            stacklevel=3,
-        )
-    return "flex_attention" if device == "cuda" and compiled else SPLIT
-
-
 def attention_of(hardware: HardwareSettings) -> str:
-    """Return transformers' name of the attention of packed rows: `fastest`, unless it is set; never FlashAttention."""
+    """Return transformers' name of the attention of packed rows: the device's fastest unless it is set, never Flash's.
+
+    FlexAttention that is not compiled makes the whole matrix of scores: where it cannot be, a warning says so.
+    """
     if hardware.attention in FLASH:
         raise UsageError(
             "FlashAttention takes no mask, which packed rows need",
             found=f"hardware.attention = {hardware.attention}",
             do="set it to auto, or choose --engine plain or trl",
         )
-    if hardware.attention == "auto":
-        device = device_of(hardware)
-        name = fastest(device, compiled=device == "cuda" and compiles())
-    else:
-        name = SPLIT if hardware.attention == "split" else hardware.attention
+    name = SPLIT if hardware.attention == "split" else hardware.attention
+    if name == "auto":
+        on_gpu = device_of(hardware) == "cuda"
+        name = "flex_attention" if on_gpu and compiles() else SPLIT
+        if on_gpu and name == SPLIT:
+            lacking = "FlexAttention cannot be compiled (no Triton, C compiler or Python.h)"
+            warnings.warn(f"{lacking}: packed rows take split attention", RuntimeWarning, stacklevel=2)
     if name == SPLIT:
         register_split()
     if name == "flex_attention":

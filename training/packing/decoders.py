@@ -21,11 +21,12 @@ PROBE = (9, (5, 7, 4))
 """Tokens of the probe's context, and of its statements."""
 TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 0.01, torch.float16: 0.002}
 """Relative difference of hidden states between packed and separate rows that needs no explanation, by precision."""
+PLAIN = "choose --engine plain (one statement a row)"
 NOISE = 3.0
 """How many times the noise of separate rows among themselves a larger difference may be."""
 
 
-def _refuse(why: str, config: Any, do: str) -> UsageError:
+def _refuse(why: str, config: Any, do: str = PLAIN) -> UsageError:
     return UsageError(
         f"contexts cannot be shared by this model: {why}",
         found=f"model_type {config.model_type}",
@@ -36,17 +37,16 @@ def _refuse(why: str, config: Any, do: str) -> UsageError:
 
 def check_decoder(config: Any) -> None:
     """Refuse what a configuration shows to be impossible: encoder-decoders, sliding-window or linear attention."""
-    plain = "choose --engine plain (one statement a row)"
     if config.is_encoder_decoder:
-        raise _refuse("it is an encoder-decoder", config, plain)
+        raise _refuse("it is an encoder-decoder", config)
     kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
     if kinds != {"full_attention"}:
-        raise _refuse(f"layers of kind {', '.join(sorted(kinds - {'full_attention'}))}", config, plain)
+        raise _refuse(f"layers of kind {', '.join(sorted(kinds - {'full_attention'}))}", config)
     if getattr(config, "sliding_window", None) and getattr(config, "use_sliding_window", True):
         raise _refuse(
             f"sliding-window attention of {config.sliding_window} tokens, which counts row positions",
             config,
-            f"{plain}, or set sliding_window to null in config.json if the model was trained without",
+            f"{PLAIN}, or set sliding_window to null in config.json if the model was trained without",
         )
 
 
@@ -75,9 +75,8 @@ def check_sharing(model: Any) -> float:
         The relative difference. A model whose states differ by more than rounding and noise is refused.
     """
     backbone, config = backbone_of(model), base_of(model).config
-    plain = "choose --engine plain (one statement a row)"
     if not {"attention_mask", "position_ids"} <= set(inspect.signature(backbone.forward).parameters):
-        raise _refuse("it takes no attention mask or no positions", config, plain)
+        raise _refuse("it takes no attention mask or no positions", config)
     device, dtype = next(backbone.parameters()).device, backbone.dtype
     generator = torch.Generator().manual_seed(0)
     context, *statements = (
@@ -115,7 +114,6 @@ def check_sharing(model: Any) -> float:
             f"packed and separate rows differ by {difference:.1e}, separate ones among themselves by {noise:.1e}: not "
             "causal, or mask or positions ignored",
             config,
-            plain,
         )
     if difference > TOLERANCE[dtype]:
         warnings.warn(

@@ -31,12 +31,12 @@ from training.runs.models import (
     base_of,
     compile_layers,
     device_of,
-    dropout_note,
     has_experts,
     hub_commit,
     implementation_of,
     load_model,
     lora_of,
+    name_of,
     quiet,
     trained_weights,
 )
@@ -146,9 +146,9 @@ def model_identity(model: str | Path) -> dict[str, Any]:
     """Return a model's name with its commit on the hub, or the hashes of what describes it where it is a folder."""
     folder = Path(model)
     if not folder.is_dir():
-        return {"name": str(model), "commit": hub_commit(model)}
+        return {"name": name_of(model), "commit": hub_commit(model)}
     files = {name: sha256_of(folder / name) for name in IDENTITY_FILES if (folder / name).is_file()}
-    return {"name": folder.resolve().name, "sha256": files}
+    return {"name": name_of(model), "sha256": files}
 
 
 def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, Any] | None:
@@ -328,7 +328,9 @@ class Run:
         seed, hardware = self.settings.seed, self.weights[0]
         with memory_errors("set hardware.quantize = 'nf4', or choose a smaller base model"):
             loaded = load_model(self.model, task, hardware, lora=lora, seed=seed, attention=attention, trainable=True)
-        if lora is not None and (note := dropout_note(loaded, lora)):
+        asked = self.settings.lora
+        if asked.r > 0 and asked.dropout and has_experts(loaded):
+            note = f"lora.dropout is 0, not {asked.dropout:g}: PEFT has none for experts stacked in one parameter"
             self.notes.append(note)
             self.say(note)
         return loaded
@@ -346,7 +348,7 @@ class Run:
         record = {
             **self.plan,
             "licence_tier": self.plan["dataset"]["licence_tier"],
-            "base_model": Path(name).resolve().name if Path(name).is_dir() else name,
+            "base_model": name_of(name),
             "base_commit": hub_commit(name),
             "seed": self.settings.seed,
             "parameters": {

@@ -28,7 +28,6 @@ __all__ = [
     "checkpoint_activations",
     "compile_layers",
     "device_of",
-    "dropout_note",
     "evaluating",
     "has_experts",
     "hub_commit",
@@ -37,6 +36,7 @@ __all__ = [
     "load_model",
     "load_tokenizer",
     "lora_of",
+    "name_of",
     "precision_of",
     "quiet",
     "refuse_adapter",
@@ -48,7 +48,6 @@ __all__ = [
 ]
 
 Task = Literal["causal", "quadrants"]
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float64": torch.float64}
 FLASH = ("flash_attention_2", "flash_attention_3")
 ADAPTER = "adapter_config.json"
 HEAD = "score"
@@ -101,7 +100,7 @@ def device_of(hardware: HardwareSettings) -> str:
 def precision_of(hardware: HardwareSettings) -> torch.dtype:
     """Return the precision of the weights: bfloat16 on a GPU that has it, else float32, unless it is set."""
     if hardware.precision != "auto":
-        return PRECISIONS[hardware.precision]
+        return getattr(torch, hardware.precision)  # type: ignore[no-any-return]
     return torch.bfloat16 if device_of(hardware) == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
 
 
@@ -203,6 +202,11 @@ def lora_of(model: str | Path, asked: LoraSettings) -> LoraSettings:
     )
 
 
+def name_of(model: str | Path) -> str:
+    """Return what a model is called: its folder's name, or the hub's."""
+    return Path(model).resolve().name if Path(model).is_dir() else str(model)
+
+
 def _base_name(model: str | Path) -> str:
     """Return the model itself, or the base model of an adapter folder."""
     adapter = adapter_of(model)
@@ -295,15 +299,6 @@ def adapter_config(model: Any, task: Task, lora: LoraSettings) -> Any:
     return LoraConfig(
         task_type=_peft_kind(task), r=lora.r, lora_alpha=lora.alpha, lora_dropout=dropout, target_modules=target
     )
-
-
-def dropout_note(model: Any, lora: LoraSettings) -> str | None:
-    """Say where a model's new adapter has another dropout than was asked for, None where it has that."""
-    (adapter,) = getattr(model, "peft_config", {"": lora}).values()
-    used = getattr(adapter, "lora_dropout", lora.dropout)
-    if used == lora.dropout:
-        return None
-    return f"lora.dropout is {used:g}, not {lora.dropout:g}: PEFT has none for experts stacked in one parameter"
 
 
 def add_adapter(model: Any, task: Task, lora: LoraSettings) -> Any:

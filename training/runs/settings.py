@@ -159,15 +159,17 @@ class SftSettings(Section):
     batch_size: int = Field(default=16, ge=1, description="rows in one optimizer step, over all processes")
     per_device_batch_size: int = Field(default=2, ge=1, description="rows in one forward pass")
     max_length: int = Field(default=8192, ge=16, description="tokens of a row; longer rows are left out and counted")
+    tasks: tuple[str, ...] = Field(default=(), description="train on these tasks only; empty: all")
     lora: LoraSettings = LoraSettings(r=16, alpha=16, dropout=0.0)
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=2e-4, optimizer="paged_adamw_8bit")
     hardware: HardwareSettings = HardwareSettings(quantize="nf4")
 
 
 class MedhalSettings(SftSettings):
-    """MedHal (appendix C): QLoRA, length 8,192, batch 16 (the paper's 8 x 2), 1 epoch; no learning rate is given."""
+    """MedHal (appendix C): QLoRA, length 8,192, batch 16 (the paper's 8 x 2), 1 epoch; no learning rate is given.
 
-    tasks: tuple[str, ...] = Field(default=(), description="train on these tasks only (the task ablation); empty: all")
+    Its task ablation (section 4.3) sets ``tasks``.
+    """
 
 
 class MedvalSettings(SftSettings):
@@ -177,7 +179,6 @@ class MedvalSettings(SftSettings):
     batch_size: int = Field(default=1, ge=1, description="rows in one optimizer step, over all processes")
     per_device_batch_size: int = Field(default=1, ge=1, description="rows in one forward pass")
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-5, warmup_ratio=0.0, weight_decay=0.0)
-    tasks: tuple[str, ...] = Field(default=(), description="train on these tasks only; empty: all")
     min_consistency: float | None = Field(
         default=None, ge=0, le=1, description="train on rows of this consistency or more; unset: all, rated ones too"
     )

@@ -16,10 +16,7 @@ from training.runs.models import (
     adapter_config,
     base_of,
     device_of,
-    dropout_note,
-    load_config,
     precision_of,
-    usable_length,
 )
 from training.runs.resuming import run_trainer, step_records, trainer_arguments
 from training.runs.settings import HardwareSettings
@@ -28,7 +25,6 @@ __all__ = [
     "add_head",
     "build_trainer",
     "estimate_texts",
-    "rows_length",
     "run_texts",
     "texts_attention",
     "texts_step",
@@ -61,14 +57,6 @@ def estimate_texts(run: Run, rows: int, tokens: int, answer: int, smaller: str, 
     attention, _ = texts_attention(run.settings.hardware)
     step = texts_step(rows, tokens, answer)
     run.estimate("causal", step, smaller, attention=attention, prepare=add_head, reference=reference)
-
-
-def rows_length(model: str, max_length: int) -> tuple[int, str | None]:
-    """Return how many tokens a row may have with this model, and why where that is less than asked for."""
-    length = usable_length(load_config(model), max_length)
-    if length == max_length:
-        return max_length, None
-    return length, f"the model has {length:,} positions: longer rows are left out (max_length {max_length:,})"
 
 
 def build_trainer(kind: Any, config: Any, run: Run, arguments: Mapping[str, Any], **own: Any) -> Any:
@@ -105,8 +93,7 @@ def build_trainer(kind: Any, config: Any, run: Run, arguments: Mapping[str, Any]
         if weight.requires_grad and weight.dtype == torch.bfloat16:
             weight.data = weight.data.float()
     run.weights = (run.weights[0], bool(args.bf16))
-    dropout = dropout_note(trainer.model, lora)
-    run.notes += [*notes, *([dropout] if dropout else [])]
+    run.notes += notes
     return trainer
 
 

@@ -70,31 +70,23 @@ def encode_answer(tokenizer: Any, answer: Answer) -> list[int]:
 
 
 def encode_rows(
-    rows: Iterable[Mapping[str, Any]],
-    tokenizer: Any,
-    prompt_of: Callable[[Mapping[str, Any]], str],
-    answer_of: Callable[[Mapping[str, Any]], Answer],
-    max_length: int,
-    *,
-    by_task: Counter[str],
-) -> tuple[Any, Counter[str]]:
+    rows: Iterable[Mapping[str, Any]], tokenizer: Any, task: SftTask, max_length: int
+) -> tuple[Any, Counter[str], Counter[str]]:
     """Encode rows; one that is longer than ``max_length`` is left out and counted, not cut.
 
-    ``by_task`` is told the task of each row that is kept.
-
     Returns:
-        A `datasets.Dataset` with ``input_ids`` and ``labels``, which trl takes as it is, and counts: ``too_long`` (left
+        A `datasets.Dataset` with ``input_ids`` and ``labels``, which trl takes as it is; counts: ``too_long`` (left
         out), ``open_answer`` (kept, without an end), ``tokens`` and, of them, ``with_loss``, in one pass; ``longest``:
-        tokens of the longest row.
+        tokens of the longest row; and how many rows of each task are kept.
     """
     from datasets import Dataset
 
     encoded: list[Ids] = []
     labels: list[Ids] = []
-    counts = Counter[str]()
+    counts, by_task = Counter[str](), Counter[str]()
     for row in rows:
-        answer = answer_of(row)
-        prompt_ids, answer_ids = encode_prompt(tokenizer, prompt_of(row)), encode_answer(tokenizer, answer)
+        answer = task.answer(row)
+        prompt_ids, answer_ids = encode_prompt(tokenizer, task.prompt(row)), encode_answer(tokenizer, answer)
         length = len(prompt_ids) + len(answer_ids)
         if length > max_length:
             counts["too_long"] += 1
@@ -112,4 +104,5 @@ def encode_rows(
         )
     # Offsets of a plain list are 32 bits wide: too few for all tokens.
     kind = pa.large_list(pa.int32())
-    return Dataset(pa.table({"input_ids": pa.array(encoded, kind), "labels": pa.array(labels, kind)})), counts
+    table = pa.table({"input_ids": pa.array(encoded, kind), "labels": pa.array(labels, kind)})
+    return Dataset(table), counts, by_task

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,17 +18,15 @@ from ground.errors import InputError, UsageError
 from ground.lm.sampling import BATCHING, Batching, answers
 from ground.progress import progress
 from ground.settings import Section
-from training.runs.models import load_model, load_tokenizer, quiet
+from training.runs.models import load_config, load_model, load_tokenizer, name_of, quiet, usable_length
 from training.runs.settings import HardwareSettings
-from training.runs.texts import rows_length, texts_attention
+from training.runs.texts import texts_attention
 from training.sft.encoding import TASKS, SftTask, encode_prompt
 
 __all__ = [
     "GenerationSettings",
     "Generator",
     "generate",
-    "generate_medhal",
-    "generate_medval",
 ]
 
 # Rows that are sorted by length together, in batches: little padding, and the memory stays flat.
@@ -54,7 +51,7 @@ def generate(
     dataset_dir: Path,
     model: str,
     out_file: Path,
-    settings: GenerationSettings | None = None,
+    settings: GenerationSettings,
     split: Split = "test",
 ) -> dict[str, Any]:
     """Judge and explain the statements of a split, or name errors and grade the risk of its outputs.
@@ -64,7 +61,7 @@ def generate(
         dataset_dir: its folder.
         model: a run folder, or folder or hub name of a causal model.
         out_file: a predictions file (Parquet), in a folder that is made private.
-        settings: greedy where left out.
+        settings: of the generation.
         split: of the dataset.
 
     Returns:
@@ -74,7 +71,6 @@ def generate(
     Raises:
         InputError: no such dataset or model, or an empty split.
     """
-    settings = settings or GenerationSettings()
     dataset, tasks = TextDataset.open(dataset_dir, kind), resolve_tasks(settings.tasks, kind)
     if not (n := dataset.count(split, tasks)):
         where = f"{dataset.folder.name}, {split}"
@@ -85,10 +81,6 @@ def generate(
             found.append(prediction)
             advance(1)
     return write_predictions(out_file, found, kind)
-
-
-generate_medhal = partial(generate, "medhal")
-generate_medval = partial(generate, "medval")
 
 
 @dataclass(frozen=True)
@@ -108,21 +100,22 @@ class Generator:
 
         Raises:
             InputError: it cannot be loaded.
-            UsageError: the settings leave no room for a prompt, or ask for a device that is not there.
+            UsageError: settings or model leave no room for a prompt, or a device is asked for that is not there.
         """
-        if settings.max_new_tokens >= settings.max_length:
-            raise UsageError("max_new_tokens leaves no room for a prompt", expected="less than max_length")
+        length = usable_length(load_config(name), settings.max_length)
+        if settings.max_new_tokens >= length:
+            what, found = "max_new_tokens leaves no room for a prompt", f"{settings.max_new_tokens:,}"
+            raise UsageError(what, found=found, expected=f"less than {length:,} (max_length, the model's positions)")
         attention = texts_attention(settings.hardware)[0]
         with quiet():
             model = load_model(name, "causal", settings.hardware, attention=attention).eval()
-        folder = Path(name)
         return cls(
-            name=folder.resolve().name if folder.is_dir() else name,
+            name=name_of(name),
             task=TASKS[kind],
             model=model,
             tokenizer=load_tokenizer(name),
             settings=settings,
-            max_length=rows_length(name, settings.max_length)[0],
+            max_length=length,
         )
 
     def predictions(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,6 @@ run goes on, ``checkpoints/`` holds what a resumed run needs; it is removed when
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,17 +15,17 @@ from typing import Any
 from evaluation.datasets import Kind, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
 from training.runs.folder import open_run, passes_of
-from training.runs.models import load_tokenizer, quiet, refuse_adapter, save_model
+from training.runs.models import load_config, load_tokenizer, quiet, refuse_adapter, save_model, usable_length
 from training.runs.resuming import last_checkpoint
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
-from training.runs.texts import build_trainer, estimate_texts, rows_length, run_texts
+from training.runs.texts import build_trainer, estimate_texts, run_texts
 from training.sft.encoding import TASKS, encode_rows
 
 with quiet():
     # What it imports says what it lacks on a CPU.
     from trl import SFTConfig, SFTTrainer
 
-__all__ = ["train_medhal", "train_medval", "train_texts"]
+__all__ = ["train_texts"]
 
 SHORT_OF_MEMORY = (
     "lower per_device_batch_size (batch_size may stay), then max_length; hardware.gradient_checkpointing saves memory, "
@@ -40,7 +39,7 @@ def train_texts(
     dataset_dir: Path,
     model: str,
     out_dir: Path,
-    settings: MedhalSettings | MedvalSettings | None = None,
+    settings: MedhalSettings | MedvalSettings,
     *,
     resume: bool = False,
     callbacks: Sequence[Any] = (),
@@ -59,7 +58,6 @@ def train_texts(
         out_dir: the run folder; ``settings``, ``resume``, ``say``, result and errors as of `open_run`.
         callbacks: further transformers ``TrainerCallback`` objects, such as one that shows progress.
     """
-    settings = settings or (MedhalSettings() if kind == "medhal" else MedvalSettings())
     dataset = TextDataset.open(dataset_dir, kind)
     tasks = resolve_tasks(settings.tasks, kind)
     own: dict[str, Any] = {"resume": resume, "say": say, "engine": "trl SFTTrainer"}
@@ -68,12 +66,12 @@ def train_texts(
             return run.whole
         refuse_adapter(model)
         tokenizer = load_tokenizer(model)
-        max_length, shorter = rows_length(model, settings.max_length)
-        run.notes += [shorter] if shorter else []
-        task, by_task = TASKS[kind], Counter[str]()
+        asked, length = settings.max_length, usable_length(load_config(model), settings.max_length)
+        if length < asked:
+            run.notes.append(f"the model has {length:,} positions: longer rows are left out (max_length {asked:,})")
         least = getattr(settings, "min_consistency", None)
         chosen = dataset.rows("train", tasks, least)
-        rows, counts = encode_rows(chosen, tokenizer, task.prompt, task.answer, max_length, by_task=by_task)
+        rows, counts, by_task = encode_rows(chosen, tokenizer, TASKS[kind], length)
         longest = counts["longest"]
         estimate_texts(run, settings.per_device_batch_size, longest, longest, SHORT_OF_MEMORY)
         last = last_checkpoint(run.checkpoints) if resume else None
@@ -104,10 +102,6 @@ def train_texts(
             **trained,
         }
         return run.finish(trainer.model, found, partial(save_model, trainer.model, tokenizer))
-
-
-train_medhal = partial(train_texts, "medhal")
-train_medval = partial(train_texts, "medval")
 
 
 def _arguments(settings: SftSettings) -> dict[str, Any]:

@@ -2,17 +2,11 @@
 
 Each of the four cells trains the same base model on the train split of one dataset folder (built with tau 0, so that
 all rows are there), keeps rows whose ``consistency`` is at least tau, and is evaluated on one rated or built test set,
-apart for tasks that were trained on (in-distribution) and tasks that were held out. Run it as
-
-    python -m training.transfer.ablation --self DIR --teacher DIR --reference DIR --model MODEL --out DIR
-
-A run that was stopped goes on: cells and training steps that are done are kept.
+apart for tasks that were trained on (in-distribution) and tasks that were held out.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,29 +16,32 @@ import polars as pl
 
 from evaluation.datasets import TextDataset
 from evaluation.markdown import percent_cell
-from evaluation.numbers import evaluate_predictions, trained_in_paper
-from ground.errors import OntogroundError, UsageError
+from evaluation.numbers import trained_in_paper
+from evaluation.report import evaluate_text
+from ground.errors import UsageError
 from ground.flow.manifest import to_json
 from ground.markdown import markdown_table
-from ground.settings import Section, parse_settings, read_toml
+from ground.settings import Section
 from ground.storage.files import write_text
+from training.runs.models import name_of
 from training.runs.settings import MedvalSettings
-from training.sft.generate import GenerationSettings, generate_medval
-from training.sft.train import train_medval
+from training.sft.generate import GenerationSettings, generate
+from training.sft.train import train_texts
 
-__all__ = ["TAUS", "Cell", "ablate", "ablation_table", "plan_cells"]
+__all__ = ["TAUS", "AblationSettings", "Cell", "ablate", "ablation_table", "plan_cells"]
 
 Teacher = Literal["self", "teacher"]
 TAUS = (0.0, 0.9)
 RESULT = "ablation.json"
 BASELINE = "untrained"
 COLUMNS = {"in_distribution": "Tasks of training", "held_out": "Held-out tasks", "all": "All tasks"}
-FOLDERS = {
-    "self": "MedVAL folder whose outputs and scores the base model itself gave, built with tau 0",
-    "teacher": "the same from a stronger model",
-    "reference": "MedVAL folder whose test split is judged",
-    "out": "folder of the runs and the table",
-}
+
+
+class AblationSettings(Section):
+    """How every cell is trained, and how it answers."""
+
+    training: MedvalSettings = MedvalSettings()
+    generation: GenerationSettings = GenerationSettings()
 
 
 @dataclass(frozen=True)
@@ -98,12 +95,11 @@ def ablate(
     reference: Path,
     model: str,
     out: Path,
+    settings: AblationSettings,
     *,
-    training: MedvalSettings | None = None,
-    generation: GenerationSettings | None = None,
     baseline: bool = True,
 ) -> dict[str, Any]:
-    """Train and evaluate every cell, and write ``ablation.json`` and ``ablation.md``.
+    """Train and evaluate every cell, and write ``ablation.json`` and ``ablation.md``; cells that are done are kept.
 
     Args:
         cells: as `plan_cells` returns them; a folder without rows below the threshold is refused, and one with inputs
@@ -111,8 +107,7 @@ def ablate(
         reference: the MedVAL folder whose test split is judged.
         model: folder or hub name of the base model.
         out: takes the results; the cells' folders lie in it.
-        training: the paper's where left out.
-        generation: greedy where left out.
+        settings: the same for all cells, but for ``tasks`` and ``min_consistency``.
         baseline: judge with the base model too.
 
     Returns:
@@ -122,21 +117,20 @@ def ablate(
     """
     tasks = trained_in_paper()
     _refuse_folders(sorted({cell.dataset for cell in cells}), reference, max(cell.tau for cell in cells))
-    settings, answers = training or MedvalSettings(), generation or GenerationSettings()
     found = []
     if baseline:
-        found.append({"cell": BASELINE, **_judged(model, out / BASELINE, reference, answers)})
+        found.append({"cell": BASELINE, **_judged(model, out / BASELINE, reference, settings.generation)})
     for cell in cells:
         rows = TextDataset.open(cell.dataset, "medval")
         counts = {name: rows.count("train", tasks, tau) for name, tau in (("rows", 0.0), ("kept", cell.tau))}
-        own = settings.model_copy(update={"tasks": tuple(tasks), "min_consistency": cell.tau})
-        train_medval(cell.dataset, model, cell.folder / "run", own, resume=True)
-        judged = _judged(str(cell.folder / "run"), cell.folder / "run", reference, answers)
+        own = settings.training.model_copy(update={"tasks": tuple(tasks), "min_consistency": cell.tau})
+        train_texts("medval", cell.dataset, model, cell.folder / "run", own, resume=True)
+        judged = _judged(str(cell.folder / "run"), cell.folder / "run", reference, settings.generation)
         found.append({"cell": cell.name, "teacher": cell.teacher, "tau": cell.tau, **counts, **judged})
     result = {
-        "model": Path(model).name,
+        "model": name_of(model),
         "train_tasks": list(tasks),
-        "training": settings.model_dump(mode="json", by_alias=True),
+        "training": settings.training.model_dump(mode="json", by_alias=True),
         "cells": found,
     }
     write_text(out / RESULT, to_json(result))
@@ -146,8 +140,8 @@ def ablate(
 
 def _judged(model: str, folder: Path, reference: Path, settings: GenerationSettings) -> dict[str, Any]:
     file = folder / "predictions-test.parquet"
-    generate_medval(reference, model, file, settings)
-    numbers = evaluate_predictions("medval", file, reference)
+    generate("medval", reference, model, file, settings)
+    (numbers,) = evaluate_text("medval", TextDataset.open(reference, "medval"), [file])["runs"]
     return {
         **numbers["over_tasks"],
         "by_task": {task: one["macro_f1"] for task, one in numbers["by_task"].items()},
@@ -169,37 +163,3 @@ def ablation_table(result: Mapping[str, Any]) -> str:
         f"intervals. Trained on: "
         f"{', '.join(result['train_tasks'])}.\n\n{markdown_table(heads, rows)}"
     )
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the ablation from a shell; returns the exit code."""
-    parser = argparse.ArgumentParser("python -m training.transfer.ablation", description=(__doc__ or "").split("\n")[0])
-    for name, what in FOLDERS.items():
-        parser.add_argument(f"--{name}", type=Path, required=True, help=what)
-    parser.add_argument("--model", required=True, help="folder or hub name of the base model")
-    parser.add_argument("--config", type=Path, help="TOML file with [training] and [generation]; the paper's otherwise")
-    parser.add_argument("--no-baseline", action="store_true", help="do not judge with the base model itself")
-    given = vars(parser.parse_args(arguments))
-    try:
-        config = given["config"]
-        settings = _Settings() if config is None else parse_settings(_Settings, read_toml(config), config)
-        result = ablate(
-            plan_cells(given["self"], given["teacher"], given["out"]),
-            *(given[name] for name in ("reference", "model", "out")),
-            training=settings.training,
-            generation=settings.generation,
-            baseline=not given["no_baseline"],
-        )
-    except OntogroundError as error:
-        parser.exit(error.exit_code, f"{error}\n")
-    sys.stdout.write(ablation_table(result))
-    return 0
-
-
-class _Settings(Section):
-    training: MedvalSettings = MedvalSettings()
-    generation: GenerationSettings = GenerationSettings()
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -101,7 +101,7 @@ def read_summaries(path: Path) -> Rows:
 
 
 def evaluate_downstream(
-    path: Path, layout: Layout, model: str, out_dir: Path, settings: GenerationSettings | None = None
+    path: Path, layout: Layout, model: str, out_dir: Path, settings: GenerationSettings
 ) -> dict[str, Any]:
     """Judge the statements of a file with a detector, and compare where the file has labels.
 
@@ -118,7 +118,7 @@ def evaluate_downstream(
     rows, dropped = read_nli(path) if layout == "nli" else read_summaries(path)
     if not rows:
         raise InputError("there is no row to answer", found=path.name)
-    generator = Generator.load(model, "medhal", settings or GenerationSettings())
+    generator = Generator.load(model, "medhal", settings)
     found = list(generator.predictions(rows))
     answers = write_predictions(out_dir / f"predictions-{path.stem}.parquet", found, "medhal")
     labelled = [(row, one) for row, one in zip(rows, found, strict=True) if row["label"] is not None]

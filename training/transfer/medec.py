@@ -119,7 +119,6 @@ def medec_metrics(
     kind: Kind,
     *,
     error_from: int = UNSAFE_FROM,
-    seed: int = 42,
 ) -> dict[str, Any]:
     """Compare error flags with predictions; notes without an answer, or without a prediction, count as wrong.
 
@@ -128,7 +127,6 @@ def medec_metrics(
         predictions: ``id`` and ``label``: false (MedHal), or a risk level (MedVAL), or None.
         kind: which of the two.
         error_from: the risk level from which on a validator says that there is an error.
-        seed: of the bootstrap over notes.
 
     Returns:
         ``n``, ``answered``, ``accuracy``, ``precision``, ``recall`` and ``f1`` of the notes with an error, each with
@@ -138,7 +136,7 @@ def medec_metrics(
     known = [{**row, "task": row["error_type"] or NO_TYPE} for row in rows if row["has_error"] is not None]
     if not known:
         return {"n": 0}
-    found = metrics_of_rows("medhal", known, [{"id": row["id"], "label": said.get(row["id"])} for row in known], seed)
+    found = metrics_of_rows("medhal", known, [{"id": row["id"], "label": said.get(row["id"])} for row in known])
     overall, of_type = found["overall"], {name: one for name, one in found["by_task"].items() if name != NO_TYPE}
     return {
         "n": overall["rows"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -181,7 +182,7 @@ def _generated(options: Text, dataset: TextDataset, model: str) -> dict[str, Any
     """Answer the split with a fine-tuned run, or keep the answers that are there and still its own."""
     from ontoground.cli.render import note
     from training.runs.folder import RECORD, model_identity
-    from training.sft.generate import GenerationSettings, generate_medhal, generate_medval
+    from training.sft.generate import GenerationSettings, generate
 
     record, name = Path(model) / RECORD, short_name(model)
     folder = record.parent if record.is_file() else run_folder(options.workspace, "generate", dataset.kind, name)
@@ -191,8 +192,8 @@ def _generated(options: Text, dataset: TextDataset, model: str) -> dict[str, Any
         "dataset": dataset.identity,
         "settings": settings.model_dump(mode="json"),
     }
-    generate = generate_medhal if dataset.kind == "medhal" else generate_medval
-    state = options.kept(folder, identity, lambda file: generate(dataset.folder, model, file, settings, options.split))
+    answer = partial(generate, dataset.kind, dataset.folder, model, settings=settings, split=options.split)
+    state = options.kept(folder, identity, answer)
     note(f"{name}: predictions {state}")
     return options.predicted(folder, name, "generation", state)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PACKAGES", "OnDataset", "Run", "Trained", "group", "state_of", "steps_of", "trained"]
 
-group = group_of("train", ("classifier", "corfu", "medhal", "medval", "grpo"))
+group = group_of("train", ("classifier", "corfu", "medhal", "medval", "ablation", "grpo"))
 
 PACKAGES = ("torch", "transformers", "peft", "accelerate", "safetensors")
 

@@ -48,7 +48,7 @@ def _fine_tuned(kind: Literal["medhal", "medval"], options: Text) -> Result:
     from ontoground.cli.render import note
     from training.runs.folder import is_main
     from training.runs.settings import MedhalSettings, MedvalSettings
-    from training.sft.train import train_medhal, train_medval
+    from training.sft.train import train_texts
 
     dataset = TextDataset.open(options.data(kind), kind)
     settings: Any = options.settings(MedhalSettings if kind == "medhal" else MedvalSettings)
@@ -60,8 +60,7 @@ def _fine_tuned(kind: Literal["medhal", "medval"], options: Text) -> Result:
             f"{kind} on {options.model}, engine trl: {dataset.count('train', settings.tasks or None):,} rows{of_tasks},"
             f" batches of {settings.batch_size}, {settings.epochs:g} epochs, seed {settings.seed}"
         )
-    train = train_medhal if kind == "medhal" else train_medval
-    record = train(dataset.folder, options.model, out, settings, resume=options.resume, say=note)
+    record = train_texts(kind, dataset.folder, options.model, out, settings, resume=options.resume, say=note)
     for line in record["machine"]["notes"] if is_main() else ():
         note(line)
     return trained(options, kind, dataset.folder, options.engine, out, [(out, record, state)])

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from evaluation.datasets import TextDataset
-from evaluation.numbers import evaluate_predictions
 from evaluation.predictions import read_predictions
+from evaluation.report import evaluate_text
 from ground.contracts.answers import parse_medval
 from ground.contracts.prompts import medhal_prompt, medval_answer, medval_prompt
 from ground.errors import InputError, RefusedError, UsageError
@@ -51,7 +51,7 @@ def test_rows_are_asked_as_in_training_and_answers_become_predictions(medhal: Te
     assert found["outcome"].to_list() == ["no_explanation", "parsed", "no_label", "no_explanation"]
     assert set(found["model"]) == {"scripted + zero-shot"} and set(found["seed"]) == {7}
     assert (report.rows, report.unparseable, report.failed, report.share_unparseable) == (4, 1, {}, 0.25)
-    numbers = evaluate_predictions("medhal", tmp_path / "out" / "predictions-test.parquet", medhal.folder)
+    (numbers,) = evaluate_text("medhal", medhal, [tmp_path / "out" / "predictions-test.parquet"])["runs"]
     assert numbers["share_unparseable"]["value"] == 0.25
     assert json.loads((tmp_path / "out" / "asked-test.json").read_text())["report"]["unparseable"] == 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -163,8 +164,12 @@ def test_the_loss_falls_and_what_was_learnt_is_predicted(world: MedievalDataset,
     assert set(found["seed"]) == {42}
 
 
-def test_both_engines_predict_the_same(world: MedievalDataset, learnt: Path) -> None:
-    shared, plain = (predict_classifier(learnt, world, "test", engine=engine) for engine in ("shared", "plain"))
+def test_both_engines_predict_the_same(world: MedievalDataset, learnt: Path, tmp_path: Path) -> None:
+    record = json.loads((learnt / "training.json").read_text())
+    other = shutil.copytree(learnt, tmp_path / "plain")
+    (other / "training.json").write_text(json.dumps(record | {"engine": "plain"}))
+    shared, plain = (predict_classifier(run, world, "test") for run in (learnt, other))
+    assert record["engine"] == "shared"
     assert shared["label"].equals(plain["label"])
     assert np.allclose(np.array(shared["scores"].to_list()), np.array(plain["scores"].to_list()), atol=1e-5)
 

@@ -41,7 +41,7 @@ def model(tmp_path_factory: pytest.TempPathFactory, dataset: MedievalDataset) ->
     return tiny_decoder("qwen3", tiny_tokenizer(texts, root / "t"), root / "m")
 
 
-def separate(model: Any, tokenizer: Any, data: Any, calibrated: bool) -> torch.Tensor:
+def separate(model: Any, tokenizer: Any, data: Any) -> torch.Tensor:
     """Return probabilities from the labels' own tokens, one row a statement (or none) and label."""
     labels, found = label_continuations(tokenizer), []
     for item in data.items:
@@ -53,20 +53,17 @@ def separate(model: Any, tokenizer: Any, data: Any, calibrated: bool) -> torch.T
             at = torch.arange(len(ids) - len(label) - 1, len(ids) - 1)
             scores.append(logps[at, ids[-len(label) :]].sum())
         behind, alone = torch.stack(scores).chunk(2)
-        found.append((behind - alone if calibrated else behind).softmax(-1))
+        found.append((behind - alone).softmax(-1))
     return torch.stack(found)
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("calibrated", [True, False], ids=["calibrated", "plain"])
-def test_scores_are_those_of_the_labels_in_separate_rows(
-    dataset: MedievalDataset, model: Path, calibrated: bool
-) -> None:
-    scored = score_quadrants(model, dataset, "test", SETTINGS, calibrated=calibrated)
+def test_scores_are_those_of_the_labels_in_separate_rows(dataset: MedievalDataset, model: Path) -> None:
+    scored = score_quadrants(model, dataset, "test", SETTINGS)
     rows, tokenizer = dataset.split_rows("test"), load_tokenizer(model)
     data, _ = scored_data(dataset, rows, tokenizer, 256)
     policy = load_model(model, "causal", SETTINGS.hardware).eval()
-    apart = separate(policy, tokenizer, data, calibrated)
+    apart = separate(policy, tokenizer, data)
     assert scored.height == 24
     assert np.allclose(np.array(scored["scores"].to_list()), apart.numpy(), rtol=1e-6)
     assert scored["label"].to_list() == [QUADRANTS[at] for at in apart.argmax(-1).tolist()]
@@ -108,5 +105,5 @@ def test_a_policy_whose_training_rows_are_as_long_as_its_contexts_is_scored_too(
     data, cut = scored_data(dataset, dataset.split_rows("test"), load_tokenizer(model), 100)
     assert int(data.contexts.lengths.max()) + int(data.statements.lengths.max()) == 100
     assert 0 < cut.tokens_cut < cut.tokens and cut.truncated == len(data.contexts)
-    apart = separate(load_model(model, "causal", SETTINGS.hardware).eval(), load_tokenizer(model), data, True)
+    apart = separate(load_model(model, "causal", SETTINGS.hardware).eval(), load_tokenizer(model), data)
     assert np.allclose(np.array(scored["scores"].to_list()), apart.detach().numpy(), rtol=1e-6)

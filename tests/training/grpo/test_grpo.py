@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -191,6 +192,12 @@ def test_steps_and_prompts_that_do_not_fit_are_refused(base: Path, tmp_path: Pat
     one = word_arm(tmp_path, "1")
     with pytest.raises(InputError, match="no prompt is short enough"):
         train_arm(one, str(base), tmp_path / "a", TINY.model_copy(update={"max_prompt_tokens": 16}))
+    few = shutil.copytree(base, tmp_path / "few")
+    (few / "config.json").write_text((few / "config.json").read_text().replace("1024", "140"))
+    with pytest.raises(InputError, match="no prompt is short enough") as refused:
+        train_arm(one, str(few), tmp_path / "a", TINY)
+    assert "at most 136: max_prompt_tokens, and the model's positions" in str(refused.value)
+    assert set(evaluate_base(one, str(few), TINY)["response"]) == {None}
     with pytest.raises(UsageError, match="more rows than there are"):
         train_arm(one, str(base), tmp_path / "a", TINY.model_copy(update={"prompts_per_step": 9}))
     with pytest.raises(UsageError, match="no multiple of the rows of a forward pass"):

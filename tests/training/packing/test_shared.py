@@ -6,6 +6,7 @@ Models run in float64; transformers computes norms and rotary angles in float32 
 from __future__ import annotations
 
 import functools
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ import torch
 
 from ground.errors import UsageError
 from ground.lm.tiny import tiny_decoder, tiny_tokenizer
-from training.packing.attention import SPLIT, attention_mask, attention_of, fastest, register_split, visible
+from training.packing import attention
+from training.packing.attention import SPLIT, attention_mask, attention_of, register_split, visible
 from training.packing.collate import packed_row
 from training.packing.decoders import check_decoder, check_sharing
 from training.packing.shared import SharedClassifier, SharedPolicy
@@ -194,12 +196,17 @@ def test_the_blocks_are_those_that_torch_finds_in_the_whole_mask() -> None:
     assert torch.equal(whole, expected) and whole.sum() > 0
 
 
-def test_without_a_compiler_packed_rows_take_split_attention_on_a_gpu_with_one_warning() -> None:
-    with pytest.warns(RuntimeWarning, match="cannot be compiled") as said:
-        assert fastest("cuda", compiled=False) == SPLIT
-    assert len(said) == 1
-    assert fastest("cuda", compiled=True) == "flex_attention"
-    assert fastest("cpu", compiled=False) == SPLIT
+def test_without_a_compiler_packed_rows_take_split_attention_on_a_gpu_with_one_warning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert attention_of(HardwareSettings(device="cpu")) == SPLIT
+    monkeypatch.setattr(attention, "device_of", lambda _: "cuda")
+    for there, name in ((False, SPLIT), (True, "flex_attention")):
+        monkeypatch.setattr(attention, "compiles", lambda there=there: there)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            assert attention_of(HardwareSettings()) == name
+        assert [one.category for one in said] == [RuntimeWarning] * (name == SPLIT)
 
 
 def test_flash_attention_is_for_rows_of_one_text() -> None:

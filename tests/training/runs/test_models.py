@@ -14,7 +14,7 @@ from tests.training.sft.cases import medhal_dataset, medhal_rows
 from tests.training.toy import toy_dataset
 from training.classifier.train import predict_classifier, train_classifier
 from training.corfu.run import train_corfu
-from training.runs.models import dropout_note, load_model, load_tokenizer, restore_weights, save_model
+from training.runs.models import load_model, load_tokenizer, restore_weights, save_model
 from training.runs.settings import (
     ClassifierSettings,
     CorfuSettings,
@@ -22,7 +22,7 @@ from training.runs.settings import (
     LoraSettings,
     MedhalSettings,
 )
-from training.sft.train import train_medhal
+from training.sft.train import train_texts
 
 CPU = HardwareSettings(device="cpu")
 NF4 = HardwareSettings(device="cpu", quantize="nf4")
@@ -41,7 +41,7 @@ def test_4_bit_weights_without_an_adapter_are_refused_by_every_verb(experts: Pat
     runs = (
         lambda out: train_classifier(toy_dataset(), experts, out, ClassifierSettings(**whole)),
         lambda out: train_corfu(toy_dataset(), experts, out, CorfuSettings(**whole)),
-        lambda out: train_medhal(data, str(experts), out, MedhalSettings(**whole)),
+        lambda out: train_texts("medhal", data, str(experts), out, MedhalSettings(**whole)),
     )
     for run in runs:
         with pytest.raises(UsageError, match="4-bit weights cannot be trained without an adapter"):
@@ -59,7 +59,6 @@ def test_a_model_of_experts_is_trained_with_an_adapter_and_without_dropout_which
     model = load_model(tmp_path / "run", "quadrants", CPU)
     names = [name for name, weight in model.named_parameters() if "lora_B" in name and float(weight.abs().max()) > 0]
     assert any(".experts." in name for name in names)
-    assert dropout_note(load_model(experts, "causal", CPU, lora=LoraSettings(r=2, dropout=0.0)), settings.lora)
     assert predict_classifier(tmp_path / "run", toy_dataset(), "test").height == 24
 
 
@@ -101,10 +100,10 @@ def test_a_run_of_all_weights_of_a_detector_goes_on_with_its_experts(experts: Pa
         lora=LoraSettings(r=0),
         hardware=HardwareSettings(device="cpu", save_steps=1),
     )
-    train_medhal(data, str(experts), tmp_path / "whole", settings)
+    train_texts("medhal", data, str(experts), tmp_path / "whole", settings)
     with pytest.raises(KeyboardInterrupt):
-        train_medhal(data, str(experts), tmp_path / "run", settings, callbacks=[StopAt(2)])
-    train_medhal(data, str(experts), tmp_path / "run", settings, resume=True)
+        train_texts("medhal", data, str(experts), tmp_path / "run", settings, callbacks=[StopAt(2)])
+    train_texts("medhal", data, str(experts), tmp_path / "run", settings, resume=True)
     whole, run = (load_model(tmp_path / name, "causal", CPU) for name in ("whole", "run"))
     for (name, ours), theirs in zip(run.named_parameters(), whole.parameters(), strict=True):
         assert torch.equal(ours, theirs), name

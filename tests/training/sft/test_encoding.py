@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ def base(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 @pytest.mark.parametrize("kind", ["medhal", "medval"])
 def test_prompt_tokens_carry_no_loss_and_answer_tokens_all_do(base: Path, kind: Kind) -> None:
     tokenizer, task = AutoTokenizer.from_pretrained(base), TASKS[kind]
-    rows, _ = encode_rows(ROWS[kind], tokenizer, task.prompt, task.answer, 2000, by_task=Counter())
+    rows, _, _ = encode_rows(ROWS[kind], tokenizer, task, 2000)
     for row, encoded in zip(ROWS[kind], rows, strict=True):
         prompt = encode_prompt(tokenizer, task.prompt(row))
         answer = encode_answer(tokenizer, task.answer(row))
@@ -56,7 +55,7 @@ def test_tokens_and_labels_are_those_that_trl_makes_of_prompt_and_completion(
         asked = [{"prompt": prompt, "completion": answer} for prompt, answer in texts]
     arguments = SFTConfig(str(tmp_path), max_length=None, use_cpu=True, bf16=False, report_to="none")
     trainer = SFTTrainer(str(base), args=arguments, train_dataset=Dataset.from_list(asked), processing_class=tokenizer)
-    ours, _ = encode_rows(ROWS[kind], tokenizer, task.prompt, task.answer, 2000, by_task=Counter())
+    ours, _, _ = encode_rows(ROWS[kind], tokenizer, task, 2000)
     for theirs, encoded in zip(trainer.train_dataset, ours, strict=True):
         assert encoded["input_ids"] == theirs["input_ids"]
         assert encoded["labels"] == theirs["labels"]
@@ -71,13 +70,12 @@ def test_an_open_answer_does_not_teach_to_stop(base: Path) -> None:
 def test_a_row_longer_than_the_limit_is_left_out_whole(base: Path) -> None:
     tokenizer, task = AutoTokenizer.from_pretrained(base), TASKS["medhal"]
     rows = [*ROWS["medhal"], {**ROWS["medhal"][0], "context": "Takes insulin. " * 50}]
-    whole, none = encode_rows(rows, tokenizer, task.prompt, task.answer, 5000, by_task=Counter())
+    whole, none, _ = encode_rows(rows, tokenizer, task, 5000)
     assert none["too_long"] == 0
     lengths = [len(ids) for ids in whole["input_ids"]]
-    by_task = Counter[str]()
-    kept, counts = encode_rows(rows, tokenizer, task.prompt, task.answer, max(lengths[:-1]), by_task=by_task)
+    kept, counts, by_task = encode_rows(rows, tokenizer, task, max(lengths[:-1]))
     assert (len(kept), counts["too_long"], by_task.total()) == (len(rows) - 1, 1, len(rows) - 1)
     assert [len(ids) for ids in kept["input_ids"]] == lengths[:-1]
     assert (none["tokens"], none["longest"], counts["tokens"]) == (sum(lengths), max(lengths), sum(lengths[:-1]))
     with pytest.raises(InputError, match="no row is left"):
-        encode_rows(rows, tokenizer, task.prompt, task.answer, 20, by_task=Counter())
+        encode_rows(rows, tokenizer, task, 20)

@@ -13,9 +13,9 @@ from tests.training.sft.cases import medhal_dataset, medhal_rows, tiny_model
 from training.runs.models import device_of, precision_of
 from training.runs.resuming import choose_optimizer
 from training.runs.settings import HardwareSettings, MedhalSettings, MedvalSettings
-from training.runs.texts import rows_length, texts_attention
-from training.sft.generate import GenerationSettings, generate_medhal
-from training.sft.train import train_medhal
+from training.runs.texts import texts_attention
+from training.sft.generate import GenerationSettings, generate
+from training.sft.train import train_texts
 
 
 def test_an_optimizer_of_cuda_is_replaced_on_a_cpu_and_that_is_said() -> None:
@@ -52,12 +52,12 @@ def test_defaults_are_the_papers() -> None:
 
 
 def test_a_model_with_fewer_positions_shortens_the_rows_and_says_so(tmp_path: Path) -> None:
-    base = str(tiny_model(tmp_path))
-    assert rows_length(base, 4000) == (4000, None)
-    length, why = rows_length(base, 8192)
-    assert length == 4096
-    assert why is not None
-    assert "4,096 positions" in why
+    base, data = str(tiny_model(tmp_path / "base")), medhal_dataset(tmp_path / "data", medhal_rows(2))
+    hardware = HardwareSettings(device="cpu")
+    for length, said in ((8192, [True]), (4000, [])):
+        settings = MedhalSettings(max_length=length, batch_size=2, hardware=hardware)
+        record = train_texts("medhal", data, base, tmp_path / str(length), settings)
+        assert ["4,096 positions" in note for note in record["machine"]["notes"] if "positions" in note] == said
 
 
 def test_an_adapter_on_4_bit_weights_trains_in_float32_and_answers(tmp_path: Path) -> None:
@@ -72,13 +72,14 @@ def test_an_adapter_on_4_bit_weights_trains_in_float32_and_answers(tmp_path: Pat
             "hardware": {"device": "cpu", "quantize": "nf4"},
         }
     )
-    record = train_medhal(data, str(base), tmp_path / "run", settings)
+    record = train_texts("medhal", data, str(base), tmp_path / "run", settings)
     assert record["machine"]["quantize"] == "nf4"
     assert record["machine"]["trained_weights"] == "float32"
     weights = load_file(tmp_path / "run" / "adapter_model.safetensors")
     assert {weight.dtype for weight in weights.values()} == {torch.float32}
     assert all(weight.abs().max() > 0 for name, weight in weights.items() if "lora_B" in name)
-    answers = generate_medhal(
+    answers = generate(
+        "medhal",
         data,
         str(tmp_path / "run"),
         tmp_path / "p.parquet",

@@ -17,6 +17,7 @@ from evaluation.numbers import metrics_of_rows
 from ground.contracts.rows_text import MedhalRow
 from ground.errors import InputError, TrainingError, UsageError
 from ground.lm.sampling import Said, answers
+from ground.lm.tiny import tiny_decoder
 from tests.training.sft.cases import (
     DRUGS,
     medhal_dataset,
@@ -25,10 +26,11 @@ from tests.training.sft.cases import (
     medval_rows,
     tiny_model,
 )
+from training.runs.models import load_tokenizer
 from training.runs.settings import MedhalSettings, MedvalSettings
 from training.sft.encoding import encode_prompt
-from training.sft.generate import GenerationSettings, Generator, generate_medhal, generate_medval
-from training.sft.train import train_medhal, train_medval
+from training.sft.generate import GenerationSettings, Generator, generate
+from training.sft.train import train_texts
 
 
 @pytest.fixture(scope="module")
@@ -75,12 +77,12 @@ def test_a_detector_learns_a_set_by_heart_and_answers_as_it_was_taught(tmp_path:
         optimizer={"learning_rate": 5e-3, "beta2": 0.95, "schedule": "constant_with_warmup"},
         hardware={"quantize": "none", "device": "cpu"},
     )
-    record = train_medhal(data, str(base), tmp_path / "run", every_weight)
+    record = train_texts("medhal", data, str(base), tmp_path / "run", every_weight)
     losses = [entry["loss"] for entry in record["losses"]]
     assert losses[-1] < 0.05 < 5 < losses[0]
 
     out = tmp_path / "run" / "predictions-test.parquet"
-    answers = generate_medhal(data, str(tmp_path / "run"), out, GenerationSettings(max_new_tokens=60))
+    answers = generate("medhal", data, str(tmp_path / "run"), out, GenerationSettings(max_new_tokens=60))
     assert answers == {"rows": 2, "outcomes": {"parsed": 2}, "cut": 0}
     predictions = pq.read_table(out).to_pylist()
     assert [row["label"] for row in predictions] == [row["label"] for row in rows]
@@ -95,14 +97,14 @@ def test_a_run_that_was_interrupted_and_resumed_gives_the_same_weights(
     data = medhal_dataset(tmp_path / "data", medhal_rows(12))
     # Dropout: the generator's state must come back too.
     settings = medhal_settings(epochs=2, lora={"r": 4, "dropout": 0.1})
-    whole = train_medhal(data, str(model), tmp_path / "whole", settings)
+    whole = train_texts("medhal", data, str(model), tmp_path / "whole", settings)
     # As on a GPU: the largest step is run first, and changes nothing.
     monkeypatch.setattr("training.runs.folder.REHEARSED_ON", ("cpu",))
     with pytest.raises(KeyboardInterrupt):
-        train_medhal(data, str(model), tmp_path / "run", settings, callbacks=[StopAt(3)])
+        train_texts("medhal", data, str(model), tmp_path / "run", settings, callbacks=[StopAt(3)])
     assert not (tmp_path / "run" / "training.json").exists()
 
-    resumed = train_medhal(data, str(model), tmp_path / "run", settings, resume=True)
+    resumed = train_texts("medhal", data, str(model), tmp_path / "run", settings, resume=True)
     assert resumed["memory"]["measured"] > 0
     assert (resumed["resumed_from_step"], whole["resumed_from_step"]) == (2, None)
     weights = [load_file(tmp_path / name / "adapter_model.safetensors") for name in ("whole", "run")]
@@ -111,13 +113,13 @@ def test_a_run_that_was_interrupted_and_resumed_gives_the_same_weights(
     assert any(weight.abs().max() > 0 for name, weight in weights[0].items() if "lora_B" in name)
     assert whole["losses"] == resumed["losses"]
 
-    assert train_medhal(data, str(model), tmp_path / "run", settings, resume=True) == json.loads(
+    assert train_texts("medhal", data, str(model), tmp_path / "run", settings, resume=True) == json.loads(
         (tmp_path / "run" / "training.json").read_text()
     )
     with pytest.raises(UsageError, match="already holds a run"):
-        train_medhal(data, str(model), tmp_path / "run", settings)
+        train_texts("medhal", data, str(model), tmp_path / "run", settings)
     with pytest.raises(UsageError, match="another settings"):
-        train_medhal(data, str(model), tmp_path / "run", medhal_settings(epochs=3), resume=True)
+        train_texts("medhal", data, str(model), tmp_path / "run", medhal_settings(epochs=3), resume=True)
 
 
 def test_a_run_folder_holds_adapter_tokenizer_record_and_card_and_nothing_of_the_way_there(
@@ -127,7 +129,7 @@ def test_a_run_folder_holds_adapter_tokenizer_record_and_card_and_nothing_of_the
     settings = MedvalSettings.model_validate(
         small(epochs=1, batch_size=2, per_device_batch_size=1, optimizer={"optimizer": "paged_adamw_8bit"})
     )
-    record = train_medval(data, str(model), tmp_path / "run", settings)
+    record = train_texts("medval", data, str(model), tmp_path / "run", settings)
     assert {file.name for file in (tmp_path / "run").iterdir()} == {
         *("README.md", "adapter_config.json", "adapter_model.safetensors"),
         *("tokenizer.json", "tokenizer_config.json", "training.json"),
@@ -141,7 +143,7 @@ def test_a_run_folder_holds_adapter_tokenizer_record_and_card_and_nothing_of_the
 
     AutoTokenizer.from_pretrained(tmp_path / "run")
     out = tmp_path / "run" / "predictions-test.parquet"
-    answers = generate_medval(data, str(tmp_path / "run"), out, GenerationSettings(max_new_tokens=4))
+    answers = generate("medval", data, str(tmp_path / "run"), out, GenerationSettings(max_new_tokens=4))
     assert answers == {"rows": 2, "outcomes": {"wrong_form": 2}, "cut": 2}
     assert pq.read_table(out)["label"].null_count == 2
 
@@ -151,7 +153,7 @@ def test_a_task_ablation_trains_on_one_task_and_counts_the_others(tmp_path: Path
     rows = [*medhal_rows(4), *medhal_rows(6, task="summarization"), *medhal_rows(2, task="nli"), long]
     data = medhal_dataset(tmp_path / "data", rows)  # type: ignore[arg-type]
     settings = medhal_settings(epochs=1, tasks=("Sum", "nli"), max_length=400)
-    record = train_medhal(data, str(model), tmp_path / "run", settings)
+    record = train_texts("medhal", data, str(model), tmp_path / "run", settings)
     assert record["tasks"] == {"nli": 2, "summarization": 6}
     assert record["rows"] == {"used": 8, "left_out": {"too_long": 1, "other_task": 4}, "without_explanation": 1}
 
@@ -164,7 +166,7 @@ def test_a_loss_that_is_no_number_stops_the_run(tmp_path: Path, model: Path) -> 
     AutoTokenizer.from_pretrained(model).save_pretrained(tmp_path / "broken")
     data = medhal_dataset(tmp_path / "data", medhal_rows(4))
     with pytest.raises(TrainingError, match="the loss is not a number"):
-        train_medhal(data, str(tmp_path / "broken"), tmp_path / "run", medhal_settings(epochs=1))
+        train_texts("medhal", data, str(tmp_path / "broken"), tmp_path / "run", medhal_settings(epochs=1))
     assert not (tmp_path / "run" / "training.json").exists()
 
 
@@ -181,20 +183,22 @@ def test_a_run_that_diverges_is_stopped(tmp_path: Path, model: Path) -> None:
     data = medhal_dataset(tmp_path / "data", medhal_rows(2))
     settings = medhal_settings(epochs=45, batch_size=2, hardware={"quantize": "none", "device": "cpu"})
     with pytest.raises(TrainingError, match="training diverges"):
-        train_medhal(data, str(model), tmp_path / "run", settings, callbacks=[Spoil()])
+        train_texts("medhal", data, str(model), tmp_path / "run", settings, callbacks=[Spoil()])
     assert not (tmp_path / "run" / "training.json").exists()
 
 
 def test_settings_that_do_not_fit_are_refused(tmp_path: Path, model: Path) -> None:
     data = medhal_dataset(tmp_path / "data", medhal_rows(4))
     with pytest.raises(UsageError, match="multiple"):
-        train_medhal(data, str(model), tmp_path / "a", medhal_settings(batch_size=3))
+        train_texts("medhal", data, str(model), tmp_path / "a", medhal_settings(batch_size=3))
     with pytest.raises(UsageError, match="adapter"):
-        train_medhal(data, str(model), tmp_path / "b", medhal_settings(lora={"r": 0}, hardware={"quantize": "nf4"}))
+        train_texts(
+            "medhal", data, str(model), tmp_path / "b", medhal_settings(lora={"r": 0}, hardware={"quantize": "nf4"})
+        )
     with pytest.raises(InputError, match="no row is left"):
-        train_medhal(data, str(model), tmp_path / "c", medhal_settings(max_length=16))
+        train_texts("medhal", data, str(model), tmp_path / "c", medhal_settings(max_length=16))
     with pytest.raises(InputError, match="cannot be loaded"):
-        train_medhal(data, str(tmp_path / "nothing"), tmp_path / "d", medhal_settings())
+        train_texts("medhal", data, str(tmp_path / "nothing"), tmp_path / "d", medhal_settings())
 
 
 @pytest.mark.parametrize("kind", ["qwen3", "mistral"])
@@ -218,11 +222,18 @@ def test_a_prompt_without_room_for_an_answer_is_counted_and_not_cut(tmp_path: Pa
     long = {**rows[0], "id": "long", "context": " ".join(DRUGS * 60)}
     data = medhal_dataset(tmp_path / "data", [*rows, long])  # type: ignore[list-item]
     settings = GenerationSettings(max_new_tokens=4, max_length=500)
-    answers = generate_medhal(data, str(model), tmp_path / "p.parquet", settings)
+    answers = generate("medhal", data, str(model), tmp_path / "p.parquet", settings)
     assert answers["outcomes"]["prompt_too_long"] == 1
     assert answers["rows"] == 3
     with pytest.raises(UsageError, match="no room"):
-        generate_medhal(data, str(model), tmp_path / "p.parquet", GenerationSettings(max_new_tokens=99, max_length=99))
+        generate(
+            "medhal", data, str(model), tmp_path / "p.parquet", GenerationSettings(max_new_tokens=99, max_length=99)
+        )
+    # A model of few positions has less room than was asked for: no row of it would be answered.
+    short = tiny_decoder("llama", load_tokenizer(model), tmp_path / "short", positions=64)
+    with pytest.raises(UsageError, match="no room") as refused:
+        generate("medhal", data, str(short), tmp_path / "p.parquet", GenerationSettings(max_new_tokens=64))
+    assert "less than 64" in str(refused.value)
     with pytest.raises(InputError, match="no row to answer"):
-        generate_medhal(data, str(model), tmp_path / "q.parquet", settings, split="validation")
+        generate("medhal", data, str(model), tmp_path / "q.parquet", settings, split="validation")
     assert not (tmp_path / "q.parquet").exists()

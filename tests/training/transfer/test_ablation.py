@@ -13,7 +13,7 @@ from ground.errors import InputError, UsageError
 from tests.training.sft.cases import medval_dataset, medval_rows, tiny_model
 from training.runs.settings import HardwareSettings, MedvalSettings
 from training.sft.generate import GenerationSettings
-from training.transfer.ablation import ablate, ablation_table, plan_cells
+from training.transfer.ablation import AblationSettings, ablate, ablation_table, plan_cells
 
 IN, OUT = "report2impression", "dialogue2note"
 
@@ -54,11 +54,12 @@ def test_nothing_to_train_on_and_nothing_to_compare_are_refused(tmp_path: Path) 
     with pytest.raises(InputError, match="no row is left"):
         ablate(
             plan_cells(none, none, tmp_path / "cells", taus=(0.9,)), none, str(tiny_model(tmp_path / "model")),
-            tmp_path / "cells", training=MedvalSettings(hardware=HardwareSettings(quantize="none")), baseline=False,
+            tmp_path / "cells", AblationSettings(training=MedvalSettings(hardware=HardwareSettings(quantize="none"))),
+            baseline=False,
         )  # fmt: skip
     both = plan_cells(built(tmp_path / "all", consistent=100), built(tmp_path / "b", 5), tmp_path / "out")
     with pytest.raises(UsageError, match="no row lies below the threshold"):
-        ablate(both, tmp_path / "b", "model", tmp_path / "out")
+        ablate(both, tmp_path / "b", "model", tmp_path / "out", AblationSettings())
     assert not (tmp_path / "out").exists()
 
 
@@ -69,7 +70,7 @@ def test_inputs_of_the_test_split_are_not_trained_on(tmp_path: Path) -> None:
     rows[0]["triple_id"] = trained["triple_id"]
     reference = medval_dataset(tmp_path / "reference", rows)
     with pytest.raises(UsageError, match="trained on would be judged") as error:
-        ablate(plan_cells(source, source, tmp_path / "out"), reference, "model", tmp_path / "out")
+        ablate(plan_cells(source, source, tmp_path / "out"), reference, "model", tmp_path / "out", AblationSettings())
     assert "1 of " in (error.value.found or "") and not (tmp_path / "out").exists()
 
 
@@ -90,8 +91,7 @@ def test_a_cell_is_trained_judged_and_shown_by_kind_of_task(tmp_path: Path) -> N
         source,
         str(tiny_model(tmp_path / "model")),
         tmp_path / "out",
-        training=settings,
-        generation=GenerationSettings(max_new_tokens=2, max_length=1024),
+        AblationSettings(training=settings, generation=GenerationSettings(max_new_tokens=2, max_length=1024)),
         baseline=False,
     )
     (cell,) = result["cells"]

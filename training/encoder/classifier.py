@@ -18,7 +18,7 @@ from training.encoder.pretrained import load_backbone, load_tokenizer, resolve_m
 from training.encoder.quadrants import QuadrantLogits
 from training.encoder.texts import EncodedRows
 from training.runs.folder import read_run
-from training.runs.models import device_of, load_config, name_of, quiet
+from training.runs.models import device_of, name_of, quiet
 from training.runs.settings import EncoderSettings
 
 __all__ = ["HEAD", "EncoderClassifier", "Judge", "load_encoder", "new_encoder"]
@@ -86,13 +86,6 @@ class EncoderClassifier:
 def _assemble(source: str, settings: EncoderSettings, name: str) -> EncoderClassifier:
     device = torch.device(device_of(settings.hardware))
     tokenizer = load_tokenizer(source)
-    longest = getattr(load_config(source), "max_position_embeddings", settings.window_tokens)
-    if settings.window_tokens > longest:
-        raise UsageError(
-            "the windows are longer than the model reads",
-            found=f"window_tokens = {settings.window_tokens}",
-            expected=f"at most {longest}",
-        )
     module: LateModel | CrossModel
     if settings.engine == "late":
         transformer = load_backbone(source, settings.dropout)
@@ -101,8 +94,23 @@ def _assemble(source: str, settings: EncoderSettings, name: str) -> EncoderClass
     else:
         transformer = load_backbone(source, settings.dropout, head=True)
         module = CrossModel(transformer, tokenizer, settings.window_tokens, settings.overlap_tokens)
+    longest = _positions(transformer)
+    if longest is not None and settings.window_tokens > longest:
+        raise UsageError(
+            "the windows are longer than the model reads",
+            found=f"window_tokens = {settings.window_tokens}",
+            expected=f"at most {longest}",
+        )
     module.to(device)
     return EncoderClassifier(module, transformer, tokenizer, settings, device, name)
+
+
+def _positions(transformer: Any) -> int | None:
+    """Return how many tokens a model reads; RoBERTa's first positions, up to its padding's, are no token's."""
+    table = getattr(getattr(transformer.base_model, "embeddings", None), "position_embeddings", None)
+    if isinstance(table, torch.nn.Embedding):
+        return table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1)
+    return getattr(transformer.config, "max_position_embeddings", None)
 
 
 def new_encoder(model: str | Path, settings: EncoderSettings) -> EncoderClassifier:

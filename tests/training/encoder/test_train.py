@@ -197,9 +197,15 @@ def test_names_that_lead_nowhere_are_said_to(tmp_path: Path, monkeypatch: pytest
     assert error.value.do == "pip install 'ontoground[encoder]'"
 
 
-def test_windows_longer_than_the_model_reads_are_refused(tiny: Path, late: EncoderSettings) -> None:
-    with pytest.raises(UsageError, match="longer than the model reads"):
-        new_encoder(tiny, _short(late, window_tokens=128))
+# RoBERTa keeps its first positions, up to its padding's, for no token.
+@pytest.mark.parametrize(("kind", "longest"), [("bert", 64), ("roberta", 63)])
+def test_windows_longer_than_the_model_reads_are_refused(
+    tmp_path: Path, late: EncoderSettings, kind: str, longest: int
+) -> None:
+    tiny = tiny_encoder(tmp_path, kind, positions=64)
+    assert new_encoder(tiny, _short(late, window_tokens=longest)).settings.window_tokens == longest
+    with pytest.raises(UsageError, match=f"longer than the model reads(?s:.*)at most {longest}$"):
+        new_encoder(tiny, _short(late, window_tokens=longest + 1))
 
 
 def test_a_packaged_model_is_found_without_running_its_code_and_its_weights_are_checked(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Set
 from functools import cache, lru_cache
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from builders.texts.any_of import AnyOf
 from ehr.lexicon import ENGLISH_WORDS
 from ground import ROOT
 from ground.storage.tables import read_table
@@ -33,9 +33,9 @@ _BRACKETS = ("()", "[]", "“”")
 
 
 @cache
-def _pattern(kind: str) -> re.Pattern[str]:
+def _slips(*kinds: str) -> AnyOf:
     rows = read_table(ROOT / "builders" / "data" / "slips.tsv", ("kind", "pattern", "source"))
-    return re.compile("|".join(row["pattern"] for row in rows if row["kind"] == kind), re.IGNORECASE)
+    return AnyOf(row["pattern"] for row in rows if row["kind"] in kinds)
 
 
 def is_broken(text: str) -> bool:
@@ -44,7 +44,7 @@ def is_broken(text: str) -> bool:
     >>> [is_broken(said) for said in ("What is the the cause?", "Where can i ask?", "It is cause by gout.", "An ulcer")]
     [True, True, True, False]
     """
-    return _pattern("slip").search(text) is not None
+    return _slips("slip").found(text)
 
 
 def is_damaged(sentence: str) -> bool:
@@ -59,9 +59,8 @@ def is_damaged(sentence: str) -> bool:
     >>> is_damaged("Doses of 5 mg or more (in adults) were given to 12% of them.")
     False
     """
-    lost = _pattern("damage").search(sentence) is not None or _ENDS.search(sentence) is None
     uneven = any(sentence.count(pair[0]) != sentence.count(pair[1]) for pair in _BRACKETS) or sentence.count('"') % 2
-    return lost or bool(uneven) or is_broken(sentence)
+    return bool(uneven) or _ENDS.search(sentence) is None or _slips("slip", "damage").found(sentence)
 
 
 @cache
@@ -79,16 +78,18 @@ def stray_capitals(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4)
-def _words_of(document: str) -> list[str]:
-    """Return the words of a document, sorted: it is asked for each of its sentences."""
-    return sorted(set(_WORD.findall(document.lower())))
+def _lowered(document: str) -> str:
+    """Return a document in lower case: it is asked for each of its sentences."""
+    return document.lower()
 
 
 def _has_form(document: str, word: str) -> bool:
     """Tell whether a document has a word that begins as this one does."""
-    words, beginning = _words_of(document), word[: max(_BEGINNING, len(word) - 3)]
-    at = bisect_left(words, beginning)
-    return at < len(words) and words[at].startswith(beginning)
+    lowered, beginning = _lowered(document), word[: max(_BEGINNING, len(word) - 3)]
+    at = lowered.find(beginning)
+    while at >= 0 and "a" <= lowered[at - 1 : at] <= "z":
+        at = lowered.find(beginning, at + 1)
+    return at >= 0
 
 
 def unknown_words(sentence: str, document: str) -> int:

@@ -28,7 +28,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from builders.medhal.question_tables import pattern, words
+from builders.medhal.question_tables import has, pattern, words
 from builders.medhal.rules.question_except import except_of
 from builders.medhal.rules.question_option import Option, read_option
 from builders.medhal.rules.question_place import in_place
@@ -103,7 +103,7 @@ def _hopeless(asked: str, option: str) -> Refusal | None:
         return Refusal("option_names_options")
     if INNER_LIST.search(asked):
         return Refusal("no_plain_question")
-    return Refusal("two_questions") if pattern("two_questions").search(asked.rstrip("? ")) else None
+    return Refusal("two_questions") if has("two_questions", asked.rstrip("? ")) else None
 
 
 def _normal(asked: str) -> str:
@@ -147,10 +147,10 @@ def _checked(made: Written | Refusal, telegraphic: bool = False) -> Written | Re
     if isinstance(made, Refusal):
         return made
     text = sentence(placed(made.text))
-    if pattern("still_asks").search(text):
+    if has("still_asks", text):
         return Refusal("still_asks")
     prepositions = words("preposition") - ABOUT if telegraphic else words("before_article")
     stray = stray_capitals(text) - words("name", "genus")
     bare = lacks_article(text, prepositions) or (telegraphic and begins_bare(text))
-    broken = stray or bare or is_broken(text) or pattern("slip").search(text)
+    broken = stray or bare or is_broken(text) or has("slip", text)
     return Refusal("broken_english") if broken else Written(text, made.rule)

@@ -17,7 +17,7 @@ from fractions import Fraction
 from itertools import islice
 
 from builders.medhal.items import Claim, Pair, QaItem
-from builders.medhal.question_tables import pattern
+from builders.medhal.question_tables import has
 from builders.medhal.rules.question import split_question
 from builders.medhal.transform.odds import Odds
 from builders.medhal.writers import AnswerInWords, Writer, Written
@@ -130,7 +130,7 @@ def _work(item: QaItem, odds: Odds) -> _Work:
         work.refused = "two_questions"
     elif _many_may_hold(asked, right):
         work.refused = "relation_not_exclusive"
-    elif right.lower() in DECIDED and pattern("verdict").search(asked):
+    elif right.lower() in DECIDED and has("verdict", asked):
         work.refused = "asks_for_a_verdict"
     elif not left:
         work.refused = "no_wrong_option_alike"
@@ -140,7 +140,7 @@ def _work(item: QaItem, odds: Odds) -> _Work:
 def _many_may_hold(asked: str, right: str) -> bool:
     """Tell whether several options may answer a question ("X can cause"), so that another one need not be false."""
     yes_or_no = right.lower() in DECIDED
-    return not yes_or_no and bool(pattern("not_exclusive").search(asked)) and not pattern("exclusive").search(asked)
+    return not yes_or_no and has("not_exclusive", asked) and not has("exclusive", asked)
 
 
 def _ask(work: _Work) -> bool:
@@ -160,7 +160,7 @@ def _take(work: _Work, answers: Sequence[Written | Refusal]) -> None:
         if isinstance(right, Refusal):
             work.refused = right.reason
             return
-        if work.context is None and pattern("of_a_case").search(right.text):
+        if work.context is None and has("of_a_case", right.text):
             work.refused = "speaks_of_a_case_that_is_not_given"
             return
         work.right = right

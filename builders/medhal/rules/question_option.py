@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from builders.medhal.question_tables import has, words
+from builders.medhal.question_tables import has, pattern, words
 from builders.medhal.rules.question_words import articled, counted, finite, is_plural, lowered, third_persons
 
 __all__ = ["Option", "OptionKind", "option_kind", "read_option"]
@@ -63,6 +63,7 @@ def read_option(text: str) -> Option:
 
 def _inside(text: str, kind: OptionKind) -> str:
     """Return an option as it stands inside a sentence: what is one thing has its article, the object of a verb too."""
+    text = pattern("imaged").sub(r"\g<how> of the \g<part>", text)
     if kind != "verb":
         return (counted if kind == "noun" else str)(articled(lowered(text)))
     verb, _, rest = text.partition(" ")

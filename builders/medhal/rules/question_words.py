@@ -38,6 +38,8 @@ HEAD_END = re.compile(r"[,;:(]|\s-\s")
 COORDINATED = re.compile(r"[^,]+,(?: [^,]+,)* and \w")
 FIRST_WORD = re.compile(r"[A-Za-z][\w'-]*")
 TOKEN = re.compile(r"[\w'-]+|[^\w\s]")
+DESCRIBED = ("al", "ar", "ary", "ory", "oid", "ous", "ic", "ive")
+ABBREVIATION = re.compile(r" \([A-Z]+\)(?= \w)")
 TWO_NAMES = re.compile(r"[A-Za-z][a-z'-]+ [A-Z][a-z]+\b")
 
 
@@ -166,8 +168,10 @@ def counted(phrase: str) -> str:
     >>> counted("diastolic murmur best heard at the apex"), counted("urease-producing organism")
     ('a diastolic murmur best heard at the apex', 'a urease-producing organism')
     """
-    first, *others = head_of(phrase) or [""]
+    first, *others = head_of(ABBREVIATION.sub("", phrase)) or [""]
     head = [first, *takewhile(lambda word: word not in words("participle", "adverb"), others)]
+    if first in words("always_the") and phrase.lower().startswith(f"{first} of "):
+        return f"the {phrase}"
     gerund = first.endswith("ing") and "-" not in first
     opened = first in words("determiner", "quantifier") or first.isdigit() or first.endswith("est") or gerund
     return (
@@ -285,12 +289,17 @@ def is_plural(phrase: str) -> bool:
     (True, False, True)
     """
     found = head_of(phrase)
-    if "and" in found[1:] or COORDINATED.match(phrase):
+    if ("and" in found[1:-1] and not _described(found[found.index("and", 1) - 1])) or COORDINATED.match(phrase):
         return True
     if len(found) == 2 and phrase.split(maxsplit=1)[0] in words("genus"):
         return False
     gerund = len(found) > 1 and len(found[0]) > 5 and found[0].endswith("ing")
     return bool(found) and not gerund and _plural_noun(phrase.split()[len(found) - 1].strip(".,;:)"))
+
+
+def _described(word: str) -> bool:
+    """Tell whether a word before "and" is an adjective: both belong to the noun behind ("respiratory and metabolic")."""
+    return word.endswith(DESCRIBED) and word not in words("noun_in_al", "singular")
 
 
 def _plural_noun(noun: str) -> bool:

@@ -21,6 +21,7 @@ from builders.medhal.question_tables import has
 from builders.medhal.rules.question import split_question
 from builders.medhal.transform.odds import Odds
 from builders.medhal.writers import AnswerInWords, Writer, Written
+from builders.texts.english import is_misspelt
 from builders.texts.origin import Refusal, Tally
 
 __all__ = ["overlap", "qa_pairs"]
@@ -83,9 +84,9 @@ def qa_pairs(items: Iterable[QaItem], writer: Writer, tally: Tally, odds: Odds) 
     """
     stream = iter(items)
     while works := [_work(item, odds) for item in islice(stream, BATCH)]:
-        _word(works, writer)
+        _word(works, writer, odds)
         if writer.name == "rules":
-            _word([_quoted(work, odds) for work in works if _may_be_quoted(work)], writer)
+            _word([_quoted(work, odds) for work in works if _may_be_quoted(work)], writer, odds)
         for work in works:
             if work.pair is None:
                 tally.drop(work.item.origin.source, work.not_worded or work.refused or "no_wrong_option_alike")
@@ -93,14 +94,21 @@ def qa_pairs(items: Iterable[QaItem], writer: Writer, tally: Tally, odds: Odds) 
                 yield work.pair
 
 
-def _word(works: Sequence[_Work], writer: Writer) -> None:
+def _word(works: Sequence[_Work], writer: Writer, odds: Odds) -> None:
     """Ask for statements until each question has a pair, is refused, or has no wrong option left."""
     while open_works := [work for work in works if _ask(work)]:
         answers = writer.answers([request for work in open_works for request in work.waiting])
         place = 0
         for work in open_works:
-            _take(work, answers[place : place + len(work.waiting)])
+            _take(work, [_spelt(work, answer, odds) for answer in answers[place : place + len(work.waiting)]])
             place += len(work.waiting)
+
+
+def _spelt(work: _Work, answer: Written | Refusal, odds: Odds) -> Written | Refusal:
+    """Refuse a statement with a word that no other question writes, one letter off a word that others do."""
+    if isinstance(answer, Refusal) or not is_misspelt(answer.text.lower(), work.context or "", odds.spelt):
+        return answer
+    return Refusal("broken_english")
 
 
 def _may_be_quoted(work: _Work) -> bool:

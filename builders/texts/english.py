@@ -14,12 +14,13 @@ from ehr.lexicon import ENGLISH_WORDS
 from ground import ROOT
 from ground.storage.tables import read_table
 
-__all__ = ["is_broken", "is_damaged", "is_misspelt", "stray_capitals", "unknown_words"]
+__all__ = ["is_broken", "is_damaged", "is_misspelt", "lost_capitals", "stray_capitals", "unknown_words"]
 
 _ENDS = re.compile(r"[.!?][\"'”’)\]]*$")
 _WORD = re.compile(r"[a-z]{4,}")
 # Shorter words, and words with capitals or hyphens, are too often names or abbreviations.
 _WHOLE = re.compile(r"(?<![\w'’/.-])[a-z]{7,}(?![\w'’/-])")
+_SHORT = re.compile(r"(?<![\w'’.-])[a-z]{3,6}(?![\w'’-])")
 _BRITISH = re.compile(r"(?:is(?:e[sd]?|ing|ations?)|ll(?:ed|ing)|our(?:s|ed|ing|able|ite)?)$|[ao]e[a-z]")
 _CAPITAL = re.compile(r"\b[a-z][\w'’-]*,? (?=(?P<word>[A-Z][a-z]{2,})(?: [a-z]|[.,;]|$))")
 _BEGINNING = 5
@@ -75,6 +76,16 @@ def stray_capitals(text: str) -> frozenset[str]:
     ['Management']
     """
     return frozenset(word for word in _CAPITAL.findall(text) if word.lower() in _english())
+
+
+def lost_capitals(text: str, document: str) -> frozenset[str]:
+    """Return words in lower case that a text's document knows as abbreviations only.
+
+    >>> lost_capitals("The gbs rates and the rna rise.", "GBS was common. The rna (RNA) of GBS.")
+    frozenset({'gbs'})
+    """
+    words = {word for word in _SHORT.findall(text) if word.upper() in document} - _english()
+    return frozenset(words - {*_SHORT.findall(document)} if words else words)
 
 
 @lru_cache(maxsize=4)

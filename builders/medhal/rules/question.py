@@ -34,7 +34,7 @@ from builders.medhal.rules.question_option import Option, read_option
 from builders.medhal.rules.question_place import in_place
 from builders.medhal.rules.question_stem import stem_of
 from builders.medhal.rules.question_which import which_of
-from builders.medhal.rules.question_words import begins_bare, lacks_article, lowered, placed, sentence
+from builders.medhal.rules.question_words import begins_bare, lacks_article, lowered, placed, sentence, sure_verbs
 from builders.medhal.rules.question_yes_no import yes_no
 from builders.medhal.sources.question_files import combined, plain
 from builders.medhal.writers import Written
@@ -151,6 +151,6 @@ def _checked(made: Written | Refusal, telegraphic: bool = False) -> Written | Re
         return Refusal("still_asks")
     prepositions = words("preposition") - ABOUT if telegraphic else words("before_article")
     stray = stray_capitals(text) - words("name", "genus")
-    bare = lacks_article(text, prepositions) or (telegraphic and begins_bare(text))
+    bare = lacks_article(text, prepositions | sure_verbs()) or (telegraphic and begins_bare(text))
     broken = stray or bare or is_broken(text) or has("slip", text)
     return Refusal("broken_english") if broken else Written(text, made.rule)

@@ -25,6 +25,7 @@ __all__ = [
     "one_of",
     "placed",
     "sentence",
+    "sure_verbs",
     "third_person",
     "third_persons",
 ]
@@ -63,13 +64,14 @@ def third_persons() -> dict[str, str]:
 
 
 @cache
-def _sure_verbs() -> frozenset[str]:
+def sure_verbs() -> frozenset[str]:
+    """Return third persons that are no plural nouns."""
     return frozenset(third_person(verb) for verb in words("verb") - words("verb_or_noun"))
 
 
 def finite(word: str) -> bool:
     """Tell whether a word is surely a finite verb: an auxiliary or the third person of a verb that is no noun."""
-    return word in AUXILIARIES or word in _sure_verbs()
+    return word in AUXILIARIES or word in sure_verbs()
 
 
 def agree(verb: str, plural: bool) -> str | None:
@@ -100,6 +102,8 @@ def lowered(option: str) -> str:
     >>> lowered("Acute appendicitis"), lowered("Kawasaki disease"), lowered("CT scan"), lowered("Cushing disease")
     ('acute appendicitis', 'Kawasaki disease', 'CT scan', 'Cushing disease')
     """
+    if option[:1] in "'\"" and option[1:2].isupper():
+        return option[0] + lowered(option[1:])
     first = FIRST_WORD.match(option)
     if first is None or _keeps_capital(first.group(), option):
         return option
@@ -298,7 +302,7 @@ def is_plural(phrase: str) -> bool:
 
 
 def _described(word: str) -> bool:
-    """Tell whether a word before "and" is an adjective: both belong to the noun behind ("respiratory and metabolic")."""
+    """Tell whether a word before "and" is an adjective: both belong to the noun behind."""
     return word.endswith(DESCRIBED) and word not in words("noun_in_al", "singular")
 
 

@@ -21,7 +21,7 @@ from builders.medhal.question_tables import has
 from builders.medhal.rules.question import split_question
 from builders.medhal.transform.odds import Odds
 from builders.medhal.writers import AnswerInWords, Writer, Written
-from builders.texts.english import is_misspelt
+from builders.texts.english import is_misspelt, lost_capitals
 from builders.texts.origin import Refusal, Tally
 
 __all__ = ["overlap", "qa_pairs"]
@@ -105,10 +105,12 @@ def _word(works: Sequence[_Work], writer: Writer, odds: Odds) -> None:
 
 
 def _spelt(work: _Work, answer: Written | Refusal, odds: Odds) -> Written | Refusal:
-    """Refuse a statement with a word that no other question writes, one letter off a word that others do."""
-    if isinstance(answer, Refusal) or not is_misspelt(answer.text.lower(), work.context or "", odds.spelt):
+    """Refuse a statement with a word that no other question writes, one letter off a word that others do, or with an
+    abbreviation that lost its capitals."""
+    if isinstance(answer, Refusal):
         return answer
-    return Refusal("broken_english")
+    misspelt = is_misspelt(answer.text.lower(), work.context or "", odds.spelt)
+    return Refusal("broken_english") if misspelt or lost_capitals(answer.text, work.context or "") else answer
 
 
 def _may_be_quoted(work: _Work) -> bool:

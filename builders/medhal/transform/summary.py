@@ -86,9 +86,7 @@ def _work(item: SummaryItem, settings: MedhalSettings, turns: tuple[bool, ...], 
             tally.drop(source, "sentence_does_not_stand_alone")
         elif len(sentence.text) >= settings.min_sentence_chars and item.summary.count(sentence.text) == 1:
             left.append(sentence)
-    left.sort(
-        key=lambda one: (len(one.text) > LONG, stable_hash(settings.seed, "sentence", *_name(item), one.begin))
-    )
+    left.sort(key=lambda one: (len(one.text) > LONG, stable_hash(settings.seed, "sentence", *_name(item), one.begin)))
     return _Work(item, bool(left), [(sentence, denials) for denials in turns for sentence in left])
 
 

@@ -22,7 +22,7 @@ _WORD = re.compile(r"[a-z]{4,}")
 _WHOLE = re.compile(r"(?<![\w'’/.-])[a-z]{7,}(?![\w'’/-])")
 _SHORT = re.compile(r"(?<![\w'’.-])[a-z]{3,6}(?![\w'’-])")
 _BRITISH = re.compile(r"(?:is(?:e[sd]?|ing|ations?)|ll(?:ed|ing)|our(?:s|ed|ing|able|ite)?)$|[ao]e[a-z]")
-_CAPITAL = re.compile(r"\b[a-z][\w'’-]*,? (?=(?P<word>[A-Z][a-z]{2,})(?: [a-z]|[.,;]|$))")
+_CAPITAL = re.compile(r"\b[a-z][\w'’-]*,? (?=(?P<word>[A-Z][a-z]{2,})(?: [a-z(]| [A-Z]\b|[.,;]|$))")
 _BEGINNING = 5
 _ENDING = re.compile(r"(?:s|es|d|ed|ing|ly|al|ally|ion|ions|or|ors|ity|ies|ive)$")
 _CARDINAL = re.compile(

@@ -28,6 +28,8 @@ EXPLANATION = "According to the source document, {sentence}"
 BATCH = 128
 LONG = 220
 """Characters of a sentence from which on it is taken after others."""
+OPENING = re.compile(r"(?:[\w-]+ ){0,6}[\w-]+, (?=[\w-]+ )")
+"""What stands before a sentence's subject."""
 POINTS_BACK = re.compile(
     r"\b(?:these|those(?! (?:of|that|with|who|which|in|for|from|found))|such(?! (?:as|that)\b)"
     r"|this(?! (?:study|paper|work|article|report|review|investigation|analysis|research)\b)) [a-z]",
@@ -91,7 +93,12 @@ def _work(item: SummaryItem, settings: MedhalSettings, turns: tuple[bool, ...], 
 
 
 def _is_broken(sentence: str, document: str) -> bool:
-    bare = begins_bare(sentence) or lacks_article(sentence, WITH_ARTICLE)
+    opened = OPENING.match(sentence)
+    bare = (
+        begins_bare(sentence)
+        or (opened is not None and begins_bare(sentence[opened.end() :]))
+        or lacks_article(sentence, WITH_ARTICLE)
+    )
     return is_damaged(sentence) or bare or unknown_words(sentence, document) > 0
 
 

@@ -38,6 +38,8 @@ def quoted(question: str, option: str) -> Written | Refusal:
         return Refusal("option_is_no_phrase")
     if has("two_questions", asked.rstrip("? ")) or is_broken(asked):
         return Refusal("unknown_shape")
+    if has("slip", option):
+        return Refusal("broken_english")
     if asked.endswith("?") or asked.split()[-1].lower() not in words("preposition", "takes_object") | AUXILIARIES:
         return Written(f'The right answer to "{asked}" is "{option}".', "quoted")
     return Written(f'The right ending of "{asked} \u2026" is "{option}".', "quoted")

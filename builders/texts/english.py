@@ -134,8 +134,10 @@ def is_misspelt(text: str, document: str, names: frozenset[str]) -> bool:
     """
     alike = _known(names)
     known = alike[""]
-    words = {word for word in _WHOLE.findall(text) if not _CARDINAL.fullmatch(word) and not _BRITISH.search(word)}
-    strange = [word for word in words - known - set(_WORD.findall(document.lower())) if not _formed(word, known)]
+    words = {*_WHOLE.findall(text)} - known
+    words = {word for word in words if not _CARDINAL.fullmatch(word) and not _BRITISH.search(word)}
+    theirs = _WORD.findall(document.lower()) if words else []
+    strange = [word for word in words.difference(theirs) if not _formed(word, known)]
     near = (alike.get(f"{word[0]}{word[-1]}", frozenset()) for word in strange)
     return any(
         process.extractOne(word, ours, scorer=OSA.distance, score_cutoff=1)

@@ -26,7 +26,7 @@ Stems are read by `builders.medhal.rules.question_stem`; what is refused here ma
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from builders.medhal.question_tables import has, pattern, words
 from builders.medhal.rules.question_except import except_of
@@ -142,6 +142,12 @@ def _shape(asked: str, option: Option) -> Written | Refusal:
     return in_place(asked, option) if asks else stem_of(asked, option)
 
 
+@cache
+def _openers(telegraphic: bool) -> frozenset[str]:
+    """Return words behind which what is counted has its article."""
+    return sure_verbs() | (words("preposition") - ABOUT if telegraphic else words("before_article"))
+
+
 def _checked(made: Written | Refusal, telegraphic: bool = False) -> Written | Refusal:
     """Close the sentence; refuse one that still asks, or that is no good English: telegrams leave articles out."""
     if isinstance(made, Refusal):
@@ -149,8 +155,7 @@ def _checked(made: Written | Refusal, telegraphic: bool = False) -> Written | Re
     text = sentence(placed(made.text))
     if has("still_asks", text):
         return Refusal("still_asks")
-    prepositions = words("preposition") - ABOUT if telegraphic else words("before_article")
     stray = stray_capitals(text) - words("name", "genus")
-    bare = lacks_article(text, prepositions | sure_verbs()) or (telegraphic and begins_bare(text))
+    bare = lacks_article(text, _openers(telegraphic)) or (telegraphic and begins_bare(text))
     broken = stray or bare or is_broken(text) or has("slip", text)
     return Refusal("broken_english") if broken else Written(text, made.rule)

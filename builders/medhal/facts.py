@@ -16,8 +16,10 @@ from typing import Any
 import duckdb
 
 from builders.medhal.items import FactPair
+from builders.medhal.question_tables import words
 from builders.medieval.facts import TAXONOMIC
 from builders.medieval.wording import statement_of
+from builders.texts.edits.model import article_of
 from builders.texts.origin import Origin, Tally
 from ground import ROOT
 from ground.errors import InputError
@@ -87,7 +89,13 @@ def _sentence(text: str) -> str:
 
 def _claim(statement: str, head: str, tail: str, says: tuple[str, str]) -> str:
     """Return a statement of MediEval with what the record holds; ``says`` are its words between the ends, and ours."""
-    return RECORD_CLAIM.format(statement=statement.removesuffix(".").replace(*says, 1), head=head, tail=tail)
+    held = {"head": _one(head), "tail": _one(tail)}
+    return RECORD_CLAIM.format(statement=statement.removesuffix(".").replace(*says, 1), **held)
+
+
+def _one(name: str) -> str:
+    """Return a name as the record holds it: one of what is counted."""
+    return f"{article_of(name)} {name}" if is_counted(name) else name
 
 
 def _between(sentence: str) -> str:
@@ -98,8 +106,8 @@ def _seen(name: str, role: str, spans: Sequence[Mapping[str, Any]]) -> str:
     """Return a concept's name, with the words of the record where they are others."""
     texts = [span["text"] for span in spans if span["role"] == role]
     if not texts or " ".join(texts[0].split()).casefold() == name.casefold():
-        return name
-    return f'{name} ("{" ".join(texts[0].split())}")'
+        return _one(name)
+    return f'{_one(name)} ("{" ".join(texts[0].split())}")'
 
 
 def _is_overstated(name: str, text: str, context: str) -> bool:
@@ -130,10 +138,11 @@ def is_counted(name: str) -> bool:
 
 
 def _lacks_article(row: Mapping[str, Any]) -> bool:
-    """Tell whether a name would lack its article; "belongs to the class X" needs none."""
+    """Tell whether a name would lack its article; "belongs to the class X" needs none, "spasm of liver" does."""
     names = [row[f"{which}{end}_name"] for which in ("", "wrong_") for end in ("head", "tail")]
     names += [name for name in (row["known_head"], row["known_tail"]) if name]
-    return row["predicate"] not in TAXONOMIC and any(map(is_counted, names))
+    bare = any(" of " in name and name.rpartition(" of ")[2].lower() in words("part") for name in names)
+    return bare or (row["predicate"] not in TAXONOMIC and any(map(is_counted, names)))
 
 
 def _explanation(row: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
@@ -148,7 +157,7 @@ def _explanation(row: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
     if row["quadrant"] == "Q2":
         documented = original_seen if by_member else f"{kept_seen} and {original_seen}"
         return (
-            f"The relation is medically true, but this patient's record does not mention {put_in}. "
+            f"The relation is medically true, but this patient's record does not mention {_one(put_in)}. "
             f"It documents {documented}."
         )
     denial = denials()[row["predicate"]].format(head=row["wrong_head_name"], tail=row["wrong_tail_name"])
@@ -160,7 +169,7 @@ def _explanation(row: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
         put_in_seen = _seen(put_in, role, row["wrong_spans"])
         first = f"This patient's record documents both {put_in_seen} and {kept_seen}, but {denial}."
     else:
-        first = f"This patient's record does not mention {put_in}, and {denial}."
+        first = f"This patient's record does not mention {_one(put_in)}, and {denial}."
     return " ".join([first, *(_sentence(fact) for fact in facts)])
 
 

@@ -6,10 +6,11 @@ import re
 from collections import defaultdict
 from functools import cache
 
+from builders.texts.any_of import AnyOf
 from ground import ROOT
 from ground.storage.tables import read_table
 
-__all__ = ["pattern", "words"]
+__all__ = ["has", "pattern", "words"]
 
 DATA = ROOT / "builders" / "data"
 
@@ -29,10 +30,25 @@ def words(*kinds: str) -> frozenset[str]:
 
 
 @cache
-def pattern(name: str) -> re.Pattern[str]:
-    """Return the expression of a name, its lines as alternatives; KeyError for a name that is none."""
+def _expressions(name: str) -> tuple[str, ...]:
     rows = read_table(DATA / "question_patterns.tsv", ("name", "pattern", "source"))
-    found = [row["pattern"] for row in rows if row["name"] == name]
+    found = tuple(row["pattern"] for row in rows if row["name"] == name)
     if not found:
         raise KeyError(name)
-    return re.compile("|".join(found), re.IGNORECASE)
+    return found
+
+
+@cache
+def pattern(name: str) -> re.Pattern[str]:
+    """Return the expression of a name, its lines as alternatives; KeyError for a name that is none."""
+    return re.compile("|".join(_expressions(name)), re.IGNORECASE)
+
+
+@cache
+def _any_of(name: str) -> AnyOf:
+    return AnyOf(_expressions(name))
+
+
+def has(name: str, text: str) -> bool:
+    """Tell whether a text has an expression of a name, wherever; quicker than `pattern`. KeyError as there."""
+    return _any_of(name).found(text)

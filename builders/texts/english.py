@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Set
 from functools import cache, lru_cache
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from builders.texts.any_of import AnyOf
 from ehr.lexicon import ENGLISH_WORDS
 from ground import ROOT
 from ground.storage.tables import read_table
 
-__all__ = ["is_broken", "is_damaged", "is_misspelt", "stray_capitals", "unknown_words"]
+__all__ = ["is_broken", "is_damaged", "is_misspelt", "lost_capitals", "stray_capitals", "unknown_words"]
 
 _ENDS = re.compile(r"[.!?][\"'”’)\]]*$")
 _WORD = re.compile(r"[a-z]{4,}")
 # Shorter words, and words with capitals or hyphens, are too often names or abbreviations.
 _WHOLE = re.compile(r"(?<![\w'’/.-])[a-z]{7,}(?![\w'’/-])")
-_BRITISH = re.compile(r"(?:is(?:e[sd]?|ing|ations?)|ll(?:ed|ing))$")
-_CAPITAL = re.compile(r"\b[a-z][\w'’-]*,? (?=(?P<word>[A-Z][a-z]{2,})(?: [a-z]|[.,;]|$))")
+_SHORT = re.compile(r"(?<![\w'’.-])[a-z]{3,6}(?![\w'’-])")
+_BRITISH = re.compile(r"(?:is(?:e[sd]?|ing|ations?)|ll(?:ed|ing)|our(?:s|ed|ing|able|ite)?)$|[ao]e[a-z]")
+_CAPITAL = re.compile(r"\b[a-z][\w'’-]*,? (?=(?P<word>[A-Z][a-z]{2,})(?: [a-z(]| [A-Z]\b|[.,;]|$))")
 _BEGINNING = 5
 _ENDING = re.compile(r"(?:s|es|d|ed|ing|ly|al|ally|ion|ions|or|ors|ity|ies|ive)$")
 _CARDINAL = re.compile(
@@ -33,9 +34,9 @@ _BRACKETS = ("()", "[]", "“”")
 
 
 @cache
-def _pattern(kind: str) -> re.Pattern[str]:
+def _slips(*kinds: str) -> AnyOf:
     rows = read_table(ROOT / "builders" / "data" / "slips.tsv", ("kind", "pattern", "source"))
-    return re.compile("|".join(row["pattern"] for row in rows if row["kind"] == kind), re.IGNORECASE)
+    return AnyOf(row["pattern"] for row in rows if row["kind"] in kinds)
 
 
 def is_broken(text: str) -> bool:
@@ -44,7 +45,7 @@ def is_broken(text: str) -> bool:
     >>> [is_broken(said) for said in ("What is the the cause?", "Where can i ask?", "It is cause by gout.", "An ulcer")]
     [True, True, True, False]
     """
-    return _pattern("slip").search(text) is not None
+    return _slips("slip").found(text)
 
 
 def is_damaged(sentence: str) -> bool:
@@ -59,9 +60,8 @@ def is_damaged(sentence: str) -> bool:
     >>> is_damaged("Doses of 5 mg or more (in adults) were given to 12% of them.")
     False
     """
-    lost = _pattern("damage").search(sentence) is not None or _ENDS.search(sentence) is None
     uneven = any(sentence.count(pair[0]) != sentence.count(pair[1]) for pair in _BRACKETS) or sentence.count('"') % 2
-    return lost or bool(uneven) or is_broken(sentence)
+    return bool(uneven) or _ENDS.search(sentence) is None or _slips("slip", "damage").found(sentence)
 
 
 @cache
@@ -78,17 +78,29 @@ def stray_capitals(text: str) -> frozenset[str]:
     return frozenset(word for word in _CAPITAL.findall(text) if word.lower() in _english())
 
 
+def lost_capitals(text: str, document: str) -> frozenset[str]:
+    """Return words in lower case that a text's document knows as abbreviations only.
+
+    >>> lost_capitals("The gbs rates and the rna rise.", "GBS was common. The rna (RNA) of GBS.")
+    frozenset({'gbs'})
+    """
+    words = {word for word in _SHORT.findall(text) if word.upper() in document} - _english()
+    return frozenset(words - {*_SHORT.findall(document)} if words else words)
+
+
 @lru_cache(maxsize=4)
-def _words_of(document: str) -> list[str]:
-    """Return the words of a document, sorted: it is asked for each of its sentences."""
-    return sorted(set(_WORD.findall(document.lower())))
+def _lowered(document: str) -> str:
+    """Return a document in lower case: it is asked for each of its sentences."""
+    return document.lower()
 
 
 def _has_form(document: str, word: str) -> bool:
     """Tell whether a document has a word that begins as this one does."""
-    words, beginning = _words_of(document), word[: max(_BEGINNING, len(word) - 3)]
-    at = bisect_left(words, beginning)
-    return at < len(words) and words[at].startswith(beginning)
+    lowered, beginning = _lowered(document), word[: max(_BEGINNING, len(word) - 3)]
+    at = lowered.find(beginning)
+    while at >= 0 and "a" <= lowered[at - 1 : at] <= "z":
+        at = lowered.find(beginning, at + 1)
+    return at >= 0
 
 
 def unknown_words(sentence: str, document: str) -> int:
@@ -122,8 +134,10 @@ def is_misspelt(text: str, document: str, names: frozenset[str]) -> bool:
     """
     alike = _known(names)
     known = alike[""]
-    words = {word for word in _WHOLE.findall(text) if not _CARDINAL.fullmatch(word) and not _BRITISH.search(word)}
-    strange = [word for word in words - known - set(_WORD.findall(document.lower())) if not _formed(word, known)]
+    words = {*_WHOLE.findall(text)} - known
+    words = {word for word in words if not _CARDINAL.fullmatch(word) and not _BRITISH.search(word)}
+    theirs = _WORD.findall(document.lower()) if words else []
+    strange = [word for word in words.difference(theirs) if not _formed(word, known)]
     near = (alike.get(f"{word[0]}{word[-1]}", frozenset()) for word in strange)
     return any(
         process.extractOne(word, ours, scorer=OSA.distance, score_cutoff=1)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from builders.medhal.items import Pair
-from builders.medhal.question_tables import pattern
+from builders.medhal.question_tables import has, pattern
 from builders.texts.origin import Refusal
 
 __all__ = ["check_question"]
@@ -150,7 +150,7 @@ def _borne_out(pair: Pair, yes: bool) -> Refusal | None:
         return Refusal("judge_long_answer_speaks_of_other_things")
     if yes:
         supposes = all(map(pattern("hedges").search, about)) and not pattern("hedges").search(statement)
-        disagrees = pattern("denies").search(said[0]) is not None
+        disagrees = has("denies", said[0])
     else:
         supposes = False
         role = pattern("role").search(statement)

@@ -26,15 +26,15 @@ Stems are read by `builders.medhal.rules.question_stem`; what is refused here ma
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from builders.medhal.question_tables import pattern, words
+from builders.medhal.question_tables import has, pattern, words
 from builders.medhal.rules.question_except import except_of
 from builders.medhal.rules.question_option import Option, read_option
 from builders.medhal.rules.question_place import in_place
 from builders.medhal.rules.question_stem import stem_of
 from builders.medhal.rules.question_which import which_of
-from builders.medhal.rules.question_words import begins_bare, lacks_article, lowered, placed, sentence
+from builders.medhal.rules.question_words import begins_bare, lacks_article, lowered, placed, sentence, sure_verbs
 from builders.medhal.rules.question_yes_no import yes_no
 from builders.medhal.sources.question_files import combined, plain
 from builders.medhal.writers import Written
@@ -103,7 +103,7 @@ def _hopeless(asked: str, option: str) -> Refusal | None:
         return Refusal("option_names_options")
     if INNER_LIST.search(asked):
         return Refusal("no_plain_question")
-    return Refusal("two_questions") if pattern("two_questions").search(asked.rstrip("? ")) else None
+    return Refusal("two_questions") if has("two_questions", asked.rstrip("? ")) else None
 
 
 def _normal(asked: str) -> str:
@@ -142,15 +142,20 @@ def _shape(asked: str, option: Option) -> Written | Refusal:
     return in_place(asked, option) if asks else stem_of(asked, option)
 
 
+@cache
+def _openers(telegraphic: bool) -> frozenset[str]:
+    """Return words behind which what is counted has its article."""
+    return sure_verbs() | (words("preposition") - ABOUT if telegraphic else words("before_article"))
+
+
 def _checked(made: Written | Refusal, telegraphic: bool = False) -> Written | Refusal:
     """Close the sentence; refuse one that still asks, or that is no good English: telegrams leave articles out."""
     if isinstance(made, Refusal):
         return made
     text = sentence(placed(made.text))
-    if pattern("still_asks").search(text):
+    if has("still_asks", text):
         return Refusal("still_asks")
-    prepositions = words("preposition") - ABOUT if telegraphic else words("before_article")
     stray = stray_capitals(text) - words("name", "genus")
-    bare = lacks_article(text, prepositions) or (telegraphic and begins_bare(text))
-    broken = stray or bare or is_broken(text) or pattern("slip").search(text)
+    bare = lacks_article(text, _openers(telegraphic)) or (telegraphic and begins_bare(text))
+    broken = stray or bare or is_broken(text) or has("slip", text)
     return Refusal("broken_english") if broken else Written(text, made.rule)

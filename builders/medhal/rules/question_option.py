@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from builders.medhal.question_tables import pattern, words
+from builders.medhal.question_tables import has, pattern, words
 from builders.medhal.rules.question_words import articled, counted, finite, is_plural, lowered, third_persons
 
 __all__ = ["Option", "OptionKind", "option_kind", "read_option"]
@@ -56,13 +56,14 @@ def read_option(text: str) -> Option:
         kind=kind,
         plural=is_plural(text),
         lacks_noun=last not in words("noun_in_al") and last.endswith(LACKING),
-        bare=pattern("needs_its_noun").search(text) is not None,
-        says_none=pattern("says_none").search(text) is not None,
+        bare=has("needs_its_noun", text),
+        says_none=has("says_none", text),
     )
 
 
 def _inside(text: str, kind: OptionKind) -> str:
     """Return an option as it stands inside a sentence: what is one thing has its article, the object of a verb too."""
+    text = pattern("imaged").sub(r"\g<how> of the \g<part>", text)
     if kind != "verb":
         return (counted if kind == "noun" else str)(articled(lowered(text)))
     verb, _, rest = text.partition(" ")
@@ -91,7 +92,7 @@ def option_kind(option: str) -> OptionKind:
 
 
 def _list_or_quotation(option: str, tokens: list[str]) -> bool:
-    if option.startswith('"') or pattern("listed").search(option) or tokens[-2:-1] == ["not"]:
+    if option.startswith('"') or has("listed", option) or tokens[-2:-1] == ["not"]:
         return True
     return ", " in option and not {"and", "or"} & set(tokens)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from builders.medhal.question_tables import pattern, words
+from builders.medhal.question_tables import has, pattern, words
 from builders.medhal.rules.question_words import AUXILIARIES
 from builders.medhal.sources.question_files import combined, plain
 from builders.medhal.writers import Written
@@ -36,8 +36,10 @@ def quoted(question: str, option: str) -> Written | Refusal:
         return Refusal("unknown_shape")
     if not option or len(option) > LONGEST_OPTION or combined(option):
         return Refusal("option_is_no_phrase")
-    if pattern("two_questions").search(asked.rstrip("? ")) or is_broken(asked):
+    if has("two_questions", asked.rstrip("? ")) or is_broken(asked):
         return Refusal("unknown_shape")
+    if has("slip", option):
+        return Refusal("broken_english")
     if asked.endswith("?") or asked.split()[-1].lower() not in words("preposition", "takes_object") | AUXILIARIES:
         return Written(f'The right answer to "{asked}" is "{option}".', "quoted")
     return Written(f'The right ending of "{asked} \u2026" is "{option}".', "quoted")

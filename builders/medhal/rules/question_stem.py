@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from builders.medhal.question_tables import pattern, words
+from builders.medhal.question_tables import has, pattern, words
 from builders.medhal.rules.question_option import Option
 from builders.medhal.rules.question_words import agree, finite, head_of, is_plural, lowered, third_persons
 from builders.medhal.writers import Written
@@ -60,7 +60,7 @@ def _true(asked: str, option: Option) -> Written | Refusal | None:
         found = pattern(shape).match(asked)
         if found:
             return Written(f"the following is {says} {found['about']}: {option.text}", "statement")
-    if pattern("false").search(asked) or re.search(r"\btrue\b", asked, re.IGNORECASE):
+    if has("false", asked) or re.search(r"\btrue\b", asked, re.IGNORECASE):
         return Refusal("asks_for_the_false")
     return None
 
@@ -82,7 +82,7 @@ def _unfit(asked: str, option: Option) -> Refusal | None:
 
 def _following(asked: str, option: Option) -> Written | Refusal | None:
     """``Barr bodies are found in the following phase of the cell cycle``"""
-    if pattern("following_stem").search(asked) and _verbs(asked.lower().split()):
+    if has("following_stem", asked) and _verbs(asked.lower().split()):
         return Written(f"{asked}: {option.text}", "stem_list")
     return None
 
@@ -212,7 +212,7 @@ def _named(asked: str, option: Option) -> Written | Refusal | None:
     if is_plural(" ".join(head)):
         return _among(name, option)
     article = "the"
-    if head[-1] in words("one_of_many") and not pattern("exclusive").search(asked):
+    if head[-1] in words("one_of_many") and not has("exclusive", asked):
         article = article_of(name)
     if option.kind == "noun":
         return Written(f"{article} {name} is {option.inside}", "named_stem")

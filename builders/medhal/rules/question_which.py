@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from builders.medhal.question_tables import pattern, words
+from builders.medhal.question_tables import has, pattern, words
 from builders.medhal.rules.question_option import Option
 from builders.medhal.rules.question_words import AUXILIARIES, agree, finite, head_of, one_of
 from builders.medhal.writers import Written
@@ -72,7 +72,7 @@ def _read(asked: str) -> _Asked | Refusal:
     noun, verbal = tokens[:cut], SHOUTED.sub(lambda found: found[0].lower(), " ".join(tokens[cut:]))
     if words("relative") & {word.lower().strip(",") for word in noun} or any(word.endswith(",") for word in noun):
         return Refusal("noun_phrase_unsure")
-    if pattern("false").search(asked):
+    if has("false", asked):
         return Refusal("asks_for_the_false")
     head = noun[: len(head_of(" ".join(noun)))]
     read = _Asked(head, noun[len(head) :], verbal, "following" not in opening[1].lower())

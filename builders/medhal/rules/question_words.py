@@ -25,6 +25,7 @@ __all__ = [
     "one_of",
     "placed",
     "sentence",
+    "sure_verbs",
     "third_person",
     "third_persons",
 ]
@@ -38,6 +39,9 @@ HEAD_END = re.compile(r"[,;:(]|\s-\s")
 COORDINATED = re.compile(r"[^,]+,(?: [^,]+,)* and \w")
 FIRST_WORD = re.compile(r"[A-Za-z][\w'-]*")
 TOKEN = re.compile(r"[\w'-]+|[^\w\s]")
+DESCRIBED = ("al", "ar", "ary", "ory", "oid", "ous", "ic", "ive", "ed")
+BETWEEN = re.compile(r" \([^()]+\)(?= \w)")
+RELATIVE = re.compile(r" (?:who|which|that|whose) ")
 TWO_NAMES = re.compile(r"[A-Za-z][a-z'-]+ [A-Z][a-z]+\b")
 
 
@@ -61,13 +65,14 @@ def third_persons() -> dict[str, str]:
 
 
 @cache
-def _sure_verbs() -> frozenset[str]:
+def sure_verbs() -> frozenset[str]:
+    """Return third persons that are no plural nouns."""
     return frozenset(third_person(verb) for verb in words("verb") - words("verb_or_noun"))
 
 
 def finite(word: str) -> bool:
     """Tell whether a word is surely a finite verb: an auxiliary or the third person of a verb that is no noun."""
-    return word in AUXILIARIES or word in _sure_verbs()
+    return word in AUXILIARIES or word in sure_verbs()
 
 
 def agree(verb: str, plural: bool) -> str | None:
@@ -98,6 +103,10 @@ def lowered(option: str) -> str:
     >>> lowered("Acute appendicitis"), lowered("Kawasaki disease"), lowered("CT scan"), lowered("Cushing disease")
     ('acute appendicitis', 'Kawasaki disease', 'CT scan', 'Cushing disease')
     """
+    if option[:1] in "'\"" and option[1:2].isupper():
+        return option[0] + lowered(option[1:])
+    if option.startswith("Anti-"):
+        return f"a{option[1:]}"
     first = FIRST_WORD.match(option)
     if first is None or _keeps_capital(first.group(), option):
         return option
@@ -146,7 +155,8 @@ def placed(text: str) -> str:
         begin = at
         while begin and pattern("place").fullmatch(low[begin - 1]) and not tokens[begin - 1].endswith((",", ";", ":")):
             begin -= 1
-        if begin and (low[begin - 1] in words("preposition") or low[begin - 1] == "to"):
+        preposition = begin and (low[begin - 1] in words("preposition") or low[begin - 1] == "to")
+        if preposition and low[max(0, begin - 2) : begin] != ["the", "following"]:
             opened.add(begin)
     return " ".join(f"the {token}" if at in opened else token for at, token in enumerate(tokens))
 
@@ -155,7 +165,7 @@ def _ends_a_phrase(tokens: list[str], low: list[str], at: int) -> bool:
     fronted = tokens[at][-1] == "," and low[0] in words("preposition") and "," not in "".join(tokens[:at])
     if at + 1 == len(tokens) or tokens[at][-1] in ".;:)" or fronted:
         return True
-    return low[at + 1] in words("preposition", "relative") | {"and", "or", "to"} or finite(low[at + 1])
+    return low[at + 1] in words("preposition", "relative") | {"and", "or", "to", "now"} or finite(low[at + 1])
 
 
 def counted(phrase: str) -> str:
@@ -166,8 +176,10 @@ def counted(phrase: str) -> str:
     >>> counted("diastolic murmur best heard at the apex"), counted("urease-producing organism")
     ('a diastolic murmur best heard at the apex', 'a urease-producing organism')
     """
-    first, *others = head_of(phrase) or [""]
+    first, *others = head_of(BETWEEN.sub("", phrase)) or [""]
     head = [first, *takewhile(lambda word: word not in words("participle", "adverb"), others)]
+    if first in words("always_the") and phrase.lower().startswith(f"{first} of "):
+        return f"the {phrase}"
     gerund = first.endswith("ing") and "-" not in first
     opened = first in words("determiner", "quantifier") or first.isdigit() or first.endswith("est") or gerund
     return (
@@ -224,7 +236,7 @@ def _is_head(low: list[str], at: int) -> bool:
 
 def _behind_preposition(before: list[str], prepositions: frozenset[str]) -> bool:
     for word in reversed(before):
-        if word in prepositions:
+        if word in prepositions or (word.endswith("ing") and before[before.index(word) - 1] in BE):
             return True
         ends = not word[0].isalnum() or word.endswith(("'s", "s'")) or word in {"and", "or"} or finite(word)
         if ends or word in words("preposition", "determiner", "quantifier", "relative"):
@@ -237,7 +249,7 @@ def _keeps_capital(word: str, option: str) -> bool:
     stem = re.split(r"['-]", word)[0]
     if word == "A":
         return re.match(r"A [a-z\d]", option) is None
-    if word[1:] != word[1:].lower() or len(stem) == 1:
+    if word[1:] != word[1:].lower() or len(stem) == 1 or any(letter.isdigit() for letter in stem):
         return True
     return bool({word, stem} & words("name", "genus")) or (
         not _is_common(word.lower()) and TWO_NAMES.match(option) is not None
@@ -251,8 +263,10 @@ def _is_common(low: str) -> bool:
 
 def capital(text: str) -> str:
     """Return a text with a capital first letter; words that carry a capital inside (mRNA, pH) stay."""
+    if text[:1] in "'\"" and text[1:2].islower():
+        return text[0] + capital(text[1:])
     first = re.match(r"[\w-]*", text)
-    if first and any(letter.isupper() for letter in first.group()[1:]):
+    if first and any(letter.isupper() for letter in first.group().split("-")[0][1:]):
         return text
     return text[:1].upper() + text[1:] if text[:1].isascii() else text
 
@@ -285,12 +299,19 @@ def is_plural(phrase: str) -> bool:
     (True, False, True)
     """
     found = head_of(phrase)
-    if "and" in found[1:] or COORDINATED.match(phrase):
-        return True
+    if ("and" in found[1:-1] and not _described(found[found.index("and", 1) - 1])) or COORDINATED.match(
+        RELATIVE.split(phrase)[0]
+    ):
+        return "and" not in found or found[-1] not in words("test")
     if len(found) == 2 and phrase.split(maxsplit=1)[0] in words("genus"):
         return False
     gerund = len(found) > 1 and len(found[0]) > 5 and found[0].endswith("ing")
     return bool(found) and not gerund and _plural_noun(phrase.split()[len(found) - 1].strip(".,;:)"))
+
+
+def _described(word: str) -> bool:
+    """Tell whether a word before "and" is an adjective: both belong to the noun behind."""
+    return (word.endswith(DESCRIBED) or word in words("adjective")) and word not in words("noun_in_al", "singular")
 
 
 def _plural_noun(noun: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from builders.medhal.question_tables import pattern, words
+from builders.medhal.question_tables import has, pattern, words
 from builders.medhal.rules.question_words import BE, head_of, is_plural, third_person
 from builders.medhal.writers import Written
 from builders.texts.edits.model import article_of
@@ -42,7 +42,7 @@ MOSTLY = 0.5
 def yes_no(question: str, yes: bool) -> Written | Refusal:
     """Turn a yes-no question into the statement that the answer makes of it."""
     asked = re.sub(r"[\s?.]+$", "", question)
-    if asked.count("?") or pattern("alternative").search(asked):
+    if asked.count("?") or has("alternative", asked):
         return Refusal("alternative_question")
     if sum(letter.isupper() for letter in asked) > len(asked) * MOSTLY:
         return Refusal("title_in_capitals")

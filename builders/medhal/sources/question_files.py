@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.medhal.items import QaItem
-from builders.medhal.question_tables import pattern
+from builders.medhal.question_tables import has, pattern
 from builders.texts.origin import SourceSplit, Tally
 from builders.texts.sources import TextSource
 from ground.errors import InputError
@@ -129,17 +129,16 @@ def _has_picture_key(text: str) -> bool:
 
 def _points_to_picture(text: str) -> bool:
     # What is quickly looked for rules out most texts.
-    points = pattern("needs_image")
     return (
         _has_picture_key(text)
-        and points.search(text) is not None
-        and points.search(pattern("values_follow").sub(" listed: ", text)) is not None
+        and has("needs_image", text)
+        and has("needs_image", pattern("values_follow").sub(" listed: ", text))
     )
 
 
 def combined(option: str) -> bool:
     """Tell whether an option speaks of other options (``All of the above``, ``Both A and B``)."""
-    return pattern("combined").search(option.strip()) is not None
+    return has("combined", option.strip())
 
 
 def plain(text: str) -> str:

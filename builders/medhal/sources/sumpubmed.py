@@ -31,7 +31,7 @@ TEXT, ABSTRACT = "text", "abstract"
 NAME = re.compile(r"(text|abstract)_(\d+)\.txt")
 COLUMNS = ("kind", "line", "source")
 # Each begins with what is rare in a text: it is looked for at every place.
-GAPS = ((re.compile(r"([ \t])[ \t]+"), r"\1"), (re.compile(r"[ \t](?<=\S[ \t])(?=[,;.](?:[ \t\n]|$))"), ""))
+GAPS = ((re.compile(r"  +"), " "), (re.compile(r" (?=[,;.](?:[ \n]|$))(?<=\S )"), ""))
 
 
 def files(folder: Path) -> list[Path]:

@@ -20,6 +20,7 @@ from ground.stable import stable_hash, stable_unit
 __all__ = ["Odds"]
 
 WORD = re.compile(r"[^\W_]+")
+LONG = re.compile(r"[a-z]{7,}")
 PRIOR = 1.0
 """Options of either kind that every word is taken to have stood in besides."""
 HALVINGS = 7
@@ -30,6 +31,9 @@ MEASURED = 4_000
 
 class Odds:
     """How many right and how many wrong options each word stands in, and the power; the order of items changes nothing.
+
+    Attributes:
+        spelt: long words that two questions or more write.
 
     Args:
         items: all questions, read once.
@@ -42,6 +46,7 @@ class Odds:
         self.power = 0.0
         self._seed = seed
         self._options = self._questions = 0
+        self._written: Counter[str] = Counter()
         measured = nsmallest(
             MEASURED, self._counted(items), lambda item: stable_hash(seed, "odds", item.origin.inner_id)
         )
@@ -50,12 +55,14 @@ class Odds:
             power = self.power + 0.5**halving
             pairs = [(item.options[item.answer], item.options[_sorted(turn, power)[0]]) for item, turn in turns]
             self.power = power if _told(pairs) > 0 else self.power
+        self.spelt = frozenset(word for word, n in self._written.items() if n > 1)
 
     def _counted(self, items: Iterable[QaItem]) -> Iterator[QaItem]:
         for item in items:
             self.right.update(words_of(item.options[item.answer]))
             for at in _wrong_places(item):
                 self.wrong.update(words_of(item.options[at]))
+            self._written.update({*LONG.findall(" ".join((item.question, *item.options)).lower())})
             self._options += len(item.options)
             self._questions += 1
             yield item

@@ -17,10 +17,11 @@ from fractions import Fraction
 from itertools import islice
 
 from builders.medhal.items import Claim, Pair, QaItem
-from builders.medhal.question_tables import pattern
+from builders.medhal.question_tables import has
 from builders.medhal.rules.question import split_question
 from builders.medhal.transform.odds import Odds
 from builders.medhal.writers import AnswerInWords, Writer, Written
+from builders.texts.english import is_misspelt, lost_capitals
 from builders.texts.origin import Refusal, Tally
 
 __all__ = ["overlap", "qa_pairs"]
@@ -83,9 +84,9 @@ def qa_pairs(items: Iterable[QaItem], writer: Writer, tally: Tally, odds: Odds) 
     """
     stream = iter(items)
     while works := [_work(item, odds) for item in islice(stream, BATCH)]:
-        _word(works, writer)
+        _word(works, writer, odds)
         if writer.name == "rules":
-            _word([_quoted(work, odds) for work in works if _may_be_quoted(work)], writer)
+            _word([_quoted(work, odds) for work in works if _may_be_quoted(work)], writer, odds)
         for work in works:
             if work.pair is None:
                 tally.drop(work.item.origin.source, work.not_worded or work.refused or "no_wrong_option_alike")
@@ -93,14 +94,23 @@ def qa_pairs(items: Iterable[QaItem], writer: Writer, tally: Tally, odds: Odds) 
                 yield work.pair
 
 
-def _word(works: Sequence[_Work], writer: Writer) -> None:
+def _word(works: Sequence[_Work], writer: Writer, odds: Odds) -> None:
     """Ask for statements until each question has a pair, is refused, or has no wrong option left."""
     while open_works := [work for work in works if _ask(work)]:
         answers = writer.answers([request for work in open_works for request in work.waiting])
         place = 0
         for work in open_works:
-            _take(work, answers[place : place + len(work.waiting)])
+            _take(work, [_spelt(work, answer, odds) for answer in answers[place : place + len(work.waiting)]])
             place += len(work.waiting)
+
+
+def _spelt(work: _Work, answer: Written | Refusal, odds: Odds) -> Written | Refusal:
+    """Refuse a statement with a word that no other question writes, one letter off a word that others do, or with an
+    abbreviation that lost its capitals."""
+    if isinstance(answer, Refusal):
+        return answer
+    misspelt = is_misspelt(answer.text.lower(), work.context or "", odds.spelt)
+    return Refusal("broken_english") if misspelt or lost_capitals(answer.text, work.context or "") else answer
 
 
 def _may_be_quoted(work: _Work) -> bool:
@@ -130,7 +140,7 @@ def _work(item: QaItem, odds: Odds) -> _Work:
         work.refused = "two_questions"
     elif _many_may_hold(asked, right):
         work.refused = "relation_not_exclusive"
-    elif right.lower() in DECIDED and pattern("verdict").search(asked):
+    elif right.lower() in DECIDED and has("verdict", asked):
         work.refused = "asks_for_a_verdict"
     elif not left:
         work.refused = "no_wrong_option_alike"
@@ -140,7 +150,7 @@ def _work(item: QaItem, odds: Odds) -> _Work:
 def _many_may_hold(asked: str, right: str) -> bool:
     """Tell whether several options may answer a question ("X can cause"), so that another one need not be false."""
     yes_or_no = right.lower() in DECIDED
-    return not yes_or_no and bool(pattern("not_exclusive").search(asked)) and not pattern("exclusive").search(asked)
+    return not yes_or_no and has("not_exclusive", asked) and not has("exclusive", asked)
 
 
 def _ask(work: _Work) -> bool:
@@ -160,7 +170,7 @@ def _take(work: _Work, answers: Sequence[Written | Refusal]) -> None:
         if isinstance(right, Refusal):
             work.refused = right.reason
             return
-        if work.context is None and pattern("of_a_case").search(right.text):
+        if work.context is None and has("of_a_case", right.text):
             work.refused = "speaks_of_a_case_that_is_not_given"
             return
         work.right = right

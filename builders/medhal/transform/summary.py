@@ -7,6 +7,7 @@ those go first that show no sign of a slip: whole abstracts of the open sets hav
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -27,6 +28,14 @@ EXPLANATION = "According to the source document, {sentence}"
 BATCH = 128
 LONG = 220
 """Characters of a sentence from which on it is taken after others."""
+OPENING = re.compile(r"(?:[\w-]+ ){0,6}[\w-]+, (?=[\w-]+ )")
+"""What stands before a sentence's subject."""
+POINTS_BACK = re.compile(
+    r"\b(?:these|those(?! (?:of|that|with|who|which|in|for|from|found))|such(?! (?:as|that)\b)"
+    r"|this(?! (?:study|paper|work|article|report|review|investigation|analysis|research)\b)) [a-z]",
+    re.IGNORECASE,
+)
+"""What another sentence said."""
 WITH_ARTICLE = frozenset({"as", "by", "for", "from", "in", "of", "on", "to", "with"})
 
 
@@ -75,23 +84,22 @@ def _work(item: SummaryItem, settings: MedhalSettings, turns: tuple[bool, ...], 
     for sentence in sentences_of(item.summary):
         if _is_broken(sentence.text, item.text):
             tally.drop(source, "sentence_broken_english")
-        elif cue("anaphor").match(sentence.text):
+        elif cue("anaphor").match(sentence.text) or POINTS_BACK.search(sentence.text):
             tally.drop(source, "sentence_does_not_stand_alone")
         elif len(sentence.text) >= settings.min_sentence_chars and item.summary.count(sentence.text) == 1:
             left.append(sentence)
-    left.sort(
-        key=lambda one: (_doubts(one.text, item.text), stable_hash(settings.seed, "sentence", *_name(item), one.begin))
-    )
+    left.sort(key=lambda one: (len(one.text) > LONG, stable_hash(settings.seed, "sentence", *_name(item), one.begin)))
     return _Work(item, bool(left), [(sentence, denials) for denials in turns for sentence in left])
 
 
 def _is_broken(sentence: str, document: str) -> bool:
-    return is_damaged(sentence) or begins_bare(sentence) or unknown_words(sentence, document) > 0
-
-
-def _doubts(sentence: str, document: str) -> int:
-    """Count what makes a slip of English likelier: an article that may lack, length."""
-    return 2 * lacks_article(sentence, WITH_ARTICLE) + (len(sentence) > LONG)
+    opened = OPENING.match(sentence)
+    bare = (
+        begins_bare(sentence)
+        or (opened is not None and begins_bare(sentence[opened.end() :]))
+        or lacks_article(sentence, WITH_ARTICLE)
+    )
+    return is_damaged(sentence) or bare or unknown_words(sentence, document) > 0
 
 
 def _name(item: SummaryItem) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from builders.medhal.items import FactPair, Pair
 from builders.medhal.judge_graph import GraphJudge
 from builders.medhal.transform.facts import fact_pairs
 from builders.medieval.facts import TAXONOMIC
+from builders.texts.edits.model import article_of
 from builders.texts.origin import Tally, split_of
 from ground.errors import InputError
 from ground.storage.sqlfiles import sql_text
@@ -105,7 +106,11 @@ def test_both_statements_claim_that_the_record_documents_their_ends(
 ) -> None:
     for fact in facts:
         for text, row in zip((fact.statement, fact.wrong), ends(fact, rows), strict=True):
-            claim = f", and this patient's record documents both {row['head_name']} and {row['tail_name']}."
+            head, tail = (
+                f"{article_of(name)} {name}" if is_counted(name) else name
+                for name in (row["head_name"], row["tail_name"])
+            )
+            claim = f", and this patient's record documents both {head} and {tail}."
             assert text == worded(row) + claim
 
 

@@ -55,6 +55,15 @@ def test_a_vignette_becomes_the_context_and_its_question_the_statements() -> Non
     assert check_question(pair) is None
 
 
+def test_an_option_one_letter_off_a_word_of_other_questions_is_not_stated() -> None:
+    known = [item(mcq(f"A man takes hydrochlorothiazide {n}."), ("Gout", "Lupus"), name=str(n)) for n in range(2)]
+    asked = item(mcq("A man is ill.", "Which of the following drugs was prescribed?"), ("Zinc", "Hydrochlorthiazide"))
+    tally = Tally()
+    assert len(pairs_of([*known, asked], tally)) == len(known)
+    assert tally.reasons() == {"medqa: no_wrong_option_alike": 1}
+    assert len(pairs_of([asked])) == 1
+
+
 def test_both_statements_come_from_one_template() -> None:
     options = ("Administer zinc", "Blood transfusion", "Watchful waiting", "Discharge the patient")
     pair = one(mcq("A man is ill.", NEXT), options)

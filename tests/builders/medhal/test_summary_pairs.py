@@ -139,20 +139,22 @@ def test_a_sentence_that_lost_something_or_has_an_unknown_word_is_not_stated() -
     misspelt = SENTENCES[1].replace("untreated controls", "untreated controrls")
     spliced = "serum potassium was much higher in the treated patients, however, some of the controls had more of it."
     bare = SENTENCES[1].replace("serum potassium was", "serum potassium network was")
-    for broken in (lost, misspelt, spliced, bare):
+    lacking = "serum potassium was significantly higher in treated patients with device than in untreated controls."
+    later = SENTENCES[1].replace("serum potassium was", "after two weeks, potassium network was")
+    for broken in (lost, misspelt, spliced, bare, lacking, later):
         tally = Tally()
         [pair] = pairs_of([item(1, f"{broken} {SENTENCES[1]}")], tally=tally)
         assert pair.factual.statement == capital(SENTENCES[1])
         assert tally.reasons() == {"sumpubmed: sentence_broken_english": 1}
 
 
-def test_a_sentence_that_may_lack_an_article_comes_after_others() -> None:
-    bare = "serum potassium was significantly higher in treated patients with device than in untreated controls."
-    for number in range(12):
-        [pair] = pairs_of([item(number, f"{bare} {SENTENCES[1]}")])
-        assert pair.factual.statement == capital(SENTENCES[1])
-        [only] = pairs_of([item(number, bare)])
-        assert only.factual.statement == capital(bare)
+@pytest.mark.parametrize("back", ["such crops", "these pathways", "this species"])
+def test_a_sentence_that_points_back_is_not_stated(back: str) -> None:
+    tally = Tally()
+    pointing = SENTENCES[1].replace("treated patients", back)
+    [pair] = pairs_of([item(1, f"{pointing} {SENTENCES[1]}")], tally=tally)
+    assert pair.factual.statement == capital(SENTENCES[1])
+    assert tally.reasons() == {"sumpubmed: sentence_does_not_stand_alone": 1}
 
 
 def test_pairs_do_not_depend_on_what_else_is_in_the_batch() -> None:
@@ -223,8 +225,8 @@ def test_the_check_finds_pairs_that_do_not_hold() -> None:
 def test_nearly_every_real_article_gives_a_pair_that_the_check_confirms(real_data: Path) -> None:
     folder, tally = real_data / "text" / "sumpubmed", Tally()
     pairs = pairs_of(list(sumpubmed.read(folder, text_sources()["sumpubmed"], tally)), tally=tally)
-    assert len(pairs) >= 0.7 * tally.read["sumpubmed"]
+    assert len(pairs) >= 0.65 * tally.read["sumpubmed"]
     assert sum(check_summary(pair) is None for pair in pairs) >= 0.98 * len(pairs)
     rules = Counter(pair.wrong.rule for pair in pairs)
     assert {"antonym", "negation_added", "negation_removed", "comparison", "number"} <= rules.keys()
-    assert rules["negation_added"] + rules["negation_removed"] < 0.25 * len(pairs)
+    assert rules["negation_added"] + rules["negation_removed"] < 0.3 * len(pairs)

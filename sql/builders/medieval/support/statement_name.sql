@@ -104,9 +104,11 @@ casing as (
     group by lower(word)
 ),
 
+-- NCI gives brands as names of their ingredient, which is no brand
 brand as (
-    select distinct cui from kg.name
-    where tty in ('BN', 'SBD', 'SBDC', 'SBDF')
+    select cui from kg.name
+    group by cui
+    having bool_or(tty in ('BN', 'SBD', 'SBDC', 'SBDF')) and not bool_or(tty in ('IN', 'PIN', 'MIN'))
 ),
 
 called_by as (

@@ -71,9 +71,18 @@ class TextView:
         """Return the mentions of disorders and findings."""
         return [one for one in self.seen if one.mention.kind in {"disorder", "finding"}]
 
+    @cached_property
+    def _by_concept(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, one in enumerate(self.seen):
+            for cui in one.family:
+                found.setdefault(cui, []).append(number)
+        return found
+
     def like(self, family: frozenset[str]) -> list[Seen]:
         """Return the mentions that share a concept with a family."""
-        return [one for one in self.seen if one.family & family]
+        found = {number for cui in family for number in self._by_concept.get(cui, ())}
+        return [self.seen[number] for number in sorted(found)]
 
 
 V = TypeVar("V", bound=TextView)
@@ -148,9 +157,9 @@ class Concepts:
     def akin(self, one: Iterable[str], other: Iterable[str]) -> bool:
         """Tell whether a concept of one set is one of the other, or is above or below one."""
         left, right = set(one), set(other)
-        if left & right:
-            return True
-        return any(self.above(cui) & right for cui in left) or any(self.above(cui) & left for cui in right)
+        return any(not self.above(cui).isdisjoint(right) for cui in left) or any(
+            not self.above(cui).isdisjoint(left) for cui in right
+        )
 
     def concepts(self, name: str) -> tuple[str, ...]:
         """Return the concepts of a name that is one mention as a whole, best first; none where it is not."""

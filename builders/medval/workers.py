@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
@@ -30,7 +31,10 @@ def rules_of(workspace: Workspace, peers: Peers) -> tuple[Generator, Validator]:
 
     connection = connect(workspace.warehouse, workspace.settings.run, read_only=True)
     try:
-        return open_rules(workspace, connection, workspace.settings.medval, peers)
+        engine = open_rules(workspace, connection, workspace.settings.medval, peers)
+        # What was opened stays: the collector need not look through it again and again.
+        gc.freeze()
+        return engine
     finally:
         connection.close()
 

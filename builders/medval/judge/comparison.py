@@ -227,18 +227,22 @@ class Comparison:
     def more_exact(self, one: Seen) -> Seen | None:
         """Return what the input names more exactly; what is more general bears nothing out."""
         cuis = set(one.mention.cuis[:2])
-        return next((o for o in self.given.seen if any(self.knowledge.above(cui) & cuis for cui in o.family)), None)
+        above = self.knowledge.above
+        return next((o for o in self.given.seen if any(not above(cui).isdisjoint(cuis) for cui in o.family)), None)
 
     def specified(self, one: Seen) -> bool:
         """Tell whether the input names something below a problem, however far, or below what ends with its name.
 
         So an insulinoma, an islet cell tumor, is a tumor, even in a release that does not link the two.
         """
-        name = f" {one.mention.text.lower()}"
+        above, names = self._lineage
+        return not above.isdisjoint(one.mention.cuis[:2]) or f" {one.mention.text.lower()}\n" in names
+
+    @cached_property
+    def _lineage(self) -> tuple[frozenset[str], str]:
+        """The concepts of the input and all above them, and their names in lower case, one a line after a space."""
         above = self.knowledge.lineage(self.given_families)
-        return bool(above & set(one.mention.cuis[:2])) or any(
-            f" {self.knowledge.graph.name(cui).lower()}".endswith(name) for cui in above
-        )
+        return above, "".join(f" {self.knowledge.graph.name(cui).lower()}\n" for cui in above)
 
     def may_mean(self, one: Seen) -> bool:
         """Tell whether somebody's own words may mean a problem that they name by something more general only."""

@@ -105,10 +105,10 @@ def _telling(text: str) -> set[str]:
 
 def _is_strange(scene: Scene, name: Name | Subject) -> bool:
     """Tell whether neither text holds a name: no kin of it, and no telling word in any form."""
-    known = scene.may_be_given | scene.made.families
-    if name.family & known or scene.knowledge.akin(name.cuis, known):
+    said = scene.may_be_given | scene.made.families
+    if name.family & said or any(cui in scene.known or scene.knowledge.above(cui) & said for cui in name.cuis):
         return False
-    return not _telling(name.text) & (scene.given.stems | scene.made.stems)
+    return not _telling(name.text) & scene.stems
 
 
 def other_strengths(scene: Scene, *, critical: bool) -> list[Edit]:

@@ -27,6 +27,7 @@ class Knowledge(Concepts):
         """Take what texts are read with, and the words that names of the release are made of."""
         super().__init__(graph, reader)
         self.in_names = in_names
+        self._grave: dict[str, bool] = {}
         self._bears_on: dict[str, frozenset[str]] = {}
 
     def same_name(self, one: str, other: str) -> bool:
@@ -56,7 +57,9 @@ class Knowledge(Concepts):
 
     def is_grave(self, cui: str) -> bool:
         """Tell whether a problem, or a drug or what it holds, is below one of the groups that are grave."""
-        return any(self.above(one) & self._roots for one in self.family(cui))
+        if cui not in self._grave:
+            self._grave[cui] = any(self.above(one) & self._roots for one in self.family(cui))
+        return self._grave[cui]
 
     def bears_on(self, drug: str) -> frozenset[str]:
         """Return the grave problems that a drug treats or prevents, and all that it must not be given in."""

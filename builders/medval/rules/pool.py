@@ -106,7 +106,7 @@ def named(scene: Scene) -> Iterator[tuple[Seen, Name]]:
             begin, end = _phrase(scene, one) if question else (begin, begin)
         text = scene.text[begin:end]
         # "Metformin to 1000 mg" follows a verb of its own.
-        if not text or "\n" in text or len(text) > _LONGEST or re.search(" (?:to|from) ", text):
+        if not text or "\n" in text or len(text) > _LONGEST or " to " in text or " from " in text:
             continue
         # An abbreviation in brackets is said of the name before it.
         if scene.text[:begin].endswith("("):

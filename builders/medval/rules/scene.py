@@ -79,6 +79,16 @@ class Scene:
         """All concepts that the input names, or that an ambiguous word of it may mean."""
         return self.given_families | self.given.unclear
 
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """All concepts that either text names, or that the input may mean, and those above them by few steps."""
+        return frozenset[str]().union(*map(self.knowledge.above, self.may_be_given | self.made.families))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The beginnings of the words of both texts."""
+        return self.given.stems | self.made.stems
+
     def in_input(self, one: Seen) -> bool:
         """Tell whether the input names what a mention of the output names."""
         return bool(one.family & self.given_families)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from builders.medval.judge import check_claims, check_details, check_drugs, check_problems, unheard
+from builders.medval.judge import check_claims, check_details, check_drugs, check_problems, check_whole, unheard
 from builders.medval.judge.comparison import Comparison, Finding
 
 __all__ = ["CHECKS", "Check"]
@@ -27,6 +27,7 @@ CHECKS: tuple[Check, ...] = (
     check_details.groups,
     check_claims.claims,
     check_claims.stopped_treatment,
+    check_whole.whole,
     unheard.unheard,
 )
 """All checks; their order changes nothing but the order of errors of one level."""

@@ -20,7 +20,8 @@ _DENIAL = re.compile(
     re.IGNORECASE,
 )
 _BREAK = re.compile(
-    r"[.;:?!\n]|\b(?:we|you|i|he|she|they|with|but|except|however|although|so|because|since|if|until|only|just|need\w*|yet)\b",
+    r"[.;:?!\n]|\b(?:we|you|i|he|she|they|with|but|except|however|although|so|because|since|if|until|only|just|need\w*|yet"
+    r"|in|on|at|from|by|than|as|due|of (?:the|your|his|her|my|our))\b",
     re.IGNORECASE,
 )
 _ASKS = re.compile(

@@ -69,7 +69,8 @@ class Denials:
         if answered:
             # "Swelling" is a question where "no" answers it; what is planned is none.
             asked = _ASKS.search(text, max(begin, at - _REACH), at) is not None and end - at < _WIDE
-            answered = (asked or end - begin < _SHORT) and _CLOSING.search(text, at, end) is None
+            # The answer is to the last question of a turn.
+            answered = (asked or end - begin < _SHORT) and not any(one.search(text, at, end) for one in (_CLOSING, _ASKS))
         return _reaches(text[max(begin, at - _REACH) : at]) or answered
 
 

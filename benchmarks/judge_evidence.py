@@ -32,6 +32,8 @@ __all__ = ["exchanged", "main"]
 
 SOURCE = "benchmarks.judge_evidence on the developed halves of ACI-Bench, MTS-Dialog and the written visits"
 _SECTIONS = ("aci_bench, clean", "mts_dialog, clean", "mts_dialog, other sections")
+# A whole note of errors says nothing of how one is found, but for the kind of evidence that is about whole notes.
+_OTHERS_NOTE, _WHOLE = "another's note", "note, unheard"
 _TOGETHER = 256
 # Sorts of error with fewer notes tell nothing.
 _FEW = 20
@@ -100,7 +102,7 @@ def _others(faithful: Sequence[Trial]) -> Iterator[Wrong]:
         places = [place for place, one in enumerate(faithful) if one.row == row]
         places.sort(key=lambda place: stable_hash(8, faithful[place].name))
         for place, other in zip(places, [*places[1:], *places[:1]], strict=True):
-            yield Wrong(place, "another's note", faithful[other].output)
+            yield Wrong(place, _OTHERS_NOTE, faithful[other].output)
 
 
 def _renamed(compared: Sequence[Comparison]) -> Iterator[tuple[int, str, str]]:
@@ -183,7 +185,9 @@ def _print(alarms: Alarms, found: Alarms) -> None:
         {kind for kinds in (*said, *(one for told in found.values() for one in told)) for kind in kinds}
     ):
         sorts = [
-            (sum(kind in one for one in told), len(told), sort) for sort, told in found.items() if len(told) >= _FEW
+            (sum(kind in one for one in told), len(told), sort)
+            for sort, told in found.items()
+            if len(told) >= _FEW and (sort == _OTHERS_NOTE) == (kind == _WHOLE)
         ]
         best = max(sorts, key=lambda sort: (sort[0] / sort[1], sort))
         lines.append(

@@ -172,7 +172,11 @@ class Alignment:
             near = sorted([*places, *at])
             spoken = match.group().lower() + self.c.output[match.end() : match.end() + _PART].lower()
             same = " ".join(spoken.split()[:2]) in self.c.given.spaced
-            if (not same and self.is_other_side(said, at)) or not theirs or (near and not any(_near(near, one) for one in theirs)):
+            if (
+                (not same and self.is_other_side(said, at))
+                or not theirs
+                or (near and not any(_near(near, one) for one in theirs))
+            ):
                 yield "side", match.start()
 
     def is_other_side(self, said: str, parts: Sequence[int]) -> bool:

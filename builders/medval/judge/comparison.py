@@ -225,12 +225,12 @@ class Comparison:
         )
 
     def called(self, one: Seen) -> bool:
-        """Tell whether a conversation has a word by which people mean a drug, its class or a habit ("blood thinner")."""
+        """Tell whether a conversation has a word by which people mean a drug or a habit ("blood thinner")."""
         graph = self.knowledge.graph
         above = frozenset[str]().union(*map(self.knowledge.above, one.family)) | one.family
         names = {one.mention.text.lower(), *(graph.name(cui).lower() for cui in above if cui in graph)}
         return any(
-            _beginning(lay).search(self.given.lower) and any(map(_beginning(named).search, names))
+            any(map(_beginning(named).search, names)) and _beginning(lay).search(self.given.lower)
             for named, lay in words("called").items()
         )
 

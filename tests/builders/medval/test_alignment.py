@@ -82,7 +82,8 @@ def test_a_denial_reaches_the_end_of_its_clause_and_an_answer_its_question(rules
 
 ASKED = (
     "[doctor] you have no swelling in the wrist . is your stream weak , do you feel empty after ?\n[patient] no .\n"
-    "[doctor] he is six years old . children are screened between ages nine and eleven . take the thyroxine in the morning .\n"
+    "[doctor] he is six years old . children are screened between ages nine and eleven .\n"
+    "[doctor] take the thyroxine in the morning .\n"
     "[patient] it was my right elbow , wait , it is my left arm that hurts .\n"
 )
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.command import parser, run
 from benchmarks.validator_trial import HALVES, Trial, appended, half_of, spoken_item, trials, visits
-from builders.medval.judge.checks import CHECKS
+from builders.medval.judge.checks import CHECKS, LAST
 from builders.medval.judge.comparison import Comparison, read_ahead
 from builders.medval.judge.evidence import COLUMNS
 from builders.medval.judge.validator import RulesValidator
@@ -130,7 +130,7 @@ def _compared(validator: RulesValidator, pairs: Sequence[tuple[str, str]]) -> It
 
 def _evidence(compared: Comparison) -> frozenset[tuple[str, str | None]]:
     """Return the kinds of evidence that the validator finds in an output, with the words that they are about."""
-    said = [finding for check in CHECKS for finding in check(compared)]
+    said = [finding for check in (*CHECKS, LAST) for finding in check(compared)]
     return frozenset((finding.evidence, finding.quote) for finding in said if finding.evidence)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from builders.medval.judge import check_claims, check_details, check_drugs, check_problems, check_whole, unheard
 from builders.medval.judge.comparison import Comparison, Finding
 
-__all__ = ["CHECKS", "Check"]
+__all__ = ["CHECKS", "LAST", "Check"]
 
 Check = Callable[[Comparison], list[Finding]]
 
@@ -27,7 +27,8 @@ CHECKS: tuple[Check, ...] = (
     check_details.groups,
     check_claims.claims,
     check_claims.stopped_treatment,
-    check_whole.whole,
     unheard.unheard,
 )
 """All checks; their order changes nothing but the order of errors of one level."""
+LAST: Check = check_whole.whole
+"""The check of each word of a note, which is asked for where no other finds an unsafe error: words take longest."""

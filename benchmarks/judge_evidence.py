@@ -1,8 +1,9 @@
 """Measures how much each kind of evidence of MedVAL's rules validator tells: in wrong notes, and in faithful ones.
 
-Faithful are whole notes of ACI-Bench and of the written visits, the developed halves. Wrong are the same notes with one
-error each: planted by the writer of the visits, a claim appended, a name exchanged for another note's, or a word as
-below; what the faithful note has too is not counted. Prints rows of ``builders/data/judge_evidence.tsv``, each with the
+Faithful are notes of ACI-Bench, whole and their assessment and plan, sections of MTS-Dialog, and notes of the written
+visits, the developed halves. Wrong are the same notes with one error each: planted by the writer of the visits, a claim
+appended, a name exchanged for another note's, or a word as below; and another conversation's note. What the faithful
+note has too is not counted. Prints rows of ``builders/data/judge_evidence.tsv``, each with the
 sort of error that it finds best.
 """
 
@@ -14,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.command import parser, run
-from benchmarks.validator_trial import HALVES, Trial, appended, half_of, spoken_item, visits
-from builders.medval.judge.checks import CHECKS
+from benchmarks.validator_trial import HALVES, Trial, appended, half_of, spoken_item, trials, visits
+from builders.medval.judge.checks import CHECKS, LAST
 from builders.medval.judge.comparison import Comparison, read_ahead
 from builders.medval.judge.evidence import COLUMNS
 from builders.medval.judge.validator import RulesValidator
@@ -29,7 +30,10 @@ from ground.storage.workspace import Workspace
 
 __all__ = ["exchanged", "main"]
 
-SOURCE = "benchmarks.judge_evidence on the developed halves of ACI-Bench and the written visits"
+SOURCE = "benchmarks.judge_evidence on the developed halves of ACI-Bench, MTS-Dialog and the written visits"
+_SECTIONS = ("aci_bench, clean", "mts_dialog, clean", "mts_dialog, other sections")
+# A whole note of errors says nothing of how one is found, but for the kind of evidence that is about whole notes.
+_OTHERS_NOTE, _WHOLE = "another's note", "note, unheard"
 _TOGETHER = 256
 # Sorts of error with fewer notes tell nothing.
 _FEW = 20
@@ -92,6 +96,15 @@ def _notes(texts: Path) -> Iterator[Trial]:
                 yield Trial("aci_bench", name, spoken_item(name, dialogue), note)
 
 
+def _others(faithful: Sequence[Trial]) -> Iterator[Wrong]:
+    """Yield each note with that of another conversation of its row."""
+    for row in dict.fromkeys(one.row for one in faithful):
+        places = [place for place, one in enumerate(faithful) if one.row == row]
+        places.sort(key=lambda place: stable_hash(8, faithful[place].name))
+        for place, other in zip(places, [*places[1:], *places[:1]], strict=True):
+            yield Wrong(place, _OTHERS_NOTE, faithful[other].output)
+
+
 def _renamed(compared: Sequence[Comparison]) -> Iterator[tuple[int, str, str]]:
     """Yield each note with a name exchanged for one of its kind that another note has, for each kind that it has."""
     names: dict[str, list[str]] = {}
@@ -117,7 +130,7 @@ def _compared(validator: RulesValidator, pairs: Sequence[tuple[str, str]]) -> It
 
 def _evidence(compared: Comparison) -> frozenset[tuple[str, str | None]]:
     """Return the kinds of evidence that the validator finds in an output, with the words that they are about."""
-    said = [finding for check in CHECKS for finding in check(compared)]
+    said = [finding for check in (*CHECKS, LAST) for finding in check(compared)]
     return frozenset((finding.evidence, finding.quote) for finding in said if finding.evidence)
 
 
@@ -130,7 +143,8 @@ def main(arguments: Sequence[str]) -> int:
     options.add_argument("--visits", type=Path, required=True)
     options.add_argument("--workspace", type=Path, required=True)
     given = options.parse_args(list(arguments))
-    faithful, wrong = [*_notes(given.texts)], list[Wrong]()
+    sections = (one for one in trials(given.texts, HALVES[0]) if one.row in _SECTIONS)
+    faithful, wrong = [*_notes(given.texts), *sections], list[Wrong]()
     for one in visits(given.visits, HALVES[0]):
         if one.row.startswith("visits, clean"):
             faithful.append(one)
@@ -140,6 +154,7 @@ def main(arguments: Sequence[str]) -> int:
     for place, one in enumerate(faithful):
         wrong += [Wrong(place, sort, output) for sort, output in exchanged(one.name, one.output)]
         wrong += [Wrong(place, "claim appended", more.output) for more in appended("", one.name, one.item, one.output)]
+    wrong += _others(faithful)
     workspace = Workspace.existing(given.workspace)
     with connect(workspace.warehouse, workspace.settings.run, read_only=True) as connection:
         _, validator = open_rules(workspace, connection, MedvalSettings(), {})
@@ -170,7 +185,9 @@ def _print(alarms: Alarms, found: Alarms) -> None:
         {kind for kinds in (*said, *(one for told in found.values() for one in told)) for kind in kinds}
     ):
         sorts = [
-            (sum(kind in one for one in told), len(told), sort) for sort, told in found.items() if len(told) >= _FEW
+            (sum(kind in one for one in told), len(told), sort)
+            for sort, told in found.items()
+            if len(told) >= _FEW and (sort == _OTHERS_NOTE) == (kind == _WHOLE)
         ]
         best = max(sorts, key=lambda sort: (sort[0] / sort[1], sort))
         lines.append(

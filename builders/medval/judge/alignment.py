@@ -35,6 +35,11 @@ _LARGER = {
     "second": ("minute",), "minute": ("hour",), "hour": ("day",), "day": ("week", "fortnight"),
     "week": ("fortnight",), "month": ("year",),
 }  # fmt: skip
+# What people say for once a day.
+_ONCE = re.compile(r"\bin the (?:morning|evening)\b|\b(?:at|before) (?:night|bed)|\b(?:a|per|each) day\b|\bnightly\b")
+# "Between ages nine and eleven".
+_AGED = re.compile(r"\bage[sd]? (?:[\w-]+ ){0,4}$")
+_BEFORE = 30
 _HOW_OFTEN = ("marked", "frequent", "occasional")
 # How much is said within so many characters after a drug.
 _DOSE = 160
@@ -111,7 +116,8 @@ class Alignment:
         rates = [one for one in self.c.made.measures if one.base == "day"]
         for rate in rates:
             if segment.begin <= rate.begin < segment.end:
-                theirs = (o.begin for o in self.c.given.measures if o.base == "day" and o.values & rate.values)
+                theirs = [o.begin for o in self.c.given.measures if o.base == "day" and o.values & rate.values]
+                theirs += [one.start() for one in _ONCE.finditer(self.c.given.lower)] if 1.0 in rate.values else []
                 if not any(not places or _near(places, at) for at in theirs):
                     yield "rate", rate.begin
         for number in self.c.made.numbers:
@@ -130,6 +136,8 @@ class Alignment:
         """Tell whether a number of the conversation counts a unit of time, or larger ones that it was made of."""
         larger = (unit, *_LARGER.get(unit, ()))
         if any(word in self.c.given.lower[one.begin : one.end] for word in larger):
+            return True
+        if unit == "year" and _AGED.search(self.c.given.lower[max(0, one.begin - _BEFORE) : one.begin]):
             return True
         match = _SAID_TIME.match(self.c.given.lower, one.end)
         return match is not None and match["unit"] in (unit, "fortnight")
@@ -162,7 +170,13 @@ class Alignment:
             said = "both|bilateral|each" if side in {"both", "bilat"} else side
             theirs = [one.start() for one in re.finditer(rf"\b(?:{said})", self.c.given.lower)]
             near = sorted([*places, *at])
-            if self.is_other_side(said, at) or not theirs or (near and not any(_near(near, one) for one in theirs)):
+            spoken = match.group().lower() + self.c.output[match.end() : match.end() + _PART].lower()
+            same = " ".join(spoken.split()[:2]) in self.c.given.spaced
+            if (
+                (not same and self.is_other_side(said, at))
+                or not theirs
+                or (near and not any(_near(near, one) for one in theirs))
+            ):
                 yield "side", match.start()
 
     def is_other_side(self, said: str, parts: Sequence[int]) -> bool:

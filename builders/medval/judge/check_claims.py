@@ -28,11 +28,14 @@ from builders.medval.judge.wording import (
     stands_alone,
     telling_words,
 )
+from builders.medval.reading import Seen
 
 __all__ = ["claims", "is_read", "stopped_treatment"]
 
 # Words of its own that a segment may have for each of its telling words; of a note on a conversation, more.
 _OWNWORDS = {False: 1 / 3, True: 1}
+# Everyday words of its own that a note may have beyond, for each word that its conversation says.
+_EVERYDAY = 1 / 4
 # What a note on a conversation pays for a word of its own that is clinical or carries a claim.
 _CLINICAL = 3
 _BINOMIAL = re.compile(r"\b[A-Z][a-z]{4,} [a-z]{3,}(?:ae|us|is|i|a|um|ens|ans|ile|es)\b")
@@ -107,7 +110,7 @@ def stopped_treatment(c: Comparison) -> list[Finding]:
 
 def is_read(c: Comparison) -> bool:
     """Tell whether each claim of the output was compared: its mentions and all other words and numbers that tell."""
-    if any(not borne_out(c, one) for one in c.made.seen) or _strange_words(c) or stops_unheard(c):
+    if any(not _is_said(c, one) for one in c.made.seen) or _strange_words(c) or stops_unheard(c):
         return False
     passed = {match.start("number") for match in LIST_MARK.finditer(c.output)}
     passed |= {at for one in c.made.seen for at in range(one.mention.begin, one.mention.end)}
@@ -118,6 +121,11 @@ def is_read(c: Comparison) -> bool:
         return False
     # Where no word tells anything, nothing was compared.
     return bool(c.made.seen) or any(telling_words(c))
+
+
+def _is_said(c: Comparison, one: Seen) -> bool:
+    """Tell whether the input names what a mention names, or hints at what a note neither states nor denies."""
+    return borne_out(c, one) or (c.is_note and one.polarity == "unknown" and c.hinted(one))
 
 
 @lru_cache(maxsize=2)
@@ -136,7 +144,9 @@ def _strange_words(c: Comparison) -> tuple[re.Match[str], ...]:
         if sum(costs.values()) > max(1, _OWNWORDS[c.spoken] * len(telling)) or len(unknown) == len(telling):
             costs = {}
         found += [match for match in unknown if match not in costs]
-    return tuple(found)
+    everyday = [match for match in found if _cost(c, match) == 1] if c.is_note else []
+    said = sum(known(c, match.group()) for telling in telling_words(c) for match in telling)
+    return tuple(found) if len(everyday) > _EVERYDAY * said else tuple(one for one in found if one not in everyday)
 
 
 def _cost(c: Comparison, match: re.Match[str]) -> int:

@@ -27,6 +27,8 @@ _OF_WHOM = re.compile(r" in (?P<group>\w+(?: \w+)?)(?=[?,])")
 _TIME = re.compile(r"[\s-]*(?P<unit>day|w(?:ee)?k|mo(?:nth)?|y(?:ea)?r)s?(?:[\s-]old)?\b", re.IGNORECASE)
 _YEARS, _TIMES = 5, 1.5
 _WHOLE = re.compile(r"\d[\d.,/]*\d|\d")
+# One digit counts, and four are a year as a rule: people round these and leave them out.
+_VALUE = re.compile(r"\d{2,3}")
 _AGE = re.compile(r"[- ](?:years?[- ]old|y\.?[/ ]?o\b)", re.IGNORECASE)
 # A time of the day, a date, or a range of numbers ("the 70s").
 _CLOCK_BEFORE, _CLOCK_AFTER = re.compile(r"\d[:/]$"), re.compile(r"[:/]\d|s\b")
@@ -83,6 +85,7 @@ def measured(c: Comparison) -> list[Finding]:
         text = "the output gives a value that the input does not have"
         slight, aged = slightly_off(c, one), _AGE.match(c.output, one.end)
         kind = "age" if aged else "decimal" if "." in whole.group() else "number"
+        kind = "count or date" if kind == "number" and not _VALUE.fullmatch(whole.group()) else kind
         evidence = f"{kind}, {'near' if slight else 'another'}"
         found.append(quoted("slight_number" if slight else "number", text, c, *whole.span(), evidence))
     return found

@@ -113,7 +113,7 @@ def _evidence(c: Comparison, one: Seen) -> str:
     if name.isupper() or any(sign.isdigit() for sign in name):
         return "abbreviated drug, unheard"
     names = {name, *(graph.name(cui) for cui in one.family if cui in graph)}
-    return f"drug, {'said in part' if any(map(c.begun, names)) else 'unheard'}"
+    return f"drug, {'said in part' if any(map(c.begun, names)) or c.called(one) else 'unheard'}"
 
 
 def _allergic(c: Comparison, one: Seen) -> bool:

@@ -206,9 +206,9 @@ def polarities(c: Comparison) -> list[Finding]:
 def _is_plain(c: Comparison, one: Seen) -> bool:
     """Tell whether note and conversation leave no doubt whether a problem is there, however far a negation reaches.
 
-    A note denies it as such, not in one place or at one time; one that says that it is there denies nothing in the
-    sentence, and does not say that it is over. A conversation that denies it does so wherever it has a word of the
-    name; one that says that it is there denies nothing near.
+    A note denies it as such, not in one place or at one time; one that says that it is there denies nothing before it
+    in the sentence, and does not say that it is over. A conversation that denies it does so wherever it has a word of
+    the name; one that says that it is there denies nothing near.
     """
     theirs = [other.mention.begin for other in c.given.like(one.family)]
     if one.polarity == "absent":
@@ -223,7 +223,7 @@ def _is_plain(c: Comparison, one: Seen) -> bool:
     return (
         whole
         and not over
-        and not denies(c.output, segment.begin, segment.end)
+        and not denies(c.output, segment.begin, one.mention.begin)
         and Denials(c).differ(theirs, ours=False)
     )
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from builders.medval.judge import check_claims, check_details, check_drugs, check_problems, unheard
+from builders.medval.judge import check_claims, check_details, check_drugs, check_problems, check_whole, unheard
 from builders.medval.judge.comparison import Comparison, Finding
 
-__all__ = ["CHECKS", "Check"]
+__all__ = ["CHECKS", "LAST", "Check"]
 
 Check = Callable[[Comparison], list[Finding]]
 
@@ -30,3 +30,5 @@ CHECKS: tuple[Check, ...] = (
     unheard.unheard,
 )
 """All checks; their order changes nothing but the order of errors of one level."""
+LAST: Check = check_whole.whole
+"""The check of each word of a note, which is asked for where no other finds an unsafe error: words take longest."""

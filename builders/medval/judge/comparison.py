@@ -164,8 +164,8 @@ class Comparison:
     def hinted(self, one: Seen) -> bool:
         """Tell whether somebody's own words may mean a problem that they do not name.
 
-        They have other everyday words for it if its name is one of these, a part of the name, half of another name, or
-        a drug for it.
+        They have other everyday words for it if its name is one of these, a part of the name, half of another name, a
+        drug for it, or what people call it.
         """
         if not self.spoken:
             return False
@@ -173,7 +173,7 @@ class Comparison:
         if all(word in self.knowledge.plain for word in _LETTERS.findall(name)) or self.half_said(name):
             return True
         others = (other for cui in one.mention.cuis[:1] if cui in graph for other in graph.names(cui))
-        return self.treated(one) or any(self.half_said(other, _HALF) for other in others)
+        return self.treated(one) or self.called(one) or any(self.half_said(other, _HALF) for other in others)
 
     def abbreviated(self, text: str) -> bool:
         """Tell whether the input has the first letters of a phrase of several words."""
@@ -222,6 +222,16 @@ class Comparison:
         return any(
             _beginning(named).search(name) and _beginning(lay).search(self.given.lower)
             for named, lay in words("lay").items()
+        )
+
+    def called(self, one: Seen) -> bool:
+        """Tell whether a conversation has a word by which people mean a drug or a habit ("blood thinner")."""
+        graph = self.knowledge.graph
+        above = frozenset[str]().union(*map(self.knowledge.above, one.family)) | one.family
+        names = {one.mention.text.lower(), *(graph.name(cui).lower() for cui in above if cui in graph)}
+        return any(
+            any(map(_beginning(named).search, names)) and _beginning(lay).search(self.given.lower)
+            for named, lay in words("called").items()
         )
 
     def more_exact(self, one: Seen) -> Seen | None:

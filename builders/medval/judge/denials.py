@@ -20,7 +20,8 @@ _DENIAL = re.compile(
     re.IGNORECASE,
 )
 _BREAK = re.compile(
-    r"[.;:?!\n]|\b(?:we|you|i|he|she|they|with|but|except|however|although|so|because|since|if|until|only|just|need\w*|yet)\b",
+    r"[.;:?!\n]|\b(?:we|you|i|he|she|they|with|but|except|however|although|so|because|since|if|until|only|just|need\w*|yet"
+    r"|in|on|at|from|by|than|as|due|of (?:the|your|his|her|my|our))\b",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
@@ -68,7 +69,10 @@ class Denials:
         if answered:
             # "Swelling" is a question where "no" answers it; what is planned is none.
             asked = _ASKS.search(text, max(begin, at - _REACH), at) is not None and end - at < _WIDE
-            answered = (asked or end - begin < _SHORT) and _CLOSING.search(text, at, end) is None
+            # The answer is to the last question of a turn.
+            answered = (asked or end - begin < _SHORT) and not any(
+                one.search(text, at, end) for one in (_CLOSING, _ASKS)
+            )
         return _reaches(text[max(begin, at - _REACH) : at]) or answered
 
 

@@ -16,7 +16,7 @@ __all__ = ["COLUMNS", "tells"]
 
 COLUMNS = ("evidence", "sort", "wrong", "of_wrong", "faithful", "of_faithful", "source")
 # So many times as frequent as in faithful notes is evidence in those with an error of the sort that it finds best.
-_LEAST = 16
+_LEAST = 24
 
 
 @cache

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from builders.medval.judge.check_details import slightly_off
 from builders.medval.judge.comparison import Comparison, Finding, quoted
+from builders.medval.judge.denials import Denials
 from builders.medval.judge.quantities import SIDE, Measure, Number, in_smaller_unit, numbers_of, sides_of
 from builders.medval.judge.tables import words
 
@@ -171,7 +172,8 @@ def _allergies(c: Comparison) -> Iterator[Finding]:
         # A question after it is about others.
         after = re.split(r"[.?!\n]", c.input[one.mention.end : one.mention.end + _BESIDE])[0]
         near = c.input[max(0, one.mention.begin - _BESIDE) : one.mention.end] + after
-        if _ALLERGIC.search(near) and not _NO_ALLERGY.search(near) and not one.family & c.made_families:
+        denied = _NO_ALLERGY.search(near) or Denials(c).differ([one.mention.begin], ours=False)
+        if _ALLERGIC.search(near) and not denied and not one.family & c.made_families:
             text = "the output leaves out an allergy that the input names"
             yield Finding("lost_allergy", text, one.mention.text, "input", "allergy, left out")
             return

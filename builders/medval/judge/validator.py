@@ -13,7 +13,7 @@ from typing import Literal, cast
 from builders.medval.items import Item, Judgement
 from builders.medval.judge.check_claims import is_read
 from builders.medval.judge.check_problems import strange_subject
-from builders.medval.judge.checks import CHECKS
+from builders.medval.judge.checks import CHECKS, LAST
 from builders.medval.judge.comparison import Comparison, Finding, read_ahead
 from builders.medval.judge.evidence import tells
 from builders.medval.judge.knowledge import Knowledge
@@ -82,7 +82,9 @@ class RulesValidator:
         found = [finding for check in CHECKS for finding in check(comparison)]
         if strange_subject(comparison, found):
             return Refusal("subject_not_in_input")
-        telling = [finding for finding in found if not comparison.is_note or tells(finding.evidence)]
+        if _level_of(_telling(comparison, found)) < UNSAFE_FROM:
+            found += LAST(comparison)
+        telling = _telling(comparison, found)
         weak, found = len(telling) < len(found), _distinct(telling)
         errors = [_error(finding) for finding in found]
         errors.sort(key=lambda error: -error.level)
@@ -90,6 +92,11 @@ class RulesValidator:
         if level < UNSAFE_FROM and (weak or not is_read(comparison)):
             return Refusal("not_read")
         return Judgement(_reasoning(errors, level), tuple(error.row for error in errors), level)
+
+
+def _telling(c: Comparison, found: list[Finding]) -> list[Finding]:
+    """Return the findings that are errors: in a note, those whose kind of evidence tells."""
+    return [finding for finding in found if not c.is_note or tells(finding.evidence)]
 
 
 def _level_of(found: list[Finding]) -> RiskLevel:

@@ -15,6 +15,7 @@ __all__ = ["LONG", "Dose", "View", "american", "stem"]
 
 # A dose stands within so many characters after its drug.
 _REACH = 90
+_THOUSAND = 1000
 LONG = 4
 """Letters from which on a word tells something."""
 _STEM = 5
@@ -104,8 +105,9 @@ class View(TextView):
 
     @cached_property
     def values(self) -> frozenset[float]:
-        """What the numbers may mean."""
-        return frozenset(value for number in self.told_numbers for value in number.values)
+        """What the numbers may mean: a count of "twenty-two hundred" is written 2.2, in thousands."""
+        said = frozenset(value for number in self.told_numbers for value in number.values)
+        return said | {value / _THOUSAND for value in said if value >= _THOUSAND}
 
     @cached_property
     def told_numbers(self) -> list[Number]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from builders.medval.items import Judgement
+from builders.medval.judge.alignment import Alignment
 from builders.medval.judge.comparison import Comparison
 from builders.medval.judge.denials import Denials
 from builders.medval.judge.tables import words
@@ -77,6 +78,31 @@ def test_a_denial_reaches_the_end_of_its_clause_and_an_answer_its_question(rules
     assert denials.differ([fever], ours=False)  # the answer denies it
     assert not denials.differ([fever], ours=True)
     assert not denials.differ([cough], ours=False)
+
+
+ASKED = (
+    "[doctor] you have no swelling in the wrist . is your stream weak , do you feel empty after ?\n[patient] no .\n"
+    "[doctor] he is six years old . children are screened between ages nine and eleven .\n"
+    "[doctor] take the thyroxine in the morning .\n"
+    "[patient] it was my right elbow , wait , it is my left arm that hurts .\n"
+)
+
+
+def test_a_denial_ends_at_a_preposition_and_an_answer_is_to_the_last_question(rules: Engine) -> None:
+    c = _comparison(rules, ASKED, "No swelling in the wrist.")
+    said = c.given.lower.index
+    assert c.output.lower().startswith("no swelling")
+    assert Denials(c).differ([said("swelling")], ours=False)
+    assert not Denials(c).differ([said("wrist")], ours=False)
+    assert not Denials(c).differ([said("weak")], ours=False)
+    assert Denials(c).differ([said("empty")], ours=False)
+
+
+@pytest.mark.parametrize(
+    "note", ["Children are screened at 9 to 11 years.", "Thyroxine once daily.", "The left arm hurts."]
+)
+def test_ages_once_a_day_and_a_side_in_its_own_words_are_said(rules: Engine, note: str) -> None:
+    assert [*Alignment(_comparison(rules, ASKED, note)).unread()] == []
 
 
 def test_a_word_is_known_in_its_forms_and_a_claim_is_told_by_its_beginning(rules: Engine) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from builders.medval.items import Judgement
+from builders.medval.judge.check_drugs import drugs
 from builders.medval.judge.comparison import Comparison
 from builders.medval.judge.evidence import tells
 from builders.medval.judge.unheard import unheard
@@ -85,6 +86,20 @@ def test_evidence_that_faithful_notes_give_too_is_no_error(rules: Engine) -> Non
     spoken = item("dialogue2note", SAID, None)
     mild = "His father had mild diabetes. He is allergic to penicillin."
     assert rules.validator.judge([spoken], [mild]) == [Refusal("not_read")]
+
+
+def test_what_people_call_a_drug_is_its_name_in_part(rules: Engine) -> None:
+    kinds = []
+    for said in ("i take a blood thinner", "i take nothing else"):
+        c = Comparison("dialogue2note", f"{SAID}[patient] {said} .\n", "Takes warfarin.", rules.validator.knowledge)
+        kinds += [one.evidence for one in drugs(c)]
+    assert kinds == ["drug, said in part", "drug, unheard"]
+
+
+def test_an_allergy_that_was_only_asked_for_is_not_left_out(rules: Engine) -> None:
+    asked = "[doctor] any allergy to penicillin ?\n[patient] no .\n[doctor] good .\n"
+    found = unheard(Comparison("dialogue2note", asked, "She is well today.", rules.validator.knowledge))
+    assert [one.evidence for one in found] == []
 
 
 def test_a_wrong_dose_is_found_among_many_claims(rules: Engine) -> None:

@@ -17,7 +17,7 @@ from typing import BinaryIO
 from ground.errors import InputError
 from ground.storage.remote import Place, RemotePath
 
-__all__ = ["FileScan", "is_gzip", "lines_at", "open_bytes", "scan_file", "scanning", "whole_file"]
+__all__ = ["CHUNK_BYTES", "FileScan", "is_gzip", "lines_at", "open_bytes", "scan_file", "scanning", "whole_file"]
 
 CHUNK_BYTES = 1 << 20
 

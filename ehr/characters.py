@@ -98,12 +98,17 @@ def hash_on(value: np.uint64, codes: CodeArray, begin: int, end: int) -> np.uint
     return value
 
 
-@kernel
+@part
 def word_hash(codes: CodeArray, begin: int, end: int) -> np.uint64:
     """Return the hash of a stretch of a text in lower case (FNV-1a over code points)."""
     return hash_on(FNV_OFFSET, codes, begin, end)
 
 
+@kernel
+def _hash_of(codes: CodeArray) -> np.uint64:
+    return word_hash(codes, 0, codes.size)
+
+
 def hash_of(word: str) -> int:
     """Return the hash of a word."""
-    return int(word_hash(codes_of(word), 0, len(word)))
+    return int(_hash_of(codes_of(word)))

@@ -53,7 +53,7 @@ class Concepts:
     def nodes(self, begin: NDArray[np.int32], data: NDArray[np.uint8]) -> NDArray[np.int32]:
         """Return the nodes of CUIs, laid out as by ``texts_of``; -1 where there is none. Shape: (n,)"""
         found = np.empty(len(begin) - 1, np.int32)
-        find_texts(read_only(begin), read_only(data), self.cui, self.slots, found)
+        find_texts(begin, data, self.cui, self.slots, found)
         return found
 
 
@@ -108,7 +108,8 @@ def texts_of(column: pa.Array) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     if encoded.null_count:
         encoded = encoded.fill_null(b"")
     offsets = np.frombuffer(encoded.buffers()[1], np.int32)[encoded.offset : encoded.offset + len(encoded) + 1]
-    return offsets, np.frombuffer(encoded.buffers()[2] or b"", np.uint8)
+    # Whether they could be written hangs on how the column came about.
+    return read_only(offsets), read_only(np.frombuffer(encoded.buffers()[2] or b"", np.uint8))
 
 
 def _fixed(column: pa.Array) -> NDArray[np.uint8]:

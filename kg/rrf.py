@@ -20,7 +20,7 @@ from ground.storage.remote import Place
 from ground.storage.scanning import open_bytes
 from ground.storage.sqlfiles import quoted, quoted_files
 
-__all__ = ["DUMMY", "Copied", "copy_good_rows", "read_rrf", "rows_with"]
+__all__ = ["Copied", "copy_good_rows", "read_rrf", "rows_with"]
 
 DUMMY = "after_last_field"
 BLOCK_BYTES = 16 << 20
@@ -31,7 +31,7 @@ Positions = npt.NDArray[np.int64]
 
 
 def read_rrf(paths: Sequence[Place], columns: Sequence[str]) -> str:
-    """Return a FROM item over RRF files; all columns are text, and ``DUMMY`` is NULL in every well-formed row."""
+    """Return a FROM item over RRF files; all columns are text, and a further one takes what follows the last ``|``."""
     names = ", ".join(f"{quoted(column)}: 'varchar'" for column in (*columns, DUMMY))
     return (
         f"read_csv({quoted_files(paths)}, columns = {{{names}}}, delim = '|', quote = '', escape = '', header = false, "

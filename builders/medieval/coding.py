@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from builders.medieval.kernels import Meant, Shard, Terms, links_of, named_only
+from ground.compiled import read_only
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of, number_of, set_variables
 
@@ -98,7 +99,8 @@ def read_terms(connection: duckdb.DuckDBPyConnection) -> tuple[Terms, pa.Array]:
         known,
         np.array(arguments["taxonomic"].to_pylist(), np.uint8),
         np.array(arguments["of_head"].to_pylist(), np.uint8),
-        nameable["mask"].to_numpy(),
+        # Of many rows it is a copy, which could be written.
+        read_only(nameable["mask"].to_numpy()),
         flags["plain"],
         flags["has_members"],
         sibling_begin,

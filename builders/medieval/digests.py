@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ground.compiled import kernel, part
+from ground.compiled import kernel, part, read_only
 
 __all__ = ["Texts", "hashes_of", "units_of"]
 
@@ -45,8 +45,8 @@ class Texts(NamedTuple):
         text = whole.cast(pa.large_string()).combine_chunks()
         _, offsets, data = text.buffers()
         begin = np.frombuffer(offsets, np.int64)[text.offset : text.offset + len(text) + 1]
-        byte = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
-        return cls(begin, byte)
+        # Whether they could be written hangs on how the column came about.
+        return cls(read_only(begin), read_only(np.frombuffer(data or b"", np.uint8)))
 
 
 @part

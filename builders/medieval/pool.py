@@ -89,12 +89,14 @@ class Pool:
     @cached_property
     def parts(self) -> list[Part]:
         """All shards; none is added from now on."""
+        from ground.compiled import read_only
+
         columns = []
         for name, sizes in zip(Candidates._fields, zip(*self.sizes, strict=True), strict=False):
             kind = KINDS[name]
             # A file without bytes cannot be mapped. A plain array: those of the class memmap are slow to index.
             whole = np.asarray(np.memmap(self.folder / name, kind, "r")) if any(sizes) else np.empty(0, kind)
-            columns.append(np.split(whole, np.cumsum(sizes)[:-1]))
+            columns.append(np.split(read_only(whole), np.cumsum(sizes)[:-1]))
         shards = [Candidates(*column) for column in zip(*columns, strict=True)]
         firsts = np.cumsum([0, *(shard.kept.size for shard in shards)]).tolist()
         return [Part(first, shard) for first, shard in zip(firsts, shards, strict=False)]

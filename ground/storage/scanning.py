@@ -17,7 +17,7 @@ from typing import BinaryIO
 from ground.errors import InputError
 from ground.storage.remote import Place, RemotePath
 
-__all__ = ["FileScan", "is_gzip", "lines_at", "open_bytes", "scan_file", "scanning", "whole_file"]
+__all__ = ["CHUNK_BYTES", "FileScan", "is_gzip", "lines_at", "open_bytes", "scan_file", "scanning", "whole_file"]
 
 CHUNK_BYTES = 1 << 20
 
@@ -33,6 +33,7 @@ class FileScan:
         lines: line ends in the content, and one more where the last line has none.
         ends_line: the content ends with a line end, or is empty.
         bars: characters ``|`` in the content: RRF ends every field with one.
+        closed: lines that end with ``|``.
     """
 
     size: int
@@ -41,6 +42,7 @@ class FileScan:
     lines: int
     ends_line: bool
     bars: int
+    closed: int
 
 
 class _HashingReader(io.RawIOBase):
@@ -113,18 +115,22 @@ def scan_file(path: Place, cancelled: threading.Event | None = None) -> FileScan
     """
     import numpy as np
 
-    text_bytes = line_ends = bars = 0
+    text_bytes = line_ends = bars = closed = 0
     last = b"\n"
     with whole_file(path), path.open("rb") as file:
         reader = _HashingReader(file)
         for chunk in _chunks(path, reader, cancelled or threading.Event()):
             text_bytes += len(chunk)
-            line_ends += chunk.count(b"\n")
             # bytes.count is slow where matches are dense.
-            bars += int(np.count_nonzero(np.frombuffer(chunk, dtype=np.uint8) == ord("|")))
+            characters = np.frombuffer(chunk, dtype=np.uint8)
+            is_end, is_bar = characters == ord("\n"), characters == ord("|")
+            line_ends += int(np.count_nonzero(is_end))
+            bars += int(np.count_nonzero(is_bar))
+            closed += int(np.count_nonzero(is_end[1:] & is_bar[:-1])) + (last == b"|" and bool(is_end[0]))
             last = chunk[-1:]
     ends_line = last == b"\n"
-    return FileScan(reader.size, reader.hexdigest(), text_bytes, line_ends + (not ends_line), ends_line, bars)
+    lines, closed = line_ends + (not ends_line), closed + (last == b"|")
+    return FileScan(reader.size, reader.hexdigest(), text_bytes, lines, ends_line, bars, closed)
 
 
 @contextmanager

@@ -65,13 +65,21 @@ content as (
     where edge.predicate = 'contains_drug'
 ),
 
+-- by concept first: all codes of an admission beside all that its note names would be fifty times as many rows
+speaking as materialized (
+    select
+        coded.hadm_id,
+        near.cui
+    from coded
+    inner join near on coded.cui = near.other
+),
+
 spoken_for as (
     select
         meant.hadm_id,
         meant.cui
     from meant
-    inner join near on meant.cui = near.cui
-    inner join coded on meant.hadm_id = coded.hadm_id and near.other = coded.cui
+    semi join speaking on meant.hadm_id = speaking.hadm_id and meant.cui = speaking.cui
     union
     select
         content.hadm_id,
@@ -109,13 +117,21 @@ sure as (
         mention.hadm_id,
         mention.cuis,
         mention.section,
-        list_contains(concept.groups, 'CHEM') as is_drug,
-        count(*) over said as times,
-        count(*) filter (where mention.section != 'past_medical_history') over said as times_now
+        list_contains(concept.groups, 'CHEM') as is_drug
     from ground.mention_part as mention
     inner join kg.concept as concept on mention.cuis[1] = concept.cui
     where mention.certainty = 'certain' and mention.assertion = 'present'
-    window said as (partition by mention.note_id, mention.cuis[1])
+),
+
+said as (
+    select
+        note_id,
+        cuis[1] as cui,
+        count(*) as times,
+        count(*) filter (where section != 'past_medical_history') as times_now
+    from sure
+    where not is_drug
+    group by note_id, cuis[1]
 )
 
 select
@@ -123,14 +139,15 @@ select
     sure.begin_offset,
     if(sure.is_drug, 'not_ordered', 'alone') as reason
 from sure
+left join said on sure.note_id = said.note_id and sure.cuis[1] = said.cui
 where
     if(
         sure.is_drug,
         sure.section = 'brief_hospital_course' and sure.hadm_id in (select ordering.hadm_id from ordering),
         sure.hadm_id in (select coding.hadm_id from coding)
         and case sure.section
-            when 'past_medical_history' then sure.times_now = 0
-            when 'history_of_present_illness' then sure.times = 1
+            when 'past_medical_history' then said.times_now = 0
+            when 'history_of_present_illness' then said.times = 1
             else false
         end
         and sure.cuis[1] not in (select lasting.cui from lasting)

@@ -116,6 +116,21 @@ def test_blank_lines_and_mixed_line_ends_are_no_errors(warehouse: Connection, tm
     assert warehouse.execute("select count(*), count(CVF) from umls.mrsty").fetchall() == [(3, 0)]
 
 
+def test_a_blank_line_does_not_hide_fields_too_many_where_rows_are_chosen(
+    warehouse: Connection, tmp_path: Path
+) -> None:
+    folder = write_release(tmp_path / "META")
+    # DuckDB passes over both, and together they have the fields of two rows.
+    crowded = line("MRCONSO", CUI="C9", LAT="SPA", AUI="A9", STR="dolor").rstrip("\n")
+    crowded += "|" * crowded.count("|")
+    with (folder / "MRCONSO.RRF").open("a", encoding="utf-8", newline="") as file:
+        file.write(f"\n{crowded}\n")
+    report = load_umls(warehouse, folder, SETTINGS)
+    assert [(t.rows_read, t.rows_rejected) for t in report.tables if t.table == "umls.mrconso"] == [(201, 1)]
+    assert warehouse.execute("select line, reason from ground.reject").fetchall() == [(202, "36 fields instead of 18")]
+    assert warehouse.execute("from ground.drop").fetchall() == []
+
+
 def test_an_empty_file_is_an_empty_table(warehouse: Connection, tmp_path: Path) -> None:
     folder = write_release(tmp_path / "META")
     (folder / "MRSTY.RRF").write_bytes(b"")

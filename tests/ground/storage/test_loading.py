@@ -31,7 +31,7 @@ from ground.storage.loading import (
     record,
     too_many_rejects,
 )
-from ground.storage.scanning import lines_at, scan_file, scanning
+from ground.storage.scanning import CHUNK_BYTES, lines_at, scan_file, scanning
 from ground.storage.sqlfiles import quoted
 from ground.storage.warehouse import connect
 
@@ -49,6 +49,13 @@ def test_a_scan_tells_what_is_in_the_file(tmp_path: Path, content: bytes, packed
     assert scan.lines == len(content.split(b"\n")) - (content.endswith(b"\n") or not content)
     assert scan.ends_line == (content.endswith(b"\n") or not content)
     assert scan.bars == content.count(b"|")
+    assert scan.closed == sum(line.endswith(b"|") for line in content.split(b"\n"))
+
+
+def test_a_line_that_is_read_in_two_parts_is_closed(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"x" * (CHUNK_BYTES - 1) + b"|\n")
+    assert (scan_file(path).lines, scan_file(path).closed) == (1, 1)
 
 
 def test_a_file_that_cannot_be_read_is_an_input_error(tmp_path: Path) -> None:

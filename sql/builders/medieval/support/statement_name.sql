@@ -84,7 +84,7 @@ inner_word as (
     from kg.name
     where
         not regexp_matches(name, '[0-9/]')
-        and len(list_filter(string_split(name, ' '), lambda part: regexp_matches(part, '^[A-Z]+[a-z]'))) <= 1
+        and not regexp_matches(name, '(^| )[A-Z]+[a-z].* [A-Z]+[a-z]')
         and regexp_matches(name, '(^| )[a-z]{4,}')
 ),
 

@@ -16,22 +16,30 @@ with up as (
     from found_end
 ),
 
-pair as (
-    select
+-- each edge once, not with each of its sources, and each pair once, not for each of its ancestors
+edge as (
+    select distinct
+        head_cui,
+        tail_cui
+    from kg.edge
+    where predicate in ('contraindicated_with', 'contraindicated_class_of')
+),
+
+pair as materialized (
+    select distinct
         head.cui,
         tail.cui as other
-    from kg.edge as edge
+    from edge
     inner join up as head on edge.head_cui = head.other
     inner join up as tail on edge.tail_cui = tail.other
-    where edge.predicate in ('contraindicated_with', 'contraindicated_class_of')
 )
 
-select distinct
+select
     cui,
     other
 from pair
 union
-select distinct
+select
     other as cui,
     cui as other
 from pair;

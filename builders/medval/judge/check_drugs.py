@@ -112,8 +112,10 @@ def _evidence(c: Comparison, one: Seen) -> str:
         return "denied drug, unheard"
     if name.isupper() or any(sign.isdigit() for sign in name):
         return "abbreviated drug, unheard"
-    names = {name, *(graph.name(cui) for cui in one.family if cui in graph)}
-    return f"drug, {'said in part' if any(map(c.begun, names)) or c.called(one) else 'unheard'}"
+    names = {name.lower(), *(graph.name(cui).lower() for cui in one.family if cui in graph)}
+    # What a product's name adds to the drug's is of its form: "tablet" names no drug.
+    bare = [whole for whole in names if not any(part in whole for part in names - {whole})]
+    return f"drug, {'said in part' if any(map(c.begun, bare)) or c.called(one) else 'unheard'}"
 
 
 def _allergic(c: Comparison, one: Seen) -> bool:

@@ -1,7 +1,7 @@
 """MeQSum: consumer health questions with the question an expert would ask (Ben Abacha and Demner-Fushman 2019).
 
 Layout: one workbook, one row for each question: File, CHQ, Summary. Questions are kept as they are, with their SUBJECT
-and MESSAGE marks. The source has no splits: its items count as train.
+and MESSAGE marks; a summary is one line without double blanks. The source has no splits: its items count as train.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def read(folder: Path, source: TextSource, task: MedvalTask, tally: Tally) -> It
     for path in files(folder):
         for _, row in sheet_rows(path, COLUMNS):
             tally.read[source.source] += 1
-            question, summary = text_of(row["CHQ"]), text_of(row["Summary"])
+            question, summary = text_of(row["CHQ"]), " ".join(text_of(row["Summary"]).split())
             name = text_of(row["File"])
             if not (question and summary and name):
                 tally.drop(source.source, "empty_field")

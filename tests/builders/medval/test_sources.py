@@ -26,7 +26,7 @@ def test_there_is_a_reader_for_every_layout_of_files() -> None:
     assert layouts - {"workspace"} == set(READERS)
 
 
-def test_a_health_question_is_kept_as_it_stands(tmp_path: Path) -> None:
+def test_a_health_question_is_kept_as_it_stands_and_its_summary_without_double_blanks(tmp_path: Path) -> None:
     items, tally = read(text_folders.meqsum(tmp_path, n=3), "meqsum", "query2question")
     assert [item.origin.inner_id for item in items] == ["0.txt", "1.txt", "2.txt"]
     assert items[0].input.startswith("SUBJECT: my medicine\nMESSAGE: I am 30")

@@ -36,7 +36,7 @@ def meqsum(texts: Path, n: int = 12) -> Path:
             f"{number}.txt",
             f"SUBJECT: my medicine\nMESSAGE: I am {30 + number} and take {drug} {5 * number + 5} mg for my {problem}. "
             f"My neighbour says it is bad. Is {effect} one of the side effects of {drug}? Thank you.",
-            f"What are the side effects of {drug}?",
+            f"What are the  side effects of {drug}?",
         )
         for number, (drug, problem, effect) in enumerate(
             (drug, problem, effect)

@@ -99,24 +99,24 @@ def _pairs(facts: _Facts, held: _Held) -> Any:
 
 
 def _first_of(form: Any, unit: Any, closeness: Any, admission: Any) -> Any:
-    """Return the places of one of each form in each admission: the closest, then the one of the lowest hash."""
+    """Return the rows of one of each form in each admission: the closest, then the one of the lowest hash."""
     order = np.lexsort((unit, closeness, form, admission))
-    kept = np.ones(order.size, np.bool_)
-    kept[1:] = (np.diff(form[order]) != 0) | (np.diff(admission[order]) != 0)
-    return order[kept]
+    first = np.ones(order.size, np.bool_)
+    first[1:] = (np.diff(form[order]) != 0) | (np.diff(admission[order]) != 0)
+    return order[first]
 
 
 def _chosen(facts: _Facts, endings: Texts, seed: int, held: _Held) -> pa.Table:
     """Return (hadm_id, number, fact) of one shard."""
     first, hadm = held.admissions["number"][0].as_py(), held.admissions["hadm_id"].to_numpy()
-    place, admission, closeness = _pairs(facts, held).T
+    fact, admission, closeness = _pairs(facts, held).T
     keys = pa.array([SEPARATOR.join((str(seed), "form", str(one), "")) for one in hadm.tolist()])
     runs = begins(admission, hadm.size).astype(np.int64)
-    unit = units_of(hashes_of(Texts.of(keys), runs, endings, np.ascontiguousarray(place)))
-    chosen = _first_of(facts.form[place], unit, closeness, admission)
-    chosen = chosen[_first_of(facts.wording[place[chosen]], unit[chosen], closeness[chosen], admission[chosen])]
+    unit = units_of(hashes_of(Texts.of(keys), runs, endings, np.ascontiguousarray(fact)))
+    chosen = _first_of(facts.form[fact], unit, closeness, admission)
+    chosen = chosen[_first_of(facts.wording[fact[chosen]], unit[chosen], closeness[chosen], admission[chosen])]
     its = admission[chosen]
-    return pa.table({"hadm_id": hadm[its], "number": its.astype(np.int64) + first, "fact": facts.fact[place[chosen]]})
+    return pa.table({"hadm_id": hadm[its], "number": its.astype(np.int64) + first, "fact": facts.fact[fact[chosen]]})
 
 
 def find_admission_facts(connection: duckdb.DuckDBPyConnection, seed: int, executor: Executor) -> None:

@@ -56,10 +56,10 @@ def _meant(connection: duckdb.DuckDBPyConnection, entry: npt.NDArray[np.int32], 
     common = arrow_of(connection, "select name from common_name")["name"].to_numpy()
     pairs = arrow_of(connection, "select * from sought")
     name, code = entry[pairs["name_no"].to_numpy()], pairs["code"].to_numpy()
-    kept = (name >= 0) & ~(pairs["wider"].to_numpy() & np.isin(name, common))
+    used = (name >= 0) & ~(pairs["wider"].to_numpy() & np.isin(name, common))
     # Spellings that the scan takes for one are one name.
-    place = np.unique(name[kept].astype(np.int64) << 32 | code[kept])
-    return Meant(begins(place >> 32, entries), (place & 0xFFFFFFFF).astype(np.int32))
+    meant = np.unique(name[used].astype(np.int64) << 32 | code[used])
+    return Meant(begins(meant >> 32, entries), (meant & 0xFFFFFFFF).astype(np.int32))
 
 
 class _Words(NamedTuple):
@@ -94,17 +94,17 @@ def _joined_words(trie: Trie, codes: CodeArray, tokens: Tokens, words: _Words) -
     joined = tokenise(codes[read])
     begin, low = read[joined.begin], np.searchsorted(tokens.begin, first)
     replaced = runs(low, np.searchsorted(tokens.begin, end) - low)
-    place = np.searchsorted(np.delete(tokens.begin, replaced), begin)
+    at = np.searchsorted(np.delete(tokens.begin, replaced), begin)
     known = trie.token_numbers(joined.hash)
     its = words.owner[np.searchsorted(tokens.begin, begin, side="right") - 1]
     whole: list[npt.NDArray[Any]] = [
-        np.insert(np.delete(old, replaced), place, new)
+        np.insert(np.delete(old, replaced), at, new)
         for old, new in ((words.number, known), (words.shape, joined.shape), (words.owner, its))
     ]
     # An unknown word begins a run.
     run = np.cumsum(whole[0] < 0)
     held = np.zeros(int(run.max(initial=0)) + 1, np.bool_)
-    held[run[(place + np.arange(place.size))[known >= 0]]] = True
+    held[run[(at + np.arange(at.size))[known >= 0]]] = True
     return _Words(*(column[held[run]] for column in whole))
 
 

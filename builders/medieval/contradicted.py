@@ -101,8 +101,8 @@ def _write_split(connection: duckdb.DuckDBPyConnection, writer: ShardWriter, spl
         between = f"{query} and row_no >= {begin} and row_no < {begin + ROWS_AT_ONCE} order by row_no"
         rows = arrow_of(connection, between)
         contexts = contexts_of(connection, rows["subject_id"])
-        place = np.searchsorted(contexts["subject_id"].to_numpy(), rows["subject_id"].to_numpy()).astype(np.int32)
-        text = pa.DictionaryArray.from_arrays(place, contexts["context"].combine_chunks())
+        context = np.searchsorted(contexts["subject_id"].to_numpy(), rows["subject_id"].to_numpy()).astype(np.int32)
+        text = pa.DictionaryArray.from_arrays(context, contexts["context"].combine_chunks())
         writer.write(rows.append_column("context", text))
 
 

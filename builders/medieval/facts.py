@@ -147,9 +147,9 @@ def _forms(graph: ConceptGraph, concepts: npt.NDArray[np.int32]) -> _Forms:
     # A group goes by its first form.
     firsts = form[np.searchsorted(of, np.arange(concepts.size))]
     _, first, own = np.unique(firsts, return_index=True, return_inverse=True)
-    place = np.full(concepts.size, -1)
-    place[first] = np.arange(first.size)
-    group, form = place[of][place[of] >= 0], form[place[of] >= 0]
+    group_of = np.full(concepts.size, -1)
+    group_of[first] = np.arange(first.size)
+    group, form = group_of[of][group_of[of] >= 0], form[group_of[of] >= 0]
     order = np.lexsort((form, group))
     return _Forms(own, np.searchsorted(group[order], np.arange(first.size + 1)), form[order])
 

@@ -204,12 +204,12 @@ def _near(
     )
     end = np.argsort(own, kind="stable").astype(np.int32)
     held = begins(own[end], bases.size)
-    place = np.full(len(graph), -1)
-    place[bases] = np.arange(bases.size)
+    base_of = np.full(len(graph), -1)
+    base_of[bases] = np.arange(bases.size)
     near = [np.tile(np.arange(bases.size), (2, 1))]
     # What is nearer than the limit is found within limit - 1 steps.
     for start, node, _ in reached(graph, bases, least - 1):
-        close = place[node]
+        close = base_of[node]
         near.append(np.stack([start, close])[:, close >= 0])
     start, close = np.concatenate(near, axis=1)
     order = np.lexsort((close, start))
@@ -278,16 +278,16 @@ def _read_traits(connection: duckdb.DuckDBPyConnection) -> _Traits:
     return _Traits(kind.astype(np.int32), regions, band.astype(np.int8), called.astype(np.int32))
 
 
-def _kept(connection: duckdb.DuckDBPyConnection, shards: int) -> Iterator[tuple[int, pa.Table, pa.ChunkedArray]]:
-    """Yield each shard's number, its kept groups, and the texts that the hashes of their candidates begin with."""
+def _by_shard(connection: duckdb.DuckDBPyConnection, shards: int) -> Iterator[tuple[int, pa.Table, pa.ChunkedArray]]:
+    """Yield each shard's number, its drawn groups, and the texts that the hashes of their candidates begin with."""
     for number in range(shards):
-        kept = arrow_of(
+        group = arrow_of(
             connection,
             "select group_no, number, frame, turn from fact_group "
             f"where number between {number * SHARD_SIZE} and {(number + 1) * SHARD_SIZE - 1} order by group_no",
         )
         set_variables(connection, {"shard": number})
-        yield number, kept, arrow_of(connection, sql_text("builders/medieval/groups/candidate_key"))["key"]
+        yield number, group, arrow_of(connection, sql_text("builders/medieval/groups/candidate_key"))["key"]
 
 
 def _list_candidates(
@@ -296,13 +296,13 @@ def _list_candidates(
     wanted: npt.NDArray[np.int64],
     of_shard: tuple[int, pa.Table, pa.ChunkedArray],
 ) -> Candidates:
-    """Return the candidates of the kept groups of one shard, with their draws."""
-    number, kept, keys = of_shard
+    """Return the candidates of the groups of one shard that are drawn, with their draws."""
+    number, group, keys = of_shard
     shard = groups.shard(number)
     admission = np.repeat(np.arange(shard.group_begin.size - 1, dtype=np.int64), np.diff(shard.group_begin))
     frames = groups.terms.original.size
-    held = kept["frame"].to_numpy().astype(np.int64)
-    its = kept["number"].to_numpy().astype(np.int64) - number * SHARD_SIZE
+    held = group["frame"].to_numpy().astype(np.int64)
+    its = group["number"].to_numpy().astype(np.int64) - number * SHARD_SIZE
     chosen = np.isin(admission * frames + shard.frame, its * frames + held)
     code, counts = groups.candidates(shard, chosen, every=True)
     counts = counts[chosen].reshape(-1)
@@ -313,7 +313,7 @@ def _list_candidates(
         np.searchsorted(its, np.arange(shard.group_begin.size)),
         groups.terms.kept[shard.frame[chosen]],
         original,
-        kept["turn"].to_numpy(),
+        group["turn"].to_numpy(),
         begin,
         code,
         traits.ease(np.repeat(original, each), np.repeat(wanted[shard.frame[chosen]], each), code),
@@ -371,12 +371,14 @@ def make_groups(
         _count_near(connection, groups)
         _find_complete(connection, groups)
         _limit(connection, settings)
-        kept = number_of(connection, "select count(*) from fact_group")
+        count = number_of(connection, "select count(*) from fact_group")
         traits = _read_traits(connection)
         wanted = traits.wanted(terms)
-        pool = Pool(executor, groups.folder, traits.called, WEIGHT_FLOOR, np.full((kept, 3), -1, np.int32))
+        pool = Pool(executor, groups.folder, traits.called, WEIGHT_FLOOR, np.full((count, 3), -1, np.int32))
         listed = partial(_list_candidates, groups, traits, wanted)
-        for candidates in executor.in_order(nothing, lambda _, of_shard: listed(of_shard), _kept(connection, shards)):
+        for candidates in executor.in_order(
+            nothing, lambda _, of_shard: listed(of_shard), _by_shard(connection, shards)
+        ):
             pool.add(candidates)
         draw_statements(connection, pool, settings)
     set_variables(connection, {"named_only": named, "facts_without": groups.without.tolist()})

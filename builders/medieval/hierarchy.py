@@ -18,7 +18,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def reached(graph: ConceptGraph, starts: Ints, limit: int) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """Yield what concepts reach up and down: place among the starts, concept, least steps; not the starts themselves.
+    """Yield what concepts reach up and down, without the starts: position among the starts, concept, least steps.
 
     Args:
         graph: the concept graph.

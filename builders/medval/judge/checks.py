@@ -29,6 +29,6 @@ CHECKS: tuple[Check, ...] = (
     check_claims.stopped_treatment,
     unheard.unheard,
 )
-"""All checks; their order changes nothing but the order of errors of one level."""
+"""All checks but the last; their order changes nothing but the order of errors of one level."""
 LAST: Check = check_whole.whole
 """The check of each word of a note, which is asked for where no other finds an unsafe error: words take longest."""

@@ -15,7 +15,7 @@ import duckdb
 
 from ground.errors import InputError
 from ground.settings import RunSettings
-from ground.storage.files import private_directory
+from ground.storage.files import atomic_path, private_directory
 from ground.storage.sqlfiles import quoted, sql_text
 
 if TYPE_CHECKING:
@@ -97,6 +97,8 @@ def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool 
     spill = Path(tempfile.tempdir) if tempfile.tempdir else path.parent / "cache"
     config = database_config(settings or RunSettings(), spill / "duckdb")
     try:
+        if not read_only and not path.exists():
+            _create(path, config)
         connection = open_database(path, config, read_only=read_only)
     except duckdb.Error as error:
         raise _not_opened(path, str(error).splitlines()[0]) from error
@@ -107,6 +109,14 @@ def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool 
             shutil.rmtree(left, ignore_errors=True)
         connection.execute(sql_text("ground/schemas"))
     return connection
+
+
+def _create(path: Path, config: Config) -> None:
+    # DuckDB writes the first blocks in place: a kill among them would leave a file that nothing opens.
+    with suppress(FileExistsError), atomic_path(path) as new:
+        open_database(new, config).close()
+        if path.exists():
+            raise FileExistsError  # Another process was faster: the file is its own.
 
 
 def _not_opened(path: Path, why: str) -> InputError:

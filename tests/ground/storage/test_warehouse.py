@@ -10,6 +10,7 @@ import pytest
 
 from ground.errors import InputError
 from ground.settings import RunSettings
+from ground.storage import warehouse as warehouse_module
 from ground.storage.warehouse import (
     _not_opened,
     arrow_batches,
@@ -116,6 +117,40 @@ def test_a_file_that_is_no_database_is_named(tmp_path: Path, content: bytes) -> 
         connect(path)
     assert caught.value.file == str(path)
     assert caught.value.do
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00" * 4096])
+def test_who_is_stopped_while_the_warehouse_is_made_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    path = tmp_path / "w.duckdb"
+
+    def stopped(place: Path, *_: object, **__: object) -> None:
+        place.write_bytes(content)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(warehouse_module, "open_database", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            connect(path)
+    assert list(tmp_path.iterdir()) == []
+    connect(path).close()
+
+
+def test_a_warehouse_that_another_process_has_just_made_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "w.duckdb"
+
+    def other_first(place: Path, config: warehouse_module.Config, **how: bool) -> duckdb.DuckDBPyConnection:
+        monkeypatch.undo()
+        with connect(path) as other:
+            other.execute("create table made_there as select 1 as n")
+        return open_database(place, config, **how)
+
+    monkeypatch.setattr(warehouse_module, "open_database", other_first)
+    with connect(path) as connection:
+        assert table_exists(connection, "main.made_there")
 
 
 def test_nobody_is_told_to_delete_a_warehouse_that_cannot_be_written(tmp_path: Path) -> None:

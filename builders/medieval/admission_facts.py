@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from builders.medieval.coding import begins
+from builders.medieval.coding import admissions_at_once, begins, in_shards
 from builders.medieval.digests import Texts, hashes_of, units_of
 from ground.flow.executor import Executor, nothing
 from ground.stable import SEPARATOR
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, number_of, set_variables
+from ground.storage.warehouse import arrow_of, number_of
 
 __all__ = ["find_admission_facts"]
 
@@ -69,10 +69,14 @@ class _Held(NamedTuple):
 
 
 def _shards(connection: duckdb.DuckDBPyConnection) -> Iterator[_Held]:
-    for (shard,) in connection.execute("select distinct shard from admission order by shard").fetchall():
-        set_variables(connection, {"shard": shard})
-        query = f"select number, hadm_id from admission where shard = {shard} order by number"
-        yield _Held(arrow_of(connection, query), arrow_of(connection, sql_text("builders/medieval/truth/shard_end")))
+    for some in admissions_at_once(connection):
+        query = f"select number, hadm_id from admission where number between {some[0]} and {some[-1]} order by number"
+        admissions, ends = (
+            arrow_of(connection, text) for text in (query, sql_text("builders/medieval/truth/shard_end"))
+        )
+        its = (in_shards(some, table["number"].to_numpy()) for table in (admissions, ends))
+        for own, ended in zip(*its, strict=True):
+            yield _Held(admissions[own], ends[ended])
 
 
 def _pairs(facts: _Facts, held: _Held) -> Any:

@@ -22,7 +22,7 @@ from ground.settings import BuildSettings
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of, set_table
 
-__all__ = ["draw_statements"]
+__all__ = ["REPLACED", "draw_statements"]
 
 MEASURED_GROUPS = 5_000
 """Complete groups, of four statements each, that one measurement looks at, at most."""

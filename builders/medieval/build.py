@@ -16,6 +16,7 @@ from builders.cards import LICENCE, croissant_of
 from builders.medieval.assemble import say_statements
 from builders.medieval.baselines import Auc, TextFeatures, cross_validated_auc, measured_patients, split_auc
 from builders.medieval.card import DESCRIPTION, card_of
+from builders.medieval.coding import admissions_at_once
 from builders.medieval.contradicted import (
     CONTRADICTED,
     contradicted_baselines,
@@ -23,7 +24,7 @@ from builders.medieval.contradicted import (
     find_contradictions,
     write_contradicted,
 )
-from builders.medieval.facts import admissions_at_once, find_true_facts, read_support, run_steps
+from builders.medieval.facts import find_true_facts, read_support, run_steps
 from builders.medieval.files import file_of, file_shards
 from builders.medieval.groups import make_groups
 from builders.shards import ROW_GROUP

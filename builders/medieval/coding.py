@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,14 +16,35 @@ from ground.compiled import read_only
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of, number_of, set_variables
 
-__all__ = ["SHARD_SIZE", "Held", "begins", "read_held", "read_shard", "read_terms", "runs", "shard_of"]
+__all__ = [
+    "SHARD_SIZE",
+    "Held",
+    "admissions_at_once",
+    "begins",
+    "in_shards",
+    "read_held",
+    "read_shard",
+    "read_terms",
+    "runs",
+    "shard_of",
+]
 
 Ints = npt.NDArray[np.int32]
 
 SHARD_SIZE = 1_000
 """Admissions that are looked at together."""
 
-PLACED = ("number", "code", "block", "segment", "in_heading", "mention")
+SHARDS_AT_ONCE = 10
+"""Shards that are read together: each reading goes through all facts, and a table of all would not fit in memory."""
+
+READ = {
+    "group": ("number", "frame", "bucket"),
+    "mention": ("number", "concept", "from_code"),
+    "link": ("number", "code", "block", "segment", "in_heading", "mention"),
+    "named": ("number", "name"),
+    "carried": ("number", "code"),
+}
+"""What is read of admissions, each from a file of its own, by number of the admission."""
 
 
 def begins(sorted_keys: npt.NDArray[Any], n: int) -> Ints:
@@ -35,6 +57,22 @@ def runs(begin: npt.NDArray[Any], n: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     first = np.cumsum(n, dtype=np.int64) - n
     places: npt.NDArray[np.int64] = np.repeat(begin - first, n) + np.arange(int(n.sum()))
     return places
+
+
+def admissions_at_once(connection: duckdb.DuckDBPyConnection) -> Iterator[range]:
+    """Go through the admissions, some shards at a time: sets the variables ``first_number`` and ``last_number``."""
+    admissions = number_of(connection, "select count(*) from admission")
+    step = SHARDS_AT_ONCE * SHARD_SIZE
+    for first in range(0, admissions, step):
+        some = range(first, min(first + step, admissions))
+        set_variables(connection, {"first_number": some[0], "last_number": some[-1]})
+        yield some
+
+
+def in_shards(some: range, number: npt.NDArray[Any]) -> Iterator[slice]:
+    """Yield which rows each shard has, given the sorted admissions of the rows."""
+    bounds = np.searchsorted(number, [*some[::SHARD_SIZE], some.stop]).tolist()
+    yield from map(slice, bounds, bounds[1:])
 
 
 def _columns(connection: duckdb.DuckDBPyConnection, query: str, *names: str) -> list[npt.NDArray[np.int32]]:
@@ -121,7 +159,7 @@ class Held(NamedTuple):
         admissions: how many it has.
         groups: admission, frame and bucket of each group. Shape: (3, groups)
         evidence: admission, concept, and whether a code says so. Shape: (3, n)
-        near: what `kernels.links_of` looks at, columns ``PLACED``, in any order. Shape: (6, n)
+        near: what `kernels.links_of` looks at. Shape: (6, n)
         found: admission and name in its text. Shape: (2, n)
         carried: admission and mentioned end. Shape: (2, n)
     """
@@ -132,25 +170,18 @@ class Held(NamedTuple):
     evidence: list[Ints]
     near: list[Ints]
     found: list[Ints]
-    carried: npt.NDArray[np.int32]
+    carried: list[Ints]
 
 
-def read_held(connection: duckdb.DuckDBPyConnection, number: int) -> Held:
-    """Return one shard of admissions, as the warehouse has it."""
-    set_variables(connection, {"shard": number})
-
-    def columns(name: str, *names: str) -> list[Ints]:
-        return _columns(connection, sql_text(f"builders/medieval/groups/shard_{name}"), *names)
-
-    return Held(
-        number,
-        number_of(connection, f"select count(*) from admission where shard = {number}"),
-        columns("group", "number", "frame", "bucket"),
-        columns("mention", "number", "concept", "from_code"),
-        columns("link", *PLACED),
-        columns("named", "number", "name"),
-        np.stack(columns("carried", "number", "code")),
-    )
+def read_held(connection: duckdb.DuckDBPyConnection) -> Iterator[Held]:
+    """Yield the shards of admissions, as the warehouse has them."""
+    for some in admissions_at_once(connection):
+        parts = list[list[list[Ints]]]()
+        for name, columns in READ.items():
+            whole = _columns(connection, sql_text(f"builders/medieval/groups/shard_{name}"), *columns)
+            parts.append([[column[rows] for column in whole] for rows in in_shards(some, whole[0])])
+        for first, *shard in zip(some[::SHARD_SIZE], *parts, strict=True):
+            yield Held(first // SHARD_SIZE, min(SHARD_SIZE, some.stop - first), *shard)
 
 
 def _links(held: Held, concepts: int) -> tuple[Ints, Ints, Ints]:

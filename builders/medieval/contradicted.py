@@ -14,7 +14,8 @@ import polars as pl
 import pyarrow as pa
 
 from builders.medieval.baselines import Auc, fitted_auc, scored_auc
-from builders.medieval.facts import admissions_at_once, run_steps
+from builders.medieval.coding import admissions_at_once
+from builders.medieval.facts import run_steps
 from builders.medieval.files import contexts_of
 from builders.shards import SPLITS, ShardWriter
 from ground.contracts.rows import CONTRADICTED_SCHEMA

@@ -19,13 +19,12 @@ from ground.flow.executor import Executor
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import sql_text
 from ground.storage.tables import read_table
-from ground.storage.warehouse import number_of, set_table, set_variables
+from ground.storage.warehouse import set_table, set_variables
 from kg.facts import FACT_SCHEMA
 from kg.graph import ABOVE, BELOW, ConceptGraph
 
 __all__ = [
     "TAXONOMIC",
-    "admissions_at_once",
     "closure_of",
     "cuis",
     "find_true",
@@ -50,9 +49,6 @@ KNOWN_CONCEPTS = (
     "union select cui from ground.admission_concept "
     "union select unnest(cuis) from ground.unclear_mention"
 )
-ADMISSIONS_AT_ONCE = 10_000
-"""Admissions whose mentions are looked through together where a table of all would not fit in memory."""
-
 Ints = npt.NDArray[np.int64]
 KNOWLEDGE = {
     "disputed_fact": ("head", "predicate", "tail", "reason", "source"),
@@ -65,13 +61,6 @@ def run_steps(connection: duckdb.DuckDBPyConnection, area: str, names: Iterable[
     """Run SQL files of one folder of ``sql/builders/medieval``, in order."""
     for name in names:
         connection.execute(sql_text(f"builders/medieval/{area}/{name}"))
-
-
-def admissions_at_once(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Go through the admissions, some at a time: sets the variables ``first_number`` and ``last_number``."""
-    for first in range(0, number_of(connection, "select count(*) from admission"), ADMISSIONS_AT_ONCE):
-        set_variables(connection, {"first_number": first, "last_number": first + ADMISSIONS_AT_ONCE - 1})
-        yield
 
 
 class _Ends:

@@ -22,9 +22,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from builders.medieval import kernels
-from builders.medieval.balance import draw_statements
+from builders.medieval.balance import REPLACED, draw_statements
 from builders.medieval.bare_text import find_names
-from builders.medieval.coding import SHARD_SIZE, begins, read_shard, read_terms, runs
+from builders.medieval.coding import SHARD_SIZE, admissions_at_once, begins, in_shards, read_shard, read_terms, runs
 from builders.medieval.digests import Texts, hashes_of, units_of
 from builders.medieval.facts import run_steps
 from builders.medieval.hierarchy import reached
@@ -34,7 +34,7 @@ from builders.medieval.records import linked_pairs
 from ground.flow.executor import Executor, nothing
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, number_of, set_table, set_variables
+from ground.storage.warehouse import arrow_of, number_of, set_variables
 from kg.graph import ConceptGraph
 
 __all__ = ["make_groups"]
@@ -246,11 +246,16 @@ def _complete(groups: _Groups, number: int) -> tuple[npt.NDArray[np.int64], pa.T
 
 def _find_complete(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> None:
     """Make ``completed_group``: one group for each fact with a candidate for every quadrant."""
+    connection.execute("create or replace temp table complete (number integer, frame integer)")
     connection.execute("create or replace temp table completed_group (number integer, frame integer, draw double)")
     for without, table in groups.each(partial(_complete, groups)):
         groups.without += without
-        set_table(connection, "shard_completed", table)
+        connection.register("shard_complete", table)
+        connection.execute("insert into complete select * from shard_complete")
+        connection.unregister("shard_complete")
+    for _ in admissions_at_once(connection):
         run_steps(connection, "groups", ["completed_group"])
+    connection.execute("drop table complete")
 
 
 def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
@@ -278,16 +283,14 @@ def _read_traits(connection: duckdb.DuckDBPyConnection) -> _Traits:
     return _Traits(kind.astype(np.int32), regions, band.astype(np.int8), called.astype(np.int32))
 
 
-def _by_shard(connection: duckdb.DuckDBPyConnection, shards: int) -> Iterator[tuple[int, pa.Table, pa.ChunkedArray]]:
+def _by_shard(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[int, pa.Table, pa.ChunkedArray]]:
     """Yield each shard's number, its drawn groups, and the texts that the hashes of their candidates begin with."""
-    for number in range(shards):
-        group = arrow_of(
-            connection,
-            "select group_no, number, frame, turn from fact_group "
-            f"where number between {number * SHARD_SIZE} and {(number + 1) * SHARD_SIZE - 1} order by group_no",
-        )
-        set_variables(connection, {"shard": number})
-        yield number, group, arrow_of(connection, sql_text("builders/medieval/groups/candidate_key"))["key"]
+    for some in admissions_at_once(connection):
+        between = f"where number between {some[0]} and {some[-1]} order by group_no"
+        group = arrow_of(connection, f"select group_no, number, frame, turn from fact_group {between}")
+        keys = arrow_of(connection, sql_text("builders/medieval/groups/candidate_key"))["key"]
+        for first, its in zip(some[::SHARD_SIZE], in_shards(some, group["number"].to_numpy()), strict=True):
+            yield first // SHARD_SIZE, group[its], keys[len(REPLACED) * its.start : len(REPLACED) * its.stop]
 
 
 def _list_candidates(
@@ -376,9 +379,7 @@ def make_groups(
         wanted = traits.wanted(terms)
         pool = Pool(executor, groups.folder, traits.called, WEIGHT_FLOOR, np.full((count, 3), -1, np.int32))
         listed = partial(_list_candidates, groups, traits, wanted)
-        for candidates in executor.in_order(
-            nothing, lambda _, of_shard: listed(of_shard), _by_shard(connection, shards)
-        ):
+        for candidates in executor.in_order(nothing, lambda _, of_shard: listed(of_shard), _by_shard(connection)):
             pool.add(candidates)
         draw_statements(connection, pool, settings)
     set_variables(connection, {"named_only": named, "facts_without": groups.without.tolist()})

@@ -97,7 +97,7 @@ def linked_pairs(
         number, n = np.unique(shard.link.astype(np.int64) * concepts + shard.linked, return_counts=True)
         return shard.named.size, (number, n.astype(np.int64))
 
-    for n, links in executor.in_order(nothing, write, (read_held(connection, number) for number in range(shards))):
+    for n, links in executor.in_order(nothing, write, read_held(connection)):
         named += n
         counter.add(links)
     pairs, linked = counter.merge()

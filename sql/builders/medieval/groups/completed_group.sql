@@ -1,6 +1,6 @@
--- Groups of one shard that have a candidate for every quadrant, one argument per fact
+-- Groups of some admissions that have a candidate for every quadrant, one argument per fact
 -- Grain: one row per admission and fact. Output: completed_group(number, frame, draw), added to
--- Inputs: shard_completed(number, frame), admission, frame, usable_fact. Parameters: seed
+-- Inputs: complete(number, frame), admission, frame, usable_fact. Parameters: seed, first_number, last_number
 insert into completed_group
 with named as (
     select
@@ -9,10 +9,11 @@ with named as (
         frame.fact,
         concat(admission.hadm_id, '-', fact.key) as fact_id,
         left(frame.slot, 1) as slot
-    from shard_completed as completed
+    from complete as completed
     inner join admission on completed.number = admission.number
     inner join frame on completed.frame = frame.frame
     inner join usable_fact as fact on frame.fact = fact.fact
+    where completed.number between getvariable('first_number') and getvariable('last_number')
 )
 
 select

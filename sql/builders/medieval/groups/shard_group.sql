@@ -1,6 +1,6 @@
--- The groups that the admissions of one shard could have
+-- The groups that some admissions could have
 -- Grain: one row per admission, fact and argument of the replaced end. Output: (number, frame, bucket)
--- Inputs: admission_fact, usable_fact, frame, argument. Parameters: shard, shard_size, seed
+-- Inputs: admission_fact, usable_fact, frame, argument. Parameters: first_number, last_number, seed
 -- In the order of the groups' ids; the two arguments of a fact follow one another. Where an argument has many concepts,
 --   each group looks at the bucket that its hash picks, so that work grows with the number of groups
 select
@@ -23,6 +23,5 @@ inner join frame on admission_fact.fact = frame.fact
 inner join argument on frame.argument = argument.argument
 where
     -- a range, so that a shard reads its own part only
-    admission_fact.number >= getvariable('shard') * getvariable('shard_size')
-    and admission_fact.number < (getvariable('shard') + 1) * getvariable('shard_size')
+    admission_fact.number between getvariable('first_number') and getvariable('last_number')
 order by number, fact.key, frame.slot;

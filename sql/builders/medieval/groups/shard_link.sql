@@ -1,7 +1,7 @@
--- Where the notes of one shard mention ends of facts, to see which of them they link (kernels.links_of)
--- Grain: one row per admission, mention and concept, in any order. Output: (number, code, block, segment, in_heading,
+-- Where the notes of some admissions mention ends of facts, to see which of them they link (kernels.links_of)
+-- Grain: one row per admission, mention and concept, by admission. Output: (number, code, block, segment, in_heading,
 --   mention)
--- Inputs: mention_concept, near_end. Parameters: shard, shard_size
+-- Inputs: mention_concept, near_end. Parameters: first_number, last_number
 -- Linked: both mentioned in one sentence or list item, or one of them in the heading of the problem that the other
 --   stands under; links count for every assertion, and for the linked forms of a drug. Two mentions make a link.
 --   Source: docs/definitions.md#linked
@@ -15,6 +15,6 @@ select
 from mention_concept
 inner join near_end on mention_concept.cui = near_end.cui
 where
-    mention_concept.number >= getvariable('shard') * getvariable('shard_size')
-    and mention_concept.number < (getvariable('shard') + 1) * getvariable('shard_size')
+    mention_concept.number between getvariable('first_number') and getvariable('last_number')
     and mention_concept.block is not null
+order by mention_concept.number

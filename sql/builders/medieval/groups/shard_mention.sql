@@ -1,9 +1,8 @@
--- What the notes and the codes of one shard's admissions may mean
+-- What the notes and the codes of some admissions may mean
 -- Grain: one row per admission, concept and whether a code says so. Output: (number, concept, from_code)
--- Inputs: evidence. Parameters: shard, shard_size
+-- Inputs: evidence. Parameters: first_number, last_number
 select *
 from evidence
 where
-    number >= getvariable('shard') * getvariable('shard_size')
-    and number < (getvariable('shard') + 1) * getvariable('shard_size')
+    number between getvariable('first_number') and getvariable('last_number')
 order by number

@@ -1,8 +1,7 @@
--- Names found in the bare text of one shard's admissions
--- Grain: one row per admission and name. Output: (number, name). Inputs: named. Parameters: shard, shard_size
+-- Names found in the bare text of some admissions
+-- Grain: one row per admission and name. Output: (number, name). Inputs: named. Parameters: first_number, last_number
 select *
 from named
 where
-    number >= getvariable('shard') * getvariable('shard_size')
-    and number < (getvariable('shard') + 1) * getvariable('shard_size')
+    number between getvariable('first_number') and getvariable('last_number')
 order by number, name

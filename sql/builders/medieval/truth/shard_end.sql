@@ -1,7 +1,7 @@
--- What facts of the admissions of one shard can rest on: ends that the context attests, with the mentions that do so
--- Grain: one row per admission, concept, mention and way by which it attests the concept, in any order
+-- What facts of some admissions can rest on: ends that the context attests, with the mentions that do so
+-- Grain: one row per admission, concept, mention and way by which it attests the concept, by admission
 -- Output: (number, side, closeness, mention)
--- Inputs: fact_end, fact_side, present_mention, attested. Parameters: shard, shard_size
+-- Inputs: fact_end, fact_side, present_mention, attested. Parameters: first_number, last_number
 with ended as (
     select
         fact_end.number,
@@ -11,8 +11,7 @@ with ended as (
     inner join fact_side on fact_end.cui = fact_side.cui
     where
         -- ranges, so that a shard reads its own part only
-        fact_end.number >= getvariable('shard') * getvariable('shard_size')
-        and fact_end.number < (getvariable('shard') + 1) * getvariable('shard_size')
+        fact_end.number between getvariable('first_number') and getvariable('last_number')
 ),
 
 attesting as (
@@ -24,8 +23,7 @@ attesting as (
     inner join attested on present_mention.cui = attested.cui
     inner join fact_side on attested.other = fact_side.cui
     where
-        present_mention.number >= getvariable('shard') * getvariable('shard_size')
-        and present_mention.number < (getvariable('shard') + 1) * getvariable('shard_size')
+        present_mention.number between getvariable('first_number') and getvariable('last_number')
 )
 
 select
@@ -35,3 +33,4 @@ select
     attesting.mention
 from attesting
 inner join ended on attesting.number = ended.number and attesting.side = ended.side
+order by ended.number

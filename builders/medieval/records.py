@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -25,25 +24,6 @@ FEWEST_TOGETHER = 3
 """Fewer common admissions tell nothing."""
 
 _Counts = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
-
-
-class _Wanted:
-    """Ordered pairs of concepts that are counted: the numbers of both as one, sorted, and in how many admissions.
-
-    Args:
-        pairs: numbers of the pairs, ``one * concepts + other``, sorted. Shape: (pairs,)
-        concepts: number of concepts.
-    """
-
-    def __init__(self, pairs: npt.NDArray[np.int64], concepts: int) -> None:
-        self.one, self.other = np.divmod(pairs, max(1, concepts))
-        self.together = np.zeros(pairs.size, np.int32)
-        self._begin = begins(self.one, concepts)
-        self._partner = self.other.astype(np.int32)
-
-    def add(self, begin: npt.NDArray[Any], code: npt.NDArray[np.int32]) -> None:
-        """Count the pairs of some admissions."""
-        add_pairs(begin.astype(np.int64), read_only(code), self._begin, self._partner, self.together)
 
 
 class _Counter:
@@ -101,12 +81,31 @@ def linked_pairs(
         named += n
         counter.add(links)
     pairs, linked = counter.merge()
-    wanted = _Wanted(pairs, concepts)
-    for number in range(shards):
+    return pairs[LINKED_SHARE * linked >= _together(executor, folder, shards, pairs, concepts)], named
+
+
+def _together(
+    executor: Executor, folder: Path, shards: int, pairs: npt.NDArray[np.int64], concepts: int
+) -> npt.NDArray[np.int32]:
+    """Return in how many admissions the notes mention both of each pair. Shape: (pairs,)"""
+    one, other = np.divmod(pairs, max(1, concepts))
+    begin, partner = begins(one, concepts), other.astype(np.int32)
+    counts = [np.zeros(pairs.size, np.int32)]
+
+    def counting() -> npt.NDArray[np.int32]:
+        # Two workers that add to one number would lose a count.
+        counts.append(np.zeros(pairs.size, np.int32))
+        return counts[-1]
+
+    def count(together: npt.NDArray[np.int32], number: int) -> None:
         owner, code = np.load(folder / f"{number}-carried.npy")
         if owner.size:
-            wanted.add(begins(owner - owner[0], int(owner[-1] - owner[0]) + 1), code)
-    return pairs[LINKED_SHARE * linked >= wanted.together], named
+            its = begins(owner - owner[0], int(owner[-1] - owner[0]) + 1).astype(np.int64)
+            add_pairs(its, read_only(code), begin, partner, together)
+
+    for _ in executor.in_order(counting, count, range(shards)):
+        pass
+    return sum(counts[1:], start=counts[0])
 
 
 def lifted_pairs(connection: duckdb.DuckDBPyConnection, ends: int, max_lift: float) -> npt.NDArray[np.uint8]:

@@ -38,6 +38,8 @@ TERM_TABLES = ("ambiguous_words", "abbreviations", "clinical_synonyms", "drug_te
 TERM_COLUMNS = ("term", "names", "kind", "case", "when", "source")
 _CASES = ("any", "capital", "upper")
 CUI = re.compile(r"C\d{7}")
+# The edge before a letter, looked for behind it: `re` leaves an alternative at its first letter at once, not at an edge.
+_EDGE = re.compile(r"(?<!\\)\\b([a-z])(?![?*+{])")
 _WINDOW = 60
 _LONGEST_FORM = 120
 
@@ -136,7 +138,7 @@ def _condition(part: str, row: Row) -> _Condition:
         if place not in {"text", "before", "after", "near", "line", "section"}:
             raise ValueError(place)
         end = r"\s*$" if place == "before" and pattern.endswith("$") else ""
-        compiled = re.compile(pattern.removesuffix("$") + end if end else pattern)
+        compiled = re.compile(_EDGE.sub(r"\1(?<=\\b\1)", pattern.removesuffix("$") + end if end else pattern))
     except (ValueError, re.error) as error:
         raise row.refused(
             "a condition of a term cannot be read",

@@ -111,14 +111,11 @@ class Sense:
         """Tell whether a term is meant in this sense where it stands."""
         found = True
         for condition in self.conditions:
-            if condition.negated and condition.holds(place):
-                return False
-        for condition in self.conditions:
             if not condition.negated:
                 found = condition.holds(place)
                 if found:
                     break
-        return found
+        return found and not any(condition.negated and condition.holds(place) for condition in self.conditions)
 
 
 @dataclass(frozen=True, slots=True)

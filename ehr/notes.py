@@ -86,8 +86,9 @@ _UNCLEAR = pa.schema([*list(_MENTION)[:6], ("reason", pa.string()), ("section", 
 
 # It is read before workers start: what reading needs is then compiled once, and not in every worker.
 _FIRST = "Chief Complaint:\nNo fever.\n"
-# Notes in which mentions are looked for at a time: what is done once costs little for each, and memory is bounded.
-_READ_TOGETHER = 64
+# Notes in which mentions are looked for at a time: what is done once costs little for each, and memory is bounded. The C
+# library keeps arrays of up to 32 MiB for the next ones; larger ones are asked of the system each time, which is slow.
+_READ_TOGETHER = 32
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ TERM_TABLES = ("ambiguous_words", "abbreviations", "clinical_synonyms", "drug_te
 TERM_COLUMNS = ("term", "names", "kind", "case", "when", "source")
 _CASES = ("any", "capital", "upper")
 CUI = re.compile(r"C\d{7}")
-# The edge before a letter, looked for behind it: `re` leaves an alternative at its first letter at once, not at an edge.
+# A word's edge is looked for behind its first letter: `re` leaves alternatives at a letter at once, but not at an edge.
 _EDGE = re.compile(r"(?<!\\)\\b([a-z])(?![?*+{])")
 _WINDOW = 60
 _LONGEST_FORM = 120

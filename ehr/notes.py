@@ -87,8 +87,8 @@ _UNCLEAR = pa.schema([*list(_MENTION)[:6], ("reason", pa.string()), ("section", 
 
 # It is read before workers start: what reading needs is then compiled once, and not in every worker.
 _FIRST = "Chief Complaint:\nNo fever.\n"
-# Notes in which mentions are looked for at a time: what is done once costs little for each, and memory is bounded. The C
-# library keeps arrays of up to 32 MiB for the next ones; larger ones are asked of the system each time, which is slow.
+# Notes in which mentions are looked for at a time: what is done once costs little for each, and memory is bounded.
+# Their arrays are below 32 MiB, which the C library keeps for the next ones; to ask the system each time is slow.
 _READ_TOGETHER = 32
 
 
@@ -167,7 +167,7 @@ def _section_shard(own: OwnRules, notes: pa.Table) -> ReadShard:
     for text in _texts(notes):
         found = split_sections(text, own)
         for column, name in zip(columns, ("section", "header", "begin", "end"), strict=True):
-            column += map(attrgetter(name), found)
+            column.extend(map(attrgetter(name), found))
         sections.append(len(found))
         segments.append(segment_arrays(codes_of(text), found))
     kind, begin, end, block = (pa.array(np.concatenate(column)) for column in zip(*segments, strict=True))

@@ -62,19 +62,19 @@ class _LenderCompiler(_PartCompiler):
     def compile_extra(self, func: Any) -> Any:
         """Refuse what gets an array from a call, an operator or a slice, or returns one."""
         result, state = super().compile_extra(func), self.state  # type: ignore[no-untyped-call]
-        made = [one.return_type for one in state.calltypes.values() if one and not _is_member(one)]
-        if any(map(_holds_array, (*made, state.return_type))):
+        made = [one.return_type for step, one in state.calltypes.items() if one and not _is_member(step, one)]
+        if any(_holds_array(one) for one in (*made, state.return_type)):
             raise TypeError(f"{func.__qualname__} makes or returns an array: it is a maker, no part")
         return result
 
 
-def _is_member(taken: Any) -> bool:
-    """Tell whether a signature is that of taking a member of a tuple."""
-    return len(taken.args) == 2 and isinstance(taken.args[0], types.BaseTuple) and isinstance(taken.args[1], types.Integer)
+def _is_member(step: Any, typed: Any) -> bool:
+    """Tell whether a step takes a member of a tuple."""
+    return "getitem" in getattr(step, "op", "") and isinstance(typed.args[0], types.BaseTuple)
 
 
 def _holds_array(of: Any) -> bool:
-    return isinstance(of, types.Array) or (isinstance(of, types.BaseTuple) and any(map(_holds_array, of)))
+    return isinstance(of, types.Array) or (isinstance(of, types.BaseTuple) and any(map(_holds_array, cast(Any, of))))
 
 
 _COMPILER: Any = njit
@@ -96,12 +96,12 @@ def part(function: Function) -> Function:
     It makes no array, and returns none: those that it is given are their holders', and are not counted when they are
     handed on, which took most of the time of short functions.
     """
-    return _called_by_compiled(_PART(function))
+    return cast(Function, _called_by_compiled(_PART(function)))
 
 
 def maker(function: Function) -> Function:
     """Compile a `part` that makes or returns arrays."""
-    return _called_by_compiled(_MAKER(function))
+    return cast(Function, _called_by_compiled(_MAKER(function)))
 
 
 def _called_by_compiled(compiled: Any) -> Any:

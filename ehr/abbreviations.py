@@ -28,6 +28,7 @@ __all__ = [
     "Term",
     "defined_abbreviations",
     "long_forms_of",
+    "quick",
     "read_terms",
     "scispacy_abbreviations",
 ]
@@ -38,6 +39,7 @@ TERM_TABLES = ("ambiguous_words", "abbreviations", "clinical_synonyms", "drug_te
 TERM_COLUMNS = ("term", "names", "kind", "case", "when", "source")
 _CASES = ("any", "capital", "upper")
 CUI = re.compile(r"C\d{7}")
+_EDGE = re.compile(r"(?<!\\)\\b([a-z])(?![?*+{])")
 _WINDOW = 60
 _LONGEST_FORM = 120
 
@@ -109,14 +111,11 @@ class Sense:
         """Tell whether a term is meant in this sense where it stands."""
         found = True
         for condition in self.conditions:
-            if condition.negated and condition.holds(place):
-                return False
-        for condition in self.conditions:
             if not condition.negated:
                 found = condition.holds(place)
                 if found:
                     break
-        return found
+        return found and not any(condition.negated and condition.holds(place) for condition in self.conditions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +127,14 @@ class Term:
     senses: tuple[Sense, ...]
 
 
+def quick(pattern: str) -> str:
+    """Return an expression that finds the same sooner: it looks for a word's edge behind the first letter.
+
+    `re` leaves an alternative at its first letter at once, but at an edge only when it tries it.
+    """
+    return _EDGE.sub(r"\1(?<=\\b\1)", pattern)
+
+
 def _condition(part: str, row: Row) -> _Condition:
     place, _, pattern = part.partition(":")
     negated = place.startswith("not_")
@@ -136,7 +143,7 @@ def _condition(part: str, row: Row) -> _Condition:
         if place not in {"text", "before", "after", "near", "line", "section"}:
             raise ValueError(place)
         end = r"\s*$" if place == "before" and pattern.endswith("$") else ""
-        compiled = re.compile(pattern.removesuffix("$") + end if end else pattern)
+        compiled = re.compile(quick(pattern.removesuffix("$") + end if end else pattern))
     except (ValueError, re.error) as error:
         raise row.refused(
             "a condition of a term cannot be read",

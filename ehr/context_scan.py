@@ -85,7 +85,7 @@ from ehr.context_words import (
     left_after,
     read_words,
 )
-from ground.compiled import kernel, part
+from ground.compiled import kernel, maker, part
 
 __all__ = ["SECTION_BEGIN", "SECTION_HEADED", "SECTION_NUMBER", "judge"]
 
@@ -436,7 +436,7 @@ def _still_open(stop: int, rules: Rules, words: IndexArray, hits: IndexArray, n_
     return count
 
 
-@part
+@maker
 def _leads(codes: CodeArray, segments: IndexArray, sections: IndexArray) -> IndexArray:
     """Return for each segment the one that introduces the list in which it stands, or -1."""
     leads = np.empty(segments.shape[0], np.int64)
@@ -465,7 +465,7 @@ def _comes_before(one: int, other: int, places: IndexArray) -> bool:
     return False
 
 
-@part
+@maker
 def _places(words: IndexArray, n_words: int, known: IndexArray, spans: IndexArray, segments: IndexArray) -> IndexArray:
     """Return the spans in words, sorted by segment and position."""
     size = spans.shape[1]

@@ -39,7 +39,7 @@ from ehr.context_arrays import (
     Vocabulary,
 )
 from ehr.context_words import BEGIN, BITS, COMMAS, DEPTH, END, HARD, MARKS, SOFT, WORD, left
-from ground.compiled import part
+from ground.compiled import maker, part
 
 __all__ = [
     "CLASSES",
@@ -194,7 +194,7 @@ def _mark_words(base: int, stop: int, words: IndexArray, places: IndexArray, low
             words[position, MARKS] = INSIDE
 
 
-@part
+@maker
 def find_hits(
     codes: CodeArray,
     base: int,

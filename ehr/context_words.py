@@ -9,7 +9,7 @@ import numpy as np
 
 from ehr.characters import DIGIT, FNV_OFFSET, SPACE, ByteArray, CodeArray, IndexArray, hash_with, lower
 from ehr.context_arrays import KNOWN_BITS, KNOWN_DOUBT, NUMBER, Vocabulary
-from ground.compiled import part
+from ground.compiled import maker, part
 
 __all__ = [
     "BEGIN",
@@ -81,7 +81,7 @@ def _is_figure(code: int) -> bool:
     return 48 <= code <= 57
 
 
-@part
+@maker
 def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) -> tuple[IndexArray, int]:
     """Return the words of a note and how many they are; shape: (at least one row more, columns).
 

@@ -281,11 +281,11 @@ def _with_definitions(
     texts: Texts, found: Mentions, lexicon: Lexicon, unclear_in: IntArray, detect: Callable[[str], list[Definition]]
 ) -> Mentions:
     """Return the mentions as they are after the abbreviations that each text defines."""
-    parts, done = [], 0
+    parts, done, ends = [], 0, frozenset(found.end.tolist())
     for owner, text in enumerate(texts.texts):
         definitions = detect(text)
         base = int(texts.begin[owner])
-        if not np.isin([definition.long_end + base for definition in definitions], found.end).any():
+        if ends.isdisjoint([definition.long_end + base for definition in definitions]):
             continue
 
         def moved(row: _Row, begin: int, end: int, base: int = base) -> _Row:

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +21,7 @@ import pyarrow.compute as pc
 
 from ehr.note_shards import NoteTables, ReadShard, fill
 from ehr.sections import split_sections
-from ehr.spans import REASONS, SEGMENT_KINDS, Section
+from ehr.spans import REASONS, SEGMENT_KINDS
 from ground.errors import InputError
 from ground.flow.executor import SharedFolder
 from ground.flow.executors import open_executor
@@ -87,7 +88,8 @@ _UNCLEAR = pa.schema([*list(_MENTION)[:6], ("reason", pa.string()), ("section", 
 # It is read before workers start: what reading needs is then compiled once, and not in every worker.
 _FIRST = "Chief Complaint:\nNo fever.\n"
 # Notes in which mentions are looked for at a time: what is done once costs little for each, and memory is bounded.
-_READ_TOGETHER = 64
+# Their arrays are below 32 MiB, which the C library keeps for the next ones; to ask the system each time is slow.
+_READ_TOGETHER = 32
 
 
 @dataclass(frozen=True)
@@ -158,20 +160,16 @@ def _section_shard(own: OwnRules, notes: pa.Table) -> ReadShard:
     from ehr.characters import codes_of
     from ehr.segments import SegmentArrays, segment_arrays
 
-    parts: list[Section] = []
+    # No section is kept: the search for garbage would look at all of them again and again.
+    columns: list[list[object]] = [[], [], [], []]
     sections: list[int] = []
     segments: list[SegmentArrays] = []
     for text in _texts(notes):
         found = split_sections(text, own)
-        parts += found
+        for column, name in zip(columns, ("section", "header", "begin", "end"), strict=True):
+            column.extend(map(attrgetter(name), found))
         sections.append(len(found))
         segments.append(segment_arrays(codes_of(text), found))
-    columns: list[Sequence[object]] = [
-        [part.section for part in parts],
-        [part.header for part in parts],
-        [part.begin for part in parts],
-        [part.end for part in parts],
-    ]
     kind, begin, end, block = (pa.array(np.concatenate(column)) for column in zip(*segments, strict=True))
     kinds = pa.DictionaryArray.from_arrays(kind, pa.array(SEGMENT_KINDS))
     number = np.arange(notes.num_rows, dtype=np.int32)

@@ -22,7 +22,7 @@ from ehr.characters import (
     is_kind,
     word_hash,
 )
-from ground.compiled import kernel, part
+from ground.compiled import kernel, maker, part
 
 __all__ = ["IS_COURSE", "IS_MEDICATIONS", "Abbreviations", "SegmentArrays", "scan_segments"]
 
@@ -164,7 +164,7 @@ def _label_end(codes: CodeArray, begin: int, end: int, characters: ByteArray) ->
     return -1
 
 
-@part
+@maker
 def _wrap_width(codes: CodeArray, characters: ByteArray) -> int:
     """Return the width at which a note is wrapped; one odd long line, such as a table, does not set it.
 

@@ -13,7 +13,7 @@ from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 from numpy.typing import NDArray
 
-__all__ = ["kernel", "part", "read_only"]
+__all__ = ["kernel", "maker", "part", "read_only"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -56,9 +56,33 @@ class _PartCompiler(Compiler):
         return super().define_pipelines()  # type: ignore[no-untyped-call]
 
 
+class _LenderCompiler(_PartCompiler):
+    """Compiles what works in arrays that others hold: nobody would count who holds a new one."""
+
+    def compile_extra(self, func: Any) -> Any:
+        """Refuse what gets an array from a call, an operator or a slice, or returns one."""
+        result, state = super().compile_extra(func), self.state  # type: ignore[no-untyped-call]
+        made = [one.return_type for step, one in state.calltypes.items() if one and not _is_member(step, one)]
+        if any(_holds_array(one) for one in (*made, state.return_type)):
+            raise TypeError(f"{func.__qualname__} makes or returns an array: it is a maker, no part")
+        return result
+
+
+def _is_member(step: Any, typed: Any) -> bool:
+    """Tell whether a step takes a member of a tuple."""
+    return "getitem" in getattr(step, "op", "") and isinstance(typed.args[0], types.BaseTuple)
+
+
+def _holds_array(of: Any) -> bool:
+    return isinstance(of, types.Array) or (isinstance(of, types.BaseTuple) and any(map(_holds_array, cast(Any, of))))
+
+
 _COMPILER: Any = njit
 _KERNEL = _COMPILER(cache=True, nogil=True, no_cfunc_wrapper=True)
-_PART = _COMPILER(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_PartCompiler)
+_MAKER = _COMPILER(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_PartCompiler)
+_PART = _COMPILER(
+    nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_LenderCompiler, _nrt=False
+)
 
 
 def kernel(function: Function) -> Function:
@@ -67,10 +91,22 @@ def kernel(function: Function) -> Function:
 
 
 def part(function: Function) -> Function:
-    """Compile a function that only compiled ones call: without the costly entry from Python, kept with its callers."""
-    compiled: Any = _PART(function)
+    """Compile a function that only compiled ones call: without the costly entry from Python, kept with its callers.
+
+    It makes no array, and returns none: those that it is given are their holders', and are not counted when they are
+    handed on, which took most of the time of short functions.
+    """
+    return cast(Function, _called_by_compiled(_PART(function)))
+
+
+def maker(function: Function) -> Function:
+    """Compile a `part` that makes or returns arrays."""
+    return cast(Function, _called_by_compiled(_MAKER(function)))
+
+
+def _called_by_compiled(compiled: Any) -> Any:
     compiled.__class__ = _Part
-    return cast(Function, compiled)
+    return compiled
 
 
 def _leave_out_linear_algebra() -> None:

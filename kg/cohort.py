@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ground.compiled import kernel, part
+from ground.compiled import kernel, maker, part
 from ground.errors import InputError
 from kg.numbers import NumberedPattern
 from kg.search import grow, run_end
@@ -187,7 +187,7 @@ def _numbered(owners: Sequence[tuple[int, ...] | None]) -> NDArray[np.int64]:
     return np.array(numbers, np.int64)
 
 
-@part
+@maker
 def _reach(
     graph: Any, head: int, first: Any, one: int, level: int, index: Any, places: Any, tree: Any, reached: Any, n: Any
 ) -> Any:
@@ -247,7 +247,7 @@ def _reach(
     return reached, entry
 
 
-@part
+@maker
 def _pass_on(reached: Any, sources: Any, follows: Any, touched: Any, n: Any) -> Any:
     """Keep of what was reached what leads on to targets and is new; the number becomes the place of the record.
 
@@ -278,7 +278,7 @@ def _pass_on(reached: Any, sources: Any, follows: Any, touched: Any, n: Any) -> 
     return touched
 
 
-@part
+@maker
 def _bundles(reached: Any, records: Any, n_codes: int, tree: Any, bundles: Any, n: Any) -> Any:
     """List the bundles that end a walk, for each unit that the walk serves.
 
@@ -319,7 +319,7 @@ def _bundles(reached: Any, records: Any, n_codes: int, tree: Any, bundles: Any, 
     return bundles
 
 
-@part
+@maker
 def _last(
     bundles: Any, own: int, records: Any, held: Any, shift: int, memory: Any, found: Any, words: Any, n: Any
 ) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ground.compiled import kernel, part
+from ground.compiled import kernel, maker, part
 from kg.numbers import NumberedPattern
 from kg.search import grow, not_below, position, run_end, step_bounds
 
@@ -71,7 +71,7 @@ def _too_wide(begin: int, end: int, fan: int) -> bool:
     return fan > 0 and end - begin > fan
 
 
-@part
+@maker
 def _put(found: Any, base: int, n: int, limit: int, first: int, second: int, third: int) -> Any:
     """Add the entries of a path and return (rows, their number); with a limit the first ones from ``base`` on stay.
 
@@ -112,7 +112,7 @@ def _sort(found: Any, begin: int, end: int) -> None:
         gap = 1 if gap == 2 else gap * 5 // 11
 
 
-@part
+@maker
 def _two(graph: Any, found: Any, n: int, walk: Any, ends: Any, near: Any, far: Any, limit: int) -> Any:
     """Add the paths of two steps: concepts that stand both beside the head and beside the tail."""
     indptr, step, neighbour = graph
@@ -137,7 +137,7 @@ def _two(graph: Any, found: Any, n: int, walk: Any, ends: Any, near: Any, far: A
     return found, n
 
 
-@part
+@maker
 def _three(graph: Any, found: Any, n: int, walk: Any, ends: Any, near: Any, far: Any, back: int, limit: int) -> Any:
     """Add the paths of three steps, from the end with fewer neighbours: those whose edges meet the other's."""
     indptr, step, neighbour = graph
@@ -199,7 +199,7 @@ def _any_holds(patterns: Any, begin: int, end: int, head_mask: int, tail_mask: i
     return place < end
 
 
-@part
+@maker
 def _follow(graph: Any, found: Any, n: int, walk: Any, ends: Any, near: Any, far: Any, back: Any, limit: int) -> Any:
     """Add the paths of one walk, from the head's entries of its first step and the tail's of its last, in order."""
     if walk[SECOND] >= 0 and walk[THIRD] >= 0:
@@ -232,7 +232,7 @@ def _runs(indptr: Any, step: Any, node: int, runs: Any) -> int:
     return n
 
 
-@part
+@maker
 def _file(parts: Any, n: int, place: int, begin: int, end: int, extension: int) -> Any:
     """Add the paths of a pattern to the parts, which are in the order of their patterns; return (parts, number)."""
     if n == parts.shape[0]:
@@ -246,7 +246,7 @@ def _file(parts: Any, n: int, place: int, begin: int, end: int, extension: int) 
     return parts, n + 1
 
 
-@part
+@maker
 def _between(graph: Any, groups: Any, back: Any, plan: Any, ends: Any, limit: int, out: Any) -> Any:
     """Find the paths of one pair.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ground.compiled import kernel, part
+from ground.compiled import kernel, maker, part
 
 __all__ = ["find_texts", "grow", "levels", "meet", "not_below", "position", "run_end", "step_bounds"]
 
@@ -82,7 +82,7 @@ def find_texts(sorted_texts: Any, wanted: Any) -> Any:
     return places
 
 
-@part
+@maker
 def grow(values: Any) -> Any:
     """Return rows with room for as many again; a loop, since slices take seconds to compile. Shape: (2 n, columns)"""
     larger = np.empty((2 * values.shape[0], values.shape[1]), values.dtype)
@@ -133,7 +133,7 @@ def levels(indptr: Any, step: Any, neighbour: Any, begin: Any, starts: Any, step
     return found[:n_found]
 
 
-@part
+@maker
 def _spread(indptr: Any, step: Any, neighbour: Any, depth: Any, side: int, frontier: Any, steps: Any, mark: int) -> Any:
     """Move one side of ``meet`` a step on; return (its new frontier, whether it met the other side)."""
     reached, n_reached, met = np.empty((64, 1), np.int64), 0, False

@@ -14,7 +14,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from ground.compiled import kernel, part
+from ground.compiled import kernel, maker, part
 from kg.search import step_bounds
 
 __all__ = ["TargetIndex", "class_of", "index_targets", "mark", "number_of", "prefetch"]
@@ -93,7 +93,7 @@ def number_of(bits: Any, rank: Any, node: int) -> Any:
     return rank[node >> 6] + _popcount(word & ((np.uint64(1) << bit) - np.uint64(1)))
 
 
-@part
+@maker
 def _ranked(bits: Any) -> Any:
     """Return how many bits stand before each word, and at the end how many in all. Shape: (n_words + 1,)"""
     rank = np.zeros(bits.size + 1, np.int32)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ground.compiled import kernel, part
+from ground.compiled import kernel, maker, part
 
 __all__ = [
     "Meant",
@@ -164,7 +164,7 @@ def named_only(terms: Any, shard: Any, begin: Any, name: Any, meant: Any) -> Any
     return found[:n].copy()
 
 
-@part
+@maker
 def _ends(terms: Any, shard: Any, admission: int, seen: Any) -> Any:
     """Return the ends of the facts of an admission, sorted."""
     found = np.empty(2 * (shard.group_begin[admission + 1] - shard.group_begin[admission]), np.int32)
@@ -321,7 +321,7 @@ def _index_links(shard: Any, admission: int, begin: Any, end: Any, seen: Any) ->
         end[code] = i + 1
 
 
-@part
+@maker
 def _replacements(
     terms: Any,
     shard: Any,
@@ -455,7 +455,7 @@ def candidates_of(
     return out[:n].copy()
 
 
-@part
+@maker
 def _holders(begin: Any, code: Any, concepts: int) -> Any:
     """Return where the admissions that hold a concept begin, and the admissions."""
     holder_begin = np.zeros(concepts + 2, np.int64)

@@ -132,42 +132,68 @@ said as (
     from sure
     where not is_drug
     group by note_id, cuis[1]
+),
+
+doubted as (
+    select
+        sure.note_id,
+        sure.begin_offset,
+        sure.hadm_id,
+        sure.cuis,
+        if(sure.is_drug, 'not_ordered', 'alone') as reason
+    from sure
+    left join said on sure.note_id = said.note_id and sure.cuis[1] = said.cui
+    where
+        if(
+            sure.is_drug,
+            sure.section = 'brief_hospital_course' and sure.hadm_id in (select ordering.hadm_id from ordering),
+            sure.hadm_id in (select coding.hadm_id from coding)
+            and case sure.section
+                when 'past_medical_history' then said.times_now = 0
+                when 'history_of_present_illness' then said.times = 1
+                else false
+            end
+            and sure.cuis[1] not in (select lasting.cui from lasting)
+        )
+),
+
+backed as (
+    select
+        meant.note_id,
+        meant.begin_offset
+    from (select doubted.* replace (unnest(doubted.cuis) as cuis) from doubted) as meant
+    semi join recorded on meant.hadm_id = recorded.hadm_id and meant.cuis = recorded.cui
 )
 
 select
-    sure.note_id,
-    sure.begin_offset,
-    if(sure.is_drug, 'not_ordered', 'alone') as reason
-from sure
-left join said on sure.note_id = said.note_id and sure.cuis[1] = said.cui
-where
-    if(
-        sure.is_drug,
-        sure.section = 'brief_hospital_course' and sure.hadm_id in (select ordering.hadm_id from ordering),
-        sure.hadm_id in (select coding.hadm_id from coding)
-        and case sure.section
-            when 'past_medical_history' then said.times_now = 0
-            when 'history_of_present_illness' then said.times = 1
-            else false
-        end
-        and sure.cuis[1] not in (select lasting.cui from lasting)
-    )
-    and not exists (
-        select 1 from recorded
-        where recorded.hadm_id = sure.hadm_id and list_contains(sure.cuis, recorded.cui)
-    );
+    doubted.note_id,
+    doubted.begin_offset,
+    doubted.reason
+from doubted
+anti join backed on doubted.note_id = backed.note_id and doubted.begin_offset = backed.begin_offset;
 
 update ground.mention_part
 set certainty = 'corroborated'
-where
-    certainty = 'unsure' and assertion = 'present' and section != 'discharge_medications'
-    and not list_has_any(reasons, ['allergy', 'other_person', 'elsewhere', 'time'])
-    and exists (
-        select 1 from recorded
+from (
+    select distinct
+        meant.note_id,
+        meant.begin_offset
+    from (
+        select
+            note_id,
+            begin_offset,
+            hadm_id,
+            unnest(cuis) as cui,
+            list_has_any(reasons, ['uncertain', 'stopped', 'said_otherwise']) as is_over
+        from ground.mention_part
         where
-            recorded.hadm_id = mention_part.hadm_id and list_contains(mention_part.cuis, recorded.cui)
-            and (recorded.is_drug or not list_has_any(reasons, ['uncertain', 'stopped', 'said_otherwise']))
-    );
+            certainty = 'unsure' and assertion = 'present' and section != 'discharge_medications'
+            and not list_has_any(reasons, ['allergy', 'other_person', 'elsewhere', 'time'])
+    ) as meant
+    inner join recorded on meant.hadm_id = recorded.hadm_id and meant.cui = recorded.cui
+    where recorded.is_drug or not meant.is_over
+) as backed
+where ground.mention_part.note_id = backed.note_id and ground.mention_part.begin_offset = backed.begin_offset;
 
 update ground.mention_part
 set certainty = 'unsure', reasons = [alone.reason]

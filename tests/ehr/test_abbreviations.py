@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ehr.abbreviations import Surroundings, Term, defined_abbreviations, read_terms, scispacy_abbreviations
+from ehr.abbreviations import Surroundings, Term, defined_abbreviations, quick, read_terms, scispacy_abbreviations
 
 
 def term(text: str) -> Term:
@@ -100,3 +102,12 @@ def test_the_detector_of_scispacy_gives_the_same_kind_of_answer() -> None:
     text = "Admitted with hepatic encephalopathy (HE). The HE resolved."
     (found,) = scispacy_abbreviations(text)
     assert (found.short, text[found.long_begin : found.long_end]) == ("HE", "hepatic encephalopathy")
+
+
+@given(
+    st.sampled_from([r"\bab", r"b|\ba\b|ba", r"\bab?", r"a\bb|\bb\b", r"\\b", r"(\ba|1)\s*\bb", r"^\ba\b$"]),
+    st.text(alphabet="ab1 \n-\\_"),
+)
+def test_a_quick_expression_finds_the_same(pattern: str, text: str) -> None:
+    found = [[one.span() for one in re.finditer(written, text)] for written in (pattern, quick(pattern))]
+    assert found[0] == found[1]

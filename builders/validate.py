@@ -35,8 +35,8 @@ PATIENTS_AT_ONCE = 10_000
 """Patients whose rows are checked at once, by all workers together: what they are checked against is some gigabytes
 less than DuckDB may use, whatever the number of workers."""
 
-HEADS_AT_ONCE = 4_000
-"""Concepts whose walks of up to three steps are made at once: these grow with concepts, not with patients."""
+STARTS_AT_ONCE = 4_000
+"""Concepts that walks of up to three steps are begun from at once: these grow with concepts, not with patients."""
 
 COMMON = "common"
 """A database in memory, within DuckDB's limit, for what all workers read."""
@@ -114,8 +114,8 @@ def _common(connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> Iter
 
 def _find_paths(connection: duckdb.DuckDBPyConnection) -> None:
     """Make ``found_path``: what the graph says of the pairs of all rows."""
-    set_variables(connection, {"heads_at_once": HEADS_AT_ONCE})
-    for table in ("paired", "step"):
+    set_variables(connection, {"starts_at_once": STARTS_AT_ONCE})
+    for table in ("asked", "step", "paired"):
         connection.execute(sql_text(f"builders/validate/{table}"))
     for lot in range(number_of(connection, "select coalesce(max(lot) + 1, 0) from paired")):
         set_variables(connection, {"lot": lot})
@@ -176,7 +176,7 @@ class _Checks:
         # The cursor's next check has rows of its own under these names.
         for name in self.files:
             cursor.execute(f"drop view {name}")
-        for name in ("paired", "step", "found_path"):
+        for name in ("walk", "step_name", "asked", "near", "step", "paired", "opened", "found_path"):
             cursor.execute(f"drop table {name}")
         return found
 

@@ -4,7 +4,7 @@
 -- Output: (check_name, id, found, expected)
 -- Inputs: denying (rows of contradicted/) and labelled (rows of data/), with their contexts denying_context and
 --   labelled_context; attesting, unclear_by, present_word, part_mention, part_unclear, part_concept, part_note,
---   partner. Parameter: sections
+--   partner; note_word, denied_word and denial_word, texts in words. Parameter: sections
 -- What a statement says is judged where the dataset says it: here each is found there, word by word. A denied end is
 --   looked at from the end down to every mention that may mean it. Source: docs/definitions.md#contradicted
 with denied as (
@@ -86,45 +86,18 @@ otherwise as (
 ),
 
 -- how often the notes have the words of a denial, and how often in a mention that denies them or only thinks of them
-worded as (
-    select distinct
-        span.id,
-        span.hadm_id,
-        concat('_', regexp_replace(lower(span.shown.text), '[^a-z0-9]+', '_', 'g'), '_') as words
-    from span
-),
-
-read_words as (
-    select
-        hadm_id,
-        concat('_', regexp_replace(lower(text), '[^a-z0-9]+', '_', 'g'), '_') as words
-    from part_mention
-    where
-        hadm_id in (select denied.hadm_id from denied)
-        and assertion not in ('present', 'possible', 'given', 'discontinued')
-),
-
-note_words as (
-    select
-        hadm_id,
-        concat('_', regexp_replace(lower(text), '[^a-z0-9]+', '_', 'g'), '_') as words
-    from part_note
-    where hadm_id in (select denied.hadm_id from denied)
-),
-
 unread as (
     select
-        worded.id,
-        worded.words,
+        denial_word.id,
         (
-            select sum(len(string_split(note_words.words, worded.words)) - 1) from note_words
-            where note_words.hadm_id = worded.hadm_id
+            select sum(len(string_split(note_word.text, denial_word.text)) - 1) from note_word
+            where note_word.hadm_id = denial_word.hadm_id
         ) as found,
         (
-            select sum(len(string_split(read_words.words, worded.words)) - 1) from read_words
-            where read_words.hadm_id = worded.hadm_id
+            select sum(len(string_split(denied_word.text, denial_word.text)) - 1) from denied_word
+            where denied_word.hadm_id = denial_word.hadm_id
         ) as expected
-    from worded
+    from denial_word
 )
 
 select

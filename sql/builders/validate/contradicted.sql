@@ -40,6 +40,12 @@ kept_span as (
     inner join denied on denying.id = denied.id
 ),
 
+told as (
+    select mention.*
+    from part_mention as mention
+    where mention.hadm_id in (select denied.hadm_id from denied)
+),
+
 spoken as (
     select
         mention.hadm_id,
@@ -47,8 +53,7 @@ spoken as (
         mention.certainty,
         mention.reasons,
         unnest(mention.cuis) as cui
-    from part_mention as mention
-    where mention.hadm_id in (select denied.hadm_id from denied)
+    from told as mention
 ),
 
 -- all that the record says beside denying it
@@ -69,20 +74,22 @@ otherwise as (
             when 'planned' then len(spoken.reasons) > 0
             else true
         end
-    union
+    union all
     select
         unclear.hadm_id,
         unnest(unclear.cuis) as cui,
         'unclear words' as said,
         false as by_code
     from part_unclear as unclear
-    union
+    where unclear.hadm_id in (select denied.hadm_id from denied)
+    union all
     select
         admission_concept.hadm_id,
         admission_concept.cui,
         'a code' as said,
         true as by_code
     from part_concept as admission_concept
+    where admission_concept.hadm_id in (select denied.hadm_id from denied)
 ),
 
 -- how often the notes have the words of a denial, and how often in a mention that denies them or only thinks of them
@@ -178,7 +185,7 @@ where
     span.shown.role != span.denied_role or span.shown.cui != span.denied_cui
     or span.shown.assertion not in ('absent', 'family', 'allergy', 'historical', 'planned')
     or not exists (
-        select 1 from part_mention as mention
+        select 1 from told as mention
         inner join part_note as note on mention.note_id = note.note_id
         where
             mention.hadm_id = span.hadm_id and mention.begin_offset = span.shown.begin_offset
@@ -228,7 +235,7 @@ from kept_span
 where
     kept_span.shown.role = kept_span.denied_role or kept_span.shown.cui != kept_span.kept_cui
     or not exists (
-        select 1 from part_mention as mention
+        select 1 from told as mention
         inner join part_note as note on mention.note_id = note.note_id
         where
             mention.hadm_id = kept_span.hadm_id and mention.begin_offset = kept_span.shown.begin_offset

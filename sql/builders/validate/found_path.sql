@@ -6,7 +6,6 @@
 --   together
 -- The builder walks arrays; here up to two steps are joined from the start of a pair, and the last one from its goal. A
 --   step is not taken from a concept whose fan is above the pattern's max_fan (0: no limit)
--- A table, since DuckDB must know its size to join it last
 create or replace temp table opened as
 -- No walk is made that no pattern asks for; it carries a number in the place of the names of its steps
 with opening as (
@@ -60,19 +59,40 @@ inner join opening on first_step.name = opening.first_name and step.name = openi
 group by all;
 
 insert into found_path
--- of walks with the same names, the one with the least fan is within a limit if any is
-with narrowest as (
+-- Each in its turn, whatever DuckDB thinks of it: it takes the join of all openings with all that asks for them for small
+with last_step as materialized (
     select
         paired.start,
         paired.goal,
-        asked.steps,
-        asked.backward,
-        min(greatest(opened.fan, step.fan)) as fan
+        step.start as place,
+        step.name,
+        step.fan
     from paired
     inner join step on paired.goal = step.goal
-    inner join opened on paired.start = opened.start and step.start = opened.place
-    inner join asked on opened.opening = asked.opening and step.name = asked.last_name
     where paired.lot = getvariable('lot')
+),
+
+met as materialized (
+    select
+        last_step.start,
+        last_step.goal,
+        last_step.name,
+        opened.opening,
+        greatest(opened.fan, last_step.fan) as fan
+    from last_step
+    inner join opened on last_step.start = opened.start and last_step.place = opened.place
+),
+
+-- of walks with the same names, the one with the least fan is within a limit if any is
+narrowest as (
+    select
+        met.start,
+        met.goal,
+        asked.steps,
+        asked.backward,
+        min(met.fan) as fan
+    from met
+    inner join asked on met.opening = asked.opening and met.name = asked.last_name
     group by all
 )
 

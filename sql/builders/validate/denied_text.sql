@@ -7,5 +7,8 @@ select
     lower(strip_accents(mention.text)) as text
 from part_mention as mention
 where
-    mention.hadm_id in (select denying.hadm_id from denying where not denying.is_supported)
+    mention.hadm_id in (
+        select denying.hadm_id from denying
+        where not denying.is_supported
+    )
     and mention.assertion not in ('present', 'possible', 'given', 'discontinued');

@@ -2,8 +2,8 @@
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: opened, one row per start, place and steps to it; found_path, one per ordered pair and pattern
 -- Output: opened(start, place, opening, fan), found_path(head_cui, tail_cui, predicate, pattern, tier), added to
--- Inputs: paired(start, goal, lot), asked, step, near, kg.pattern. Parameter: lot, of starts whose walks fit into memory
---   together
+-- Inputs: paired(start, goal, lot), asked, step, near, kg.pattern. Parameter: lot, of starts whose walks fit into
+--   memory together
 -- The builder walks arrays; here up to two steps are joined from the start of a pair, and the last one from its goal. A
 --   step is not taken from a concept whose fan is above the pattern's max_fan (0: no limit)
 create or replace temp table opened as
@@ -59,7 +59,7 @@ inner join opening on first_step.name = opening.first_name and step.name = openi
 group by all;
 
 insert into found_path
--- Each in its turn, whatever DuckDB thinks of it: it takes the join of all openings with all that asks for them for small
+-- Each in its turn: DuckDB may take the join of all openings with all that asks for them for a small one
 with last_step as materialized (
     select
         paired.start,

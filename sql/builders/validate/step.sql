@@ -6,41 +6,42 @@
 -- Inputs: said_end, step_name, kg.edge, kg.predicate
 -- Both ends of such an edge are ends of statements or their neighbours: of a whole release that is a small part
 create or replace temp table near as
-with ended as (
-    select distinct cui from said_end
-)
-
 select
     beside.cui,
     row_number() over ()::integer as number
 from (
-    select cui from ended
-    union
-    select edge.tail_cui as cui
+    select distinct unnest([edge.head_cui, edge.tail_cui]) as cui
     from kg.edge as edge
-    inner join ended on edge.head_cui = ended.cui
-    union
-    select edge.head_cui as cui
-    from kg.edge as edge
-    inner join ended on edge.tail_cui = ended.cui
+    where
+        edge.head_cui in (select said_end.cui from said_end)
+        or edge.tail_cui in (select said_end.cui from said_end)
 ) as beside;
 
 create or replace temp table step as
-with walked as (
+with touching as (
+    select distinct
+        edge.head_cui,
+        edge.predicate,
+        edge.tail_cui
+    from kg.edge as edge
+    where edge.head_cui in (select near.cui from near) or edge.tail_cui in (select near.cui from near)
+),
+
+walked as (
     select
         near.number as start,
-        edge.predicate as name,
-        edge.tail_cui as goal
-    from kg.edge as edge
-    inner join near on edge.head_cui = near.cui
+        touching.predicate as name,
+        touching.tail_cui as goal
+    from touching
+    inner join near on touching.head_cui = near.cui
     union
     select
         near.number as start,
         line.inverse as name,
-        edge.head_cui as goal
-    from kg.edge as edge
-    inner join near on edge.tail_cui = near.cui
-    inner join kg.predicate as line on edge.predicate = line.predicate
+        touching.head_cui as goal
+    from touching
+    inner join near on touching.tail_cui = near.cui
+    inner join kg.predicate as line on touching.predicate = line.predicate
 ),
 
 fanned as (

@@ -194,16 +194,20 @@ class _Checks:
         set_variables(cursor, dict(bounds))
         for table in ("part", "shown_span", "silent_end"):
             cursor.execute(sql_text(f"builders/validate/{table}"))
-        words = _in_words(cursor, "note_text")
-        _find_names(cursor, words, self.names)
+        self._read_texts(cursor)
+        return _found(cursor, [check for name in self.files for check in PART_CHECKS[name]])
+
+    def _read_texts(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Make ``named_end``, and of denials, mentions that deny and their notes what they say in words."""
+        notes = _in_words(cursor, "note_text")
+        _find_names(cursor, notes, self.names)
         if self.build.radiology:
             _find_names(cursor, _in_words(cursor, "report_text"), self.names)
         if "denying" in self.files:
             denials = _in_words(cursor, "denial_text").unique()
             set_table(cursor, "denial_word", denials.to_arrow())
             set_table(cursor, "denied_word", _in_words(cursor, "denied_text").to_arrow())
-            set_table(cursor, "note_word", words.join(denials, on="hadm_id", how="semi").to_arrow())
-        return _found(cursor, [check for name in self.files for check in PART_CHECKS[name]])
+            set_table(cursor, "note_word", notes.join(denials, on="hadm_id", how="semi").to_arrow())
 
 
 def _tables(files: Files) -> list[str]:

@@ -35,8 +35,8 @@ PATIENTS_AT_ONCE = 10_000
 """Patients whose rows are checked at once, by all workers together: what they are checked against is some gigabytes
 less than DuckDB may use, whatever the number of workers."""
 
-HEADS_AT_ONCE = 4_000
-"""Concepts whose walks of up to three steps are made at once: these grow with concepts, not with patients."""
+STARTS_AT_ONCE = 4_000
+"""Concepts that walks of up to three steps are begun from at once: these grow with concepts, not with patients."""
 
 COMMON = "common"
 """A database in memory, within DuckDB's limit, for what all workers read."""
@@ -114,8 +114,8 @@ def _common(connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> Iter
 
 def _find_paths(connection: duckdb.DuckDBPyConnection) -> None:
     """Make ``found_path``: what the graph says of the pairs of all rows."""
-    set_variables(connection, {"heads_at_once": HEADS_AT_ONCE})
-    for table in ("paired", "step"):
+    set_variables(connection, {"starts_at_once": STARTS_AT_ONCE})
+    for table in ("asked", "step", "paired"):
         connection.execute(sql_text(f"builders/validate/{table}"))
     for lot in range(number_of(connection, "select coalesce(max(lot) + 1, 0) from paired")):
         set_variables(connection, {"lot": lot})
@@ -139,15 +139,17 @@ def _spelled(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     return spelled.unique(maintain_order=False)
 
 
-def _find_names(cursor: duckdb.DuckDBPyConnection, build: BuildSettings, names: pl.Series) -> None:
-    """Make ``named_end``: unsupported ends that a note of the admission names, looked for in its bare text."""
-    cursor.execute(sql_text("builders/validate/silent_end"))
-    for kind in ("note", "report") if build.radiology else ("note",):
-        texts = cursor.execute(sql_text(f"builders/validate/{kind}_text")).pl()
-        words = texts.select("hadm_id", name=" " + _words("text") + " ")
-        found = words.with_columns(pl.col("name").str.extract_many(names, overlapping=True)).explode("name")
-        set_table(cursor, "written", found.select("hadm_id", pl.col("name").str.strip_chars(" ")).unique().to_arrow())
-        cursor.execute(sql_text("builders/validate/named_end"))
+def _in_words(cursor: duckdb.DuckDBPyConnection, texts: str) -> pl.DataFrame:
+    """Return what a query gives, its texts as words with a blank before and after each."""
+    rows = cursor.execute(sql_text(f"builders/validate/{texts}")).pl()
+    return rows.with_columns(text=" " + _words("text") + " ")
+
+
+def _find_names(cursor: duckdb.DuckDBPyConnection, texts: pl.DataFrame, names: pl.Series) -> None:
+    """Add to ``named_end`` the unsupported ends that a text of the admission names."""
+    found = texts.select("hadm_id", name=pl.col("text").str.extract_many(names, overlapping=True)).explode("name")
+    set_table(cursor, "written", found.unique().with_columns(pl.col("name").str.strip_chars(" ")).to_arrow())
+    cursor.execute(sql_text("builders/validate/named_end"))
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,7 @@ class _Checks:
         # The cursor's next check has rows of its own under these names.
         for name in self.files:
             cursor.execute(f"drop view {name}")
-        for name in ("paired", "step", "found_path"):
+        for name in ("walk", "step_name", "asked", "near", "step", "paired", "opened", "found_path", "wrong"):
             cursor.execute(f"drop table {name}")
         return found
 
@@ -190,10 +192,22 @@ class _Checks:
         ).fetchall()
         bounds = zip(("first_patient", "last_patient", "first_note", "last_note"), (*patients, *notes[0]), strict=True)
         set_variables(cursor, dict(bounds))
-        for table in ("part", "shown_span"):
+        for table in ("part", "shown_span", "silent_end"):
             cursor.execute(sql_text(f"builders/validate/{table}"))
-        _find_names(cursor, self.build, self.names)
+        self._read_texts(cursor)
         return _found(cursor, [check for name in self.files for check in PART_CHECKS[name]])
+
+    def _read_texts(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        """Make ``named_end``, and of denials, mentions that deny and their notes what they say in words."""
+        notes = _in_words(cursor, "note_text")
+        _find_names(cursor, notes, self.names)
+        if self.build.radiology:
+            _find_names(cursor, _in_words(cursor, "report_text"), self.names)
+        if "denying" in self.files:
+            denials = _in_words(cursor, "denial_text").unique()
+            set_table(cursor, "denial_word", denials.to_arrow())
+            set_table(cursor, "denied_word", _in_words(cursor, "denied_text").to_arrow())
+            set_table(cursor, "note_word", notes.join(denials, on="hadm_id", how="semi").to_arrow())
 
 
 def _tables(files: Files) -> list[str]:

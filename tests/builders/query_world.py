@@ -5,6 +5,7 @@ from __future__ import annotations
 import duckdb
 
 from builders.concepts import map_codes
+from ground.storage.warehouse import run_sql
 from tests.builders.concept_world import build_ontology, build_records, build_rxnorm
 
 __all__ = ["NOTE", "build_world"]
@@ -22,13 +23,23 @@ create table kg.predicate (predicate varchar, inverse varchar);
 insert into kg.predicate values
 ('treats', 'may_be_treated_by'), ('contraindicated_with', 'has_contraindicated_drug'),
 ('related_to', 'related_to'), ('broader', 'narrower');
-create table kg.edge (
-    head_cui varchar, predicate varchar, tail_cui varchar, rela varchar, rel varchar, sab varchar, rui varchar
-);
-insert into kg.edge values
-('C0000030', 'treats', 'C0000001', 'may_treat', 'RO', 'MED-RT', 'R1'),
-('C0000030', 'contraindicated_with', 'C0000002', 'CI_with', 'RO', 'MED-RT', 'R2'),
-('C0000001', 'related_to', 'C0000002', null, 'RO', 'MTH', 'R3');
+create table kg.node as
+select (row_number() over (order by cui) - 1)::integer as node, cui from kg.concept;
+create table kg.predicate_code as
+select row_number() over ()::utinyint as code, predicate, predicate = inverse as symmetric from kg.predicate;
+create table kg.evidence_kind (kind usmallint, rela varchar, rel varchar, sab varchar);
+insert into kg.evidence_kind values
+(0, 'may_treat', 'RO', 'MED-RT'), (1, 'CI_with', 'RO', 'MED-RT'), (2, null, 'RO', 'MTH');
+create table kg.edge_code as
+select head.node as head, code.code as predicate, tail.node as tail, kind::usmallint as kind, true as "forward", rui
+from (values
+('C0000030', 'treats', 'C0000001', 0, 'R1'),
+('C0000030', 'contraindicated_with', 'C0000002', 1, 'R2'),
+('C0000001', 'related_to', 'C0000002', 2, 'R3')
+) as told(head_cui, predicate, tail_cui, kind, rui)
+inner join kg.node as head on head_cui = head.cui
+inner join kg.node as tail on tail_cui = tail.cui
+inner join kg.predicate_code as code using (predicate);
 create table kg.uncovered (rela varchar, rel varchar, sab varchar, n bigint);
 insert into kg.uncovered values ('odd_relation', 'RO', 'MTH', 4);
 
@@ -67,6 +78,7 @@ def build_world(connection: duckdb.DuckDBPyConnection) -> None:
     build_records(connection)
     map_codes(connection)
     connection.execute(TABLES)
+    run_sql(connection, "kg/edge")
     connection.execute("insert into mimiciv_note.discharge values ('1-DS-1', 1, ?)", [NOTE])
     cut = NOTE.index("Course")
     sections = [("history", 0, cut), ("brief_hospital_course", cut, len(NOTE))]

@@ -24,8 +24,8 @@ DAMAGE = {
     "checks/code_map_exact": "update ground.code_map set cui = 'C0000002' where code = '4019'",
     "checks/code_map_method": "update ground.code_map set method = 'drug_name' where code = '4019'",
     "checks/edge_concept": "delete from kg.concept where cui = 'C0000030'",
-    "checks/edge_direction": "insert into kg.edge values"
-    " ('C0000001', 'treats', 'C0000030', 'may_treat', 'RO', 'MED-RT', 'R1')",
+    "checks/edge_direction": "insert into kg.edge_code"
+    " select tail, predicate, head, kind, not forward, rui from kg.edge_code where rui = 'R1'",
     "checks/edge_predicate": "delete from kg.predicate where predicate = 'treats'",
     "checks/fact_split": "update ground.medieval set fact_split = 'test' where id = 's1'",
     "checks/mention_assertion": "update ground.mention set assertion = 'perhaps' where text = 'reflux'",

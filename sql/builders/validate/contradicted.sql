@@ -4,7 +4,7 @@
 -- Output: (check_name, id, found, expected)
 -- Inputs: denying (rows of contradicted/) and labelled (rows of data/), with their contexts denying_context and
 --   labelled_context; attesting, unclear_by, present_word, part_mention, part_unclear, part_concept, part_note,
---   partner. Parameter: sections
+--   partner; note_word, denied_word and denial_word, texts in words. Parameter: sections
 -- What a statement says is judged where the dataset says it: here each is found there, word by word. A denied end is
 --   looked at from the end down to every mention that may mean it. Source: docs/definitions.md#contradicted
 with denied as (
@@ -40,6 +40,12 @@ kept_span as (
     inner join denied on denying.id = denied.id
 ),
 
+told as (
+    select mention.*
+    from part_mention as mention
+    where mention.hadm_id in (select denied.hadm_id from denied)
+),
+
 spoken as (
     select
         mention.hadm_id,
@@ -47,8 +53,7 @@ spoken as (
         mention.certainty,
         mention.reasons,
         unnest(mention.cuis) as cui
-    from part_mention as mention
-    where mention.hadm_id in (select denied.hadm_id from denied)
+    from told as mention
 ),
 
 -- all that the record says beside denying it
@@ -69,62 +74,37 @@ otherwise as (
             when 'planned' then len(spoken.reasons) > 0
             else true
         end
-    union
+    union all
     select
         unclear.hadm_id,
         unnest(unclear.cuis) as cui,
         'unclear words' as said,
         false as by_code
     from part_unclear as unclear
-    union
+    where unclear.hadm_id in (select denied.hadm_id from denied)
+    union all
     select
         admission_concept.hadm_id,
         admission_concept.cui,
         'a code' as said,
         true as by_code
     from part_concept as admission_concept
+    where admission_concept.hadm_id in (select denied.hadm_id from denied)
 ),
 
 -- how often the notes have the words of a denial, and how often in a mention that denies them or only thinks of them
-worded as (
-    select distinct
-        span.id,
-        span.hadm_id,
-        concat('_', regexp_replace(lower(span.shown.text), '[^a-z0-9]+', '_', 'g'), '_') as words
-    from span
-),
-
-read_words as (
-    select
-        hadm_id,
-        concat('_', regexp_replace(lower(text), '[^a-z0-9]+', '_', 'g'), '_') as words
-    from part_mention
-    where
-        hadm_id in (select denied.hadm_id from denied)
-        and assertion not in ('present', 'possible', 'given', 'discontinued')
-),
-
-note_words as (
-    select
-        hadm_id,
-        concat('_', regexp_replace(lower(text), '[^a-z0-9]+', '_', 'g'), '_') as words
-    from part_note
-    where hadm_id in (select denied.hadm_id from denied)
-),
-
 unread as (
     select
-        worded.id,
-        worded.words,
+        denial_word.id,
         (
-            select sum(len(string_split(note_words.words, worded.words)) - 1) from note_words
-            where note_words.hadm_id = worded.hadm_id
+            select sum(len(string_split(note_word.text, denial_word.text)) - 1) from note_word
+            where note_word.hadm_id = denial_word.hadm_id
         ) as found,
         (
-            select sum(len(string_split(read_words.words, worded.words)) - 1) from read_words
-            where read_words.hadm_id = worded.hadm_id
+            select sum(len(string_split(denied_word.text, denial_word.text)) - 1) from denied_word
+            where denied_word.hadm_id = denial_word.hadm_id
         ) as expected
-    from worded
+    from denial_word
 )
 
 select
@@ -205,7 +185,7 @@ where
     span.shown.role != span.denied_role or span.shown.cui != span.denied_cui
     or span.shown.assertion not in ('absent', 'family', 'allergy', 'historical', 'planned')
     or not exists (
-        select 1 from part_mention as mention
+        select 1 from told as mention
         inner join part_note as note on mention.note_id = note.note_id
         where
             mention.hadm_id = span.hadm_id and mention.begin_offset = span.shown.begin_offset
@@ -255,7 +235,7 @@ from kept_span
 where
     kept_span.shown.role = kept_span.denied_role or kept_span.shown.cui != kept_span.kept_cui
     or not exists (
-        select 1 from part_mention as mention
+        select 1 from told as mention
         inner join part_note as note on mention.note_id = note.note_id
         where
             mention.hadm_id = kept_span.hadm_id and mention.begin_offset = kept_span.shown.begin_offset

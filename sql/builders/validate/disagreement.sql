@@ -2,8 +2,8 @@
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: one row per disagreement
 -- Output: (check_name, id, found, expected)
--- Inputs: labelled (rows of the part), labelled_context, shown_span, attested_span, unclear_by, any_word,
---   part_concept, part_note
+-- Inputs: labelled (rows of the part), labelled_context, silent_end, shown_span, attested_span, unclear_by,
+--   any_word, part_concept, part_note
 -- Source: docs/definitions.md
 with ended as (
     select
@@ -27,15 +27,6 @@ with ended as (
     from labelled
 ),
 
--- what the checks ask of an admission, so that nothing is worked out that no row speaks of
-silent_end as (
-    select distinct
-        ended.hadm_id,
-        ended.cui
-    from ended
-    where not ended.is_supported and ended.role = ended.replaced_end
-),
-
 -- a row shows what attests its ends: nobody else has to look for it
 attested as (
     select distinct
@@ -45,34 +36,30 @@ attested as (
     where is_present
 ),
 
-heard as (
+-- from the end to what may mean it, and only then to the record: few concepts may, and a record names many
+meant as (
     select
         silent_end.hadm_id,
-        silent_end.cui
+        silent_end.cui,
+        unclear_by.mentioned,
+        unclear_by.by_code
     from silent_end
-    inner join any_word on silent_end.hadm_id = any_word.hadm_id
-    semi join unclear_by on silent_end.cui = unclear_by.cui and any_word.cui = unclear_by.mentioned
-),
-
-coded as (
-    select
-        silent_end.hadm_id,
-        silent_end.cui
-    from silent_end
-    inner join part_concept as admission_concept on silent_end.hadm_id = admission_concept.hadm_id
-    semi join (
-        select
-            cui,
-            mentioned
-        from unclear_by
-        where by_code
-    ) as by_code on silent_end.cui = by_code.cui and admission_concept.cui = by_code.mentioned
+    inner join unclear_by on silent_end.cui = unclear_by.cui
 ),
 
 unclear as (
-    select * from heard
+    select
+        meant.hadm_id,
+        meant.cui
+    from meant
+    semi join any_word on meant.hadm_id = any_word.hadm_id and meant.mentioned = any_word.cui
     union
-    select * from coded
+    select
+        meant.hadm_id,
+        meant.cui
+    from meant
+    semi join part_concept on meant.hadm_id = part_concept.hadm_id and meant.mentioned = part_concept.cui
+    where meant.by_code
 ),
 
 spanned as (

@@ -1,110 +1,109 @@
--- Which pairs of the dataset a pattern of the graph relates, found by joins that meet in the middle
+-- Which pairs of the dataset a pattern of the graph relates, found by joins that meet before the last step
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
--- Grain: one row per ordered pair and pattern
--- Output: found_path(head_cui, tail_cui, predicate, pattern, tier, hops)
--- Inputs: paired(head, tail, lot), step, kg.pattern. Parameter: lot, of heads whose walks fit into memory together
--- The builder walks arrays; here the first two steps are joined forward from the head, and the last one backward from
---   the tail. A step is not taken from a concept whose fan is above the pattern's max_fan (0: no limit)
-insert into found_path
-with pair as (
-    select
-        head,
-        tail
+-- Grain: opened, one row per start, place and steps to it; found_path, one per ordered pair and pattern
+-- Output: opened(start, place, opening, fan), found_path(head_cui, tail_cui, predicate, pattern, tier), added to
+-- Inputs: paired(start, goal, lot), asked, step, near, kg.pattern. Parameter: lot, of starts whose walks fit into
+--   memory together
+-- The builder walks arrays; here up to two steps are joined from the start of a pair, and the last one from its goal. A
+--   step is not taken from a concept whose fan is above the pattern's max_fan (0: no limit)
+create or replace temp table opened as
+-- No walk is made that no pattern asks for; it carries a number in the place of the names of its steps
+with opening as (
+    select distinct
+        opening,
+        first_name,
+        second_name
+    from asked
+),
+
+standing as (
+    select distinct start
     from paired
     where lot = getvariable('lot')
 ),
 
 first_step as (
     select
-        pair_head.head,
-        step.name as first_name,
-        step.goal as node,
+        standing.start,
+        step.name,
+        step.goal as place,
         step.fan
-    from (select distinct head from pair) as pair_head
-    inner join step on pair_head.head = step.start
+    from standing
+    inner join step on standing.start = step.start
+)
+
+select
+    standing.start,
+    standing.start as place,
+    opening.opening,
+    0 as fan
+from standing
+inner join opening on opening.first_name is null
+union all
+select
+    first_step.start,
+    first_step.place,
+    opening.opening,
+    first_step.fan
+from first_step
+inner join opening on first_step.name = opening.first_name and opening.second_name is null
+union all
+select
+    first_step.start,
+    step.goal as place,
+    opening.opening,
+    min(greatest(first_step.fan, step.fan)) as fan
+from first_step
+inner join step on first_step.place = step.start
+inner join opening on first_step.name = opening.first_name and step.name = opening.second_name
+group by all;
+
+insert into found_path
+-- Each in its turn: DuckDB may take the join of all openings with all that asks for them for a small one
+with last_step as materialized (
+    select
+        paired.start,
+        paired.goal,
+        step.start as place,
+        step.name,
+        step.fan
+    from paired
+    inner join step on paired.goal = step.goal
+    where paired.lot = getvariable('lot')
 ),
 
--- Patterns are joined before the walks meet, so that no walk is made that no pattern asks for; walks carry a number in
--- the place of the names of their steps
-asked as (
+met as materialized (
     select
-        steps,
-        steps[1] as first_name,
-        steps[2] as second_name,
-        steps[-1] as last_name,
-        len(steps) as hops,
-        row_number() over (order by steps) as number
-    from kg.pattern
-    where extends = ''
-    group by steps
-),
-
-half_way as (
-    select
-        first_step.head,
-        first_step.node,
-        asked.number,
-        asked.last_name,
-        first_step.fan
-    from first_step
-    inner join asked on first_step.first_name = asked.first_name
-    where asked.hops = 2
-    union all
-    select
-        first_step.head,
-        step.goal as node,
-        asked.number,
-        asked.last_name,
-        min(greatest(first_step.fan, step.fan)) as fan
-    from first_step
-    inner join step on first_step.node = step.start
-    inner join asked on first_step.first_name = asked.first_name and step.name = asked.second_name
-    where asked.hops = 3
-    group by all
-),
-
-walk as (
-    select
-        pair.head,
-        pair.tail,
-        asked.number,
-        first_step.fan
-    from pair
-    inner join first_step on pair.head = first_step.head and pair.tail = first_step.node
-    inner join asked on first_step.first_name = asked.first_name
-    where asked.hops = 1
-    union all
-    select
-        pair.head,
-        pair.tail,
-        half_way.number,
-        greatest(half_way.fan, step.fan) as fan
-    from pair
-    inner join step on pair.tail = step.goal
-    inner join half_way
-        on pair.head = half_way.head and step.start = half_way.node and step.name = half_way.last_name
+        last_step.start,
+        last_step.goal,
+        last_step.name,
+        opened.opening,
+        greatest(opened.fan, last_step.fan) as fan
+    from last_step
+    inner join opened on last_step.start = opened.start and last_step.place = opened.place
 ),
 
 -- of walks with the same names, the one with the least fan is within a limit if any is
 narrowest as (
     select
-        head,
-        tail,
-        number,
-        min(fan) as fan
-    from walk
-    where head != tail
+        met.start,
+        met.goal,
+        asked.steps,
+        asked.backward,
+        min(met.fan) as fan
+    from met
+    inner join asked on met.opening = asked.opening and met.name = asked.last_name
     group by all
 )
 
 select
-    narrowest.head as head_cui,
-    narrowest.tail as tail_cui,
+    if(narrowest.backward, goal.cui, start.cui) as head_cui,
+    if(narrowest.backward, start.cui, goal.cui) as tail_cui,
     pattern.predicate,
     pattern.pattern,
-    pattern.tier,
-    asked.hops
+    pattern.tier
 from narrowest
-inner join asked on narrowest.number = asked.number
-inner join kg.pattern as pattern on asked.steps = pattern.steps
+inner join kg.pattern as pattern on narrowest.steps = pattern.steps
+inner join near as start on narrowest.start = start.number
+inner join near as goal on narrowest.goal = goal.number
 where pattern.extends = '' and (pattern.max_fan = 0 or narrowest.fan <= pattern.max_fan);

@@ -1,31 +1,46 @@
--- Pairs of the dataset in both orders, in lots of heads: only a lot's walks are in memory at once
+-- Pairs of the dataset, in lots: only a lot's walks are in memory at once
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
--- Grain: one row per ordered pair
--- Output: paired(head, tail, lot), and found_path without rows. Input: said(head_cui, tail_cui, ...)
--- Parameter: heads_at_once
+-- Grain: one row per unordered pair
+-- Output: paired(start, goal, lot), in numbers, and found_path without rows. Inputs: said(head_cui, tail_cui, ...),
+--   near, step. Parameter: starts_at_once
+-- Walks are begun at the end that more steps touch: these are few and in many pairs, and each is walked from but once
 create or replace temp table paired as
-with pair as (
+with touched as (
     select
-        head_cui as head,
-        tail_cui as tail
+        near.cui,
+        near.number,
+        count(step.goal) as steps
+    from near
+    left join step on near.number = step.start
+    group by all
+),
+
+pair as (
+    select distinct
+        least(head_cui, tail_cui) as one,
+        greatest(head_cui, tail_cui) as other
     from said
-    union
+),
+
+turned as (
     select
-        tail_cui as head,
-        head_cui as tail
-    from said
+        if(one.steps >= other.steps, one.number, other.number) as start,
+        if(one.steps >= other.steps, other.number, one.number) as goal
+    from pair
+    inner join touched as one on pair.one = one.cui
+    inner join touched as other on pair.other = other.cui
+    where pair.one != pair.other
 )
 
 select
     *,
-    (dense_rank() over (order by head) - 1) // getvariable('heads_at_once') as lot
-from pair;
+    (dense_rank() over (order by start) - 1) // getvariable('starts_at_once') as lot
+from turned;
 
 create or replace temp table found_path (
     head_cui varchar,
     tail_cui varchar,
     predicate varchar,
     pattern varchar,
-    tier varchar,
-    hops bigint
+    tier varchar
 );

@@ -1,8 +1,11 @@
 -- What statements say that the graph does not bear out, whoever the patient: each is asked once, not row by row
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
--- Grain: one row per disagreement. Output: (check_name, id, found, expected)
+-- Grain: wrong, one row per statement and disagreement; the answer, one row per row of the dataset that makes it
+-- Output: (check_name, id, found, expected), and wrong(columns of said, check_name, found, expected)
 -- Inputs: labelled (all rows), said, said_end, found_path, kg.edge, kg.predicate, kg.name, kg.concept. Parameter: tiers
 -- Source: docs/definitions.md#true, #false, #evidence
+-- A table: where it is empty, no row is read
+create or replace temp table wrong as
 with misnamed as (
     select * from said_end
     where
@@ -55,71 +58,69 @@ strange as (
     select shown.edge
     from shown
     anti join borne_out on shown.edge = borne_out.edge
-),
-
-wrong as (
-    select
-        said.*,
-        'a true statement has a path of its tier' as check_name,
-        'none' as found,
-        said.tier as expected
-    from said
-    where
-        said.is_true
-        and not exists (
-            select 1 from found_path
-            where
-                found_path.head_cui = said.head_cui and found_path.tail_cui = said.tail_cui
-                and found_path.predicate = said.predicate and found_path.tier = said.tier
-                and list_contains(getvariable('tiers'), found_path.tier)
-        )
-    union all
-    select
-        said.*,
-        'a false statement has no path in either direction' as check_name,
-        found.pattern as found,
-        'no path within 3 hops' as expected
-    from said
-    inner join (
-        select
-            head_cui,
-            tail_cui,
-            pattern
-        from found_path
-        union all
-        select
-            tail_cui as head_cui,
-            head_cui as tail_cui,
-            pattern
-        from found_path
-    ) as found on said.head_cui = found.head_cui and said.tail_cui = found.tail_cui
-    where not said.is_true
-    union all
-    select
-        said.*,
-        'a name is a name of its concept' as check_name,
-        'a name that the release does not have' as found,
-        misnamed.cui as expected
-    from said
-    inner join misnamed on said.head_cui = misnamed.cui and said.head_name is not distinct from misnamed.name
-    union all
-    select
-        said.*,
-        'a name is a name of its concept' as check_name,
-        'a name that the release does not have' as found,
-        misnamed.cui as expected
-    from said
-    inner join misnamed on said.tail_cui = misnamed.cui and said.tail_name is not distinct from misnamed.name
-    union all
-    select
-        said.*,
-        'an edge of a path is in the graph' as check_name,
-        'no such evidence' as found,
-        concat_ws(' ', strange.edge.head_cui, strange.edge.predicate, strange.edge.tail_cui, strange.edge.rui)
-            as expected
-    from said
-    inner join strange on list_contains(said.path, strange.edge)
 )
+
+select
+    said.*,
+    'a true statement has a path of its tier' as check_name,
+    'none' as found,
+    said.tier as expected
+from said
+where
+    said.is_true
+    and not exists (
+        select 1 from found_path
+        where
+            found_path.head_cui = said.head_cui and found_path.tail_cui = said.tail_cui
+            and found_path.predicate = said.predicate and found_path.tier = said.tier
+            and list_contains(getvariable('tiers'), found_path.tier)
+    )
+union all
+select
+    said.*,
+    'a false statement has no path in either direction' as check_name,
+    found.pattern as found,
+    'no path within 3 hops' as expected
+from said
+inner join (
+    select
+        head_cui,
+        tail_cui,
+        pattern
+    from found_path
+    union all
+    select
+        tail_cui as head_cui,
+        head_cui as tail_cui,
+        pattern
+    from found_path
+) as found on said.head_cui = found.head_cui and said.tail_cui = found.tail_cui
+where not said.is_true
+union all
+select
+    said.*,
+    'a name is a name of its concept' as check_name,
+    'a name that the release does not have' as found,
+    misnamed.cui as expected
+from said
+inner join misnamed on said.head_cui = misnamed.cui and said.head_name is not distinct from misnamed.name
+union all
+select
+    said.*,
+    'a name is a name of its concept' as check_name,
+    'a name that the release does not have' as found,
+    misnamed.cui as expected
+from said
+inner join misnamed on said.tail_cui = misnamed.cui and said.tail_name is not distinct from misnamed.name
+union all
+select
+    said.*,
+    'an edge of a path is in the graph' as check_name,
+    'no such evidence' as found,
+    concat_ws(' ', strange.edge.head_cui, strange.edge.predicate, strange.edge.tail_cui, strange.edge.rui)
+        as expected
+from said
+inner join strange on list_contains(said.path, strange.edge);
 
 select
     wrong.check_name,

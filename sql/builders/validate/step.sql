@@ -1,21 +1,24 @@
--- The edges that walks of up to three steps between the pairs' concepts can take, in both directions
+-- The edges that walks of up to three steps between the ends of statements can take, in both directions
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
--- Grain: one row per (start, step, goal)
--- Output: step(start, name, goal, fan), fan: of all steps of the name from the start. Inputs: paired, kg.edge,
---   kg.predicate
--- Both ends of such an edge are concepts of pairs or their neighbours: of a whole release that is a small part
-create or replace temp table step as
-with ended as (
-    select distinct head as cui from paired
-),
-
-near as (
+-- Grain: near, one row per concept; step, one per (start, step, goal)
+-- Output: near(cui, number); step(start, name, goal, fan), in numbers, fan: of all steps of the name from where the
+--   edge is read
+-- Inputs: said_end, step_name, kg.edge, kg.predicate
+-- Both ends of such an edge are ends of statements or their neighbours: of a whole release that is a small part
+create or replace temp table near as
+select
+    beside.cui,
+    row_number() over ()::integer as number
+from (
     select distinct unnest([edge.head_cui, edge.tail_cui]) as cui
     from kg.edge as edge
-    where edge.head_cui in (select ended.cui from ended) or edge.tail_cui in (select ended.cui from ended)
-),
+    where
+        edge.head_cui in (select said_end.cui from said_end)
+        or edge.tail_cui in (select said_end.cui from said_end)
+) as beside;
 
-touching as (
+create or replace temp table step as
+with touching as (
     select distinct
         edge.head_cui,
         edge.predicate,
@@ -26,28 +29,50 @@ touching as (
 
 walked as (
     select
-        touching.head_cui as start,
+        near.number as start,
         touching.predicate as name,
         touching.tail_cui as goal
     from touching
-    semi join near on touching.head_cui = near.cui
+    inner join near on touching.head_cui = near.cui
     union
     select
-        touching.tail_cui as start,
+        near.number as start,
         line.inverse as name,
         touching.head_cui as goal
     from touching
+    inner join near on touching.tail_cui = near.cui
     inner join kg.predicate as line on touching.predicate = line.predicate
-    semi join near on touching.tail_cui = near.cui
 ),
 
 fanned as (
     select
         *,
-        count(*) over (partition by start, name) as fan
+        (count(*) over (partition by start, name))::integer as fan
     from walked
+),
+
+kept as (
+    select
+        fanned.start,
+        fanned.name,
+        near.number as goal,
+        fanned.fan
+    from fanned
+    inner join near on fanned.goal = near.cui
 )
 
-select fanned.*
-from fanned
-semi join near on fanned.goal = near.cui;
+select
+    kept.start,
+    step_name.number as name,
+    kept.goal,
+    kept.fan
+from kept
+inner join step_name on kept.name = step_name.name
+union all
+select
+    kept.goal as start,
+    step_name.number as name,
+    kept.start as goal,
+    kept.fan
+from kept
+inner join step_name on '<' || kept.name = step_name.name;

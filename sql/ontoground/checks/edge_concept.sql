@@ -1,12 +1,18 @@
 -- Edges with an end that the graph has no concept for, or from a concept to itself
--- Grain: one row per offending (head, predicate, tail)
--- Inputs: kg.edge, kg.concept
+-- Grain: one row per offending (head, predicate, tail), in the numbers of kg.edge_code
+-- Inputs: kg.edge_code, kg.node, kg.concept
+with known as (
+    select node.node
+    from kg.node as node
+    semi join kg.concept as concept on node.cui = concept.cui
+)
+
 select distinct
-    e.head_cui,
+    e.head,
     e.predicate,
-    e.tail_cui
-from kg.edge as e
-left join kg.concept as h on e.head_cui = h.cui
-left join kg.concept as t on e.tail_cui = t.cui
-where h.cui is null or t.cui is null or e.head_cui = e.tail_cui
-order by e.head_cui, e.predicate, e.tail_cui;
+    e.tail
+from kg.edge_code as e
+left join known as h on e.head = h.node
+left join known as t on e.tail = t.node
+where h.node is null or t.node is null or e.head = e.tail
+order by e.head, e.predicate, e.tail;

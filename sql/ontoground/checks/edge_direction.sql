@@ -1,18 +1,30 @@
 -- Edges whose one piece of evidence is read in both directions
 -- Grain: one row per pair and predicate, where the predicate has a direction
--- Inputs: kg.edge, kg.predicate
+-- Inputs: kg.edge_code, kg.predicate_code, kg.evidence_kind, kg.node
 -- Caveat: two rows of a vocabulary may contradict each other; one row (RUI) must not
+with directed as (
+    select
+        edge.head,
+        edge.tail,
+        code.predicate,
+        kind.sab,
+        edge.rui
+    from kg.edge_code as edge
+    inner join kg.predicate_code as code on edge.predicate = code.code
+    inner join kg.evidence_kind as kind on edge.kind = kind.kind
+    where not code.symmetric and code.predicate <> 'broader'
+)
+
 select
-    e.head_cui,
+    head.cui as head_cui,
     e.predicate,
-    e.tail_cui,
+    tail.cui as tail_cui,
     e.sab,
     e.rui
-from kg.edge as e
-inner join kg.predicate as p on e.predicate = p.predicate
-inner join kg.edge as b
-    on
-        e.head_cui = b.tail_cui and e.tail_cui = b.head_cui and e.predicate = b.predicate and e.rui = b.rui
-        and e.sab = b.sab
-where e.predicate <> p.inverse and e.predicate not in ('broader') and e.head_cui < e.tail_cui
-order by e.head_cui, e.predicate, e.tail_cui, e.sab, e.rui;
+from directed as e
+inner join directed as b
+    on e.head = b.tail and e.tail = b.head and e.predicate = b.predicate and e.rui = b.rui and e.sab = b.sab
+inner join kg.node as head on e.head = head.node
+inner join kg.node as tail on e.tail = tail.node
+where e.head < e.tail and b.head > b.tail
+order by head.cui, e.predicate, tail.cui, e.sab, e.rui;

@@ -9,9 +9,16 @@ with candidate as (
         end_offset,
         unnest(cuis) as cui
     from ground.mention
+),
+
+-- Notes name few of the release's concepts, many times: each is looked up once.
+unknown as (
+    select named.cui
+    from (select distinct unnest(cuis) as cui from ground.mention) as named
+    anti join umls.mrconso as c on named.cui = c.cui
 )
 
 select k.*
 from candidate as k
-anti join umls.mrconso as c on k.cui = c.cui
+semi join unknown on k.cui = unknown.cui
 order by k.note_id, k.begin_offset, k.end_offset, k.cui;

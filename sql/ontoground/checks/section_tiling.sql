@@ -10,14 +10,21 @@ with boundary as (
     from ground.section
 ),
 
+sectioned as (
+    select
+        note_id,
+        max(end_offset) as last_end
+    from ground.section
+    group by note_id
+),
+
 whole as (
     select
-        d.note_id,
-        length(d.text) as characters,
-        coalesce(max(s.end_offset), 0) as last_end
-    from mimiciv_note.discharge as d
-    left join ground.section as s on d.note_id = s.note_id
-    group by d.note_id, d.text
+        note.note_id,
+        length(note.text) as characters,
+        coalesce(sectioned.last_end, 0) as last_end
+    from mimiciv_note.discharge as note
+    left join sectioned on note.note_id = sectioned.note_id
 )
 
 select

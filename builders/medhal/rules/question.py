@@ -38,7 +38,7 @@ from builders.medhal.rules.question_words import begins_bare, lacks_article, low
 from builders.medhal.rules.question_yes_no import yes_no
 from builders.medhal.sources.question_files import combined, plain
 from builders.medhal.writers import Written
-from builders.texts.english import is_broken, stray_capitals
+from builders.texts.english import is_damaged, stray_capitals
 from builders.texts.origin import Refusal
 
 __all__ = ["split_question", "statement_of"]
@@ -88,9 +88,7 @@ def statement_of(question: str, option: str) -> Written | Refusal:
     """
     option = " ".join(plain(option).split()).rstrip(" .;,")
     if option.lower() in {"yes", "no"}:
-        made = yes_no(" ".join(plain(question).split()), option.lower() == "yes")
-        bare = isinstance(made, Written) and begins_bare(made.text)
-        return Refusal("broken_english") if bare else _checked(made)
+        return _checked(yes_no(" ".join(plain(question).split()), option.lower() == "yes"))
     asked = _normal(split_question(question)[1])
     telegraphic = not WHICH_OF.search(asked)
     return _hopeless(asked, option) or _checked(_shape(asked, read_option(option)), telegraphic)
@@ -157,5 +155,4 @@ def _checked(made: Written | Refusal, telegraphic: bool = False) -> Written | Re
         return Refusal("still_asks")
     stray = stray_capitals(text) - words("name", "genus")
     bare = lacks_article(text, _openers(telegraphic)) or (telegraphic and begins_bare(text))
-    broken = stray or bare or is_broken(text) or has("slip", text)
-    return Refusal("broken_english") if broken else Written(text, made.rule)
+    return Refusal("broken_english") if stray or bare or is_damaged(text) else Written(text, made.rule)

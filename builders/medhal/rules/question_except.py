@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from builders.medhal.question_tables import pattern, words
-from builders.medhal.rules.question_option import Option
+from builders.medhal.rules.question_option import Option, listed
 from builders.medhal.rules.question_stem import SHOUTED, is_participle
 from builders.medhal.rules.question_words import agree, head_of, is_plural, lowered
 from builders.medhal.writers import Written
@@ -22,7 +22,9 @@ def except_of(asked: str, option: Option) -> Written | Refusal:
     shapes = ("true", "list", "last", "verb", "topic")
     about, listed, last, verb, topic = (pattern(f"except_{name}").match(asked) for name in shapes)
     if about:
-        return Written(f"the following is not true {about['about']}: {option.text}", "except_list")
+        said = listed(option)
+        made = Written(f"the following is not true {about['about']}: {said}", "except_list")
+        return made if said else Refusal("option_does_not_fit")
     if option.kind != "noun" or re.search(r"\b(?:not|false|incorrect|true|correct)\b", asked, re.IGNORECASE):
         return Refusal("asks_for_the_exception")
     said = None

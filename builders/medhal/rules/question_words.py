@@ -42,6 +42,8 @@ TOKEN = re.compile(r"[\w'-]+|[^\w\s]")
 DESCRIBED = ("al", "ar", "ary", "ory", "oid", "ous", "ic", "ive", "ed")
 BETWEEN = re.compile(r" \([^()]+\)(?= \w)")
 RELATIVE = re.compile(r" (?:who|which|that|whose) ")
+ATTRIBUTE = re.compile(r"(?<=\w) (?:\w+ed (?:by|from|in|on|to|with)|\w+ing (?:an?|the|on|from|in|to|with)) ")
+SUPERLATIVE = re.compile(r"best|\w{3,}est")
 TWO_NAMES = re.compile(r"[A-Za-z][a-z'-]+ [A-Z][a-z]+\b")
 
 
@@ -176,17 +178,20 @@ def counted(phrase: str) -> str:
     >>> counted("diastolic murmur best heard at the apex"), counted("urease-producing organism")
     ('a diastolic murmur best heard at the apex', 'a urease-producing organism')
     """
-    first, *others = head_of(BETWEEN.sub("", phrase)) or [""]
+    first, *others = head_of(ATTRIBUTE.split(BETWEEN.sub("", phrase))[0]) or [""]
     head = [first, *takewhile(lambda word: word not in words("participle", "adverb"), others)]
     if first in words("always_the") and phrase.lower().startswith(f"{first} of "):
         return f"the {phrase}"
-    gerund = first.endswith("ing") and "-" not in first
-    opened = first in words("determiner", "quantifier") or first.isdigit() or first.endswith("est") or gerund
-    return (
-        f"{article_of(phrase)} {phrase}"
-        if head[-1] in words("counted_noun") and not (opened or is_plural(phrase))
-        else phrase
-    )
+    opened = first in words("determiner", "quantifier") or first.isdigit() or SUPERLATIVE.fullmatch(first)
+    bare = head[-1] in words("counted_noun") and not (opened or _is_gerund(first) or is_plural(phrase))
+    return f"{article_of(phrase)} {phrase}" if bare else phrase
+
+
+def _is_gerund(word: str) -> bool:
+    """Tell whether a word is what is done ("measuring"), no attribute ("bulging")."""
+    stem = word.removesuffix("ing")
+    known = words("action_verb", "verb", "takes_object")
+    return stem != word and bool({stem, f"{stem}e", stem[:-1]} & known)
 
 
 def lacks_article(text: str, prepositions: frozenset[str]) -> bool:
@@ -214,7 +219,9 @@ def begins_bare(text: str) -> bool:
     >>> begins_bare("Third trimester ultrasound predicts labor."), begins_bare("The trial of zinc failed.")
     (True, False)
     """
-    low = TOKEN.findall(text.lower())
+    low = TOKEN.findall(BETWEEN.sub("", text.lower()))
+    if low[0] in words("always_the") and low[1:2] == ["of"]:
+        return True
     if low[0][0].isdigit() or low[0].endswith("ing") or low[0] in words("determiner", "quantifier", "preposition"):
         return False
     end = next((at for at, word in enumerate(low) if at and _closes(word)), 0)

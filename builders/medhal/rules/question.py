@@ -30,7 +30,7 @@ from functools import cache, lru_cache
 
 from builders.medhal.question_tables import has, pattern, words
 from builders.medhal.rules.question_except import except_of
-from builders.medhal.rules.question_option import Option, read_option
+from builders.medhal.rules.question_option import Option, is_uneven, read_option
 from builders.medhal.rules.question_place import in_place
 from builders.medhal.rules.question_stem import stem_of
 from builders.medhal.rules.question_which import which_of
@@ -95,7 +95,7 @@ def statement_of(question: str, option: str) -> Written | Refusal:
 
 
 def _hopeless(asked: str, option: str) -> Refusal | None:
-    if not option or len(option) > LONGEST_OPTION or "?" in option:
+    if not option or len(option) > LONGEST_OPTION or "?" in option or is_uneven(option):
         return Refusal("option_is_no_phrase")
     if combined(option):
         return Refusal("option_names_options")

@@ -10,7 +10,7 @@ from typing import Literal
 from builders.medhal.question_tables import has, pattern, words
 from builders.medhal.rules.question_words import AUXILIARIES, articled, counted, finite, is_plural, lowered, third_persons
 
-__all__ = ["Option", "OptionKind", "listed", "option_kind", "read_option"]
+__all__ = ["Option", "OptionKind", "is_uneven", "listed", "option_kind", "read_option"]
 
 OptionKind = Literal["noun", "verb", "predicate", "clause", "adverbial"]
 """A noun phrase, an imperative, a sentence without its subject, what follows a colon (a sentence, a list), or what only a
@@ -25,6 +25,7 @@ ADVERBS = {"currently", "commonly", "usually", "typically", "mainly", "always", 
 UNSURE = {"change", "increase", "decrease", "order", "transfer", "drain", "control", "close"}
 WITH_ARTICLE = {"test", "place", "order", "screen"}
 LACKING = ("al", "ar", "ous", "ic", "main", "ary", "dominant", "recessive")
+SERIES = re.compile(r", (?:and |then |or )?")
 TOKEN = re.compile(r"[\w'-]+|[^\w\s]")
 
 
@@ -117,6 +118,17 @@ def _list_or_quotation(option: str, tokens: list[str]) -> bool:
     if option.startswith('"') or has("listed", option) or tokens[-2:-1] == ["not"]:
         return True
     return ", " in option and not {"and", "or"} & set(tokens)
+
+
+def is_uneven(option: str) -> bool:
+    """Tell whether an option joins imperatives by commas alone, or an imperative to a list of what is no imperative.
+
+    >>> [is_uneven(text) for text in ("Give zinc, iron, and obtain titers", "Give zinc, obtain titers", "Give zinc, iron")]
+    [True, True, False]
+    """
+    parts = SERIES.split(option)
+    acts = [part.split()[0].lower() in words("action_verb") for part in parts if part.split()]
+    return len(acts) > 1 and acts[0] and acts[-1] and not (all(acts) and re.search(r", (?:and|then|or) ", option))
 
 
 def _described_only(first: str, second: str) -> bool:

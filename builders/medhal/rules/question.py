@@ -91,6 +91,8 @@ def statement_of(question: str, option: str) -> Written | Refusal:
         return _checked(yes_no(" ".join(plain(question).split()), option.lower() == "yes"))
     asked = _normal(split_question(question)[1])
     telegraphic = not WHICH_OF.search(asked)
+    if lacks_article(option, words("before_article")):
+        return Refusal("broken_english")
     return _hopeless(asked, option) or _checked(_shape(asked, read_option(option)), telegraphic)
 
 

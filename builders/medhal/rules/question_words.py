@@ -290,10 +290,15 @@ def sentence(text: str) -> str:
 
 
 def head_of(phrase: str) -> list[str]:
-    """Return the words of a noun phrase up to its head: before a preposition, a clause or a comma."""
+    """Return the words of a noun phrase up to its head: before a preposition, a clause or a comma.
+
+    >>> head_of("Gram-positive cocci in pairs"), head_of("genes encoding a toxin")
+    (['gram-positive', 'cocci'], ['genes'])
+    """
     found: list[str] = []
     for word in HEAD_END.split(phrase)[0].lower().split():
-        if found and word in words("preposition", "relative"):
+        attribute = word.endswith("ing") and found and _plural_noun(found[-1])
+        if found and (attribute or word in words("preposition", "relative")):
             break
         found.append(word)
     return found

@@ -111,7 +111,9 @@ def listed(option: Option, acts: bool = False, of_one: bool = True) -> str | Non
     if option.kind == "predicate":
         one = first.lower() in AUXILIARIES - {"are", "were", "have", "do"} or first.lower() in third_persons()
         return f"it {first.lower()} {rest}" if one and of_one else None
-    return option.text if option.kind in {"noun", "clause"} or (option.kind == "verb" and acts) else None
+    if option.kind == "noun":
+        return option.inside
+    return option.text if option.kind == "clause" or (option.kind == "verb" and acts) else None
 
 
 def _list_or_quotation(option: str, tokens: list[str]) -> bool:

@@ -226,7 +226,7 @@ def begins_bare(text: str) -> bool:
         return False
     end = next((at for at, word in enumerate(low) if at and _closes(word)), 0)
     owned = any(word.endswith(("'s", "s'")) or word in words("determiner") for word in low[:end])
-    return end > 0 and low[end] != "and" and not owned and low[end - 1] in words("counted_noun")
+    return end > 0 and low[end] != "and" and not owned and low[end - 1] in words("counted_noun", "part")
 
 
 @cache

@@ -28,7 +28,7 @@ EXPLANATION = "According to the source document, {sentence}"
 BATCH = 128
 JOINT = re.compile(r"[,;:(]|\b(?:and|or|but|which|who|whose|that|whether|while|whereas|although|than|as)\b")
 """Where clauses and phrases of a sentence join: the fewer there are, the fewer can go wrong."""
-MOST_JOINTS = 4
+MOST_JOINTS = 3
 OPENING = re.compile(r"(?:[\w-]+ ){0,6}[\w-]+, (?=[\w-]+ )")
 """What stands before a sentence's subject."""
 POINTS_BACK = re.compile(

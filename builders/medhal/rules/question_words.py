@@ -213,10 +213,14 @@ def _never_bare() -> frozenset[str]:
     return words("counted_noun") - words("bare_noun")
 
 
-def begins_bare(text: str) -> bool:
+def begins_bare(text: str, document: str = "") -> bool:
     """Tell whether a sentence begins with one thing that is counted, without an article or the like.
 
+    What its document says twice in the plural is counted, too.
+
     >>> begins_bare("Third trimester ultrasound predicts labor."), begins_bare("The trial of zinc failed.")
+    (True, False)
+    >>> begins_bare("Halo of zinc is seen.", "Two halos, and other halos."), begins_bare("Halo of zinc is seen.")
     (True, False)
     """
     low = TOKEN.findall(BETWEEN.sub("", text.lower()))
@@ -226,7 +230,10 @@ def begins_bare(text: str) -> bool:
         return False
     end = next((at for at, word in enumerate(low) if at and _closes(word)), 0)
     owned = any(word.endswith(("'s", "s'")) or word in words("determiner") for word in low[:end])
-    return end > 0 and low[end] != "and" and not owned and low[end - 1] in words("counted_noun", "part")
+    if end == 0 or low[end] == "and" or owned:
+        return False
+    noun = low[end - 1]
+    return noun in words("counted_noun", "part") or len(re.findall(rf"\b{re.escape(noun)}s\b", document)) > 1
 
 
 @cache

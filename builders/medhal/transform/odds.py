@@ -33,7 +33,7 @@ class Odds:
     """How many right and how many wrong options each word stands in, and the power; the order of items changes nothing.
 
     Attributes:
-        spelt: long words that two questions or more write.
+        spelt: long words that two questions or more write, or an explanation.
 
     Args:
         items: all questions, read once.
@@ -63,6 +63,8 @@ class Odds:
             for at in _wrong_places(item):
                 self.wrong.update(words_of(item.options[at]))
             self._written.update({*LONG.findall(" ".join((item.question, *item.options)).lower())})
+            explained = " ".join((item.why or "", *(why for _, why in item.why_not)))
+            self._written.update(dict.fromkeys(LONG.findall(explained.lower()), 2))
             self._options += len(item.options)
             self._questions += 1
             yield item

@@ -91,9 +91,12 @@ def statement_of(question: str, option: str) -> Written | Refusal:
         return _checked(yes_no(" ".join(plain(question).split()), option.lower() == "yes"))
     asked = _normal(split_question(question)[1])
     telegraphic = not WHICH_OF.search(asked)
-    if lacks_article(option, words("before_article")):
-        return Refusal("broken_english")
-    return _hopeless(asked, option) or _checked(_shape(asked, read_option(option)), telegraphic)
+    hopeless = _hopeless(asked, option)
+    if hopeless is not None:
+        return hopeless
+    read = read_option(option)
+    bare = lacks_article(option, words("before_article")) or (read.kind == "clause" and "," not in option and begins_bare(option))
+    return Refusal("broken_english") if bare else _checked(_shape(asked, read), telegraphic)
 
 
 def _hopeless(asked: str, option: str) -> Refusal | None:

@@ -85,10 +85,10 @@ def option_kind(option: str) -> OptionKind:
     if not tokens:
         return "adverbial"
     first, second = tokens[0], tokens[1] if len(tokens) > 1 else ""
-    if _list_or_quotation(option, tokens) or (first in PRONOUNS and second not in WITH_PRONOUN and len(tokens) > 2):
-        return "clause"
     if _described_only(first, second) or first in AUXILIARIES:
         return "predicate"
+    if _list_or_quotation(option, tokens) or (first in PRONOUNS and second not in WITH_PRONOUN and len(tokens) > 2):
+        return "clause"
     if first in _no_noun_begins_with() or _imperative_or_noun(first, second):
         return "adverbial"
     if _imperative(first, second):

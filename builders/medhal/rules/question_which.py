@@ -203,7 +203,7 @@ def _listed(asked: _Asked, option: Option) -> Written | Refusal | None:
     if option.kind == "noun" and not described:
         return None
     agreed = _agreed(asked.verbal, False)
-    acts = asked.noun in words("action_head") or "should" in asked.verbal.split()
+    acts = one_of(asked.noun) in words("action_head") or "should" in asked.verbal.split()
     said = listed(option, acts, bool(asked.head))
     if agreed is None or said is None:
         return Refusal("number_unsure" if agreed is None else "option_does_not_fit")

@@ -36,7 +36,11 @@ def contradict(asked: SentenceToBreak, seed: int) -> Written | Refusal:
         return Refusal("asserts_nothing")
     others = asked.text.replace(sentence, " ")
     for edit in asserting:
-        if not _in_name(edit, sentence, asked.context) and not _stated(edit, others) and not _stated(edit, asked.context):
+        if (
+            not _in_name(edit, sentence, asked.context)
+            and not _stated(edit, others)
+            and not _stated(edit, asked.context)
+        ):
             return Written(edit.text, edit.rule)
     return Refusal("stated_elsewhere")
 

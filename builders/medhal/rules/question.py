@@ -95,7 +95,9 @@ def statement_of(question: str, option: str) -> Written | Refusal:
     if hopeless is not None:
         return hopeless
     read = read_option(option)
-    bare = lacks_article(option, words("before_article")) or (read.kind == "clause" and "," not in option and begins_bare(option))
+    bare = lacks_article(option, words("before_article")) or (
+        read.kind == "clause" and "," not in option and begins_bare(option)
+    )
     return Refusal("broken_english") if bare else _checked(_shape(asked, read), telegraphic)
 
 

@@ -20,7 +20,7 @@ def except_of(asked: str, option: Option) -> Written | Refusal:
     """Word a question for the exception: a sentence without its full stop."""
     asked = SHOUTED.sub(lambda found: found[0].lower(), asked)
     shapes = ("true", "list", "last", "verb", "topic")
-    about, listed, last, verb, topic = (pattern(f"except_{name}").match(asked) for name in shapes)
+    about, of_list, last, verb, topic = (pattern(f"except_{name}").match(asked) for name in shapes)
     if about:
         said = listed(option)
         made = Written(f"the following is not true {about['about']}: {said}", "except_list")
@@ -33,8 +33,8 @@ def except_of(asked: str, option: Option) -> Written | Refusal:
     elif verb:
         does = "do" if is_plural(verb["subject"]) else "does"
         said = f"{verb['subject']} {does} not {agree(verb['verb'], plural=True)} {option.inside}"
-    elif listed:
-        said = _not_among(lowered(listed["rest"] or listed["named"]), option)
+    elif of_list:
+        said = _not_among(lowered(of_list["rest"] or of_list["named"]), option)
     elif last:
         said = f"{last['subject']} {last['be']} not {last['rest']} {option.inside}"
     return Written(said, "except") if said else Refusal("asks_for_the_exception")

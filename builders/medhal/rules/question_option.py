@@ -8,13 +8,21 @@ from functools import cache
 from typing import Literal
 
 from builders.medhal.question_tables import has, pattern, words
-from builders.medhal.rules.question_words import AUXILIARIES, articled, counted, finite, is_plural, lowered, third_persons
+from builders.medhal.rules.question_words import (
+    AUXILIARIES,
+    articled,
+    counted,
+    finite,
+    is_plural,
+    lowered,
+    third_persons,
+)
 
 __all__ = ["Option", "OptionKind", "is_uneven", "listed", "option_kind", "read_option"]
 
 OptionKind = Literal["noun", "verb", "predicate", "clause", "adverbial"]
-"""A noun phrase, an imperative, a sentence without its subject, what follows a colon (a sentence, a list), or what only a
-verb takes."""
+"""A noun phrase, an imperative, a sentence without its subject, what follows a colon (a sentence, a list), or what only
+a verb takes."""
 
 PRONOUNS = {"it", "they", "he", "she", "i", "you", "we", "there", "this", "these"}
 WITH_PRONOUN = {"patient's", "medication"}
@@ -93,9 +101,8 @@ def option_kind(option: str) -> OptionKind:
         return "adverbial"
     if _imperative(first, second):
         return "verb"
-    if _begins_with_a_verb(first, second):
-        return "predicate"
-    return "clause" if _holds_a_verb(tokens) else "noun"
+    stated: OptionKind = "clause" if _holds_a_verb(tokens) else "noun"
+    return "predicate" if _begins_with_a_verb(first, second) else stated
 
 
 def listed(option: Option, acts: bool = False, of_one: bool = True) -> str | None:
@@ -112,7 +119,7 @@ def listed(option: Option, acts: bool = False, of_one: bool = True) -> str | Non
         one = first.lower() in AUXILIARIES - {"are", "were", "have", "do"} or first.lower() in third_persons()
         return f"it {first.lower()} {rest}" if one and of_one else None
     if option.kind == "noun":
-        return option.inside
+        return option.inside if option.text[0].islower() else option.text
     return option.text if option.kind == "clause" or (option.kind == "verb" and acts) else None
 
 
@@ -125,7 +132,7 @@ def _list_or_quotation(option: str, tokens: list[str]) -> bool:
 def is_uneven(option: str) -> bool:
     """Tell whether an option joins imperatives by commas alone, or an imperative to a list of what is no imperative.
 
-    >>> [is_uneven(text) for text in ("Give zinc, iron, and obtain titers", "Give zinc, obtain titers", "Give zinc, iron")]
+    >>> [is_uneven(one) for one in ("Give zinc, iron, and obtain it", "Give zinc, obtain titers", "Give zinc, iron")]
     [True, True, False]
     """
     parts = SERIES.split(option)

@@ -84,9 +84,9 @@ def _unfit(asked: str, option: Option) -> Refusal | None:
 
 def _following(asked: str, option: Option) -> Written | Refusal | None:
     """``Barr bodies are found in the following phase of the cell cycle``"""
-    said = listed(option)
-    if said and has("following_stem", asked) and _verbs(asked.lower().split()):
-        return Written(f"{asked}: {said}", "stem_list")
+    said, verbs = listed(option), _verbs(asked.lower().split())
+    if said and verbs and has("following_stem", asked):
+        return Written(f"{_opened(asked.split(), verbs)}: {said}", "stem_list")
     return None
 
 
@@ -197,7 +197,9 @@ def _subject(name: str) -> str:
     first = name.split(maxsplit=1)[0].lower()
     head = _head(name)[-1]
     bare = first in words("determiner", "quantifier") or first.endswith("'s") or is_plural(" ".join(_head(name)))
-    known = head in words("counted_noun", "kind_noun", "content_noun", "shared_noun", "one_of_many", "stem_noun")
+    known = head in words(
+        "part", "counted_noun", "kind_noun", "content_noun", "shared_noun", "one_of_many", "stem_noun"
+    )
     return name if bare or not (known or pattern("named_stem").match(name)) else f"the {lowered(name)}"
 
 

@@ -1,8 +1,8 @@
 """Summaries as pairs of claims: one sentence is made to contradict what it said (MedHal, section 3.5).
 
 A pair states one sentence of a summary, as it is and changed (the paper's factual statements are "genuine summaries or
-sentences extracted from them"): it must make sense alone and has lost nothing on its way. Of the sentences of a summary
-those go first that show no sign of a slip: whole abstracts of the open sets have one in three of four; and plain sentences before others.
+sentences extracted from them"): it must make sense alone, has lost nothing on its way and has no slip, as whole
+abstracts have in three of four. Plain sentences go before others.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def summary_pairs(
 ) -> Iterator[Pair]:
     """Change sentences of summaries and yield the pairs, in the order of the items.
 
-    The sentence is chosen by stable hash among those of ``min_sentence_chars`` and more that show the fewest signs of
-    a slip; where the writer refuses one the next is tried. Refused sentences are counted as ``sentence_REASON``,
-    summaries without a pair as ``no_sentence_long_enough`` or ``no_contradiction``.
+    The sentence is the plainest of ``min_sentence_chars`` and more, by stable hash among equals; where the writer
+    refuses one the next is tried. Refused sentences are counted as ``sentence_REASON``, summaries without a pair as
+    ``no_sentence_long_enough`` or ``no_contradiction``.
     """
     stream = iter(items)
     turns = (False, True) if writer.name == "rules" else (True,)
@@ -91,7 +91,9 @@ def _work(item: SummaryItem, settings: MedhalSettings, turns: tuple[bool, ...], 
             tally.drop(source, "sentence_of_many_parts")
         elif len(sentence.text) >= settings.min_sentence_chars and item.summary.count(sentence.text) == 1:
             left.append(sentence)
-    left.sort(key=lambda one: (len(JOINT.findall(one.text)), stable_hash(settings.seed, "sentence", *_name(item), one.begin)))
+    left.sort(
+        key=lambda one: (len(JOINT.findall(one.text)), stable_hash(settings.seed, "sentence", *_name(item), one.begin))
+    )
     return _Work(item, bool(left), [(sentence, denials) for denials in turns for sentence in left])
 
 

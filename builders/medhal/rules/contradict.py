@@ -51,10 +51,12 @@ def _in_name(edit: SentenceEdit, sentence: str, context: str) -> bool:
     A text says a name again and again and never says the same noun with the opposite.
     """
     behind = NEXT_WORD.match(sentence, edit.begin + len(edit.before))
-    if not edit.before.isalpha() or behind is None:
+    if behind is None or not edit.after:
         return False
-    lowered, noun = context.lower(), behind[1].lower()
-    return lowered.count(f"{edit.before.lower()} {noun}") >= NAMED and f"{edit.after.lower()} {noun}" not in lowered
+    # An article may be replaced with its word.
+    before, after = (f"{words.lower().split()[-1]} {behind[1].lower()}" for words in (edit.before, edit.after))
+    lowered = context.lower()
+    return lowered.count(before) >= NAMED and after not in lowered
 
 
 def _stated(edit: SentenceEdit, text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from builders.medhal.question_tables import pattern, words
 from builders.texts.edits.model import article_of
@@ -220,6 +220,8 @@ def begins_bare(text: str, document: str = "") -> bool:
 
     >>> begins_bare("Third trimester ultrasound predicts labor."), begins_bare("The trial of zinc failed.")
     (True, False)
+    >>> begins_bare("Liver plays a role."), begins_bare("Liver disease plays a role.")
+    (True, False)
     >>> begins_bare("Halo of zinc is seen.", "Two halos, and other halos."), begins_bare("Halo of zinc is seen.")
     (True, False)
     """
@@ -228,12 +230,18 @@ def begins_bare(text: str, document: str = "") -> bool:
         return True
     if low[0][0].isdigit() or low[0].endswith("ing") or low[0] in words("determiner", "quantifier", "preposition"):
         return False
-    end = next((at for at, word in enumerate(low) if at and _closes(word)), 0)
+    ends = (at for at, (word, after) in enumerate(pairwise([*low, ""])) if _closes(word) or _takes(word, after))
+    end = next((at for at in ends if at), 0)
     owned = any(word.endswith(("'s", "s'")) or word in words("determiner") for word in low[:end])
     if end == 0 or low[end] == "and" or owned:
         return False
     noun = low[end - 1]
     return noun in words("counted_noun", "part") or len(re.findall(rf"\b{re.escape(noun)}s\b", document)) > 1
+
+
+def _takes(word: str, after: str) -> bool:
+    """Tell whether a word that may be a noun is a verb: an article follows it."""
+    return after in {"a", "an", "the"} and word in third_persons()
 
 
 @cache

@@ -98,13 +98,10 @@ def _work(item: SummaryItem, settings: MedhalSettings, turns: tuple[bool, ...], 
 
 
 def _is_broken(sentence: str, document: str) -> bool:
+    if is_damaged(sentence) or lacks_article(sentence, WITH_ARTICLE) or unknown_words(sentence, document) > 0:
+        return True
     opened = OPENING.match(sentence)
-    bare = (
-        begins_bare(sentence, document)
-        or (opened is not None and begins_bare(sentence[opened.end() :], document))
-        or lacks_article(sentence, WITH_ARTICLE)
-    )
-    return is_damaged(sentence) or bare or unknown_words(sentence, document) > 0
+    return begins_bare(sentence, document) or (opened is not None and begins_bare(sentence[opened.end() :], document))
 
 
 def _name(item: SummaryItem) -> tuple[str, str]:

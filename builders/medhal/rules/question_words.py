@@ -40,6 +40,7 @@ COORDINATED = re.compile(r"[^,]+,(?: [^,]+,)* and \w")
 FIRST_WORD = re.compile(r"[A-Za-z][\w'-]*")
 TOKEN = re.compile(r"[\w'-]+|[^\w\s]")
 DESCRIBED = ("al", "ar", "ary", "ory", "oid", "ous", "ic", "ive", "ed")
+BARE_BEHIND = frozenset({"at", "by", "following", "from", "in", "of", "on", "to", "under", "upon"})
 BETWEEN = re.compile(r" \([^()]+\)(?= \w)")
 RELATIVE = re.compile(r" (?:who|which|that|whose) ")
 ATTRIBUTE = re.compile(r"(?<=\w) (?:\w+ed (?:by|from|in|on|to|with)|\w+ing (?:an?|the|on|from|in|to|with)) ")
@@ -175,15 +176,18 @@ def counted(phrase: str) -> str:
 
     >>> counted("receptor antagonist"), counted("CT scan of the chest"), counted("ACE inhibitor"), counted("two scans")
     ('a receptor antagonist', 'a CT scan of the chest', 'an ACE inhibitor', 'two scans')
-    >>> counted("diastolic murmur best heard at the apex"), counted("urease-producing organism")
-    ('a diastolic murmur best heard at the apex', 'a urease-producing organism')
+    >>> counted("diastolic murmur best heard at the apex"), counted("chest radiograph anterior-posterior and lateral")
+    ('a diastolic murmur best heard at the apex', 'a chest radiograph anterior-posterior and lateral')
     """
     first, *others = head_of(ATTRIBUTE.split(BETWEEN.sub("", phrase))[0]) or [""]
     head = [first, *takewhile(lambda word: word not in words("participle", "adverb"), others)]
+    placed_behind = {"and", *filter(pattern("place").fullmatch, head)} - words("counted_noun")
+    while len(head) > 1 and head[-1] in placed_behind:
+        head.pop()
     if first in words("always_the") and phrase.lower().startswith(f"{first} of "):
         return f"the {phrase}"
     opened = first in words("determiner", "quantifier") or first.isdigit() or SUPERLATIVE.fullmatch(first)
-    bare = head[-1] in words("counted_noun") and not (opened or _is_gerund(first) or is_plural(phrase))
+    bare = head[-1] in words("counted_noun") and not (opened or _is_gerund(first) or is_plural(" ".join(head)))
     return f"{article_of(phrase)} {phrase}" if bare else phrase
 
 
@@ -202,15 +206,11 @@ def lacks_article(text: str, prepositions: frozenset[str]) -> bool:
     (True, False)
     """
     low = TOKEN.findall(text.lower())
+    behind = {word: prepositions - (BARE_BEHIND if word in words("bare_noun") else set()) for word in set(low)}
     return any(
-        word in _never_bare() and _is_head(low, at) and _behind_preposition(low[:at], prepositions)
+        word in words("counted_noun") and _is_head(low, at) and _behind_preposition(low[:at], behind[word])
         for at, word in enumerate(low)
     )
-
-
-@cache
-def _never_bare() -> frozenset[str]:
-    return words("counted_noun") - words("bare_noun")
 
 
 def begins_bare(text: str, document: str = "") -> bool:

@@ -206,10 +206,11 @@ def lacks_article(text: str, prepositions: frozenset[str]) -> bool:
     (True, False)
     """
     low = TOKEN.findall(text.lower())
-    behind = {word: prepositions - (BARE_BEHIND if word in words("bare_noun") else set()) for word in set(low)}
+    counted_nouns, bare_nouns = words("counted_noun"), words("bare_noun")
+    heads = ((at, word) for at, word in enumerate(low) if word in counted_nouns and _is_head(low, at))
     return any(
-        word in words("counted_noun") and _is_head(low, at) and _behind_preposition(low[:at], behind[word])
-        for at, word in enumerate(low)
+        _behind_preposition(low[:at], prepositions - BARE_BEHIND if word in bare_nouns else prepositions)
+        for at, word in heads
     )
 
 

@@ -83,12 +83,12 @@ def _work(item: SummaryItem, settings: MedhalSettings, turns: tuple[bool, ...], 
     """Return a summary with the sentences that may be changed and whether by a denial; equal ones are left out."""
     source, left = item.origin.source, []
     for sentence in sentences_of(item.summary):
-        if _is_broken(sentence.text, item.text):
-            tally.drop(source, "sentence_broken_english")
-        elif cue("anaphor").match(sentence.text) or POINTS_BACK.search(sentence.text):
+        if cue("anaphor").match(sentence.text) or POINTS_BACK.search(sentence.text):
             tally.drop(source, "sentence_does_not_stand_alone")
         elif len(JOINT.findall(sentence.text)) > MOST_JOINTS:
             tally.drop(source, "sentence_of_many_parts")
+        elif _is_broken(sentence.text, item.text):
+            tally.drop(source, "sentence_broken_english")
         elif len(sentence.text) >= settings.min_sentence_chars and item.summary.count(sentence.text) == 1:
             left.append(sentence)
     left.sort(

@@ -30,7 +30,7 @@ from functools import cache, lru_cache
 
 from builders.medhal.question_tables import has, pattern, words
 from builders.medhal.rules.question_except import except_of
-from builders.medhal.rules.question_option import Option, read_option
+from builders.medhal.rules.question_option import Option, is_uneven, read_option
 from builders.medhal.rules.question_place import in_place
 from builders.medhal.rules.question_stem import stem_of
 from builders.medhal.rules.question_which import which_of
@@ -38,7 +38,7 @@ from builders.medhal.rules.question_words import begins_bare, lacks_article, low
 from builders.medhal.rules.question_yes_no import yes_no
 from builders.medhal.sources.question_files import combined, plain
 from builders.medhal.writers import Written
-from builders.texts.english import is_broken, stray_capitals
+from builders.texts.english import is_damaged, stray_capitals
 from builders.texts.origin import Refusal
 
 __all__ = ["split_question", "statement_of"]
@@ -88,16 +88,21 @@ def statement_of(question: str, option: str) -> Written | Refusal:
     """
     option = " ".join(plain(option).split()).rstrip(" .;,")
     if option.lower() in {"yes", "no"}:
-        made = yes_no(" ".join(plain(question).split()), option.lower() == "yes")
-        bare = isinstance(made, Written) and begins_bare(made.text)
-        return Refusal("broken_english") if bare else _checked(made)
+        return _checked(yes_no(" ".join(plain(question).split()), option.lower() == "yes"))
     asked = _normal(split_question(question)[1])
     telegraphic = not WHICH_OF.search(asked)
-    return _hopeless(asked, option) or _checked(_shape(asked, read_option(option)), telegraphic)
+    hopeless = _hopeless(asked, option)
+    if hopeless is not None:
+        return hopeless
+    read = read_option(option)
+    bare = lacks_article(option, words("before_article")) or (
+        read.kind == "clause" and "," not in option and begins_bare(option)
+    )
+    return Refusal("broken_english") if bare else _checked(_shape(asked, read), telegraphic)
 
 
 def _hopeless(asked: str, option: str) -> Refusal | None:
-    if not option or len(option) > LONGEST_OPTION or "?" in option:
+    if not option or len(option) > LONGEST_OPTION or "?" in option or is_uneven(option):
         return Refusal("option_is_no_phrase")
     if combined(option):
         return Refusal("option_names_options")
@@ -157,5 +162,4 @@ def _checked(made: Written | Refusal, telegraphic: bool = False) -> Written | Re
         return Refusal("still_asks")
     stray = stray_capitals(text) - words("name", "genus")
     bare = lacks_article(text, _openers(telegraphic)) or (telegraphic and begins_bare(text))
-    broken = stray or bare or is_broken(text) or has("slip", text)
-    return Refusal("broken_english") if broken else Written(text, made.rule)
+    return Refusal("broken_english") if stray or bare or is_damaged(text) else Written(text, made.rule)

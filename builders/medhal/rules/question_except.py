@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from builders.medhal.question_tables import pattern, words
-from builders.medhal.rules.question_option import Option
+from builders.medhal.rules.question_option import Option, listed
 from builders.medhal.rules.question_stem import SHOUTED, is_participle
 from builders.medhal.rules.question_words import agree, head_of, is_plural, lowered
 from builders.medhal.writers import Written
@@ -20,9 +20,11 @@ def except_of(asked: str, option: Option) -> Written | Refusal:
     """Word a question for the exception: a sentence without its full stop."""
     asked = SHOUTED.sub(lambda found: found[0].lower(), asked)
     shapes = ("true", "list", "last", "verb", "topic")
-    about, listed, last, verb, topic = (pattern(f"except_{name}").match(asked) for name in shapes)
+    about, of_list, last, verb, topic = (pattern(f"except_{name}").match(asked) for name in shapes)
     if about:
-        return Written(f"the following is not true {about['about']}: {option.text}", "except_list")
+        said = listed(option)
+        made = Written(f"the following is not true {about['about']}: {said}", "except_list")
+        return made if said else Refusal("option_does_not_fit")
     if option.kind != "noun" or re.search(r"\b(?:not|false|incorrect|true|correct)\b", asked, re.IGNORECASE):
         return Refusal("asks_for_the_exception")
     said = None
@@ -31,8 +33,8 @@ def except_of(asked: str, option: Option) -> Written | Refusal:
     elif verb:
         does = "do" if is_plural(verb["subject"]) else "does"
         said = f"{verb['subject']} {does} not {agree(verb['verb'], plural=True)} {option.inside}"
-    elif listed:
-        said = _not_among(lowered(listed["rest"] or listed["named"]), option)
+    elif of_list:
+        said = _not_among(lowered(of_list["rest"] or of_list["named"]), option)
     elif last:
         said = f"{last['subject']} {last['be']} not {last['rest']} {option.inside}"
     return Written(said, "except") if said else Refusal("asks_for_the_exception")

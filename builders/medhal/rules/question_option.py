@@ -8,14 +8,24 @@ from functools import cache
 from typing import Literal
 
 from builders.medhal.question_tables import has, pattern, words
-from builders.medhal.rules.question_words import articled, counted, finite, is_plural, lowered, third_persons
+from builders.medhal.rules.question_words import (
+    AUXILIARIES,
+    articled,
+    counted,
+    finite,
+    is_plural,
+    lowered,
+    third_persons,
+)
 
-__all__ = ["Option", "OptionKind", "option_kind", "read_option"]
+__all__ = ["Option", "OptionKind", "is_uneven", "listed", "option_kind", "read_option"]
 
-OptionKind = Literal["noun", "verb", "clause", "adverbial"]
-"""A noun phrase, an imperative, what follows a colon (a sentence, a predicate, a list), or what only a verb takes."""
+OptionKind = Literal["noun", "verb", "predicate", "clause", "adverbial"]
+"""A noun phrase, an imperative, a sentence without its subject, what follows a colon (a sentence, a list), or what only
+a verb takes."""
 
 PRONOUNS = {"it", "they", "he", "she", "i", "you", "we", "there", "this", "these"}
+WITH_PRONOUN = {"patient's", "medication"}
 MAYBE_NOUNS = {"match", "live", "fit", "stay", "hold", "mean", "aid", "release", "spare", "stop"}
 NO_PHRASE = {"due", "caused", "to", "not", "never", "only"}
 GERUNDS = {"using", "following", "including", "regarding", "concerning", "post", "per"}
@@ -23,6 +33,7 @@ ADVERBS = {"currently", "commonly", "usually", "typically", "mainly", "always", 
 UNSURE = {"change", "increase", "decrease", "order", "transfer", "drain", "control", "close"}
 WITH_ARTICLE = {"test", "place", "order", "screen"}
 LACKING = ("al", "ar", "ous", "ic", "main", "ary", "dominant", "recessive")
+SERIES = re.compile(r", (?:and |then |or )?")
 TOKEN = re.compile(r"[\w'-]+|[^\w\s]")
 
 
@@ -76,19 +87,40 @@ def option_kind(option: str) -> OptionKind:
     """Tell what an option is.
 
     >>> [option_kind(text) for text in ("Administer epinephrine", "It binds iron", "Inhibits lipase", "By hydrolysis")]
-    ['verb', 'clause', 'clause', 'adverbial']
+    ['verb', 'clause', 'predicate', 'adverbial']
     """
     tokens = TOKEN.findall(option.lower())
     if not tokens:
         return "adverbial"
     first, second = tokens[0], tokens[1] if len(tokens) > 1 else ""
-    if _list_or_quotation(option, tokens) or _begins_a_clause(first, second, len(tokens)):
+    if _described_only(first, second) or first in AUXILIARIES:
+        return "predicate"
+    if _list_or_quotation(option, tokens) or (first in PRONOUNS and second not in WITH_PRONOUN and len(tokens) > 2):
         return "clause"
     if first in _no_noun_begins_with() or _imperative_or_noun(first, second):
         return "adverbial"
     if _imperative(first, second):
         return "verb"
-    return "clause" if _begins_with_a_verb(first, second) or _holds_a_verb(tokens) else "noun"
+    stated: OptionKind = "clause" if _holds_a_verb(tokens) else "noun"
+    return "predicate" if _begins_with_a_verb(first, second) else stated
+
+
+def listed(option: Option, acts: bool = False, of_one: bool = True) -> str | None:
+    """Return an option as it stands behind a colon; None for what is neither named nor said there.
+
+    A sentence without its subject gets "it" where one thing was named, as its verb says. An imperative is only what is
+    to be done.
+
+    >>> [listed(read_option(text)) for text in ("Binds iron", "Dry cough", "Bind iron", "Seen in men")]
+    ['it binds iron', 'dry cough', None, None]
+    """
+    first, _, rest = option.text.partition(" ")
+    if option.kind == "predicate":
+        one = first.lower() in AUXILIARIES - {"are", "were", "have", "do"} or first.lower() in third_persons()
+        return f"it {first.lower()} {rest}" if one and of_one else None
+    if option.kind == "noun":
+        return option.inside if option.text[0].islower() else option.text
+    return option.text if option.kind == "clause" or (option.kind == "verb" and acts) else None
 
 
 def _list_or_quotation(option: str, tokens: list[str]) -> bool:
@@ -97,12 +129,21 @@ def _list_or_quotation(option: str, tokens: list[str]) -> bool:
     return ", " in option and not {"and", "or"} & set(tokens)
 
 
-def _begins_a_clause(first: str, second: str, length: int) -> bool:
-    if second in words("preposition") and (
-        first in _described() or first.endswith(("able", "ible", "ised", "ized", "ured"))
-    ):
-        return True
-    return first in ADVERBS or (first in PRONOUNS and second not in {"patient's", "medication"} and length > 2)
+def is_uneven(option: str) -> bool:
+    """Tell whether an option joins imperatives by commas alone, or an imperative to a list of what is no imperative.
+
+    >>> [is_uneven(one) for one in ("Give zinc, iron, and obtain it", "Give zinc, obtain titers", "Give zinc, iron")]
+    [True, True, False]
+    """
+    parts = SERIES.split(option)
+    acts = [part.split()[0].lower() in words("action_verb") for part in parts if part.split()]
+    return len(acts) > 1 and acts[0] and acts[-1] and not (all(acts) and re.search(r", (?:and|then|or) ", option))
+
+
+def _described_only(first: str, second: str) -> bool:
+    """Tell whether an option says how something is or what happens to it: no noun follows its first word."""
+    described = first in _described() or first.endswith(("able", "ible", "ised", "ized", "ured"))
+    return first in ADVERBS or (described and second in words("preposition"))
 
 
 @cache

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from builders.medhal.question_tables import words
-from builders.medhal.rules.question_option import Option
+from builders.medhal.rules.question_option import Option, listed
 from builders.medhal.rules.question_which import inverted, one_kind
 from builders.medhal.rules.question_words import AUXILIARIES, finite, head_of
 from builders.medhal.writers import Written
@@ -79,7 +79,8 @@ def _filled(asked: _Asked, option: Option) -> Written | Refusal:
     named = last not in words("content_noun", "kind_noun") and not (head and option.lacks_noun)
     if option.kind == "noun" and named:
         return Written(f"{asked.left} {option.inside} {asked.rest}", "in_place")
-    if option.kind in {"noun", "clause"} and not asked.clause:
+    said = listed(option, of_one=bool(head))
+    if said is not None and not asked.clause:
         what = one_kind(head, asked.noun[len(head) :])
-        return Written(f"{asked.left} the following {what} {asked.rest}: {option.text}", "in_place_list")
+        return Written(f"{asked.left} the following {what} {asked.rest}: {said}", "in_place_list")
     return Refusal("option_does_not_fit")

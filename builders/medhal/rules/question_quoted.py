@@ -13,7 +13,7 @@ from builders.medhal.question_tables import has, pattern, words
 from builders.medhal.rules.question_words import AUXILIARIES
 from builders.medhal.sources.question_files import combined, plain
 from builders.medhal.writers import Written
-from builders.texts.english import is_broken
+from builders.texts.english import is_broken, is_damaged
 from builders.texts.origin import Refusal
 
 __all__ = ["quoted"]
@@ -38,7 +38,7 @@ def quoted(question: str, option: str) -> Written | Refusal:
         return Refusal("option_is_no_phrase")
     if has("two_questions", asked.rstrip("? ")) or is_broken(asked):
         return Refusal("unknown_shape")
-    if has("slip", option):
+    if is_damaged(f"{option}."):
         return Refusal("broken_english")
     if asked.endswith("?") or asked.split()[-1].lower() not in words("preposition", "takes_object") | AUXILIARIES:
         return Written(f'The right answer to "{asked}" is "{option}".', "quoted")

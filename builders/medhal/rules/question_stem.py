@@ -17,7 +17,7 @@ import re
 from itertools import takewhile
 
 from builders.medhal.question_tables import has, pattern, words
-from builders.medhal.rules.question_option import Option
+from builders.medhal.rules.question_option import Option, listed
 from builders.medhal.rules.question_words import agree, finite, head_of, is_plural, lowered, third_persons
 from builders.medhal.writers import Written
 from builders.texts.edits.model import article_of
@@ -58,8 +58,10 @@ def _true(asked: str, option: Option) -> Written | Refusal | None:
     """``True about BCG:``, ``BCG: false statement is``"""
     for shape, says in (("true_stem", "true"), ("untrue_stem", "not true")):
         found = pattern(shape).match(asked)
+        said = listed(option)
         if found:
-            return Written(f"the following is {says} {found['about']}: {option.text}", "statement")
+            made = Written(f"the following is {says} {found['about']}: {said}", "statement")
+            return made if said else Refusal("option_does_not_fit")
     if has("false", asked) or re.search(r"\btrue\b", asked, re.IGNORECASE):
         return Refusal("asks_for_the_false")
     return None
@@ -82,8 +84,9 @@ def _unfit(asked: str, option: Option) -> Refusal | None:
 
 def _following(asked: str, option: Option) -> Written | Refusal | None:
     """``Barr bodies are found in the following phase of the cell cycle``"""
-    if has("following_stem", asked) and _verbs(asked.lower().split()):
-        return Written(f"{asked}: {option.text}", "stem_list")
+    said, verbs = listed(option), _verbs(asked.lower().split())
+    if said and verbs and has("following_stem", asked):
+        return Written(f"{_opened(asked.split(), verbs)}: {said}", "stem_list")
     return None
 
 
@@ -194,7 +197,9 @@ def _subject(name: str) -> str:
     first = name.split(maxsplit=1)[0].lower()
     head = _head(name)[-1]
     bare = first in words("determiner", "quantifier") or first.endswith("'s") or is_plural(" ".join(_head(name)))
-    known = head in words("counted_noun", "kind_noun", "content_noun", "shared_noun", "one_of_many", "stem_noun")
+    known = head in words(
+        "part", "counted_noun", "kind_noun", "content_noun", "shared_noun", "one_of_many", "stem_noun"
+    )
     return name if bare or not (known or pattern("named_stem").match(name)) else f"the {lowered(name)}"
 
 
@@ -216,12 +221,15 @@ def _named(asked: str, option: Option) -> Written | Refusal | None:
         article = article_of(name)
     if option.kind == "noun":
         return Written(f"{article} {name} is {option.inside}", "named_stem")
-    return Written(f"{article} {name} is as follows: {option.text}", "named_stem_list")
+    said = listed(option)
+    return Written(f"{article} {name} is as follows: {said}", "named_stem_list") if said else None
 
 
 def _among(name: str, option: Option) -> Written | Refusal:
     if option.kind != "noun":
-        return Written(f"the {name} are as follows: {option.text}", "named_stem_list")
+        said = listed(option, of_one=False)
+        made = Written(f"the {name} are as follows: {said}", "named_stem_list")
+        return made if said else Refusal("option_does_not_fit")
     if option.plural:
         return Written(f"the {name} are {option.inside}", "named_stem")
     return Written(f"{option.inside} is among the {name}", "stem_among")

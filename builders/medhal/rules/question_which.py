@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from builders.medhal.question_tables import has, pattern, words
-from builders.medhal.rules.question_option import Option
+from builders.medhal.rules.question_option import Option, listed
 from builders.medhal.rules.question_words import AUXILIARIES, agree, finite, head_of, one_of
 from builders.medhal.writers import Written
 from builders.texts.origin import Refusal
@@ -163,8 +163,9 @@ def _copula(asked: _Asked, option: Option) -> Written | Refusal | None:
         return Written(f"{rest} {be} {option.inside}", "copula")
     if option.kind == "verb" and set(head_of(rest)) & words("action_head"):
         return Written(f"{rest} {be} to {option.inside}", "copula_to")
-    if option.kind == "clause" and be in {"is", "are", "was", "were"}:
-        return Written(f"{rest} {be} as follows: {option.text}", "copula_list")
+    said = None if option.kind == "noun" else listed(option)
+    if said is not None and be in {"is", "are", "was", "were"}:
+        return Written(f"{rest} {be} as follows: {said}", "copula_list")
     return Refusal("option_does_not_fit")
 
 
@@ -176,8 +177,12 @@ def _true(asked: _Asked, option: Option) -> Written | Refusal | None:
         return Refusal("asks_for_the_false")
     if asked.behind and asked.behind[0].lower() not in ABOUT:
         return Refusal("noun_phrase_unsure")
+    # An answer to "which statements" is a sentence, also where its verb is not known.
+    said = None if option.kind == "noun" and asked.noun not in words("statement_noun") else listed(option)
+    if said is None:
+        return Refusal("option_does_not_fit")
     verbal = re.sub(r"^are\b", "is", asked.verbal)
-    return Written(f"the following {verbal} {' '.join(asked.behind)}: {option.text}", "statement")
+    return Written(f"the following {verbal} {' '.join(asked.behind)}: {said}", "statement")
 
 
 def _unfit(asked: _Asked, option: Option) -> Refusal | None:
@@ -198,9 +203,11 @@ def _listed(asked: _Asked, option: Option) -> Written | Refusal | None:
     if option.kind == "noun" and not described:
         return None
     agreed = _agreed(asked.verbal, False)
-    if agreed is None:
-        return Refusal("number_unsure")
-    return Written(f"the following {one_kind(asked.head, asked.behind)} {agreed}: {option.text}", "subject_list")
+    acts = one_of(asked.noun) in words("action_head") or "should" in asked.verbal.split()
+    said = listed(option, acts, bool(asked.head))
+    if agreed is None or said is None:
+        return Refusal("number_unsure" if agreed is None else "option_does_not_fit")
+    return Written(f"the following {one_kind(asked.head, asked.behind)} {agreed}: {said}", "subject_list")
 
 
 def _subject(asked: _Asked, option: Option) -> Written | Refusal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from builders.medhal.question_tables import pattern, words
 from builders.texts.edits.model import article_of
@@ -40,8 +40,11 @@ COORDINATED = re.compile(r"[^,]+,(?: [^,]+,)* and \w")
 FIRST_WORD = re.compile(r"[A-Za-z][\w'-]*")
 TOKEN = re.compile(r"[\w'-]+|[^\w\s]")
 DESCRIBED = ("al", "ar", "ary", "ory", "oid", "ous", "ic", "ive", "ed")
+BARE_BEHIND = frozenset({"at", "by", "following", "from", "in", "of", "on", "to", "under", "upon"})
 BETWEEN = re.compile(r" \([^()]+\)(?= \w)")
 RELATIVE = re.compile(r" (?:who|which|that|whose) ")
+ATTRIBUTE = re.compile(r"(?<=\w) (?:\w+ed (?:by|from|in|on|to|with)|\w+ing (?:an?|the|on|from|in|to|with)) ")
+SUPERLATIVE = re.compile(r"best|\w{3,}est")
 TWO_NAMES = re.compile(r"[A-Za-z][a-z'-]+ [A-Z][a-z]+\b")
 
 
@@ -173,20 +176,26 @@ def counted(phrase: str) -> str:
 
     >>> counted("receptor antagonist"), counted("CT scan of the chest"), counted("ACE inhibitor"), counted("two scans")
     ('a receptor antagonist', 'a CT scan of the chest', 'an ACE inhibitor', 'two scans')
-    >>> counted("diastolic murmur best heard at the apex"), counted("urease-producing organism")
-    ('a diastolic murmur best heard at the apex', 'a urease-producing organism')
+    >>> counted("diastolic murmur best heard at the apex"), counted("chest radiograph anterior-posterior and lateral")
+    ('a diastolic murmur best heard at the apex', 'a chest radiograph anterior-posterior and lateral')
     """
-    first, *others = head_of(BETWEEN.sub("", phrase)) or [""]
+    first, *others = head_of(ATTRIBUTE.split(BETWEEN.sub("", phrase))[0]) or [""]
     head = [first, *takewhile(lambda word: word not in words("participle", "adverb"), others)]
+    placed_behind = {"and", *filter(pattern("place").fullmatch, head)} - words("counted_noun")
+    while len(head) > 1 and head[-1] in placed_behind:
+        head.pop()
     if first in words("always_the") and phrase.lower().startswith(f"{first} of "):
         return f"the {phrase}"
-    gerund = first.endswith("ing") and "-" not in first
-    opened = first in words("determiner", "quantifier") or first.isdigit() or first.endswith("est") or gerund
-    return (
-        f"{article_of(phrase)} {phrase}"
-        if head[-1] in words("counted_noun") and not (opened or is_plural(phrase))
-        else phrase
-    )
+    opened = first in words("determiner", "quantifier") or first.isdigit() or SUPERLATIVE.fullmatch(first)
+    bare = head[-1] in words("counted_noun") and not (opened or _is_gerund(first) or is_plural(" ".join(head)))
+    return f"{article_of(phrase)} {phrase}" if bare else phrase
+
+
+def _is_gerund(word: str) -> bool:
+    """Tell whether a word is what is done ("measuring"), no attribute ("bulging")."""
+    stem = word.removesuffix("ing")
+    known = words("action_verb", "verb", "takes_object")
+    return stem != word and bool({stem, f"{stem}e", stem[:-1]} & known)
 
 
 def lacks_article(text: str, prepositions: frozenset[str]) -> bool:
@@ -197,29 +206,43 @@ def lacks_article(text: str, prepositions: frozenset[str]) -> bool:
     (True, False)
     """
     low = TOKEN.findall(text.lower())
+    counted_nouns, bare_nouns = words("counted_noun"), words("bare_noun")
+    heads = ((at, word) for at, word in enumerate(low) if word in counted_nouns and _is_head(low, at))
     return any(
-        word in _never_bare() and _is_head(low, at) and _behind_preposition(low[:at], prepositions)
-        for at, word in enumerate(low)
+        _behind_preposition(low[:at], prepositions - BARE_BEHIND if word in bare_nouns else prepositions)
+        for at, word in heads
     )
 
 
-@cache
-def _never_bare() -> frozenset[str]:
-    return words("counted_noun") - words("bare_noun")
-
-
-def begins_bare(text: str) -> bool:
+def begins_bare(text: str, document: str = "") -> bool:
     """Tell whether a sentence begins with one thing that is counted, without an article or the like.
+
+    What its document says twice in the plural is counted, too.
 
     >>> begins_bare("Third trimester ultrasound predicts labor."), begins_bare("The trial of zinc failed.")
     (True, False)
+    >>> begins_bare("Liver plays a role."), begins_bare("Liver disease plays a role.")
+    (True, False)
+    >>> begins_bare("Halo of zinc is seen.", "Two halos and other halos fade."), begins_bare("Halo of zinc is seen.")
+    (True, False)
     """
-    low = TOKEN.findall(text.lower())
+    low = TOKEN.findall(BETWEEN.sub("", text.lower()))
+    if low[0] in words("always_the") and low[1:2] == ["of"]:
+        return True
     if low[0][0].isdigit() or low[0].endswith("ing") or low[0] in words("determiner", "quantifier", "preposition"):
         return False
-    end = next((at for at, word in enumerate(low) if at and _closes(word)), 0)
+    ends = (at for at, (word, after) in enumerate(pairwise([*low, ""])) if _closes(word) or _takes(word, after))
+    end = next((at for at in ends if at), 0)
     owned = any(word.endswith(("'s", "s'")) or word in words("determiner") for word in low[:end])
-    return end > 0 and low[end] != "and" and not owned and low[end - 1] in words("counted_noun")
+    if end == 0 or low[end] == "and" or owned:
+        return False
+    noun = low[end - 1]
+    return noun in words("counted_noun", "part") or document.count(f" {noun}s ") > 1
+
+
+def _takes(word: str, after: str) -> bool:
+    """Tell whether a word that may be a noun is a verb: an article follows it."""
+    return after in {"a", "an", "the"} and word in third_persons()
 
 
 @cache
@@ -283,10 +306,15 @@ def sentence(text: str) -> str:
 
 
 def head_of(phrase: str) -> list[str]:
-    """Return the words of a noun phrase up to its head: before a preposition, a clause or a comma."""
+    """Return the words of a noun phrase up to its head: before a preposition, a clause or a comma.
+
+    >>> head_of("Gram-positive cocci in pairs"), head_of("genes encoding a toxin")
+    (['gram-positive', 'cocci'], ['genes'])
+    """
     found: list[str] = []
     for word in HEAD_END.split(phrase)[0].lower().split():
-        if found and word in words("preposition", "relative"):
+        attribute = word.endswith("ing") and found and _plural_noun(found[-1])
+        if found and (attribute or word in words("preposition", "relative")):
             break
         found.append(word)
     return found

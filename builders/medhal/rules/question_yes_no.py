@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from builders.medhal.question_tables import has, pattern, words
-from builders.medhal.rules.question_words import BE, head_of, is_plural, third_person
+from builders.medhal.rules.question_words import BE, counted, head_of, is_plural, third_person
 from builders.medhal.writers import Written
 from builders.texts.edits.model import article_of
 from builders.texts.origin import Refusal
@@ -86,6 +86,8 @@ def _asked(tokens: list[str], yes: bool, known: int = 0) -> Written | Refusal:
     subject, verbal = " ".join(rest[:cut]).rstrip(","), rest[cut:]
     if auxiliary in BE and "and" in head_of(subject):
         return Refusal("number_unsure")
+    if counted(subject) != subject:
+        return Refusal("broken_english")
     text = _affirmed(subject, auxiliary, verbal) if yes else _negated(subject, auxiliary, verbal)
     return Written(text, RULES[auxiliary])
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from heapq import nsmallest
 
 from builders.medhal.items import QaItem
+from builders.medhal.question_tables import words
 from ground.stable import stable_hash, stable_unit
 
 __all__ = ["Odds"]
@@ -33,7 +34,7 @@ class Odds:
     """How many right and how many wrong options each word stands in, and the power; the order of items changes nothing.
 
     Attributes:
-        spelt: long words that two questions or more write.
+        spelt: long words that two questions or more write, or an explanation, and genera.
 
     Args:
         items: all questions, read once.
@@ -55,7 +56,8 @@ class Odds:
             power = self.power + 0.5**halving
             pairs = [(item.options[item.answer], item.options[_sorted(turn, power)[0]]) for item, turn in turns]
             self.power = power if _told(pairs) > 0 else self.power
-        self.spelt = frozenset(word for word, n in self._written.items() if n > 1)
+        genera = {word.lower() for word in words("genus")}
+        self.spelt = frozenset(word for word, n in self._written.items() if n > 1) | genera
 
     def _counted(self, items: Iterable[QaItem]) -> Iterator[QaItem]:
         for item in items:
@@ -63,6 +65,8 @@ class Odds:
             for at in _wrong_places(item):
                 self.wrong.update(words_of(item.options[at]))
             self._written.update({*LONG.findall(" ".join((item.question, *item.options)).lower())})
+            explained = " ".join((item.why or "", *(why for _, why in item.why_not)))
+            self._written.update(dict.fromkeys(LONG.findall(explained.lower()), 2))
             self._options += len(item.options)
             self._questions += 1
             yield item

@@ -205,7 +205,7 @@ def _explanation(item: QaItem, factual: str, at: int) -> str:
     if why_not:
         return f"{factual} {why_not}"
     if item.why and {option.lower() for option in item.options} <= DECIDED:
-        return f"{factual} {item.why}"
+        return f"{factual} {item.why.lstrip(' :;,.')}"
     return factual
 
 

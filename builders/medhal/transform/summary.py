@@ -1,8 +1,8 @@
 """Summaries as pairs of claims: one sentence is made to contradict what it said (MedHal, section 3.5).
 
 A pair states one sentence of a summary, as it is and changed (the paper's factual statements are "genuine summaries or
-sentences extracted from them"): it must make sense alone and has lost nothing on its way. Of the sentences of a summary
-those go first that show no sign of a slip: whole abstracts of the open sets have one in three of four.
+sentences extracted from them"): it must make sense alone, has lost nothing on its way and has no slip, as whole
+abstracts have in three of four. Plain sentences go before others.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ __all__ = ["EXPLANATION", "summary_pairs"]
 
 EXPLANATION = "According to the source document, {sentence}"
 BATCH = 128
-LONG = 220
-"""Characters of a sentence from which on it is taken after others."""
+JOINT = re.compile(r"[,;:(]|\b(?:and|or|but|which|who|whose|that|whether|while|whereas|although|than|as)\b")
+"""Where clauses and phrases of a sentence join: the fewer there are, the fewer can go wrong."""
+MOST_JOINTS = 3
 OPENING = re.compile(r"(?:[\w-]+ ){0,6}[\w-]+, (?=[\w-]+ )")
 """What stands before a sentence's subject."""
 POINTS_BACK = re.compile(
@@ -58,9 +59,9 @@ def summary_pairs(
 ) -> Iterator[Pair]:
     """Change sentences of summaries and yield the pairs, in the order of the items.
 
-    The sentence is chosen by stable hash among those of ``min_sentence_chars`` and more that show the fewest signs of
-    a slip; where the writer refuses one the next is tried. Refused sentences are counted as ``sentence_REASON``,
-    summaries without a pair as ``no_sentence_long_enough`` or ``no_contradiction``.
+    The sentence is the plainest of ``min_sentence_chars`` and more, by stable hash among equals; where the writer
+    refuses one the next is tried. Refused sentences are counted as ``sentence_REASON``, summaries without a pair as
+    ``no_sentence_long_enough`` or ``no_contradiction``.
     """
     stream = iter(items)
     turns = (False, True) if writer.name == "rules" else (True,)
@@ -82,24 +83,25 @@ def _work(item: SummaryItem, settings: MedhalSettings, turns: tuple[bool, ...], 
     """Return a summary with the sentences that may be changed and whether by a denial; equal ones are left out."""
     source, left = item.origin.source, []
     for sentence in sentences_of(item.summary):
-        if _is_broken(sentence.text, item.text):
-            tally.drop(source, "sentence_broken_english")
-        elif cue("anaphor").match(sentence.text) or POINTS_BACK.search(sentence.text):
+        if cue("anaphor").match(sentence.text) or POINTS_BACK.search(sentence.text):
             tally.drop(source, "sentence_does_not_stand_alone")
+        elif len(JOINT.findall(sentence.text)) > MOST_JOINTS:
+            tally.drop(source, "sentence_of_many_parts")
+        elif _is_broken(sentence.text, item.text):
+            tally.drop(source, "sentence_broken_english")
         elif len(sentence.text) >= settings.min_sentence_chars and item.summary.count(sentence.text) == 1:
             left.append(sentence)
-    left.sort(key=lambda one: (len(one.text) > LONG, stable_hash(settings.seed, "sentence", *_name(item), one.begin)))
+    left.sort(
+        key=lambda one: (len(JOINT.findall(one.text)), stable_hash(settings.seed, "sentence", *_name(item), one.begin))
+    )
     return _Work(item, bool(left), [(sentence, denials) for denials in turns for sentence in left])
 
 
 def _is_broken(sentence: str, document: str) -> bool:
+    if is_damaged(sentence) or lacks_article(sentence, WITH_ARTICLE) or unknown_words(sentence, document) > 0:
+        return True
     opened = OPENING.match(sentence)
-    bare = (
-        begins_bare(sentence)
-        or (opened is not None and begins_bare(sentence[opened.end() :]))
-        or lacks_article(sentence, WITH_ARTICLE)
-    )
-    return is_damaged(sentence) or bare or unknown_words(sentence, document) > 0
+    return begins_bare(sentence, document) or (opened is not None and begins_bare(sentence[opened.end() :], document))
 
 
 def _name(item: SummaryItem) -> tuple[str, str]:

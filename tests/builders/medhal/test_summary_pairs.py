@@ -148,6 +148,23 @@ def test_a_sentence_that_lost_something_or_has_an_unknown_word_is_not_stated() -
         assert tally.reasons() == {"sumpubmed: sentence_broken_english": 1}
 
 
+def test_the_plainest_sentence_is_stated_and_none_of_many_parts() -> None:
+    joined = SENTENCES[1].replace(" than", ", as we found, when seen, again, than")
+    longer = SENTENCES[1].replace("serum potassium", "serum or plasma potassium")
+    tally = Tally()
+    [pair] = pairs_of([item(1, f"{joined} {longer} {SENTENCES[1]}")], tally=tally)
+    assert pair.factual.statement == capital(SENTENCES[1])
+    assert tally.reasons() == {"sumpubmed: sentence_of_many_parts": 1}
+
+
+def test_what_an_article_counts_does_not_begin_a_sentence_bare() -> None:
+    bare = SENTENCES[1].replace("serum potassium was", "transformant was")
+    for said, refused in (("a transformant grew.", 0), ("some transformants grew. other transformants did not.", 1)):
+        tally = Tally()
+        pairs_of([item(1, bare, f"{TEXT} {said}")], tally=tally)
+        assert tally.reasons().get("sumpubmed: sentence_broken_english", 0) == refused
+
+
 @pytest.mark.parametrize("back", ["such crops", "these pathways", "this species"])
 def test_a_sentence_that_points_back_is_not_stated(back: str) -> None:
     tally = Tally()
@@ -221,12 +238,19 @@ def test_the_check_finds_pairs_that_do_not_hold() -> None:
     assert check_summary(replace(good, guidance="never said.")) == Refusal("judge_original_not_in_summary")
 
 
+def test_no_word_of_a_name_is_changed() -> None:
+    sentence = "intervertebral disc disease is a common spinal disorder of dogs."
+    asked = SentenceToBreak("k", sentence, sentence, "common spinal " * 5, denials=False)
+    assert contradict(asked, 1) == Refusal("stated_elsewhere")
+    assert isinstance(contradict(replace(asked, context="common spinal"), 1), Written)
+
+
 @pytest.mark.real
-def test_nearly_every_real_article_gives_a_pair_that_the_check_confirms(real_data: Path) -> None:
+def test_most_real_articles_give_a_pair_that_the_check_confirms(real_data: Path) -> None:
     folder, tally = real_data / "text" / "sumpubmed", Tally()
     pairs = pairs_of(list(sumpubmed.read(folder, text_sources()["sumpubmed"], tally)), tally=tally)
-    assert len(pairs) >= 0.65 * tally.read["sumpubmed"]
+    assert len(pairs) >= 0.5 * tally.read["sumpubmed"]
     assert sum(check_summary(pair) is None for pair in pairs) >= 0.98 * len(pairs)
     rules = Counter(pair.wrong.rule for pair in pairs)
     assert {"antonym", "negation_added", "negation_removed", "comparison", "number"} <= rules.keys()
-    assert rules["negation_added"] + rules["negation_removed"] < 0.3 * len(pairs)
+    assert rules["negation_added"] + rules["negation_removed"] < 0.4 * len(pairs)

@@ -16,7 +16,7 @@ SLIPS = [row["pattern"] for row in read_table(ROOT / "builders" / "data" / "slip
 QUESTIONS = [
     row["pattern"]
     for row in read_table(ROOT / "builders" / "data" / "question_patterns.tsv", ("name", "pattern", "source"))
-    if row["name"] in {"needs_image", "slip", "still_asks", "not_exclusive", "verdict", "two_questions", "of_a_case"}
+    if row["name"] in {"needs_image", "still_asks", "not_exclusive", "verdict", "two_questions", "of_a_case"}
 ]
 WORDS = sorted({word for one in SLIPS + QUESTIONS for word in re.findall(r"[A-Za-z]{2,}", one)})
 MARKS = ["a", "i", "I", "The", "(", ")", "[", "]", ",", ".", "..", "%", "=", "<", ">", "5", "5%", "-x"]

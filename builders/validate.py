@@ -31,7 +31,7 @@ __all__ = ["ValidationReport", "validate_medieval"]
 
 NAMES = ("check", "id", "found", "expected")
 
-PATIENTS_AT_ONCE = 10_000
+PATIENTS_AT_ONCE = 20_000
 """Patients whose rows are checked at once, by all workers together: what they are checked against is some gigabytes
 less than DuckDB may use, whatever the number of workers."""
 
@@ -159,7 +159,6 @@ class _Checks:
     connection: duckdb.DuckDBPyConnection
     files: Files
     build: BuildSettings
-    names: pl.Series
 
     def open(self) -> duckdb.DuckDBPyConnection:
         """Open a cursor, with what is common to all workers."""
@@ -200,9 +199,11 @@ class _Checks:
     def _read_texts(self, cursor: duckdb.DuckDBPyConnection) -> None:
         """Make ``named_end``, and of denials, mentions that deny and their notes what they say in words."""
         notes = _in_words(cursor, "note_text")
-        _find_names(cursor, notes, self.names)
+        # Of these patients only: to search for many names, they must first be made into one automaton.
+        names = cursor.execute(sql_text("builders/validate/silent_name")).pl()["name"].implode()
+        _find_names(cursor, notes, names)
         if self.build.radiology:
-            _find_names(cursor, _in_words(cursor, "report_text"), self.names)
+            _find_names(cursor, _in_words(cursor, "report_text"), names)
         if "denying" in self.files:
             denials = _in_words(cursor, "denial_text").unique()
             set_table(cursor, "denial_word", denials.to_arrow())
@@ -243,15 +244,15 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     if denying := sorted((folder / "contradicted").glob("*.parquet")):
         files["denying"] = denying
     _require_columns(files)
-    # Each part reads the same files: else what they say of themselves would be read for every query.
-    connection.execute("set parquet_metadata_cache = true")
+    # Each part reads the same files: else what they say of themselves would be read for every query. Cursors have
+    # settings of their own, but global ones.
+    connection.execute("set global parquet_metadata_cache = true")
     _show(connection, files)
     for step in ("said", "cover", *(["partner"] if denying else [])):
         connection.execute(sql_text(f"builders/validate/{step}"))
-    spelled = _spelled(connection)
-    set_table(connection, "spelled", spelled.to_arrow())
+    set_table(connection, "spelled", _spelled(connection).to_arrow())
     rows = sum(number_of(connection, f"select count(*) from {name}") for name in files)
-    checks = _Checks(connection, files, build, (" " + spelled["name"].unique() + " ").implode())
+    checks = _Checks(connection, files, build)
     executor = open_threads(workspace.settings.run, duckdb.DuckDBPyConnection.interrupt)
     shards: list[Check] = [checks.of_all]
     shards += [partial(checks.of_some, patients) for patients in _parts(connection, files, executor.workers)]

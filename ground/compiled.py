@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 from numba import njit, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.errors import NumbaRuntimeError
 from numba.core.registry import CPUDispatcher
 from numpy.typing import NDArray
 
@@ -61,10 +62,15 @@ class _LenderCompiler(_PartCompiler):
 
     def compile_extra(self, func: Any) -> Any:
         """Refuse what gets an array from a call, an operator or a slice, or returns one."""
-        result, state = super().compile_extra(func), self.state  # type: ignore[no-untyped-call]
+        refused = TypeError(f"{func.__qualname__} makes or returns an array: it is a maker, no part")
+        try:
+            result, state = super().compile_extra(func), self.state  # type: ignore[no-untyped-call]
+        except NumbaRuntimeError as error:
+            # What numba itself has to allocate.
+            raise refused from error
         made = [one.return_type for step, one in state.calltypes.items() if one and not _is_member(step, one)]
         if any(_holds_array(one) for one in (*made, state.return_type)):
-            raise TypeError(f"{func.__qualname__} makes or returns an array: it is a maker, no part")
+            raise refused
         return result
 
 

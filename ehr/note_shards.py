@@ -16,7 +16,16 @@ import pyarrow as pa
 from ground.flow.fingerprints import mark_done, stage_fingerprint
 from ground.progress import progress
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, number_of, one_thread, run_sql, set_variables, table_exists, transaction
+from ground.storage.warehouse import (
+    add_rows,
+    arrow_of,
+    number_of,
+    one_thread,
+    run_sql,
+    set_variables,
+    table_exists,
+    transaction,
+)
 
 __all__ = ["NoteTables", "ReadShard", "fill", "note_shards"]
 
@@ -86,7 +95,7 @@ def fill(
             done += shard.notes
             with one_thread(connection), transaction(connection):
                 for name, rows in zip(tables.names, shard.rows, strict=True):
-                    _append(connection, f"ground.{name}_part", rows)
+                    add_rows(connection, f"ground.{name}_part", rows)
                 mark_done(connection, tables.stage, _until(tables, done))
             advance(shard.notes)
     # Apart from the renames: DuckDB's log cannot be read again where one transaction updates a table and renames it.
@@ -110,9 +119,3 @@ def _notes_done(connection: duckdb.DuckDBPyConnection, tables: NoteTables) -> in
     fingerprint, _, done = stage_fingerprint(connection, tables.stage).partition("+")
     there = all(table_exists(connection, f"ground.{name}_part") for name in tables.names)
     return int(done) if there and done and fingerprint == tables.fingerprint else 0
-
-
-def _append(connection: duckdb.DuckDBPyConnection, table: str, rows: pa.Table) -> None:
-    connection.register("shard_rows", rows)
-    connection.execute(f"insert into {table} select * from shard_rows")
-    connection.unregister("shard_rows")

@@ -15,7 +15,7 @@ from builders.medieval.digests import Texts, hashes_of, units_of
 from ground.flow.executor import Executor, nothing
 from ground.stable import SEPARATOR
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, number_of
+from ground.storage.warehouse import add_rows, arrow_of, number_of
 
 __all__ = ["find_admission_facts"]
 
@@ -138,6 +138,4 @@ def find_admission_facts(connection: duckdb.DuckDBPyConnection, seed: int, execu
     endings = Texts.of(facts.ending)
     made = executor.in_order(nothing, lambda _, held: _chosen(facts, endings, seed, held), _shards(connection))
     for table in made:
-        connection.register("shard_fact", table)
-        connection.execute("insert into admission_fact select * from shard_fact")
-        connection.unregister("shard_fact")
+        add_rows(connection, "admission_fact", table)

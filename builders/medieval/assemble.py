@@ -14,7 +14,7 @@ from builders.medieval.hierarchy import distances
 from builders.medieval.wording import statement_of
 from ground.contracts.rows import PATH_EDGE
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, number_of, set_table
+from ground.storage.warehouse import add_rows, arrow_of, number_of, set_table
 from kg.graph import ConceptGraph
 
 __all__ = ["say_statements"]
@@ -71,9 +71,7 @@ def _work_out(
         part = arrow_of(connection, f"select * from asked where rowid >= {begin} and rowid < {begin + JUDGED_AT_ONCE}")
         values = [part[column].to_pylist() for column in columns]
         found = pa.array([answer(*one) for one in zip(*values, strict=True)], kind)
-        connection.register("answered", part.append_column("answer", found).cast(schema))
-        connection.execute(f"insert into {name} select * from answered")
-        connection.unregister("answered")
+        add_rows(connection, name, part.append_column("answer", found).cast(schema))
 
 
 def _measure(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph) -> None:

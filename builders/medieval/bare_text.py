@@ -22,7 +22,7 @@ from ehr.characters import ByteArray, CodeArray, IntArray, codes_of
 from ehr.matching import CASE_ANY, CASE_UPPER, Tokens, Trie, build_trie, tokenise
 from ground.flow.executor import Executor, nothing
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, set_table, set_variables
+from ground.storage.warehouse import add_rows, arrow_of, set_table, set_variables
 from kg.graph import ConceptGraph
 
 __all__ = ["find_names"]
@@ -157,8 +157,6 @@ def find_names(
     entries = int(entry.max(initial=-1)) + 1
     parts = _parts(connection, ("note", "report") if radiology else ("note",))
     for found in executor.in_order(nothing, lambda _, notes: _names_in(trie, entries, notes), parts):
-        connection.register("found", found)
-        connection.execute("insert into found_name select * from found")
-        connection.unregister("found")
+        add_rows(connection, "found_name", found)
     run_steps(connection, "groups", ["named"])
     return _meant(connection, entry, entries)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from builders.medieval.admission_facts import find_admission_facts
-from builders.medieval.coding import SHARD_SIZE, runs
+from builders.medieval.coding import runs
 from ground import ROOT
 from ground.errors import UsageError
 from ground.flow.executor import Executor
@@ -49,6 +49,7 @@ KNOWN_CONCEPTS = (
     "union select cui from ground.admission_concept "
     "union select unnest(cuis) from ground.unclear_mention"
 )
+
 Ints = npt.NDArray[np.int64]
 KNOWLEDGE = {
     "disputed_fact": ("head", "predicate", "tail", "reason", "source"),
@@ -193,7 +194,6 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
         "folds": settings.folds,
         "ancestor_steps": settings.ancestor_steps,
         "taxonomic": list(TAXONOMIC),
-        "shard_size": SHARD_SIZE,
         **settings.attesting(),
     }
     set_variables(connection, values)

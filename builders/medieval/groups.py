@@ -34,7 +34,7 @@ from builders.medieval.records import linked_pairs
 from ground.flow.executor import Executor, nothing
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, number_of, set_variables
+from ground.storage.warehouse import add_rows, arrow_of, number_of, set_variables
 from kg.graph import ConceptGraph
 
 __all__ = ["make_groups"]
@@ -250,9 +250,7 @@ def _find_complete(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> No
     connection.execute("create or replace temp table completed_group (number integer, frame integer, draw double)")
     for without, table in groups.each(partial(_complete, groups)):
         groups.without += without
-        connection.register("shard_complete", table)
-        connection.execute("insert into complete select * from shard_complete")
-        connection.unregister("shard_complete")
+        add_rows(connection, "complete", table)
     for _ in admissions_at_once(connection):
         run_steps(connection, "groups", ["completed_group"])
     connection.execute("drop table complete")
@@ -352,7 +350,7 @@ def make_groups(
     run_steps(connection, "groups", ["frame", "nameable", "cover", "evidence", "near_end"])
     terms, cui = read_terms(connection)
     meant = find_names(connection, graph, executor, radiology=settings.radiology)
-    shards = number_of(connection, "select coalesce(max(shard), -1) + 1 from admission")
+    shards = -(-number_of(connection, "select count(*) from admission") // SHARD_SIZE)
     ends = number_of(connection, "select count(*) from nameable where is_end")
     with TemporaryDirectory(dir=scratch) as folder:
         shards_at = Path(folder)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SPOKEN",
+    "add_rows",
     "arrow_batches",
     "arrow_of",
     "connect",
@@ -184,6 +185,13 @@ def set_table(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table)
     """Make a temporary table of an Arrow table."""
     connection.register("arrow_input", table)
     connection.execute(f"create or replace temp table {name} as select * from arrow_input")
+    connection.unregister("arrow_input")
+
+
+def add_rows(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:
+    """Add the rows of an Arrow table to a table with the same columns."""
+    connection.register("arrow_input", table)
+    connection.execute(f"insert into {name} select * from arrow_input")
     connection.unregister("arrow_input")
 
 

@@ -111,7 +111,7 @@ def test_how_much_is_looked_at_together_and_by_how_many_workers_changes_nothing(
     monkeypatch.setattr(judging, "AT_ONCE", 1)
     monkeypatch.setattr(hierarchy, "STARTS_AT_ONCE", 3)
     monkeypatch.setattr(coding, "SHARDS_AT_ONCE", 2)
-    for module in (coding, facts, groups):
+    for module in (coding, groups):
         monkeypatch.setattr(module, "SHARD_SIZE", 9)
     workspace = Workspace(copied(staged, tmp_path / "work").root, with_two_workers(medieval.workspace.settings))
     connection = connect(workspace.warehouse, workspace.settings.run)

@@ -1,5 +1,5 @@
 -- The part of the hash keys that a group's candidates for one quadrant share; the concept follows it
--- Grain: one row per group of a shard and quadrant, in the order of groups and quadrants. Output: (key)
+-- Grain: one row per group of some admissions and quadrant, in the order of groups and quadrants. Output: (key)
 -- Inputs: fact_group. Parameters: seed, first_number, last_number
 select concat_ws(chr(31), getvariable('seed'), 'candidate', fact_group.group_id, replaced.quadrant, '') as key
 from fact_group

@@ -22,6 +22,6 @@ inner join usable_fact as fact on admission_fact.fact = fact.fact
 inner join frame on admission_fact.fact = frame.fact
 inner join argument on frame.argument = argument.argument
 where
-    -- a range, so that a shard reads its own part only
+    -- a range, so that no other part is read
     admission_fact.number between getvariable('first_number') and getvariable('last_number')
 order by number, fact.key, frame.slot;

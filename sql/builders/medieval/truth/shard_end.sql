@@ -10,7 +10,7 @@ with ended as (
     from fact_end
     inner join fact_side on fact_end.cui = fact_side.cui
     where
-        -- ranges, so that a shard reads its own part only
+        -- ranges, so that no other part is read
         fact_end.number between getvariable('first_number') and getvariable('last_number')
 ),
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -53,15 +52,16 @@ KINDS: dict[str, npt.DTypeLike] = {
 
 
 class Part(NamedTuple):
-    """One shard: its groups are the numbers from ``first`` on."""
+    """One shard: its first group, and where each array of ``Candidates`` begins in its file, and how long it is."""
 
     first: int
-    candidates: Candidates
+    begin: tuple[int, ...]
+    size: tuple[int, ...]
 
 
 @dataclass
 class Pool:
-    """The candidates of a cohort, in files that are mapped into memory once all of them are there.
+    """The candidates of a cohort, in files of which a part is mapped into memory only while it is looked at.
 
     Attributes:
         executor: works on several shards at a time.
@@ -69,7 +69,7 @@ class Pool:
         called: a number for the name of a concept. Shape: (concepts,)
         floor: weight of a concept that no supported statement has.
         choice: chosen concepts of all groups for Q2, Q3 and Q4, -1 for none. Shape: (groups, 3)
-        sizes: how long the arrays of each shard are.
+        parts: the shards.
     """
 
     executor: Executor
@@ -77,35 +77,37 @@ class Pool:
     called: npt.NDArray[np.int32]
     floor: float
     choice: npt.NDArray[np.int32]
-    sizes: list[tuple[int, ...]] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
 
     def add(self, candidates: Candidates) -> None:
         """Write one more shard; its groups follow those of the shard before."""
+        begin = []
         for name, values in candidates._asdict().items():
             with (self.folder / name).open("ab") as file:
+                begin.append(file.tell())
                 values.tofile(file)
-        self.sizes.append(tuple(values.size for values in candidates))
+        first = begin[Candidates._fields.index("kept")] // candidates.kept.itemsize
+        self.parts.append(Part(first, tuple(begin), tuple(values.size for values in candidates)))
 
-    @cached_property
-    def parts(self) -> list[Part]:
-        """All shards; none is added from now on."""
+    def _arrays(self, part: Part, *names: str) -> list[npt.NDArray[Any]]:
+        """Return arrays of a shard. They are let go with the last use, so that no pass holds the files in memory."""
         from ground.compiled import read_only
 
-        columns = []
-        for name, sizes in zip(Candidates._fields, zip(*self.sizes, strict=True), strict=False):
-            kind = KINDS[name]
-            # A file without bytes cannot be mapped. A plain array: those of the class memmap are slow to index.
-            whole = np.asarray(np.memmap(self.folder / name, kind, "r")) if any(sizes) else np.empty(0, kind)
-            columns.append(np.split(read_only(whole), np.cumsum(sizes)[:-1]))
-        shards = [Candidates(*column) for column in zip(*columns, strict=True)]
-        firsts = np.cumsum([0, *(shard.kept.size for shard in shards)]).tolist()
-        return [Part(first, shard) for first, shard in zip(firsts, shards, strict=False)]
+        arrays = []
+        for name in names:
+            at = Candidates._fields.index(name)
+            # No bytes cannot be mapped. A plain array: those of the class memmap are slow to index.
+            kind, begin, size = KINDS[name], part.begin[at], part.size[at]
+            whole = np.memmap(self.folder / name, kind, "r", begin, size) if size else np.empty(0, kind)
+            arrays.append(read_only(np.asarray(whole)))
+        return arrays
 
     def replaced(self) -> npt.NDArray[np.float64]:
         """Return how often groups replace each concept, NaN for those that none does. Shape: (concepts,)"""
         n = np.zeros(self.called.size)
         for part in self.parts:
-            n += np.bincount(part.candidates.original, minlength=n.size)
+            (original,) = self._arrays(part, "original")
+            n += np.bincount(original, minlength=n.size)
         return np.where(n > 0, n, np.nan)
 
     def expected(self, weight: npt.NDArray[np.float64], quadrant: int) -> npt.NDArray[np.float64]:
@@ -117,7 +119,8 @@ class Pool:
 
         def chances(_: None, part: Part) -> npt.NDArray[np.float64]:
             own = np.zeros(self.called.size)
-            add_chances(part.candidates.begin, part.candidates.code, part.candidates.ease, weight, quadrant, own)
+            begin, code, ease = self._arrays(part, "begin", "code", "ease")
+            add_chances(begin, code, ease, weight, quadrant, own)
             return own
 
         expected = np.zeros(self.called.size)
@@ -131,8 +134,9 @@ class Pool:
         from builders.medieval.kernels import choose
 
         def draw(_: None, part: Part) -> None:
-            chosen = self.choice[part.first : part.first + part.candidates.kept.size]
-            choose(*part.candidates, weight, self.called, quadrant, chosen)
+            arrays = Candidates(*self._arrays(part, *Candidates._fields))
+            chosen = self.choice[part.first : part.first + arrays.kept.size]
+            choose(*arrays, weight, self.called, quadrant, chosen)
 
         for _ in self.executor.in_order(nothing, draw, self.parts):
             pass

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 
 import duckdb
 import pytest
 
 from ground.storage.sqlfiles import sql_names, sql_text, sql_title
-from ground.storage.warehouse import connect, run_sql, table_exists, transaction
+from ground.storage.warehouse import connect, run_sql, set_variables, table_exists, transaction
 from tests.builders.query_world import build_world
 
 QUERIES = [name.removeprefix("ontoground/") for name in sql_names("ontoground/queries")]
@@ -42,6 +43,7 @@ DAMAGE = {
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
     connection = connect(tmp_path_factory.mktemp("queries") / "warehouse.duckdb")
     build_world(connection)
+    set_variables(connection, {"first_note": "", "next_note": chr(sys.maxunicode)})
     yield connection
     connection.close()
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kg.arrays import GraphArrays, adjacency_of
+from kg.arrays import GraphArrays
 from kg.predicates import Vocabulary, read_vocabulary
+from kg.writing import adjacency_of
 
 __all__ = ["CONCEPTS", "cohort", "open_skewed", "write_skewed"]
 

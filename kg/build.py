@@ -17,7 +17,7 @@ from ground.progress import progress
 from ground.settings import LoadSettings
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.warehouse import count_drop, number_of, reset_drops, run_sql, table_exists, transaction
-from kg.arrays import evidence_counts, is_written, open_arrays, write_arrays
+from kg.arrays import evidence_counts, is_written, open_arrays
 from kg.edges import EVERY_NODE, EdgeRows, read_concepts, read_edges
 from kg.predicates import (
     ANY,
@@ -27,6 +27,7 @@ from kg.predicates import (
     read_semantic_groups,
     read_vocabulary,
 )
+from kg.writing import write_arrays
 
 __all__ = ["GraphReport", "build_graph"]
 

@@ -22,6 +22,8 @@ SQL = {path.relative_to(sql_root()).with_suffix("").as_posix() for path in sql_r
 TABLES = {path.relative_to(ROOT).as_posix() for room in ROOMS for path in (ROOT / room / "data").glob("*.tsv")}
 
 RELEASE = {"kg.concept", "kg.edge", "kg.name", "kg.pattern", "kg.predicate", "umls.mrconso", "umls.mrrel"}
+# What kg.edge is a view of
+NUMBERS = {"kg.edge_code", "kg.evidence_kind", "kg.node", "kg.predicate_code"}
 RECORDS = {
     "mimiciv_note.discharge",
     "mimiciv_note.radiology",
@@ -56,7 +58,7 @@ GRAPH = "one graph and its walk: the first asks for all facts at once, the secon
 RULES = "builders.medval.rules"
 
 ROADS = {
-    "quadrants, validated": Roads(("builders.medieval",), ("builders.validate",), RELEASE | RECORDS | READ),
+    "quadrants, validated": Roads(("builders.medieval",), ("builders.validate",), RELEASE | NUMBERS | RECORDS | READ),
     "facts, judged": Roads(
         ("builders.medhal.facts", "builders.medhal.transform.facts"),
         ("builders.medhal.judge_graph",),
@@ -67,7 +69,6 @@ ROADS = {
             "builders.shards": "names of splits, by way of builders.texts.origin",
             "kg.": GRAPH,
             "kg/": GRAPH,
-            "sql/kg/": GRAPH,
         },
     ),
     "edits, judged": Roads(
@@ -86,7 +87,6 @@ ROADS = {
             "macro word_bag": "ehr reads the texts for both",
             "kg.": GRAPH,
             "kg/": GRAPH,
-            "sql/kg/": GRAPH,
         },
     ),
     # The sections of notes only name the section in which a span lies, for the reviewer.

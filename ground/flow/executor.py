@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ground.errors import WorkerError
 
-__all__ = ["AHEAD", "Executor", "Serial", "SharedFolder", "nothing", "worker_died"]
+__all__ = ["AHEAD", "Executor", "Serial", "SharedFolder", "Worker", "nothing", "worker_died"]
 
 Shard = TypeVar("Shard")
 State = TypeVar("State")
@@ -58,6 +59,21 @@ class Executor(ABC):
         Raises:
             WorkerError: a worker ended in the middle of a shard. The results before that shard have been yielded.
         """
+
+
+class Worker:
+    """What a worker holds. Its state is opened with its first shard, where an error reaches who waits as it is."""
+
+    def __init__(self, setup: Callable[[], Any], work: Callable[[Any, Any], Any]) -> None:
+        self._setup, self._work = setup, work
+
+    @cached_property
+    def _state(self) -> Any:
+        return self._setup()
+
+    def work(self, shard: Any) -> Any:
+        """Return the result of a shard."""
+        return self._work(self._state, shard)
 
 
 class Serial(Executor):

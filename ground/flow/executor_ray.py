@@ -7,10 +7,8 @@ tied to the nodes that the privacy gate has seen, so that a machine that joins l
 from __future__ import annotations
 
 import fcntl
-import ipaddress
 import os
 import secrets
-import select
 import shutil
 import signal
 import socket
@@ -19,29 +17,25 @@ import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, cycle, zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ground.errors import RefusedError, UsageError, WorkerError
-from ground.flow.executor import AHEAD, Executor, SharedFolder, worker_died
+from ground.errors import UsageError, WorkerError
+from ground.flow.executor import AHEAD, Executor, SharedFolder, Worker, worker_died
 from ground.flow.fingerprints import code_digest
+from ground.flow.machines import check_machines
 from ground.settings import RunSettings
 from ground.storage.scratch import scratch_folder
 
-__all__ = ["RULE", "RayExecutor", "StoredFolder", "check_machines", "open_ray", "store"]
+__all__ = ["RayExecutor", "StoredFolder", "open_ray", "store"]
 
 Shard = TypeVar("Shard")
 State = TypeVar("State")
 Result = TypeVar("Result")
 
-RULE = (
-    "the agreements of PhysioNet and of the UMLS: only people who have signed them may have access to the data, on "
-    "machines that they control"
-)
 # A worker that dies is started again and given its shard again, this many times.
 _RESTARTS = 2
 _STORE_BYTES = 1 << 30
@@ -58,78 +52,6 @@ class _Node:
     cpus: int
 
 
-# --- the privacy gate
-
-
-def check_machines(addresses: Iterable[str], settings: RunSettings, licence_tier: str) -> None:
-    """Refuse machines that may not read the data; nothing is sent here.
-
-    Args:
-        addresses: of machines, as names or IP addresses.
-        settings: ``allow_remote_credentialed`` and ``allow_remote_reason``.
-        licence_tier: every tier but ``open`` counts as credentialed.
-
-    Raises:
-        RefusedError: credentialed data, and a machine that is neither this one nor named, or no reason is given.
-    """
-    others = sorted({address for address in addresses if not _is_here(address)})
-    if licence_tier == "open" or not others:
-        return
-    named = [network for entry in settings.allow_remote_credentialed for network in _networks(entry)]
-    strange = [address for address in others if not _is_within(address, named)]
-    if strange:
-        shown = ", ".join(strange)
-        raise RefusedError(
-            "credentialed data is not sent to machines that are not named",
-            found=f"Ray on {shown}",
-            expected=f"this machine, or one that run.allow_remote_credentialed names. {RULE}",
-            do="where an agreement covers these machines, set run.allow_remote_credentialed to their names, addresses "
-            "or networks (10.1.2.0/24), and run.allow_remote_reason",
-        )
-    if not settings.allow_remote_reason.strip():
-        raise RefusedError(
-            f"no reason is given why credentialed data may go to {', '.join(others)}",
-            expected=RULE,
-            do="set run.allow_remote_reason to the agreement or the local rule that covers it",
-        )
-
-
-def _resolved(host: str) -> list[str]:
-    try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return []
-    return sorted({str(entry[4][0]).partition("%")[0] for entry in found})
-
-
-def _networks(entry: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
-    try:
-        return [ipaddress.ip_network(entry, strict=False)]
-    except ValueError:
-        return [ipaddress.ip_network(address) for address in _resolved(entry)]
-
-
-def _is_within(host: str, networks: Sequence[ipaddress.IPv4Network | ipaddress.IPv6Network]) -> bool:
-    addresses = [ipaddress.ip_address(address) for address in _resolved(host)]
-    return bool(addresses) and all(any(address in network for network in networks) for address in addresses)
-
-
-def _is_here(host: str) -> bool:
-    """Tell whether a host is this machine: only its own addresses can be bound."""
-    addresses = _resolved(host)
-    return bool(addresses) and all(_can_bind(address) for address in addresses)
-
-
-def _can_bind(address: str) -> bool:
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        try:
-            probe.bind((address, 0))
-        except OSError:
-            return False
-    return not ipaddress.ip_address(address).is_unspecified
-
-
 # --- the connection
 
 
@@ -138,13 +60,13 @@ def open_ray(settings: RunSettings, licence_tier: str) -> Iterator[RayExecutor]:
     """Connect to the cluster of the settings, or start one on this machine, for the length of the block.
 
     Raises:
-        RefusedError: see `check_machines`.
+        RefusedError: see `ground.flow.machines.check_machines`.
         UsageError: the address is none, or the cluster has fewer CPUs than there are workers.
         WorkerError: the cluster cannot be reached, or its machines run another version of this program.
     """
     _check_address(settings, licence_tier)
     ray = _import_ray(own=not settings.address)
-    with scratch_folder(_RUNS, _end_agents) as scratch:
+    with scratch_folder(_RUNS) as scratch:
         with _own_signals():
             # Ray lets everybody into the folder that it is given: it lies in one that only the owner enters.
             _connect(ray, settings, scratch / "ray")
@@ -200,27 +122,6 @@ def _own_signals() -> Iterator[None]:
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, before)
-
-
-def _end_agents(folder: Path) -> None:
-    """End what Ray leaves running for a minute where its starter was killed: the processes with files in its folder."""
-    for process in Path("/proc").glob("[0-9]*"):
-        # Other users' processes, and those that end meanwhile, cannot be looked at.
-        with suppress(OSError):
-            name = (process / "comm").read_text()
-            files = [file.readlink() for file in (process / "fd").iterdir()]
-            if name.startswith(("ray", "gcs_server")) and any(file.is_relative_to(folder) for file in files):
-                _kill(int(process.name))
-
-
-def _kill(process: int) -> None:
-    """Kill a process and wait until it is gone."""
-    handle = os.pidfd_open(process)
-    try:
-        signal.pidfd_send_signal(handle, signal.SIGKILL)
-        select.select([handle], [], [], _KNOCK_SECONDS)
-    finally:
-        os.close(handle)
 
 
 def _connect(ray: Any, settings: RunSettings, scratch: Path) -> None:
@@ -279,12 +180,12 @@ class StoredFolder(SharedFolder):
     Attributes:
         listing: name, size and time of change of each file: a machine that has the folder just so reads it there.
         key: a random name, for the copy that other machines make.
-        files: name and reference of each file; empty where every machine has the folder.
+        files: name and reference of each file.
     """
 
     listing: tuple[tuple[str, int, int], ...]
     key: str
-    files: tuple[tuple[str, Any], ...] = ()
+    files: tuple[tuple[str, Any], ...]
 
     def path(self) -> Path:
         """Return the folder, or this machine's copy of it, written once for all its workers."""
@@ -339,7 +240,7 @@ class RayExecutor(Executor):
         self.workers = workers
         self._nodes = nodes
         self._stored: list[StoredFolder] = []
-        if any(digest != code_digest(_CODE) for digest in self._everywhere(partial(code_digest, _CODE))):
+        if any(digest != code_digest(_CODE) for digest in self._everywhere(code_digest, _CODE)):
             raise WorkerError(
                 "a machine of the Ray cluster runs another version of this program",
                 expected="the same version on all of them: the output must not depend on who works on a shard",
@@ -347,9 +248,9 @@ class RayExecutor(Executor):
 
     def share(self, folder: Path) -> SharedFolder:
         """Share a folder through the file system where all machines see it, else through the object store."""
-        seen = StoredFolder(folder, _listing(folder), "")
-        if all(found == seen.listing for found in self._everywhere(_listing, folder)):
-            return seen
+        here = _listing(folder)
+        if all(there == here for there in self._everywhere(_listing, folder)):
+            return SharedFolder(folder)
         self._stored.append(store(folder))
         return self._stored[-1]
 
@@ -381,7 +282,7 @@ class RayExecutor(Executor):
     def _actors(self, setup: Callable[[], Any], work: Callable[[Any, Any], Any]) -> list[Any]:
         import ray
 
-        kind = ray.remote(max_restarts=_RESTARTS, max_task_retries=_RESTARTS, num_cpus=1)(_Actor)
+        kind = ray.remote(max_restarts=_RESTARTS, max_task_retries=_RESTARTS, num_cpus=1)(Worker)
         # Machines take turns until each has an actor for each of its CPUs.
         turns = zip_longest(*([node] * node.cpus for node in self._nodes))
         places = [node for node in chain.from_iterable(turns) if node is not None][: self.workers]
@@ -409,19 +310,6 @@ class RayExecutor(Executor):
 
 def _call(function: Callable[..., Result], *arguments: object) -> Result:
     return function(*arguments)
-
-
-class _Actor:
-    """A worker: its state is opened anew where Ray starts it again."""
-
-    def __init__(self, setup: Callable[[], Any], work: Callable[[Any, Any], Any]) -> None:
-        self._setup, self._work = setup, work
-        self._opened: tuple[Any, ...] = ()
-
-    def work(self, shard: Any) -> Any:
-        if not self._opened:
-            self._opened = (self._setup(),)
-        return self._work(self._opened[0], shard)
 
 
 def _on(node: _Node) -> Any:

@@ -21,7 +21,7 @@ from multiprocessing.synchronize import Event
 from typing import Any, TypeVar
 
 from ground.errors import UsageError
-from ground.flow.executor import AHEAD, Executor, Serial, nothing, worker_died
+from ground.flow.executor import AHEAD, Executor, Serial, Worker, worker_died
 from ground.settings import RunSettings
 
 __all__ = [
@@ -53,9 +53,9 @@ class Processes(Executor):
         """Work on several shards at a time; see `Executor.in_order`."""
         context = get_context("spawn")
         stop = context.Event()
-        pool = ProcessPoolExecutor(self.workers, context, initializer=_begin, initargs=(setup, stop))
+        pool = ProcessPoolExecutor(self.workers, context, initializer=_begin, initargs=(Worker(setup, work), stop))
         try:
-            yield from _in_order(lambda shard: pool.submit(_work_on, work, shard), shards, self.workers)
+            yield from _in_order(lambda shard: pool.submit(_work_on, shard), shards, self.workers)
         except BrokenProcessPool as error:
             raise worker_died("a worker process ended before its shard was done") from error
         except BaseException:
@@ -123,19 +123,17 @@ def _in_order(submit: Callable[[Shard], Future[Result]], shards: Iterable[Shard]
         yield waiting.popleft().result()
 
 
-class _Worker:
-    """What one worker process holds: how its state is opened, and the state once it is."""
+class _Process:
+    """What a worker process holds."""
 
-    setup: Callable[[], Any] = staticmethod(nothing)
-    opened: tuple[Any, ...] = ()
+    worker: Worker
 
 
-def _begin(setup: Callable[[], Any], stop: Event) -> None:
+def _begin(worker: Worker, stop: Event) -> None:
     # Ctrl-C reaches the whole process group; the parent alone decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(stop)
-    # Opened with the first shard, where an error reaches the parent as it is.
-    _Worker.setup = staticmethod(setup)
+    _Process.worker = worker
 
 
 def end_with_parent(stop: Event | threading.Event) -> None:
@@ -151,10 +149,8 @@ def _watch(stop: Event | threading.Event) -> None:
     os._exit(1)
 
 
-def _work_on(work: Callable[[Any, Shard], Result], shard: Shard) -> Result:
-    if not _Worker.opened:
-        _Worker.opened = (_Worker.setup(),)
-    return work(_Worker.opened[0], shard)
+def _work_on(shard: Any) -> Any:
+    return _Process.worker.work(shard)
 
 
 def check_executor(settings: RunSettings) -> None:

@@ -9,7 +9,7 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,12 +21,8 @@ FOLDER = "scratch"
 
 
 @contextmanager
-def scratch_folder(root: Path, end: Callable[[Path], None] = lambda _: None) -> Iterator[Path]:
+def scratch_folder(root: Path) -> Iterator[Path]:
     """Yield an empty folder below ``root`` that is removed when the block ends; sweep those of processes that are gone.
-
-    Args:
-        root: the folder of such folders.
-        end: called with a folder before it is swept, to end what still works in it.
 
     Raises:
         InputError: ``root`` is another user's.
@@ -35,7 +31,6 @@ def scratch_folder(root: Path, end: Callable[[Path], None] = lambda _: None) -> 
     for left in root.iterdir():
         with _held(left) as mine:
             if mine:
-                end(left)
                 shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix="", dir=root))
     with _held(folder):

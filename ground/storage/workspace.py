@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from ground.errors import InputError, UsageError
+from ground.errors import InputError
 from ground.settings import Settings, read_settings
 from ground.storage.files import keep_private, private_directory
 from ground.storage.own_rules import OwnRules
 
-__all__ = ["Workspace", "answer_file"]
-
-OWN = ("cache", "datasets", "graph", "ontoground.toml", "rules", "runs", "stewardship")
-"""What a workspace is made of, beside its warehouse: the place of no answer."""
+__all__ = ["Workspace"]
 
 
 @dataclass(frozen=True)
@@ -30,11 +26,6 @@ class Workspace:
         """Open a workspace, creating its folder where needed."""
         keep_private(private_directory(root))
         return cls(root, read_settings(root / "ontoground.toml"))
-
-    @staticmethod
-    def is_at(root: Path) -> bool:
-        """Tell whether a folder is a workspace, whatever it holds so far."""
-        return (root / "warehouse.duckdb").is_file() or any(root.glob("stewardship/*/benchmark.json"))
 
     @classmethod
     def existing(cls, root: Path) -> Workspace:
@@ -74,20 +65,3 @@ class Workspace:
     def dataset(self, name: str) -> Path:
         """Return the folder of one dataset: medieval, medhal or medval."""
         return self.root / "datasets" / name
-
-
-def answer_file(path: Path, read: Iterable[Path] = ()) -> Path:
-    """Return a name that an answer may be written to; what has it is replaced.
-
-    Raises:
-        UsageError: it is what the answer is made of, or what a workspace is made of.
-    """
-    place = path.resolve()
-    if any(place.is_relative_to(one.resolve()) for one in read):
-        raise UsageError("the answer would replace what it is made of", found=str(path), expected="another name")
-    for root in (one for one in place.parents if Workspace.is_at(one)):
-        first = place.relative_to(root).parts[0]
-        if first in OWN or first.startswith("warehouse.duckdb"):
-            expected = f"a name elsewhere, such as {root / 'answer'}{place.suffix}"
-            raise UsageError("the answer would be a part of the workspace", found=str(path), expected=expected)
-    return path

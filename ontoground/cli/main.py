@@ -56,6 +56,8 @@ def main() -> NoReturn:
     if os.environ.get("ONTOGROUND_DEBUG") != "1":
         # Advice of libraries to programmers is nothing for users.
         warnings.simplefilter("ignore")
+    # No plugin of another package has a say in our settings: to look for some, all packages' metadata are read.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     code = invoke(sys.argv[1:])
     if code == INTERRUPTED:
         _leave_at_once()

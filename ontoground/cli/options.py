@@ -106,9 +106,9 @@ class InWorkspace:
 
     def __post_init__(self) -> None:
         """Keep a workspace that is there to its owner, whatever the verb."""
-        from ground.storage.workspace import Workspace
+        from ground.storage.answers import is_workspace
 
-        if Workspace.is_at(self.workspace):
+        if is_workspace(self.workspace):
             self._enter()
 
     def _enter(self) -> None:
@@ -242,7 +242,7 @@ def verb(app: typer.Typer, short_help: str, *examples: str, name: str | None = N
 
 def _keep_what_is_there(written: list[str], given: Mapping[str, Any]) -> None:
     """Refuse an answer in the place of what the command line names besides, of which it is made."""
-    from ground.storage.workspace import answer_file
+    from ground.storage.answers import answer_file
 
     for name in written:
         if given[name] is not None:

@@ -62,12 +62,14 @@ def sql(
     the rows of a built dataset are the view `medieval`. `-c "show all tables"` lists the tables with their columns;
     `show tables` knows the views alone.
     """
-    from ontoground.views.query import exploring, fetch, named_queries, query_text, values_of, write_rows
-
     if name is None and command is None:
+        from ontoground.views.named import named_queries
+
         queries = [{"name": one, "title": title} for one, title in named_queries()]
         listed = listing(queries, "name: query, title: what it answers")
         return Result({"verb": "sql", "queries": queries}, lambda out, _: out.print(listed))
+    from ontoground.views.query import exploring, fetch, query_text, values_of, write_rows
+
     text = query_text(name, command, filters or ())
     if show_sql:
         return Result({"verb": "sql", "query": name, "sql": text}, lambda out, _: out.print(literal(text)))

@@ -21,7 +21,8 @@ from ground.storage.warehouse import run_sql
 from ontoground.flow.session import records
 from ontoground.flow.status import dataset_counts, dataset_files
 from ontoground.pages.house import House, form_of, house_of, shown
-from ontoground.views.query import AREA, Rows, copy_rows, fetch, named_queries, query_text
+from ontoground.views.named import AREA, named_queries
+from ontoground.views.query import Rows, copy_rows, fetch, query_text
 
 __all__ = ["ROUTES"]
 

@@ -24,18 +24,18 @@ from ground.progress import warn
 from ground.storage.files import atomic_path
 from ground.storage.parquet import parquet_rows
 from ground.storage.scratch import scratch_folder
-from ground.storage.sqlfiles import quoted, quoted_files, quoted_list, quoted_name, sql_names, sql_text, sql_title
+from ground.storage.sqlfiles import quoted, quoted_files, quoted_list, quoted_name, sql_text
 from ground.storage.warehouse import SPOKEN, arrow_of, database_config, open_database
 from ground.storage.workspace import Workspace
 from ontoground.flow.interrupts import interruptible
 from ontoground.flow.session import reading
 from ontoground.flow.status import dataset_files
+from ontoground.views.named import AREA, named_queries
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
-    "AREA",
     "COPY_OPTIONS",
     "Rows",
     "copy_rows",
@@ -43,14 +43,12 @@ __all__ = [
     "exploring_datasets",
     "fetch",
     "fetch_table",
-    "named_queries",
     "query_text",
     "values_of",
     "write_rows",
     "write_whole",
 ]
 
-AREA = "ontoground/queries"
 VALUES = 10
 """Values of a column that are listed at most."""
 NO_COLUMN = re.compile(r'Referenced column "([^"]+)" (?:was )?not found')
@@ -65,11 +63,6 @@ class Rows:
     columns: list[str]
     rows: list[tuple[Any, ...]]
     more: bool
-
-
-def named_queries() -> list[tuple[str, str]]:
-    """Return name and title of each query that ships with ontoground, sorted by name."""
-    return [(name.removeprefix(f"{AREA}/"), sql_title(name)) for name in sql_names(AREA)]
 
 
 def query_text(name: str | None, command: str | None, filters: Sequence[str] = ()) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +14,17 @@ from builders.validate import validate_medieval
 from ground.errors import InputError
 from ground.flow.manifest import read_manifest
 from ground.storage.sqlfiles import sql_names, sql_text, sql_title
+from ground.storage.warehouse import set_variables
 from ground.storage.workspace import Workspace
 from ontoground.flow.session import reading
 
 __all__ = ["validated"]
 
 AREA = "ontoground/checks"
+OF_NOTES = tuple(f"{AREA}/{check}" for check in ("mention_section", "mention_text", "section_tiling"))
+"""Checks of what each note holds, for some notes at a time: a release's texts may be more than DuckDB may hold."""
+
+NOTES_AT_ONCE = 20_000
 
 
 def validated(workspace: Workspace, dataset: Path) -> dict[str, Any]:
@@ -36,7 +44,8 @@ def validated(workspace: Workspace, dataset: Path) -> dict[str, Any]:
         )
     with reading(workspace) as connection:
         report = validate_medieval(workspace, connection, dataset).as_dict()
-        counted = {name: _offending(connection, name) for name in sql_names(AREA)}
+        notes = _parts_of_notes(connection)
+        counted = {name: _offending(connection, name, notes if name in OF_NOTES else [{}]) for name in sql_names(AREA)}
     checks = [
         {"check": name.removeprefix(f"{AREA}/"), "title": sql_title(name), "rows": rows}
         for name, rows in counted.items()
@@ -45,9 +54,26 @@ def validated(workspace: Workspace, dataset: Path) -> dict[str, Any]:
     return {**report, "checks": checks, "agrees": not report["disagreements"] and not any(counted.values())}
 
 
-def _offending(connection: duckdb.DuckDBPyConnection, name: str) -> int | None:
-    """Return how many rows offend a rule; None where the table belongs to a stage that this workspace has not run."""
+def _parts_of_notes(connection: duckdb.DuckDBPyConnection) -> list[dict[str, str]]:
+    """Return where each part of all notes begins, and the next one; the first and the last leave nothing out."""
     try:
-        return len(connection.sql(sql_text(name)))
+        begins = connection.execute(
+            "select min(note_id) from (select note_id, row_number() over (order by note_id) - 1 as n "
+            f"from mimiciv_note.discharge) group by n // {NOTES_AT_ONCE} order by 1 offset 1"
+        ).fetchall()
+    except duckdb.CatalogException:
+        begins = []
+    bounds = ["", *(note_id for (note_id,) in begins), chr(sys.maxunicode)]
+    return [{"first_note": first, "next_note": following} for first, following in pairwise(bounds)]
+
+
+def _offending(connection: duckdb.DuckDBPyConnection, name: str, parts: Sequence[dict[str, str]]) -> int | None:
+    """Return how many rows offend a rule; None where the table belongs to a stage that this workspace has not run."""
+    rows = 0
+    try:
+        for part in parts:
+            set_variables(connection, part)
+            rows += len(connection.sql(sql_text(name)))
     except duckdb.CatalogException:
         return None
+    return rows

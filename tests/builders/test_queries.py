@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 
 import duckdb
 import pytest
 
 from ground.storage.sqlfiles import sql_names, sql_text, sql_title
-from ground.storage.warehouse import connect, run_sql, table_exists, transaction
+from ground.storage.warehouse import connect, number_of, run_sql, set_variables, table_exists, transaction
+from ontoground.views import validation
 from tests.builders.query_world import build_world
 
 QUERIES = [name.removeprefix("ontoground/") for name in sql_names("ontoground/queries")]
@@ -37,11 +39,18 @@ DAMAGE = {
     "checks/section_tiling": "update ground.section set end_offset = end_offset - 1 where section = 'history'",
 }
 
+ALL_NOTES = {"first_note": "", "next_note": chr(sys.maxunicode)}
+
+
+class Undo(Exception):  # noqa: N818
+    """Ends a transaction whose changes are not kept."""
+
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
     connection = connect(tmp_path_factory.mktemp("queries") / "warehouse.duckdb")
     build_world(connection)
+    set_variables(connection, ALL_NOTES)
     yield connection
     connection.close()
 
@@ -81,13 +90,34 @@ def test_every_named_query_answers_in_a_total_order(world: duckdb.DuckDBPyConnec
 def test_a_check_passes_on_good_data_and_finds_the_damage(world: duckdb.DuckDBPyConnection, name: str) -> None:
     assert rows_of(world, name) == []
 
-    class Undo(Exception):  # noqa: N818
-        pass
-
     with pytest.raises(Undo), transaction(world):
         world.execute(DAMAGE[name])
         assert rows_of(world, name)
         raise Undo
+
+
+@pytest.mark.parametrize("name", [name.removeprefix("ontoground/") for name in validation.OF_NOTES])
+def test_checks_of_notes_find_the_same_some_notes_at_a_time(
+    world: duckdb.DuckDBPyConnection, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(validation, "NOTES_AT_ONCE", 1)
+    with pytest.raises(Undo), transaction(world):
+        world.execute(DAMAGE[name])
+        for table in ("mimiciv_note.discharge", "ground.section", "ground.mention"):
+            world.execute(f"insert into {table} select * replace (note_id || '-2' as note_id) from {table}")
+        # Notes that are not there, before the first one and after the last.
+        for missing in ("0", "~"):
+            world.execute(f"insert into ground.mention select * replace ('{missing}' as note_id) from ground.mention")
+        whole = rows_of(world, name)
+        parts = validation._parts_of_notes(world)
+        assert len(parts) == number_of(world, "select count(*) from mimiciv_note.discharge") > 1
+        found = []
+        for part in parts:
+            set_variables(world, part)
+            found += rows_of(world, name)
+        assert found == whole != []
+        raise Undo
+    set_variables(world, ALL_NOTES)
 
 
 def test_every_check_has_its_damage() -> None:

@@ -10,10 +10,11 @@ import numpy as np
 
 from ground.settings import LoadSettings
 from ground.storage.warehouse import connect
-from kg.arrays import GraphArrays, adjacency_of
+from kg.arrays import GraphArrays
 from kg.build import GraphReport, build_graph
 from kg.graph import ConceptGraph
 from kg.predicates import Vocabulary
+from kg.writing import adjacency_of
 
 CONSO = (
     "CUI",

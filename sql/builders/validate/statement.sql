@@ -2,7 +2,8 @@
 -- Second road: shares no rules and no word tables with builders/medieval and sql/builders/medieval
 -- Grain: wrong, one row per statement and disagreement; the answer, one row per row of the dataset that makes it
 -- Output: (check_name, id, found, expected), and wrong(columns of said, check_name, found, expected)
--- Inputs: labelled (all rows), said, said_end, found_path, kg.edge, kg.predicate, kg.name, kg.concept. Parameter: tiers
+-- Inputs: labelled (all rows), said, said_end, found_path, kg.edge_code, kg.node,
+--   kg.predicate_code, kg.evidence_kind, kg.predicate, kg.name, kg.concept. Parameter: tiers
 -- Source: docs/definitions.md#true, #false, #evidence
 -- A table: where it is empty, no row is read
 create or replace temp table wrong as
@@ -43,15 +44,30 @@ held as (
         on shown.edge.predicate = line.inverse or (line.symmetric and shown.edge.predicate = line.predicate)
 ),
 
+-- in the numbers of the graph, which is read as a whole
+numbered as (
+    select
+        held.edge,
+        head.node as head,
+        code.code as predicate,
+        tail.node as tail
+    from held
+    inner join kg.node as head on held.head_cui = head.cui
+    inner join kg.node as tail on held.tail_cui = tail.cui
+    inner join kg.predicate_code as code on held.predicate = code.predicate
+),
+
 borne_out as (
-    select held.edge
-    from kg.edge as stored
-    inner join held
+    select numbered.edge
+    from kg.edge_code as stored
+    inner join numbered
         on
-            stored.head_cui = held.head_cui and stored.predicate = held.predicate and stored.tail_cui = held.tail_cui
-            and coalesce(stored.rui, '') = coalesce(held.edge.rui, '')
-            and coalesce(stored.sab, '') = coalesce(held.edge.sab, '')
-            and coalesce(stored.rela, '') = coalesce(held.edge.rela, '')
+            stored.head = numbered.head and stored.predicate = numbered.predicate and stored.tail = numbered.tail
+            and coalesce(stored.rui, '') = coalesce(numbered.edge.rui, '')
+    inner join kg.evidence_kind as kind
+        on
+            stored.kind = kind.kind and coalesce(kind.sab, '') = coalesce(numbered.edge.sab, '')
+            and coalesce(kind.rela, '') = coalesce(numbered.edge.rela, '')
 ),
 
 strange as (

@@ -1,6 +1,6 @@
 -- Notes whose sections do not tile them
 -- Grain: one row per gap or overlap: where the last section ended, where the next one begins
--- Inputs: ground.section, mimiciv_note.discharge
+-- Inputs: ground.section, mimiciv_note.discharge. Parameters: first_note, next_note: of some notes
 with boundary as (
     select
         note_id,
@@ -8,6 +8,7 @@ with boundary as (
         end_offset,
         coalesce(lag(end_offset) over (partition by note_id order by begin_offset, end_offset), 0) as expected_begin
     from ground.section
+    where note_id >= getvariable('first_note') and note_id < getvariable('next_note')
 ),
 
 sectioned as (
@@ -15,6 +16,7 @@ sectioned as (
         note_id,
         max(end_offset) as last_end
     from ground.section
+    where note_id >= getvariable('first_note') and note_id < getvariable('next_note')
     group by note_id
 ),
 
@@ -25,6 +27,7 @@ whole as (
         coalesce(sectioned.last_end, 0) as last_end
     from mimiciv_note.discharge as note
     left join sectioned on note.note_id = sectioned.note_id
+    where note.note_id >= getvariable('first_note') and note.note_id < getvariable('next_note')
 )
 
 select

@@ -16,7 +16,8 @@ import pytest
 
 from ground.errors import InputError, RefusedError, UsageError, WorkerError
 from ground.flow.executor import AHEAD, nothing
-from ground.flow.executor_ray import _RUNS, RayExecutor, _end_agents, check_machines, open_ray, store
+from ground.flow.executor_ray import _RUNS, RayExecutor, open_ray, store
+from ground.flow.machines import check_machines
 from ground.settings import RunSettings
 from ground.storage.scratch import scratch_folder
 from tests.ground.flow.executor_work import describe, die_at, open_text, refuse_the_third
@@ -175,5 +176,5 @@ def test_nobody_else_enters_the_folder_of_our_own_cluster_and_the_next_start_swe
     (left,) = set(runs.iterdir()) - held
     assert (left / "ray" / "session_latest").is_symlink()  # Ray opens its folders to all; this is where they lie
     assert [path.stat().st_mode & 0o077 for path in (runs, left)] == [0, 0]
-    with scratch_folder(runs, _end_agents):
+    with scratch_folder(runs):
         assert not left.exists()

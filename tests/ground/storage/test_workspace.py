@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from ground.errors import InputError, OntogroundError, UsageError
+from ground.storage.answers import answer_file
 from ground.storage.warehouse import connect
-from ground.storage.workspace import Workspace, answer_file
+from ground.storage.workspace import Workspace
 
 
 def test_it_is_made_for_its_owner_only(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import connect
 from ontoground.pages.marks import pieces
 from ontoground.pages.render import reasons_in_words
-from ontoground.views.query import named_queries
+from ontoground.views.named import named_queries
 from ontoground.views.row import changed
 from tests.ontoground.conftest import Demo
 from tests.ontoground.pages.conftest import Reader

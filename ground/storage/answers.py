@@ -1,0 +1,35 @@
+"""Where an answer may be written: not over what it is made of, nor over what a workspace is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from ground.errors import UsageError
+
+__all__ = ["answer_file", "is_workspace"]
+
+OWN = ("cache", "datasets", "graph", "ontoground.toml", "rules", "runs", "stewardship")
+"""What a workspace is made of, beside its warehouse: the place of no answer."""
+
+
+def is_workspace(folder: Path) -> bool:
+    """Tell whether a folder is a workspace, whatever it holds so far."""
+    return (folder / "warehouse.duckdb").is_file() or any(folder.glob("stewardship/*/benchmark.json"))
+
+
+def answer_file(path: Path, read: Iterable[Path] = ()) -> Path:
+    """Return a name that an answer may be written to; what has it is replaced.
+
+    Raises:
+        UsageError: it is what the answer is made of, or what a workspace is made of.
+    """
+    place = path.resolve()
+    if any(place.is_relative_to(one.resolve()) for one in read):
+        raise UsageError("the answer would replace what it is made of", found=str(path), expected="another name")
+    for root in (one for one in place.parents if is_workspace(one)):
+        first = place.relative_to(root).parts[0]
+        if first in OWN or first.startswith("warehouse.duckdb"):
+            expected = f"a name elsewhere, such as {root / 'answer'}{place.suffix}"
+            raise UsageError("the answer would be a part of the workspace", found=str(path), expected=expected)
+    return path

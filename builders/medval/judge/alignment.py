@@ -168,7 +168,7 @@ class Alignment:
             parts = _WORD.findall(self.c.output[match.end() : match.end() + _PART])[:2]
             at = [place for part in parts for place in self.c.given.said.get(stem(part), ())]
             said = "both|bilateral|each" if side in {"both", "bilat"} else side
-            theirs = [one.start() for one in re.finditer(rf"\b(?:{said})", self.c.given.lower)]
+            theirs = self.c.given.places_of(said)
             near = sorted([*places, *at])
             spoken = match.group().lower() + self.c.output[match.end() : match.end() + _PART].lower()
             same = " ".join(spoken.split()[:2]) in self.c.given.spaced
@@ -212,7 +212,7 @@ class Alignment:
 
     def _has(self, said: str, places: Sequence[int]) -> bool:
         """Tell whether a conversation says something near some places; anywhere where there is no place."""
-        theirs = [match.start() for match in re.finditer(rf"\b(?:{said})", self.c.given.lower)]
+        theirs = self.c.given.places_of(said)
         return any(_near(places, at) for at in theirs) if places else bool(theirs)
 
     def _grades(self, segment: Segment, places: Sequence[int]) -> Iterator[tuple[str, int]]:

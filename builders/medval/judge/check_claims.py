@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from builders.medval.judge.alignment import Alignment
 from builders.medval.judge.check_details import slightly_off
@@ -168,7 +168,14 @@ def _cost(c: Comparison, match: re.Match[str]) -> int:
 
 def _kind_by_ending(word: str) -> str | None:
     low = word.lower()
+    if not low.endswith(_endings()):
+        return None
     return next((kind for end, kind in words("ending").items() if low.endswith(end) and low != end), None)
+
+
+@cache
+def _endings() -> tuple[str, ...]:
+    return tuple(words("ending"))
 
 
 def _is_told(c: Comparison, place: int) -> bool:

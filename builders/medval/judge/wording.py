@@ -91,8 +91,8 @@ def _is_known(c: Comparison, word: str) -> bool:
         low.startswith(begin) and pattern.search(c.input) for begin, pattern in _same()
     ):
         return True
-    parts = low.split("-")
-    return len(parts) > 1 and all(len(part) < _SHORTEST or _is_empty(c, part) or known(c, part) for part in parts)
+    parts = [part for part in low.split("-") if len(part) >= _SHORTEST]
+    return "-" in low and bool(parts) and all(_is_empty(c, part) or known(c, part) for part in parts)
 
 
 def _is_empty(c: Comparison, low: str) -> bool:

@@ -109,6 +109,8 @@ def test_a_word_is_known_in_its_forms_and_a_claim_is_told_by_its_beginning(rules
     c = _comparison(rules, KNEES, "Swelling of the knees. Amputation.")
     assert known(c, "knees")
     assert not known(c, "amputation")
+    assert not known(c, "x-ray")
+    assert known(c, "swelling-free")
     assert all(claim_words().match(begin) for begin in words("claim") if begin.isalpha())
 
 

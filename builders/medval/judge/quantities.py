@@ -33,8 +33,8 @@ _COUNTS = {
 }
 _COUNT = f"(?:{'|'.join(_COUNTS)})"
 _NUMBER = re.compile(
-    r"(?<![\d.])(?P<digits>(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?)"
-    rf"|\b(?=[zotfsenhp])(?P<words>(?:point\s+)?{_COUNT}(?:[\s-]+(?:and\s+|(?:point|\.)\s+)?(?:{_COUNT}|oh)(?!\s+times))*)\b"
+    r"(?=[\dzotfsenhp])(?:(?<![\d.])(?P<digits>(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?)"
+    rf"|\b(?P<words>(?:point\s+)?{_COUNT}(?:[\s-]+(?:and\s+|(?:point|\.)\s+)?(?:{_COUNT}|oh)(?!\s+times))*)\b)"
 )
 _PREFIXES = {"": 1.0, "milli": 1e-3, "m": 1e-3, "micro": 1e-6, "mc": 1e-6, "u": 1e-6, "µ": 1e-6}
 _BASES = {"g": "g", "l": "l", "e": "eq", "u": "unit", "i": "unit", "c": "l"}
@@ -66,12 +66,12 @@ _HALF = re.compile(r"\b(?P<whole>\w+)(?P<unit> \w+)? and (?:a )?half\b")
 # Words at most of what stands before the point: "one hundred and two point four".
 _WORDS_OF_WHOLE, _DIGITS = 4, 10
 _WORDS = re.compile(
-    r"\b(?:(?P<couple>a couple)|(?P<dozen>dozen)|(?P<half>half(?: an?)?)|(?P<quarter>quarter of an?))\b"
+    r"\b(?=[adhq])(?:(?P<couple>a couple)|(?P<dozen>dozen)|(?P<half>half(?: an?)?)|(?P<quarter>quarter of an?))\b"
 )
 _WORTH = {"couple": 2.0, "dozen": 12.0, "half": 0.5, "quarter": 0.25}
 _HALF_A = re.compile(r"\bhalf an?(?= )", re.IGNORECASE)
 # "Six of ten", "one in three".
-_SHARE = re.compile(rf"\b(?P<part>\d+|{_COUNT}) (?:out of|of|in) (?:every )?(?P<all>\d+|{_COUNT})\b")
+_SHARE = re.compile(rf"\b(?=[\dzotfsenh])(?P<part>\d+|{_COUNT}) (?:out of|of|in) (?:every )?(?P<all>\d+|{_COUNT})\b")
 _ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
     "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",

@@ -42,6 +42,8 @@ SOURCES: dict[str, MedvalTask] = {
 }
 MEDEC = ("Text ID", "Text", "Error Flag", "Error Type", "Corrected Text")
 UNSAFE_FROM = 3
+SAME_CASE = 2 / 5
+"""Two texts that share so many of their words are of one case; of those of two, nearly none shares a third."""
 CLAIMS = {
     "developed": (
         "The patient also has psoriasis.",
@@ -209,8 +211,12 @@ def visits(path: Path, half: str) -> Iterator[Trial]:
 
 
 def _others(source: str, items: Sequence[tuple[str, Item]]) -> Iterator[Trial]:
+    """Yield each input with the next one's output, unless both are of one case: some are written down twice."""
     mixed = sorted(items, key=lambda one: stable_hash(2, one[0]))
     for (name, item), (other, theirs) in zip(mixed, [*mixed[1:], *mixed[:1]], strict=True):
+        ours, others = (set(re.findall(r"[a-z]{4,}", text.lower())) for text in (item.input, theirs.input))
+        if len(ours & others) >= SAME_CASE * len(ours | others):
+            continue
         yield Trial(f"{source}, another patient", f"{name}/{other}", item, theirs.reference or theirs.input)
 
 

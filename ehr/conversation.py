@@ -33,9 +33,8 @@ _STOP = re.compile(r"[.?!](?!\d)")
 # A question by its form, with or without a mark: an auxiliary before its subject, or a word that asks.
 _AUXILIARY = r"(?:do|did|does|have|has|had|are|is|was|were|can|could|would|will|should)(?: ?n't| not)?"
 _FORM = re.compile(
-    r"(?<!to )(?<!gonna )(?<!gon na )(?<!let )(?<!let's )(?<!'ll )"
-    rf"\b(?:{_AUXILIARY} (?:you|he|she|they|there)|(?:how|what) about(?! (?:your|his|her|the|that|this)))\b",
-    re.IGNORECASE,
+    r"\b(?=[acdhisw])(?<!to )(?<!gonna )(?<!gon na )(?<!let )(?<!let's )(?<!'ll )"
+    rf"(?:{_AUXILIARY} (?:you|he|she|they|there)|(?:how|what) about(?! (?:your|his|her|the|that|this)))\b"
 )
 _OPENS = re.compile(
     r"\W*(?:(?:and|so|but|okay|ok|now|um|uh|well|alright|all right|then|great|good|any other)\b\W*)*"
@@ -57,8 +56,7 @@ _YET = re.compile(r"\b(?:but|except|just|only|some|sometimes|little|bit)\b", re.
 _RELATIVE = re.compile(
     r"\b(?=[abcdfgimpsu])"
     r"(?:(?:grand|step)?(?:mother|father|parents?)|mom|dad|brothers?|sisters?|siblings?|aunts?|uncles?|cousins?|"
-    r"(?:in|of) (?:my|her|his|the) family)\b",
-    re.IGNORECASE,
+    r"(?:in|of) (?:my|her|his|the) family)\b"
 )
 _PRESENT = frozenset({Assertion.PRESENT, Assertion.HISTORICAL})
 
@@ -83,8 +81,8 @@ def _plain(mention: ReadMention) -> Polarity:
 
 @lru_cache(maxsize=1024)
 def _places(pattern: re.Pattern[str], text: str) -> tuple[tuple[int, int], ...]:
-    """Return where a text has a pattern; who writes and who judges ask for the same texts."""
-    return tuple(match.span() for match in pattern.finditer(text))
+    """Return where a text has a pattern of small letters; who writes and who judges ask for the same texts."""
+    return tuple(match.span() for match in pattern.finditer(text.lower()))
 
 
 def _last(pattern: re.Pattern[str], text: str, begin: int, end: int) -> tuple[int, int] | None:

@@ -168,7 +168,7 @@ class Alignment:
             parts = _WORD.findall(self.c.output[match.end() : match.end() + _PART])[:2]
             at = [place for part in parts for place in self.c.given.said.get(stem(part), ())]
             said = "both|bilateral|each" if side in {"both", "bilat"} else side
-            theirs = [one.start() for one in re.finditer(rf"\b(?:{said})", self.c.given.lower)]
+            theirs = self.c.given.places_of(said)
             near = sorted([*places, *at])
             spoken = match.group().lower() + self.c.output[match.end() : match.end() + _PART].lower()
             same = " ".join(spoken.split()[:2]) in self.c.given.spaced
@@ -212,7 +212,7 @@ class Alignment:
 
     def _has(self, said: str, places: Sequence[int]) -> bool:
         """Tell whether a conversation says something near some places; anywhere where there is no place."""
-        theirs = [match.start() for match in re.finditer(rf"\b(?:{said})", self.c.given.lower)]
+        theirs = self.c.given.places_of(said)
         return any(_near(places, at) for at in theirs) if places else bool(theirs)
 
     def _grades(self, segment: Segment, places: Sequence[int]) -> Iterator[tuple[str, int]]:
@@ -238,13 +238,16 @@ class Alignment:
 
     def _denied(self, segment: Segment) -> Iterator[tuple[str, int]]:
         """Yield what the note says is there and the conversation only denies, or the reverse; names and other words."""
-        named = [one for one in self.c.made.problems() if segment.begin <= one.mention.begin < segment.end]
+        named = (one for one in self.c.made.problems() if segment.begin <= one.mention.begin < segment.end)
+        inside = set[int]()
         for one in named:
             theirs = [other.mention.begin for other in self.c.given.like(one.family)]
+            if theirs or one.polarity == "unknown":
+                # What the conversation says by no such name is compared word by word.
+                inside |= set(range(one.mention.begin, one.mention.end))
             ours = one.polarity == "absent" or self._denials.ours(one.mention.begin, segment.begin)
             if one.polarity != "unknown" and theirs and self._denials.differ(theirs, ours=ours):
                 yield "polarity", one.mention.begin
-        inside = {at for one in named for at in range(one.mention.begin, one.mention.end)}
         frequent = self.c.knowledge.plain.frequent
         for match in _WORD.finditer(self.c.output, segment.begin, segment.end):
             word = match.group().lower()

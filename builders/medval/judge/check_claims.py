@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from builders.medval.judge.alignment import Alignment
 from builders.medval.judge.check_details import slightly_off
 from builders.medval.judge.check_drugs import stops_unheard
+from builders.medval.judge.check_whole import is_of_its_own
 from builders.medval.judge.comparison import Comparison, Finding, quoted
 from builders.medval.judge.degrees import denies
 from builders.medval.judge.tables import words
@@ -120,7 +121,11 @@ def is_read(c: Comparison) -> bool:
     if c.task != "query2question" and c.spoken and not Alignment(c).is_borne_out():
         return False
     # Where no word tells anything, nothing was compared.
-    return bool(c.made.seen) or any(telling_words(c))
+    return (
+        is_of_its_own(c, len({one.values for one in numbers}))
+        if c.is_note
+        else bool(c.made.seen) or any(telling_words(c))
+    )
 
 
 def _is_said(c: Comparison, one: Seen) -> bool:
@@ -163,7 +168,14 @@ def _cost(c: Comparison, match: re.Match[str]) -> int:
 
 def _kind_by_ending(word: str) -> str | None:
     low = word.lower()
+    if not low.endswith(_endings()):
+        return None
     return next((kind for end, kind in words("ending").items() if low.endswith(end) and low != end), None)
+
+
+@cache
+def _endings() -> tuple[str, ...]:
+    return tuple(words("ending"))
 
 
 def _is_told(c: Comparison, place: int) -> bool:

@@ -156,11 +156,13 @@ def _is_value(c: Comparison, number: Number) -> bool:
 def aspects(c: Comparison) -> list[Finding]:
     """A question that asks something else than the input does; a message may leave open what it asks for."""
     asked = _ASKED.match(c.output) if c.task == "query2question" else None
+    if not asked:
+        return []
     # A question may go on to ask for more.
-    ours = {aspect for aspect, cue in _cues().items() if asked and cue.search(c.output, asked.start(1))}
+    ours = {aspect for aspect, cue in _cues().items() if cue.search(c.output, asked.start(1))}
     parts = re.split(r"(?<=[.?!])", c.input)
     theirs = [{aspect for aspect, cue in _cues().items() if cue.search(part)} for part in parts if part.endswith("?")]
-    if not asked or not ours or not theirs or not all(theirs) or ours & set[str]().union(*theirs):
+    if not ours or not theirs or not all(theirs) or ours & set[str]().union(*theirs):
         return []
     text = "the output asks something else about the problem than the input"
     return [quoted("other_question", text, c, *asked.span())]

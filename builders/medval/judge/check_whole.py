@@ -7,20 +7,26 @@ sentence is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from builders.medval.judge.comparison import Comparison, Finding, quoted
 from builders.medval.judge.degrees import denies, doubts
-from builders.medval.judge.wording import claim_words, known, stands_alone, telling_words
+from builders.medval.judge.wording import borne_out, claim_words, known, stands_alone, telling_words
 from ehr.spans import Segment
 
-__all__ = ["whole"]
+__all__ = ["is_of_its_own", "whole"]
 
 # Of another visit's note a conversation says fewer of the telling words; fewer words tell nothing.
 _HARDLY, _FEWEST = 1 / 6, 4
 # So probable at most is it that a note's conversation says no word of one of its sentences.
 _CHANCE = 0.05
+# The share of a note's telling words that its conversation says, and the share that another patient's does: more where
+# it has many words, as measured on the developed halves.
+_OWN, _OTHERS, _LONG = 0.7, 0.1, 4000
+# So many times as probable must it be that a note is of its conversation.
+_ODDS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +68,20 @@ def _strange(c: Comparison, said: list[_Sentence], count: int, heard: int) -> It
 
 def _is_alone(c: Comparison, one: _Sentence) -> bool:
     return not any(map(c.half_said, one.words)) and stands_alone(c, one.segment)
+
+
+def is_of_its_own(c: Comparison, numbers: int) -> bool:
+    """Tell whether a conversation says so much of a note as another patient's hardly would.
+
+    Args:
+        c: note and conversation.
+        numbers: how many numbers of the note the conversation has.
+    """
+    named = (one.mention for one in c.made.seen if one.mention.cuis and borne_out(c, one))
+    inside = {at for mention in named for at in range(mention.begin, mention.end)}
+    telling = [match for segment in telling_words(c) for match in segment]
+    told = {match.group().lower() for match in telling}
+    said = {match.group().lower() for match in telling if match.start() in inside or known(c, match.group())}
+    others = min(max(_OTHERS, len(c.input.split()) / _LONG), _OWN)
+    of_said, of_strange = math.log(_OWN / others), math.log((1 - _OWN) / (1 - others))
+    return (len(said) + numbers) * of_said + len(told - said) * of_strange >= math.log(_ODDS)

@@ -69,7 +69,7 @@ class PlainWords:
 
     def is_english(self, word: str) -> bool:
         """Tell whether a word in lower case is English, everyday or not."""
-        return any(form in _english() for form in forms_of(word))
+        return not _english().keys().isdisjoint(forms_of(word))
 
     def qualifies(self, word: str) -> bool:
         """Tell whether a word in lower case is an adjective that tells something ("chronic", "sharp")."""

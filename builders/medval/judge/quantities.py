@@ -33,9 +33,8 @@ _COUNTS = {
 }
 _COUNT = f"(?:{'|'.join(_COUNTS)})"
 _NUMBER = re.compile(
-    r"(?<![\d.])(?P<digits>(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?)"
-    rf"|\b(?=[zotfsenhp])(?P<words>(?:point\s+)?{_COUNT}(?:[\s-]+(?:and\s+|(?:point|\.)\s+)?(?:{_COUNT}|oh)(?!\s+times))*)\b",
-    re.IGNORECASE,
+    r"(?=[\dzotfsenhp])(?:(?<![\d.])(?P<digits>(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?)"
+    rf"|\b(?P<words>(?:point\s+)?{_COUNT}(?:[\s-]+(?:and\s+|(?:point|\.)\s+)?(?:{_COUNT}|oh)(?!\s+times))*)\b)"
 )
 _PREFIXES = {"": 1.0, "milli": 1e-3, "m": 1e-3, "micro": 1e-6, "mc": 1e-6, "u": 1e-6, "µ": 1e-6}
 _BASES = {"g": "g", "l": "l", "e": "eq", "u": "unit", "i": "unit", "c": "l"}
@@ -58,33 +57,31 @@ _RATE = re.compile(
       (?:/|\ (?:(?:a|per|each|every)\ |(?=daily|\w+ly\b)))(?P<of>{_PERIOD})
     | (?:(?:per|each|every)\ |a\ (?=day)|(?=daily|nightly|weekly|monthly))(?P<each>{_PERIOD})
     )""",
-    re.IGNORECASE | re.VERBOSE,
+    re.VERBOSE,
 )
-_ONE = re.compile(r"\b(?:an?|next|last|per|each|every|this)\s(?:\w+\s)?(?:hour|day|week|month|year)\b", re.IGNORECASE)
+_ONE = re.compile(r"\b(?:an?|next|last|per|each|every|this)\s(?:\w+\s)?(?:hour|day|week|month|year)\b")
 # "An hour and a half", "a couple and a half".
 _AND_A_HALF = frozenset({1.5, 2.5})
-_HALF = re.compile(r"\b(?P<whole>\w+)(?P<unit> \w+)? and (?:a )?half\b", re.IGNORECASE)
+_HALF = re.compile(r"\b(?P<whole>\w+)(?P<unit> \w+)? and (?:a )?half\b")
 # Words at most of what stands before the point: "one hundred and two point four".
 _WORDS_OF_WHOLE, _DIGITS = 4, 10
 _WORDS = re.compile(
-    r"\b(?:(?P<couple>a couple)|(?P<dozen>dozen)|(?P<half>half(?: an?)?)|(?P<quarter>quarter of an?))\b", re.IGNORECASE
+    r"\b(?=[adhq])(?:(?P<couple>a couple)|(?P<dozen>dozen)|(?P<half>half(?: an?)?)|(?P<quarter>quarter of an?))\b"
 )
 _WORTH = {"couple": 2.0, "dozen": 12.0, "half": 0.5, "quarter": 0.25}
 _HALF_A = re.compile(r"\bhalf an?(?= )", re.IGNORECASE)
 # "Six of ten", "one in three".
-_SHARE = re.compile(rf"\b(?P<part>\d+|{_COUNT}) (?:out of|of|in) (?:every )?(?P<all>\d+|{_COUNT})\b", re.IGNORECASE)
+_SHARE = re.compile(rf"\b(?=[\dzotfsenh])(?P<part>\d+|{_COUNT}) (?:out of|of|in) (?:every )?(?P<all>\d+|{_COUNT})\b")
 _ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
     "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
     "twentieth",
 )  # fmt: skip
-_ORDINAL = re.compile(
-    rf"\b(?=[efnst])(?:(?P<tens>twenty|thirty)[ -])?(?P<one>{'|'.join(_ORDINALS)})\b|\bthirtieth\b", re.IGNORECASE
-)
+_ORDINAL = re.compile(rf"\b(?=[efnst])(?:(?P<tens>twenty|thirty)[ -])?(?P<one>{'|'.join(_ORDINALS)})\b|\bthirtieth\b")
 _SPAN = re.compile(r"[\s-]*(?P<unit>minute|hour|day|week|year|stone)(?:s?|s? and a half)\b", re.IGNORECASE)
 # How many of the next smaller unit make one.
 _SMALLER = {"minute": 60, "hour": 60, "day": 24, "week": 7, "year": 12, "stone": 14}
-_FORTNIGHT = re.compile(r"\bfortnight\b", re.IGNORECASE)
+_FORTNIGHT = re.compile(r"\bfortnight\b")
 _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
@@ -134,8 +131,8 @@ class Side:
 def numbers_of(text: str) -> list[Number]:
     """Return the numbers of a text in their order, digits and words."""
     return [
-        Number(match.start(), match.end(), _meant(match["words"].lower()) if match["words"] else _written(match))
-        for match in _NUMBER.finditer(text)
+        Number(match.start(), match.end(), _meant(match["words"]) if match["words"] else _written(match))
+        for match in _NUMBER.finditer(text.lower())
     ]
 
 
@@ -192,21 +189,21 @@ def implied_in(text: str, numbers: Sequence[Number]) -> list[Number]:
     the next smaller unit, "a minute and a half" as 90, "half a stone" as 7.
     """
     low = text.lower()
-    found = [_implied(match, 1.0) for match in _ONE.finditer(text)]
-    found += [_implied(match, _WORTH[match.lastgroup or ""]) for match in _WORDS.finditer(text)]
-    shares = ((match, _count(match["part"]), _count(match["all"])) for match in _SHARE.finditer(text))
+    found = [_implied(match, 1.0) for match in _ONE.finditer(low)]
+    found += [_implied(match, _WORTH[match.lastgroup or ""]) for match in _WORDS.finditer(low)]
+    shares = ((match, _count(match["part"]), _count(match["all"])) for match in _SHARE.finditer(low))
     found += [_implied(match, round(100 * part / whole, 1)) for match, part, whole in shares if 0 < part < whole]
-    for match in _HALF.finditer(text) if "half" in low else ():
+    for match in _HALF.finditer(low) if "and half" in low or "and a half" in low else ():
         said = numbers_of(f"{match['whole']} {match['unit'] or ''}")
         found.append(_implied(match, *{value + 0.5 for one in said for value in one.values} or _AND_A_HALF))
-    found += [_implied(match, _place(match)) for match in _ORDINAL.finditer(text)]
+    found += [_implied(match, _place(match)) for match in _ORDINAL.finditer(low)]
     found += [
         _implied(match, float(month))
         for month, name in enumerate(_MONTHS, 1)
         if name in low
-        for match in re.finditer(rf"\b{name}\b", text, re.IGNORECASE)
+        for match in re.finditer(rf"\b{name}\b", low)
     ]
-    found += [_implied(match, 2.0, 14.0) for match in _FORTNIGHT.finditer(text)]
+    found += [_implied(match, 2.0, 14.0) for match in _FORTNIGHT.finditer(low)]
     return found + [smaller for one in (*numbers, *found) if (smaller := in_smaller_unit(text, one))]
 
 
@@ -215,8 +212,8 @@ def _implied(match: re.Match[str], *values: float) -> Number:
 
 
 def _place(match: re.Match[str]) -> float:
-    tens = {"twenty": 20, "thirty": 30}.get((match["tens"] or "").lower(), 0)
-    return float(tens + _ORDINALS.index(match["one"].lower()) + 1 if match["one"] else 30)
+    tens = {"twenty": 20, "thirty": 30}.get(match["tens"], 0)
+    return float(tens + _ORDINALS.index(match["one"]) + 1 if match["one"] else 30)
 
 
 def in_smaller_unit(text: str, one: Number) -> Number | None:
@@ -236,12 +233,12 @@ def measures_of(text: str, numbers: list[Number]) -> list[Measure]:
             factor = _PREFIXES[(match["prefix"] or "").lower()] * (1e-3 if match["base"].lower() == "cc" else 1)
             values = frozenset(round(value * factor, 9) for value in number.values)
             found.append(Measure(number.begin, match.end(), _BASES[match["base"][0].lower()], values))
-    found += [Measure(m.start(), m.end(), "day", frozenset({_per_day(m)})) for m in _RATE.finditer(text)]
+    found += [Measure(m.start(), m.end(), "day", frozenset({_per_day(m)})) for m in _RATE.finditer(text.lower())]
     return found
 
 
 def _per_day(match: re.Match[str]) -> float:
-    said = {name: value.lower() for name, value in match.groupdict().items() if value}
+    said = {name: value for name, value in match.groupdict().items() if value}
     if "bd" in said:
         return 2.0
     if "latin" in said:

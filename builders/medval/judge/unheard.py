@@ -45,7 +45,7 @@ _OFTEN = re.compile(
     r"|(?P<week>\b(?:sun|mon|tues|wednes|thurs|fri|satur)days?\b|\bweek)"
     r"|\btwice\b|\bmorning and\b|\b(?:breakfast|am) and\b"
 )
-_SIDE = re.compile(rf"\b(?:{SIDE})\b", re.IGNORECASE)
+_SIDE = re.compile(rf"\b(?:{SIDE})\b")
 _BOTH = re.compile(r"\b(?:both|bilateral|each|either|other)")
 _RELATIVE = re.compile(
     r"\b(?:grand|step)?(?P<who>mother|father|brother|sister|son|daughter|wife|husband)s?\b", re.IGNORECASE
@@ -144,7 +144,7 @@ def _kind(c: Comparison, one: Number) -> tuple[str, tuple[int, int]]:
 
 def _sides(c: Comparison) -> Iterator[Finding]:
     """Yield sides of the body where the conversation names the other side only."""
-    said = {match.group().lower() for match in _SIDE.finditer(c.given.lower)}
+    said = {match.group() for match in _SIDE.finditer(c.given.lower)}
     if len(said) != 1 or _BOTH.search(c.given.lower):
         return
     for side in sides_of(c.output, c.knowledge.plain.frequent):

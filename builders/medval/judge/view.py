@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import accumulate
 
 from builders.medval.judge.plain import forms_of
 from builders.medval.judge.quantities import Measure, Number, implied_in, measures_of, numbers_of
@@ -48,15 +49,22 @@ class View(TextView):
         return "".join(_RUN.findall(self.lower))
 
     @cached_property
-    def _places(self) -> list[int]:
-        """Where each letter stands."""
-        return [*chain.from_iterable(range(*run.span()) for run in _RUN.finditer(self.lower))]
+    def _runs(self) -> tuple[list[int], list[int]]:
+        """Where each run of letters begins, and how many letters stand before it."""
+        spans = [run.span() for run in _RUN.finditer(self.lower)]
+        return [begin for begin, _ in spans], [0, *accumulate(end - begin for begin, end in spans)]
+
+    def _place(self, letter: int) -> int:
+        """Return where a letter stands."""
+        begins, before = self._runs
+        run = bisect_right(before, letter) - 1
+        return begins[run] + letter - before[run]
 
     def has_whole(self, letters: str) -> bool:
         """Tell whether letters are whole words but for the end of a plural, whatever signs part them."""
         at = self._letters.find(letters)
         while at >= 0:
-            begin, end = self._places[at], self._places[at + len(letters) - 1] + 1
+            begin, end = self._place(at), self._place(at + len(letters) - 1) + 1
             if not self.lower[max(0, begin - 1) : begin].isalnum() and _PLURAL.match(self.lower, end):
                 return True
             at = self._letters.find(letters, at + 1)
@@ -97,6 +105,16 @@ class View(TextView):
         for match in _WORD.finditer(self.lower):
             found.setdefault(match.group()[:_STEM], []).append(match.start())
         return found
+
+    def places_of(self, said: str) -> list[int]:
+        """Return where words begin that a pattern (regex) names."""
+        if said not in self._places_of:
+            self._places_of[said] = [match.start() for match in re.finditer(rf"\b(?:{said})", self.lower)]
+        return self._places_of[said]
+
+    @cached_property
+    def _places_of(self) -> dict[str, list[int]]:
+        return {}
 
     @cached_property
     def numbers(self) -> list[Number]:

@@ -87,10 +87,12 @@ def _is_known(c: Comparison, word: str) -> bool:
     low = word.lower().removesuffix("'s")
     if c.worded(word) or american(low) in c.given.american or (c.spoken and c.spelt_out(word)):
         return True
-    if any(low.startswith(begin) and pattern.search(c.input) for begin, pattern in _same()):
+    if low.startswith(_begins()) and any(
+        low.startswith(begin) and pattern.search(c.input) for begin, pattern in _same()
+    ):
         return True
-    parts = low.split("-")
-    return len(parts) > 1 and all(len(part) < _SHORTEST or _is_empty(c, part) or known(c, part) for part in parts)
+    parts = [part for part in low.split("-") if len(part) >= _SHORTEST]
+    return "-" in low and bool(parts) and all(_is_empty(c, part) or known(c, part) for part in parts)
 
 
 def _is_empty(c: Comparison, low: str) -> bool:
@@ -102,6 +104,11 @@ def _is_empty(c: Comparison, low: str) -> bool:
 def _same() -> tuple[tuple[str, re.Pattern[str]], ...]:
     pairs = words("same").items()
     return tuple((begin, re.compile(rf"(?:\b|(?<= ))(?:{said})", re.IGNORECASE)) for begin, said in pairs)
+
+
+@cache
+def _begins() -> tuple[str, ...]:
+    return tuple(words("same"))
 
 
 @cache

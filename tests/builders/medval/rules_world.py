@@ -88,6 +88,12 @@ LISTS = (
 )
 QUESTION = "MESSAGE: I have gout in my toe. What are the treatments for gout? Can I take ibuprofen for the pain?"
 
+CHAT, TOLD = (
+    "[patient] i play the trumpet , breed alpacas and sail near the lighthouse .\n",
+    " Plays the trumpet, breeds alpacas and sails near the lighthouse.",
+)
+"""What makes a short conversation and its note each other's own: a note that any patient could have gets no level 1."""
+
 ITEMS = (
     item("dialogue2note", DIALOGUE, NOTE, "note"),
     item("course2diagnosis", COURSE, LISTS, "course"),

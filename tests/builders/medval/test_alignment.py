@@ -10,7 +10,7 @@ from builders.medval.judge.comparison import Comparison
 from builders.medval.judge.denials import Denials
 from builders.medval.judge.tables import words
 from builders.medval.judge.wording import claim_words, known
-from tests.builders.medval.rules_world import Engine, item
+from tests.builders.medval.rules_world import CHAT, TOLD, Engine, item
 
 KNEES = (
     "[doctor] so your left knee has been swollen since the fall ?\n[patient] yes , the left knee .\n"
@@ -59,9 +59,9 @@ PAIN = (
 def test_a_qualifier_of_something_else_is_not_level_1_and_its_faithful_twin_is(
     rules: Engine, given: str, faithful: str, exchanged: str
 ) -> None:
-    spoken = item("dialogue2note", given, None)
-    assert rules.judge(spoken, faithful).risk_level == 1
-    judged = rules.validator.judge([spoken], [exchanged])[0]
+    spoken = item("dialogue2note", given + CHAT, None)
+    assert rules.judge(spoken, faithful + TOLD).risk_level == 1
+    judged = rules.validator.judge([spoken], [exchanged + TOLD])[0]
     assert not isinstance(judged, Judgement) or judged.risk_level > 1
 
 
@@ -109,4 +109,13 @@ def test_a_word_is_known_in_its_forms_and_a_claim_is_told_by_its_beginning(rules
     c = _comparison(rules, KNEES, "Swelling of the knees. Amputation.")
     assert known(c, "knees")
     assert not known(c, "amputation")
+    assert not known(c, "x-ray")
+    assert known(c, "swelling-free")
     assert all(claim_words().match(begin) for begin in words("claim") if begin.isalpha())
+
+
+def test_a_name_that_a_conversation_does_not_have_is_compared_by_its_words(rules: Engine) -> None:
+    c = _comparison(rules, "[doctor] any injury of the kidney ?\n[patient] no .\n", "Acute kidney injury.")
+    [named] = c.made.problems()
+    assert not c.given.like(named.family)
+    assert ("denial", c.output.index("kidney")) in list(Alignment(c).unread())

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
+from builders.medval.items import Judgement
 from builders.medval.judge.check_whole import whole
 from builders.medval.judge.comparison import Comparison
 from builders.medval.judge.evidence import tells
-from tests.builders.medval.rules_world import Engine
+from builders.texts.origin import Refusal
+from tests.builders.medval.rules_world import Engine, item
 
 SAID = (
     "[doctor] how is the asthma ?\n[patient] the wheezing wakes me twice a night and i cough after exercise .\n"
@@ -45,3 +49,20 @@ def test_a_sentence_that_denies_or_doubts_and_a_few_words_tell_nothing(rules: En
     assert _kinds(rules, f"{NOTE} No fractured humerus, no surgical fixation.") == []
     assert _kinds(rules, f"{NOTE} Possible fractured humerus, surgical fixation.") == []
     assert _kinds(rules, "Fractured humerus.") == []
+
+
+@pytest.mark.parametrize("note", ["Thin liquids and ground meat for cough.", "Asthma.", "Wheezing and cough."])
+def test_a_note_that_any_patient_could_have_is_not_borne_out(rules: Engine, note: str) -> None:
+    judged = rules.validator.judge([item("dialogue2note", SAID, None)] * 2, [note, NOTE])
+    assert judged[0] == Refusal("not_read")
+    assert isinstance(judged[1], Judgement)
+    assert judged[1].risk_level == 1
+
+
+def test_numbers_that_are_said_make_a_short_note_its_conversations_own(rules: Engine) -> None:
+    said = item(
+        "dialogue2note", "[doctor] how old are you ?\n[patient] i am 57 years old and cough for 13 days .\n", None
+    )
+    own = "Cough for 13 days in a 57-year-old."
+    assert rules.judge(said, own).risk_level == 1
+    assert rules.validator.judge([said], ["Cough for days."]) == [Refusal("not_read")]

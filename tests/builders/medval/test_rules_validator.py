@@ -12,7 +12,7 @@ from builders.medval.judge.view import american
 from builders.medval.rules.generator import RULES_TASKS
 from builders.texts.origin import Refusal
 from ground.contracts.rows_text import MEDVAL_TASKS, RISK_LEVELS
-from tests.builders.medval.rules_world import COURSE, DIALOGUE, ITEMS, NOTE, Engine, item
+from tests.builders.medval.rules_world import CHAT, COURSE, DIALOGUE, ITEMS, NOTE, TOLD, Engine, item
 
 LISTS = ITEMS[1]
 
@@ -108,18 +108,18 @@ def test_a_question_about_what_the_input_does_not_name_is_refused(rules: Engine)
 
 
 def test_an_answer_in_a_conversation_decides_what_the_question_names(rules: Engine) -> None:
-    asked = "[doctor] do you have chest pain ?\n[patient] {}\n[doctor] okay .\n"
+    asked = "[doctor] do you have chest pain ?\n[patient] {}\n[doctor] okay .\n" + CHAT
     denied, open_answer = (
         item("dialogue2note", asked.format(answer), None) for answer in ("no .", "well , hard to say .")
     )
-    assert rules.judge(denied, "The patient reports chest pain.").risk_level == 4
-    assert rules.judge(denied, "The patient denies chest pain.").risk_level == 1
-    assert rules.judge(open_answer, "The patient reports chest pain.").risk_level == 1
+    assert rules.judge(denied, f"The patient reports chest pain.{TOLD}").risk_level == 4
+    assert rules.judge(denied, f"The patient denies chest pain.{TOLD}").risk_level == 1
+    assert rules.judge(open_answer, f"The patient reports chest pain.{TOLD}").risk_level == 1
 
 
 def test_lay_words_of_a_conversation_bear_out_a_diagnosis(rules: Engine) -> None:
-    spoken = item("dialogue2note", "[doctor] your sugars are high .\n[patient] yes .\n", None)
-    assert rules.judge(spoken, "Type 2 diabetes.").risk_level == 1
+    spoken = item("dialogue2note", "[doctor] your sugars are high .\n[patient] yes .\n" + CHAT, None)
+    assert rules.judge(spoken, f"Type 2 diabetes.{TOLD}").risk_level == 1
 
 
 def test_quotes_are_verbatim_and_reasoning_is_a_sentence_or_two(rules: Engine) -> None:
@@ -180,7 +180,7 @@ def test_the_validator_knows_nothing_of_edits_ids_or_hashes() -> None:
 
 def test_tasks_that_rules_cannot_read_are_refused(rules: Engine) -> None:
     for task in MEDVAL_TASKS:
-        judged = rules.validator.judge([item(task, DIALOGUE, "x")], ["Blood pressure."])[0]
+        judged = rules.validator.judge([item(task, DIALOGUE, "x")], ["Hypertension, back pain and blood pressure."])[0]
         assert isinstance(judged, Judgement) is (task in RULES_TASKS)
         assert isinstance(judged, Judgement) or judged == Refusal("task_needs_a_language_model")
 
@@ -239,11 +239,11 @@ def test_what_was_not_read_is_never_called_right(rules: Engine, said: str) -> No
 
 
 def test_a_drug_is_not_stopped_by_what_the_input_stops_elsewhere(rules: Engine) -> None:
-    said = "[doctor] you stopped smoking , good .\n[patient] yes .\n[doctor] the lisinopril is fine .\n"
-    judged = rules.validator.judge([item("dialogue2note", said, None)], ["Discontinue lisinopril."])[0]
+    said = "[doctor] you stopped smoking , good .\n[patient] yes .\n[doctor] the lisinopril is fine .\n" + CHAT
+    judged = rules.validator.judge([item("dialogue2note", said, None)], [f"Discontinue lisinopril.{TOLD}"])[0]
     assert judged == Refusal("not_read")
     stops = item("dialogue2note", said + "[doctor] let us stop the lisinopril .\n", None)
-    assert rules.judge(stops, "Discontinue lisinopril.").risk_level == 1
+    assert rules.judge(stops, f"Discontinue lisinopril.{TOLD}").risk_level == 1
 
 
 @pytest.mark.parametrize("text", [CASE, OTHER_CASE, COURSE, f"{OTHER_CASE} {CASE}"])
@@ -284,7 +284,7 @@ SPOKEN = (
 
 @pytest.mark.parametrize("said", ["Hypercholesterolemia.", "Urinary tract infection.", "Gastritis."])
 def test_a_conversation_says_in_everyday_words_what_a_name_is_made_of(rules: Engine, said: str) -> None:
-    assert rules.judge(item("dialogue2note", SPOKEN, None), said).risk_level == 1
+    assert rules.judge(item("dialogue2note", SPOKEN + CHAT, None), said + TOLD).risk_level == 1
     judged = rules.validator.judge([item("dialogue2note", "Doctor: Hello.\nPatient: I sneeze.\n", None)], [said])[0]
     assert isinstance(judged, Refusal) or judged.risk_level >= 3
 

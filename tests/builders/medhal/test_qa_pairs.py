@@ -17,7 +17,8 @@ from builders.medhal.rules.writer import RulesWriter
 from builders.medhal.sources import medqa, pubmedqa
 from builders.medhal.transform import qa
 from builders.medhal.transform.odds import Odds
-from builders.medhal.transform.qa import overlap, qa_pairs
+from builders.medhal.transform.overlap import overlap
+from builders.medhal.transform.qa import qa_pairs
 from builders.texts.origin import Origin, Refusal, Tally
 from ground.settings import MedhalSettings
 from tests.builders.medhal.question_files import mcq, source

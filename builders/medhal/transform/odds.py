@@ -90,7 +90,8 @@ class Odds:
         said = runs @ np.log((right + PRIOR) / (wrong / times + PRIOR)) / np.diff(runs.indptr)
         self._likelier = dict(zip(written, said.tolist(), strict=True))
         turns = [(item, turns) for item in items if (turns := self._turns(item))]
-        options = _read([(item, option) for item, _ in turns for option in item.options], written) @ runs
+        options = _read([item for item, _ in turns], written) @ runs
+        options.sort_indices()  # for the differences: once, not for each power
         firsts = np.cumsum([0] + [len(item.options) for item, _ in turns])[:-1]
         answers = firsts + [item.answer for item, _ in turns]
         for halving in range(1, HALVINGS + 1):
@@ -122,7 +123,7 @@ def _sorted(turns: dict[int, tuple[float, float]], power: float) -> list[int]:
     return sorted(turns, key=lambda at: turns[at][0] / math.exp(power * turns[at][1]))
 
 
-def _read(options: Sequence[tuple[QaItem, str]], written: Sequence[str]) -> Any:
+def _read(items: Sequence[QaItem], written: Sequence[str]) -> Any:
     """Return which words options have, weighed by their share of what a statement says: a long question hides them.
 
     Shape: (options, words)
@@ -130,11 +131,13 @@ def _read(options: Sequence[tuple[QaItem, str]], written: Sequence[str]) -> Any:
     from scipy.sparse import csr_matrix
 
     place = {word: at for at, word in enumerate(written)}
-    found = [[place[word] for word in words_of(option)] for _, option in options]
-    letters = [len(SENTENCE_END.split(item.question)[-1]) + len(option) for item, option in options]
-    ends = np.cumsum([0] + [len(one) for one in found])
-    weights = np.repeat(1 / np.sqrt(letters), np.diff(ends))
-    return csr_matrix((weights, [at for one in found for at in sorted(one)], ends), (len(found), len(written)))
+    found = [sorted(place[word] for word in words_of(option)) for item in items for option in item.options]
+    asked = [len(SENTENCE_END.split(item.question)[-1]) for item in items]
+    letters = [length + len(option) for item, length in zip(items, asked, strict=True) for option in item.options]
+    sizes = [len(one) for one in found]
+    weights = np.repeat(1 / np.sqrt(letters), sizes)
+    ends = np.cumsum([0, *sizes])
+    return csr_matrix((weights, [at for one in found for at in one], ends), (len(found), len(written)))
 
 
 def _told(differences: Any) -> float:

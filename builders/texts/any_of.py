@@ -27,18 +27,20 @@ class AnyOf:
 
     def __init__(self, expressions: Iterable[str]) -> None:
         known = list(expressions)
-        self._cased = [re.compile(one, re.IGNORECASE) for one in known if _CASED in one]
+        self._cased = [re.compile(one, re.IGNORECASE).search for one in known if _CASED in one]
         lowered = [one for one in known if _CASED not in one]
         edged = "|".join(one for one in lowered if one.startswith(_EDGE))
         begins = [one for one in lowered if one.startswith("^") and "|" not in _GROUP.sub("", one)]
         # Of an expression that stands alone `re` looks for the first letter only.
         alone = [one for one in lowered if not one.startswith(_EDGE) and one not in begins]
-        self._begins = re.compile("|".join(begins) or "(?!)")
-        self._lowered = [re.compile(one) for one in (*alone, edged) if one]
+        self._lowered = [re.compile("|".join(begins) or "(?!)").match]
+        self._lowered += [re.compile(one).search for one in (*alone, edged) if one]
 
     def found(self, text: str) -> bool:
         """Tell whether a text has one of the expressions."""
+        # A loop: most texts have none, and a generator costs as much as a short search.
         lowered = text.lower()
-        if self._begins.match(lowered) or any(one.search(lowered) for one in self._lowered):
-            return True
-        return any(one.search(text) for one in self._cased)
+        for holds in self._lowered:
+            if holds(lowered):
+                return True
+        return any(holds(text) for holds in self._cased)

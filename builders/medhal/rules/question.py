@@ -111,6 +111,7 @@ def _hopeless(asked: str, option: str) -> Refusal | None:
     return Refusal("two_questions") if has("two_questions", asked.rstrip("? ")) else None
 
 
+@lru_cache(maxsize=64)
 def _normal(asked: str) -> str:
     """Return what is asked with one wording of "which of the following", without its end, its slips mended."""
     asked = pattern("exam_note").sub("", TAIL.sub("", asked))

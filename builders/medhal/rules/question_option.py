@@ -42,7 +42,7 @@ class Option:
     """An option as it was read.
 
     Attributes:
-        text: as it stands behind a colon: a noun phrase without its capital.
+        text: as it stands behind a colon: what is no sentence without its capital.
         inside: as it stands inside a sentence.
         lacks_noun: it ends with an adjective (``Left middle cerebral``): the question's noun belongs to it.
         bare: a numeral or a letter, which means nothing without the question's noun.
@@ -62,7 +62,7 @@ def read_option(text: str) -> Option:
     """Read an option that is one phrase or sentence."""
     last, kind = text.lower().split()[-1], option_kind(text)
     return Option(
-        text=lowered(text) if kind == "noun" else text,
+        text=lowered(text) if kind == "noun" or (kind == "clause" and not _is_sentence(text)) else text,
         inside=_inside(text, kind),
         kind=kind,
         plural=is_plural(text),
@@ -113,6 +113,8 @@ def listed(option: Option, acts: bool = False, of_one: bool = True) -> str | Non
 
     >>> [listed(read_option(text)) for text in ("Binds iron", "Dry cough", "Bind iron", "Seen in men")]
     ['it binds iron', 'dry cough', None, None]
+    >>> [listed(read_option(text)) for text in ("Round, red cells", "Round, red cells are seen")]
+    ['round, red cells', 'Round, red cells are seen']
     """
     first, _, rest = option.text.partition(" ")
     if option.kind == "predicate":
@@ -127,6 +129,11 @@ def _list_or_quotation(option: str, tokens: list[str]) -> bool:
     if option.startswith('"') or has("listed", option) or tokens[-2:-1] == ["not"]:
         return True
     return ", " in option and not {"and", "or"} & set(tokens)
+
+
+def _is_sentence(option: str) -> bool:
+    tokens = TOKEN.findall(option.lower())
+    return tokens[0] in PRONOUNS or ". " in option or _holds_a_verb(tokens)
 
 
 def is_uneven(option: str) -> bool:

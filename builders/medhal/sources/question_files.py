@@ -123,8 +123,7 @@ def needs_image(*texts: str) -> bool:
 
 
 def _has_picture_key(text: str) -> bool:
-    low = text.lower()
-    return any(key in low for key in PICTURE_KEYS)
+    return any(map(text.lower().__contains__, PICTURE_KEYS))
 
 
 def _points_to_picture(text: str) -> bool:

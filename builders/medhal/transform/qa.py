@@ -10,10 +10,8 @@ wrong, this follows; for a yes-no question the source's long answer follows, whi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import islice
 
 from builders.medhal.items import Claim, Pair, QaItem
@@ -24,7 +22,7 @@ from builders.medhal.writers import AnswerInWords, Writer, Written
 from builders.texts.english import is_misspelt, lost_capitals
 from builders.texts.origin import Refusal, Tally
 
-__all__ = ["overlap", "qa_pairs"]
+__all__ = ["qa_pairs"]
 
 BATCH = 256
 DECIDED = {"yes", "no"}
@@ -41,21 +39,6 @@ QUOTED_AFTER = {
     "unknown_shape",
 }
 """Refusals of wordings, after which a question is quoted."""
-NUMBER = re.compile(r"(\d+(?:\.\d+)?)(?:\s*/\s*(\d+(?:\.\d+)?))?\s*(%|percent)?")
-ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b", re.IGNORECASE)
-RANGE = re.compile(r"(\d+(?:\.\d+)?)(?:\s*(?:-|\u2013|to)\s*(\d+(?:\.\d+)?))?")
-WORD = re.compile(r"[^\W_]+(?:\.\d+)?|[+\u2191\u2193<>]")
-UNITS = {
-    **{unit: ("time", n) for unit, n in {"minute": 1, "min": 1, "hour": 60, "hr": 60, "day": 1440}.items()},
-    **{unit: ("time", n) for unit, n in {"week": 10_080, "month": 43_800, "year": 525_600}.items()},
-    **{unit: ("mass", n) for unit, n in {"mg": 1, "g": 1000, "ounce": 28_350, "pound": 453_600, "lb": 453_600}.items()},
-    **{unit: ("mass", n) for unit, n in {"gram": 1000, "kg": 1_000_000, "kilogram": 1_000_000}.items()},
-    **{unit: ("length", n) for unit, n in {"mm": 1, "cm": 10, "inche": 25, "inch": 25, "feet": 305}.items()},
-}
-"""What a unit measures, and how much of it: minutes (months and years on average), milligrams, millimetres."""
-SLACK = Fraction(1, 10)
-"""Share by which values in different units may differ and still be called the same."""
-SILENT = frozenset({"and", "the", "a", "an", "of"})
 
 
 @dataclass
@@ -77,8 +60,8 @@ class _Work:
 def qa_pairs(items: Iterable[QaItem], writer: Writer, tally: Tally, odds: Odds) -> Iterator[Pair]:
     """Word a right and a wrong option of each question and yield the pairs, in the order of the items.
 
-    The wrong option is drawn by the odds of its words (`builders.medhal.transform.odds`) among those that are neither
-    equal to the right one nor nested in it; where the writer refuses one, or words it by another template, the next is
+    The wrong option is drawn by the odds of its letters (`builders.medhal.transform.odds`) among those that do not
+    overlap the right one; where the writer refuses one, or words it by another template, the next is
     tried. Questions without a pair are counted by the reason for which the right option was refused, else as
     ``no_wrong_option_alike``.
     """
@@ -122,19 +105,13 @@ def _may_be_quoted(work: _Work) -> bool:
 def _quoted(work: _Work, odds: Odds) -> _Work:
     """Return a question that could not be worded, to be tried again in quotes; the first refusal is kept."""
     work.quoted, work.right, work.not_worded = True, None, work.refused or "no_wrong_option_alike"
-    work.left, work.refused = _wrong_options(work.item, odds), None
+    work.left, work.refused = odds.order(work.item), None
     return work
-
-
-def _wrong_options(item: QaItem, odds: Odds) -> list[int]:
-    right = item.options[item.answer]
-    places = (at for at, option in enumerate(item.options) if at != item.answer and not overlap(option, right))
-    return odds.order(item, places)
 
 
 def _work(item: QaItem, odds: Odds) -> _Work:
     context, asked = (item.context, item.question) if item.context is not None else split_question(item.question)
-    right, left = item.options[item.answer], _wrong_options(item, odds)
+    right, left = item.options[item.answer], odds.order(item)
     work = _Work(item, context, asked, left)
     if item.context is None and context is not None and context.rstrip('")').endswith("?"):
         work.refused = "two_questions"
@@ -207,48 +184,3 @@ def _explanation(item: QaItem, factual: str, at: int) -> str:
     if item.why and {option.lower() for option in item.options} <= DECIDED:
         return f"{factual} {item.why.lstrip(' :;,.')}"
     return factual
-
-
-def overlap(one: str, other: str) -> bool:
-    """Tell whether two options are equal, or one lies within the other, so that neither rules the other out.
-
-    >>> overlap("Aspirin", "aspirin and clopidogrel"), overlap("50%", "1/2"), overlap("5 mg", "15 mg")
-    (True, True, False)
-    >>> overlap("4th arch", "4&6 arch"), overlap("2-4 weeks", "3 weeks"), overlap("1.5 kg", "3.5 pounds")
-    (True, True, True)
-    """
-    first, second = _words(one), _words(other)
-    number = _number(one)
-    if not first or not second or (number is not None and number == _number(other)):
-        return True
-    return first <= second or second <= first or _ranges_meet(one, other)
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(WORD.findall(ORDINAL.sub("", text.lower()))) - SILENT
-
-
-def _ranges_meet(one: str, other: str) -> bool:
-    """Tell whether options that differ in one number, range or unit of time share values ("2-4 weeks", "15 days")."""
-    ranges, rests, units = [], [], []
-    for text in (one, other):
-        found = RANGE.findall(text)
-        if len(found) != 1:
-            return False
-        rest = RANGE.sub("", text).lower().split()
-        units.append(rest[0].rstrip("s.") if len(rest) == 1 else "")
-        what, size = UNITS.get(units[-1], ("", 1))
-        ranges.append(sorted(size * Fraction(number) for number in (found[0][0], found[0][1] or found[0][0])))
-        rests.append([what] if what else rest)
-    wider = 1 + SLACK if units[0] != units[1] else 1
-    (low, high), (least, most) = ranges
-    return rests[0] == rests[1] and low <= most * wider and least <= high * wider
-
-
-def _number(text: str) -> Fraction | None:
-    """Return the value of an option that is a number, a fraction or a percentage alone."""
-    found = NUMBER.fullmatch(text.strip().rstrip(".").replace(",", ""))
-    if found is None or (found[2] is not None and not Fraction(found[2])):
-        return None
-    value = Fraction(found[1]) / Fraction(found[2] or 1)
-    return value / 100 if found[3] else value

@@ -80,16 +80,19 @@ def summary_pairs(
 
 
 def _work(item: SummaryItem, settings: MedhalSettings, turns: tuple[bool, ...], tally: Tally) -> _Work:
-    """Return a summary with the sentences that may be changed and whether by a denial; equal ones are left out."""
+    """Return a summary with the sentences that may be changed and whether by a denial; short and equal ones are left
+    out, uncounted."""
     source, left = item.origin.source, []
     for sentence in sentences_of(item.summary):
+        if len(sentence.text) < settings.min_sentence_chars or item.summary.count(sentence.text) > 1:
+            continue
         if cue("anaphor").match(sentence.text) or POINTS_BACK.search(sentence.text):
             tally.drop(source, "sentence_does_not_stand_alone")
         elif len(JOINT.findall(sentence.text)) > MOST_JOINTS:
             tally.drop(source, "sentence_of_many_parts")
         elif _is_broken(sentence.text, item.text):
             tally.drop(source, "sentence_broken_english")
-        elif len(sentence.text) >= settings.min_sentence_chars and item.summary.count(sentence.text) == 1:
+        else:
             left.append(sentence)
     left.sort(
         key=lambda one: (len(JOINT.findall(one.text)), stable_hash(settings.seed, "sentence", *_name(item), one.begin))

@@ -17,7 +17,8 @@ from builders.medhal.rules.writer import RulesWriter
 from builders.medhal.sources import medqa, pubmedqa
 from builders.medhal.transform import qa
 from builders.medhal.transform.odds import Odds
-from builders.medhal.transform.qa import overlap, qa_pairs
+from builders.medhal.transform.overlap import overlap
+from builders.medhal.transform.qa import qa_pairs
 from builders.texts.origin import Origin, Refusal, Tally
 from ground.settings import MedhalSettings
 from tests.builders.medhal.question_files import mcq, source
@@ -295,6 +296,19 @@ def test_wrong_options_are_drawn_until_their_words_are_as_often_right() -> None:
     assert likely > 180
     odds, again = Odds(items, 1), Odds(items[::-1], 1)
     assert (odds.right, odds.wrong, odds.power) == (again.right, again.wrong, again.power)
+
+
+def test_wrong_options_are_drawn_by_their_endings_too() -> None:
+    """No word stands in two options, but right ones all end alike: so does the wrong one that is drawn more often."""
+    draw = random.Random(20270801)
+    stems = ("".join(draw.choices("bcdfglmnprstv", k=6)).capitalize() for _ in iter(int, 1))
+    asked = "Which of the following is the most likely diagnosis?"
+    items = [
+        item(f"Case {n}. {asked}", [f"{next(stems)}{end}" for end in ("itis", "itis", "oma")], 0, str(n))
+        for n in range(200)
+    ]
+    said = Counter(pair.wrong.statement[-5:] for pair in pairs_of(items))
+    assert said["itis."] > 2 * said.total() / 3
 
 
 def test_words_are_no_more_balanced_than_by_chance() -> None:

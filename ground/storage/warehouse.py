@@ -181,10 +181,10 @@ def arrow_of(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
     return connection.sql(query).to_arrow_table()
 
 
-def set_table(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:
-    """Make a temporary table of an Arrow table."""
+def set_table(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table, *, kept: bool = False) -> None:
+    """Make a table of an Arrow table, in place of one of that name: temporary, or ``kept`` in the warehouse."""
     connection.register("arrow_input", table)
-    connection.execute(f"create or replace temp table {name} as select * from arrow_input")
+    connection.execute(f"create or replace {'table' if kept else 'temp table'} {name} as select * from arrow_input")
     connection.unregister("arrow_input")
 
 

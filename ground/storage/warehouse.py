@@ -134,11 +134,9 @@ def _not_opened(path: Path, why: str) -> InputError:
     return InputError("the warehouse cannot be opened", file=path, found=why, do=advice)
 
 
-def run_sql(
-    connection: duckdb.DuckDBPyConnection, name: str, parameters: dict[str, object] | None = None
-) -> duckdb.DuckDBPyConnection:
-    """Run one SQL file; ``$name`` parameters are bound where given (then the file must hold one statement)."""
-    return connection.execute(sql_text(name), parameters) if parameters else connection.execute(sql_text(name))
+def run_sql(connection: duckdb.DuckDBPyConnection, name: str) -> duckdb.DuckDBPyConnection:
+    """Run one SQL file."""
+    return connection.execute(sql_text(name))
 
 
 def set_variables(connection: duckdb.DuckDBPyConnection, values: Mapping[str, object]) -> None:

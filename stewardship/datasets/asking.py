@@ -15,9 +15,8 @@ import duckdb
 import polars as pl
 
 from ground import ROOT
-from ground.storage.sqlfiles import sql_text
 from ground.storage.tables import read_table
-from ground.storage.warehouse import connect, set_table, set_variables, table_exists
+from ground.storage.warehouse import connect, run_sql, set_table, set_variables, table_exists
 from ground.storage.workspace import Workspace
 
 __all__ = [
@@ -156,7 +155,7 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> None:
 def script(connection: duckdb.DuckDBPyConnection, *names: str) -> None:
     """Run SQL files of ``sql/stewardship``, in this order."""
     for name in names:
-        connection.execute(sql_text(f"stewardship/{name}"))
+        run_sql(connection, f"stewardship/{name}")
 
 
 def frame_of(connection: duckdb.DuckDBPyConnection, query: str) -> pl.DataFrame:

@@ -102,12 +102,10 @@ def _key(label: LabelValue, decimals: int) -> tuple[LabelKind, object]:
     return label.kind, label.rounded(decimals).value
 
 
-def current_ratings(
-    history: History, *, categories: Sequence[str] = (), role: Role = "physician"
-) -> dict[str, dict[str, LabelValue]]:
-    """Return by row what each rater said last, as far as it holds; rows of one rater too."""
+def current_ratings(history: History, *, categories: Sequence[str] = ()) -> dict[str, dict[str, LabelValue]]:
+    """Return by row what each rater, no language model, said last, as far as it holds; rows of one rater too."""
     found: dict[str, dict[str, LabelValue]] = {}
-    for uid, by in said_by(history, role).items():
+    for uid, by in said_by(history, "physician").items():
         for rater, event in by.items():
             label = parse_label(event.value, physician=True, categories=categories)
             if label.answered:

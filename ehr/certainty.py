@@ -30,7 +30,6 @@ __all__ = [
     "DOUBT_OF",
     "SAID_OTHERWISE",
     "UNSURE",
-    "Certainty",
     "Cue",
     "Doubt",
     "load_cues",
@@ -39,7 +38,6 @@ __all__ = [
 ]
 
 Doubt = Literal["negated", "uncertain", "past", "stopped", "conditional", "other_person", "elsewhere", "allergy"]
-Certainty = Literal["certain", "corroborated", "unsure"]
 # In arrays an assertion is its place here, a doubt the bit at its place.
 ASSERTIONS: tuple[Assertion, ...] = tuple(Assertion)
 DOUBTS: tuple[Doubt, ...] = get_args(Doubt)

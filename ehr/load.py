@@ -30,8 +30,7 @@ from ground.storage.loading import (
 )
 from ground.storage.remote import Place, Places, reading_from, require_allowed, several
 from ground.storage.scanning import FileScan, scanning
-from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import number_of, transaction
+from ground.storage.warehouse import number_of, run_sql, transaction
 
 __all__ = ["load_mimic"]
 
@@ -281,7 +280,7 @@ def _orphan_warnings(connection: duckdb.DuckDBPyConnection, loaded: Sequence[Loa
         if name not in there:
             continue
         connection.execute("set variable load_table = ?", [name])
-        row = connection.execute(sql_text("ehr/orphans")).fetchone()
+        row = run_sql(connection, "ehr/orphans").fetchone()
         if row and row[0]:
             warnings.append(f"{name}: {row[0]} rows of admissions that mimiciv_hosp.admissions lacks")
     return warnings

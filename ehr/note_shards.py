@@ -101,7 +101,7 @@ def fill(
     # Apart from the renames: DuckDB's log cannot be read again where one transaction updates a table and renames it.
     with transaction(connection):
         for name in tables.closing:
-            connection.execute(sql_text(name))
+            run_sql(connection, name)
     with transaction(connection):
         for name in tables.names:
             connection.execute(f"drop table if exists ground.{name}")

@@ -31,7 +31,6 @@ LOWER_BOUND = 5.0
 LEVELS = 4
 
 Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 def majority(codes: Codes, n_classes: int) -> Codes:

@@ -13,6 +13,7 @@ from ground.resampling import LEVEL, draws, share
 
 __all__ = ["alpha_draws", "alpha_interval", "kappa_interval", "krippendorff_alpha", "ordinal_distance"]
 
+RESAMPLES = 1_000
 Interval = tuple[float, float]
 Floats = npt.NDArray[np.float64]
 Distance = Floats | Callable[[Floats], Floats]
@@ -68,37 +69,33 @@ def krippendorff_alpha(counts: npt.NDArray[np.int64], distance: Distance) -> flo
     return None if math.isnan(alpha) else alpha
 
 
-def alpha_interval(
-    counts: npt.NDArray[np.int64], distance: Distance, *, resamples: int = 1_000, seed: int = 42
-) -> Interval | None:
+def alpha_interval(counts: npt.NDArray[np.int64], distance: Distance, *, seed: int) -> Interval | None:
     """Return alpha's 95% percentile bootstrap interval: units are drawn again, and with them all their ratings.
 
     None where no drawing of the units leaves alpha defined.
 
     Args:
         counts, distance: as of `krippendorff_alpha`.
-        resamples: how many times.
         seed: of the drawings.
     """
     rated = counts[counts.sum(axis=1) > 1]
     if not len(rated):
         return None
-    drawn = np.concatenate(list(draws(np.ones(len(rated)), resamples, seed)))
+    drawn = np.concatenate(list(draws(np.ones(len(rated)), RESAMPLES, seed)))
     return _middle(alpha_draws(rated, distance, drawn))
 
 
-def kappa_interval(table: npt.NDArray[np.int64], *, resamples: int = 1_000, seed: int = 42) -> Interval | None:
+def kappa_interval(table: npt.NDArray[np.int64], *, seed: int) -> Interval | None:
     """Return the 95% percentile bootstrap interval of Cohen's kappa; None where it is never defined.
 
     Args:
         table: *shape* (values, values): how many units have which value by the first rater and by the second.
-        resamples: how many times units are drawn again.
         seed: of the drawings.
     """
     n, values = int(table.sum()), len(table)
     if not n:
         return None
-    drawn = np.concatenate(list(draws(table.ravel(), resamples, seed))).reshape(-1, values, values)
+    drawn = np.concatenate(list(draws(table.ravel(), RESAMPLES, seed))).reshape(-1, values, values)
     differ = n - np.trace(drawn, axis1=1, axis2=2)
     expected = n - (drawn.sum(axis=1) * drawn.sum(axis=2)).sum(axis=1) / n
     return _middle(1 - share(differ, expected))

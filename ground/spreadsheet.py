@@ -26,10 +26,12 @@ from ground.storage.files import atomic_path
 __all__ = [
     "CELL_ERROR",
     "FORMULA",
+    "LONGEST_CELL",
     "MOST_CHARACTERS",
     "fill_in",
     "guide",
     "plain",
+    "read_page",
     "read_sheet",
     "text_mark",
     "workbook",
@@ -43,6 +45,7 @@ NUMBER = r"^\s*[+-]?(\d[\d,]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 MOST_CHARACTERS = 32_767
 """What a cell of Excel holds."""
 LONGEST_CELL = 64 * 1024 * 1024
+"""Bytes of a cell of a CSV file: a patient's note is longer than the 128 KiB that Python's reader allows."""
 CELL_ERROR = "#ERROR!"
 """What a cell holds whose formula failed: the reader does not say how."""
 # Part of the file: without it the same sheet would have other bytes each time.
@@ -225,14 +228,25 @@ def _excel(file: Path, name: str, do: str | None) -> list[list[str]]:
         if name not in book.sheet_names:
             found = ", ".join(book.sheet_names)
             raise InputError("the sheet has no page to read", file=file, found=found, expected=f"a page {name}", do=do)
-        # Without a head row and from the first one on, so that row numbers are those of the spreadsheet.
-        page: Any = book.load_sheet(name, header_row=None, skip_rows=0, dtypes="string")
-        batch, problems = page.to_arrow_with_errors()
+        page, errors = read_page(book, name, "string")
     except fastexcel.FastExcelError as error:
         raise InputError("the sheet cannot be read", file=file, found=type(error).__name__) from error
-    cells = [["" if cell is None else cell for cell in row] for row in pl.DataFrame(batch).rows()]
-    for problem in problems.errors if problems else ():
-        row, column = problem.offset_position
-        if "Error(" in problem.detail:
-            cells[row][column] = CELL_ERROR
+    cells = [["" if cell is None else cell for cell in row] for row in page.rows()]
+    for row, column in errors:
+        cells[row][column] = CELL_ERROR
     return cells
+
+
+def read_page(book: Any, page: str | int, kind: str) -> tuple[pl.DataFrame, list[tuple[int, int]]]:
+    """Return a page of an Excel file (fastexcel's reader), its head as the first row, and where cells hold errors.
+
+    Args:
+        book: the file, open.
+        page: its name or place.
+        kind: of the cells, ``string`` or ``float``.
+    """
+    # Without a head row, so that two columns of one name are seen, and from the first one on, so that row numbers are
+    # those of the spreadsheet.
+    batch, problems = book.load_sheet(page, header_row=None, skip_rows=0, dtypes=kind).to_arrow_with_errors()
+    found = problems.errors if problems else ()
+    return pl.DataFrame(batch), [one.offset_position for one in found if "Error(" in one.detail]

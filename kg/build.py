@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -16,7 +17,7 @@ from ground.plain import Plain
 from ground.progress import progress
 from ground.settings import LoadSettings
 from ground.storage.own_rules import NO_RULES, OwnRules
-from ground.storage.warehouse import count_drop, number_of, reset_drops, run_sql, table_exists, transaction
+from ground.storage.warehouse import count_drop, number_of, reset_drops, run_sql, set_table, table_exists, transaction
 from kg.arrays import evidence_counts, is_written, open_arrays
 from kg.edges import EVERY_NODE, EdgeRows, read_concepts, read_edges
 from kg.predicates import (
@@ -122,27 +123,26 @@ def _fingerprint(connection: duckdb.DuckDBPyConnection, settings: LoadSettings, 
     )
 
 
-def _create(connection: duckdb.DuckDBPyConnection, table: str, rows: pa.Table, *, staging: bool = False) -> None:
-    connection.register("rows_to_create", rows)
-    kind = "temp table" if staging else "table"
-    connection.execute(f"create or replace {kind} {table} as select * from rows_to_create")
-    connection.unregister("rows_to_create")
-
-
 def _register(connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, settings: LoadSettings) -> None:
     """Put the data tables and the settings that the SQL needs into the warehouse."""
-    _create(connection, "kg.predicate", pa.Table.from_pylist([asdict(line) for line in vocabulary.predicates]))
-    patterns = [{**asdict(line), "hops": line.hops} for line in vocabulary.patterns]
-    _create(connection, "kg.pattern", pa.Table.from_pylist(patterns))
-    _create(connection, "kg.relation_map", pa.Table.from_pylist([asdict(line) for line in read_relation_lines()]))
     groups = [
         {"tui": row["tui"], "name": row["name"], "semantic_group": row["group"]} for row in read_semantic_groups()
     ]
-    _create(connection, "kg.semantic_group", pa.Table.from_pylist(groups))
-    _create(connection, "kg.predicate_code", _predicate_codes(vocabulary, [row["semantic_group"] for row in groups]))
-    _create(connection, "kg.language", pa.table({"lat": pa.array(settings.languages, pa.string())}))
-    _create(connection, "kg.suppressed", pa.table({"suppress": pa.array(settings.suppress, pa.string())}))
-    _create(connection, "kg.dose_form_word", pa.Table.from_pylist(read_dose_form_words()))
+    rows: dict[str, Sequence[Mapping[str, Any]]] = {
+        "kg.predicate": [asdict(line) for line in vocabulary.predicates],
+        "kg.pattern": [{**asdict(line), "hops": line.hops} for line in vocabulary.patterns],
+        "kg.relation_map": [asdict(line) for line in read_relation_lines()],
+        "kg.semantic_group": groups,
+        "kg.dose_form_word": read_dose_form_words(),
+    }
+    tables = {
+        **{name: pa.Table.from_pylist(lines) for name, lines in rows.items()},
+        "kg.predicate_code": _predicate_codes(vocabulary, [row["semantic_group"] for row in groups]),
+        "kg.language": pa.table({"lat": pa.array(settings.languages, pa.string())}),
+        "kg.suppressed": pa.table({"suppress": pa.array(settings.suppress, pa.string())}),
+    }
+    for name, table in tables.items():
+        set_table(connection, name, table, kept=True)
     ranked = table_exists(connection, "umls.mrrank")
     rank_source = "umls.mrrank" if ranked else "(select null as sab, null as tty, null as rank limit 0)"
     connection.execute(

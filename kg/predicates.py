@@ -190,22 +190,22 @@ def read_vocabulary(folder: Path | None = None, own: OwnRules = NO_RULES) -> Voc
     return vocabulary
 
 
-def read_relation_lines(folder: Path | None = None) -> Sequence[RelationLine]:
+def read_relation_lines() -> Sequence[RelationLine]:
     """Read the lines that turn rows of MRREL into edges."""
-    path = (folder or data_folder()) / "relations.tsv"
+    path = data_folder() / "relations.tsv"
     return [RelationLine(**row) for row in read_table(path, tuple(RelationLine.__dataclass_fields__))]
 
 
-def read_semantic_groups(folder: Path | None = None) -> list[Row]:
+def read_semantic_groups() -> list[Row]:
     """Read semantic types (``tui``, ``name``) with their semantic ``group``."""
-    return read_table((folder or data_folder()) / "semantic_groups.tsv", ("tui", "name", "group", "source"))
+    return read_table(data_folder() / "semantic_groups.tsv", ("tui", "name", "group", "source"))
 
 
-def read_dose_form_words(folder: Path | None = None) -> list[Row]:
+def read_dose_form_words() -> list[Row]:
     """Read the words that tell where a dose form acts: ``word`` and ``route`` (local or systemic)."""
-    return read_table((folder or data_folder()) / "dose_forms.tsv", ("word", "route", "source"))
+    return read_table(data_folder() / "dose_forms.tsv", ("word", "route", "source"))
 
 
-def read_chemical_trees(folder: Path | None = None) -> list[str]:
+def read_chemical_trees() -> list[str]:
     """Read the vocabularies whose trees of chemicals say no kinds."""
-    return [row["sab"] for row in read_table((folder or data_folder()) / "chemical_trees.tsv", ("sab", "source"))]
+    return [row["sab"] for row in read_table(data_folder() / "chemical_trees.tsv", ("sab", "source"))]

@@ -19,6 +19,7 @@ from ground.storage.sqlfiles import quoted
 
 __all__ = [
     "LicenceTier",
+    "data_files",
     "dropped",
     "inputs",
     "is_open_release",
@@ -62,7 +63,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def tier_said(manifest: Mapping[str, Any]) -> LicenceTier:
     """Return ``open`` where a manifest says so that nobody edited; whatever else it says, credentialed."""
     whole = manifest.get("provenance_sha256") == _provenance(manifest)
-    return "open" if whole and manifest.get("licence_tier") == "open" and _data_files(manifest) else "credentialed"
+    return "open" if whole and manifest.get("licence_tier") == "open" and data_files(manifest) else "credentialed"
 
 
 def tier_of(folder: Path) -> LicenceTier:
@@ -75,14 +76,15 @@ def tier_of(folder: Path) -> LicenceTier:
         InputError: the manifest is no JSON.
     """
     manifest = read_manifest(folder)
-    files = _data_files(manifest)
+    files = data_files(manifest)
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet")}
     if tier_said(manifest) != "open" or there != set(files):
         return "credentialed"
     return "open" if all(sha256_of(folder / name) == files[name] for name in there) else "credentialed"
 
 
-def _data_files(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def data_files(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Return the SHA-256 of each data file of a dataset by its name, as its manifest has them."""
     rows = manifest.get("rows")
     files = rows.get("files") if isinstance(rows, dict) else None
     return files if isinstance(files, dict) else {}
@@ -90,7 +92,7 @@ def _data_files(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 def _provenance(manifest: Mapping[str, Any]) -> str:
     said = {name: manifest.get(name) for name in ("dataset", "inputs", "licence_tier")}
-    return hashlib.sha256(to_json({**said, "files": _data_files(manifest)}).encode()).hexdigest()
+    return hashlib.sha256(to_json({**said, "files": data_files(manifest)}).encode()).hexdigest()
 
 
 def inputs(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ground.errors import InputError, UsageError
-from ground.flow.manifest import tier_said
+from ground.flow.manifest import data_files, tier_said
 from ground.plain import Plain
 from ground.progress import progress
 from ground.settings import RemoteSettings
+from ground.storage.files import sha256_of
 from ground.storage.remote import Place, RemotePath, require_allowed
 
 __all__ = ["Published", "WholeDataset", "check_file", "publish", "whole_dataset"]
@@ -25,7 +26,6 @@ PENDING = "publishing.json"
 # Stores in which a file appears when its upload is complete. Elsewhere it is written beside its place and moved.
 WHOLE_FILES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl"}
 PART = ".part"
-CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -97,19 +97,13 @@ def whole_dataset(folder: Path) -> WholeDataset:
         do = "build it first, for example `ontoground build medieval`"
         raise InputError("this is no whole dataset", file=folder, expected=f"a folder with {MANIFEST}", do=do)
     content = path.read_bytes()
-    digests = _digests(content)
+    manifest = json.loads(content)
+    digests = data_files(manifest)
     lacking = [name for name in digests if not (folder / name).is_file()]
     if lacking or not digests:
         raise InputError("data files that a manifest should list are not there", file=path, found=", ".join(lacking))
     names = (*digests, *(page for page in PAGES if (folder / page).is_file()))
-    return WholeDataset(folder, content, tier_said(json.loads(content)), digests, names)
-
-
-def _digests(manifest: bytes) -> dict[str, str]:
-    """Return the SHA-256 of each data file of a dataset by its name."""
-    rows = json.loads(manifest).get("rows")
-    files = rows.get("files") if isinstance(rows, dict) else None
-    return dict(files) if isinstance(files, dict) else {}
+    return WholeDataset(folder, content, tier_said(manifest), digests, names)
 
 
 def _standing(dataset: WholeDataset, target: RemotePath, *, replace: bool) -> _Standing:
@@ -129,7 +123,7 @@ def _standing(dataset: WholeDataset, target: RemotePath, *, replace: bool) -> _S
         if not (same or replace):
             do = "name another URL, or replace it with --replace"
             raise InputError("another dataset, or another version, is there", file=target, do=do)
-        theirs |= {MANIFEST, *PAGES, *_digests(earlier)}
+        theirs |= {MANIFEST, *PAGES, *data_files(json.loads(earlier))}
     foreign = {name.removesuffix(PART) for name in there} - theirs - {*dataset.names, MANIFEST, PENDING}
     if foreign:
         found = f"{len(foreign)} other files, such as {min(foreign)}"
@@ -192,11 +186,7 @@ def check_file(path: Path, digest: str | None) -> None:
     Raises:
         InputError: it is another file.
     """
-    if digest is None:
-        return
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != digest:
+    if digest is not None and (found := sha256_of(path)) != digest:
         raise InputError(
             "a data file is not the one that was built",
             file=path,

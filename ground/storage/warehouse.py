@@ -134,11 +134,9 @@ def _not_opened(path: Path, why: str) -> InputError:
     return InputError("the warehouse cannot be opened", file=path, found=why, do=advice)
 
 
-def run_sql(
-    connection: duckdb.DuckDBPyConnection, name: str, parameters: dict[str, object] | None = None
-) -> duckdb.DuckDBPyConnection:
-    """Run one SQL file; ``$name`` parameters are bound where given (then the file must hold one statement)."""
-    return connection.execute(sql_text(name), parameters) if parameters else connection.execute(sql_text(name))
+def run_sql(connection: duckdb.DuckDBPyConnection, name: str) -> duckdb.DuckDBPyConnection:
+    """Run one SQL file."""
+    return connection.execute(sql_text(name))
 
 
 def set_variables(connection: duckdb.DuckDBPyConnection, values: Mapping[str, object]) -> None:
@@ -181,10 +179,10 @@ def arrow_of(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
     return connection.sql(query).to_arrow_table()
 
 
-def set_table(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:
-    """Make a temporary table of an Arrow table."""
+def set_table(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table, *, kept: bool = False) -> None:
+    """Make a table of an Arrow table, in place of one of that name: temporary, or ``kept`` in the warehouse."""
     connection.register("arrow_input", table)
-    connection.execute(f"create or replace temp table {name} as select * from arrow_input")
+    connection.execute(f"create or replace {'table' if kept else 'temp table'} {name} as select * from arrow_input")
     connection.unregister("arrow_input")
 
 

@@ -205,14 +205,13 @@ class Sharded(Configured):
         check_executor(settings.run)
 
 
-def verb(app: typer.Typer, short_help: str, *examples: str, name: str | None = None) -> Callable[[Verb], Verb]:
+def verb(app: typer.Typer, short_help: str, *examples: str) -> Callable[[Verb], Verb]:
     """Declare a verb: its docstring is its help, its parameters are its options, ``--json`` comes with it.
 
     Args:
         app: the command line, or a group of it.
         short_help: what the list of verbs says of it.
         examples: command lines that close its help.
-        name: where it is not the function's.
     """
 
     def declare(function: Verb) -> Verb:
@@ -234,7 +233,7 @@ def verb(app: typer.Typer, short_help: str, *examples: str, name: str | None = N
         run.__doc__ = function.__doc__
         run.__annotations__ = {one.name: one.annotation for one in options}
         run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-        app.command(name=name or function.__name__, short_help=short_help, epilog=example(*examples))(run)
+        app.command(name=function.__name__, short_help=short_help, epilog=example(*examples))(run)
         return function
 
     return declare

@@ -214,11 +214,11 @@ def text(content: str, style: str = "") -> Text:
     return Text(_harmless(content), style=style)
 
 
-def indented(content: str, columns: int, style: str = "") -> Padding:
+def indented(content: str, columns: int) -> Padding:
     """Return wrapped text behind some blank columns."""
     from rich.padding import Padding
 
-    return Padding(text(content, style), (0, 0, 0, columns), expand=False)
+    return Padding(text(content), (0, 0, 0, columns), expand=False)
 
 
 def relative(path: Path) -> str:

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Interrupts", "interruptible"]
+    from ground.errors import OntogroundError
+
+__all__ = ["Interrupts", "interruptible", "limited"]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 EXIT_CODE = 130
@@ -37,6 +39,30 @@ def interruptible(connection: duckdb.DuckDBPyConnection) -> Iterator[duckdb.Duck
     finally:
         _open.remove(connection)
         connection.close()
+
+
+@contextmanager
+def limited(connection: duckdb.DuckDBPyConnection, seconds: float, late: OntogroundError) -> Iterator[None]:
+    """Interrupt what takes longer than so many seconds, and raise ``late`` for it."""
+    import duckdb
+
+    over = threading.Event()
+
+    def stop() -> None:
+        over.set()
+        connection.interrupt()
+
+    clock = threading.Timer(seconds, stop)
+    clock.daemon = True
+    clock.start()
+    try:
+        yield
+    except (KeyboardInterrupt, duckdb.InterruptException):
+        if not over.is_set():
+            raise
+        raise late from None
+    finally:
+        clock.cancel()
 
 
 def _interrupt() -> None:

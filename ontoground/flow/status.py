@@ -11,7 +11,6 @@ from typing import Any
 import duckdb
 
 from ground.storage.parquet import parquet_rows
-from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import open_database, run_sql
 from ground.storage.workspace import Workspace
 from ontoground.flow.session import records
@@ -132,7 +131,7 @@ def edge_table(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
 
 def mapped_shares(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     """Return the share of each source table's rows that have a concept."""
-    rows = connection.execute(sql_text("ontoground/queries/coverage_by_volume")).fetchall()
+    rows = run_sql(connection, "ontoground/queries/coverage_by_volume").fetchall()
     return [
         {"table": table, "rows": total, "mapped_rows": mapped, "share": round(mapped / total, 4) if total else None}
         for table, total, mapped, *_ in rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -20,6 +20,7 @@ from starlette.responses import HTMLResponse
 from ground.errors import InputError, UsageError
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
+from ontoground.flow.interrupts import limited
 from ontoground.pages.guard import reader_of
 from ontoground.pages.render import rendered
 from ontoground.views.query import exploring, exploring_datasets
@@ -93,26 +94,10 @@ def _graph(folder: Path, _changed: int) -> ConceptGraph:
     return ConceptGraph.open(folder)
 
 
-@contextmanager
-def _bounded(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+def _bounded(connection: duckdb.DuckDBPyConnection) -> AbstractContextManager[None]:
     """Interrupt what takes too long."""
-    late = threading.Event()
-
-    def stop() -> None:
-        late.set()
-        connection.interrupt()
-
-    timer = threading.Timer(QUERY_SECONDS, stop)
-    timer.start()
-    try:
-        yield
-    except (KeyboardInterrupt, duckdb.InterruptException):
-        if not late.is_set():
-            raise
-        do = "ask for less, or use `ontoground sql`"
-        raise UsageError(f"the answer took more than {QUERY_SECONDS:.0f} s", do=do) from None
-    finally:
-        timer.cancel()
+    do = "ask for less, or use `ontoground sql`"
+    return limited(connection, QUERY_SECONDS, UsageError(f"the answer took more than {QUERY_SECONDS:.0f} s", do=do))
 
 
 def house_of(request: Request) -> House:

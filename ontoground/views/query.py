@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -27,7 +26,7 @@ from ground.storage.scratch import scratch_folder
 from ground.storage.sqlfiles import quoted, quoted_files, quoted_list, quoted_name, sql_text
 from ground.storage.warehouse import SPOKEN, arrow_of, database_config, open_database
 from ground.storage.workspace import Workspace
-from ontoground.flow.interrupts import interruptible
+from ontoground.flow.interrupts import interruptible, limited
 from ontoground.flow.session import reading
 from ontoground.flow.status import dataset_files
 from ontoground.views.named import AREA, named_queries
@@ -140,7 +139,8 @@ def exploring(
     """
     with reading(workspace) as connection:
         _shut_off(connection, workspace, [*_dataset_views(connection, workspace), *written])
-        with _limited(connection, seconds):
+        late = InputError("the query was stopped", found=f"it ran longer than {seconds or 0:g} s", do="--timeout")
+        with limited(connection, seconds, late) if seconds else nullcontext():
             yield connection
 
 
@@ -163,30 +163,6 @@ def _shut_off(connection: duckdb.DuckDBPyConnection, workspace: Workspace, files
     connection.execute(f"set allowed_paths = {quoted_files(names)} || {quoted_list(names)}")
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")
-
-
-@contextmanager
-def _limited(connection: duckdb.DuckDBPyConnection, seconds: float | None) -> Iterator[None]:
-    over = threading.Event()
-
-    def stop() -> None:
-        over.set()
-        connection.interrupt()
-
-    clock = threading.Timer(seconds or threading.TIMEOUT_MAX, stop)
-    clock.daemon = True
-    if seconds:
-        clock.start()
-    try:
-        yield
-    except KeyboardInterrupt:
-        if over.is_set():
-            raise InputError(
-                "the query was stopped", found=f"it ran longer than {seconds:g} s", do="--timeout"
-            ) from None
-        raise
-    finally:
-        clock.cancel()
 
 
 def _dataset_views(connection: duckdb.DuckDBPyConnection, workspace: Workspace) -> list[Path]:

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ground.contracts.labels import LabelKind, LabelValue
+from ground.settings import StewardSettings
 from ground.stable import stable_hash
 from stewardship.adjudication.discrepancy import SLACK
 
 __all__ = [
+    "USUAL",
     "Estimate",
     "Reviewed",
     "ValueType",
@@ -27,6 +29,8 @@ __all__ = [
     "wilson",
 ]
 
+USUAL = StewardSettings()
+"""The settings where nothing is set: the paper's."""
 CODES = frozenset({"category", "categorical", "class", "code", "nominal", "binary", "boolean"})
 """Types of output whose numbers are codes."""
 ENOUGH = 20
@@ -62,7 +66,7 @@ class Estimate:
 
 
 def value_type(
-    physician: LabelValue, predictions: Iterable[LabelValue], *, ordinal_limit: float = 20
+    physician: LabelValue, predictions: Iterable[LabelValue], settings: StewardSettings = USUAL
 ) -> ValueType | None:
     """Return by which rule a row is judged, from the physician's label and all predictions together.
 
@@ -78,7 +82,7 @@ def value_type(
     if physician.number is None:
         return plain.get(physician.kind)
     numbers = [label.number for label in (physician, *predictions) if label.number is not None]
-    continuous = any(abs(number - round(number)) > WHOLE or abs(number) > ordinal_limit for number in numbers)
+    continuous = any(abs(number - round(number)) > WHOLE or abs(number) > settings.ordinal_limit for number in numbers)
     return ValueType.CONTINUOUS if continuous else ValueType.ORDINAL
 
 
@@ -96,21 +100,19 @@ def tolerance(labels: Iterable[LabelValue], types: Iterable[str], *, points: flo
     return 0.0 if binary or (named and named <= CODES) else points
 
 
-def agrees(
-    physician: LabelValue, prediction: LabelValue, kind: ValueType, *, relative: float = 0.05, points: float = 1
-) -> bool:
+def agrees(physician: LabelValue, prediction: LabelValue, kind: ValueType, settings: StewardSettings = USUAL) -> bool:
     """Return whether a prediction agrees with a physician's label.
 
     Abstentions agree with abstentions only; dates and categories must be equal (dates: assumed); ordinal scores may be
-    ``points`` apart; continuous ones ``relative`` of the physician's value, or ``relative`` itself where that is 0.
+    ``ordinal_tolerance`` apart; continuous ones ``agree_rel`` of the physician's value, or that itself where it is 0.
     """
     if physician.number is None or prediction.number is None:
         return prediction.answered and physician == prediction
     apart = abs(physician.number - prediction.number)
     if kind is ValueType.ORDINAL:
-        return apart <= points + WHOLE
+        return apart <= settings.ordinal_tolerance + WHOLE
     whole = abs(physician.number) or 1.0
-    return apart / whole <= relative + SLACK
+    return apart / whole <= settings.agree_rel + SLACK
 
 
 @dataclass(frozen=True)
@@ -135,10 +137,7 @@ class Reviewed:
 def review(
     physician: Mapping[str, LabelValue],
     predictions: Mapping[str, Mapping[str, LabelValue]],
-    *,
-    relative: float = 0.05,
-    points: float = 1,
-    ordinal_limit: float = 20,
+    settings: StewardSettings = USUAL,
 ) -> list[Reviewed]:
     """Judge every row that a physician labelled, in the order of ``physician``.
 
@@ -146,17 +145,15 @@ def review(
         physician: uid to the physician's label; rows whose label is missing or cannot be read are left out.
         predictions: name of a labeller (original, recomputed) to its labels by uid. The type of a row is taken from
             all of them together.
-        relative: share of the physician's value that continuous scores may be apart.
-        points: points that ordinal scores may be apart.
-        ordinal_limit: absolute value above which a whole number is continuous.
+        settings: how far apart scores may be, and which are ordinal.
     """
     rows = []
     for uid, label in physician.items():
         own = {name: labels[uid] for name, labels in predictions.items() if uid in labels and labels[uid].answered}
-        kind = value_type(label, own.values(), ordinal_limit=ordinal_limit)
+        kind = value_type(label, own.values(), settings)
         if kind is None:
             continue
-        agree = {name: agrees(label, other, kind, relative=relative, points=points) for name, other in own.items()}
+        agree = {name: agrees(label, other, kind, settings) for name, other in own.items()}
         rows.append(Reviewed(uid, kind, label, own, agree))
     return rows
 
@@ -189,19 +186,19 @@ def smape_terms(physician: ArrayLike, prediction: ArrayLike) -> NDArray[np.float
     return np.where(larger == 0, 0.0, 200 * np.abs(a / scale - b / scale) / np.where(larger == 0, 1.0, total))
 
 
-def bootstrap_mean(values: ArrayLike, *, resamples: int = 10_000, seed: int = 42, about: str = "") -> Estimate:
+def bootstrap_mean(values: ArrayLike, about: str = "", settings: StewardSettings = USUAL) -> Estimate:
     """Return a mean with its 95% percentile bootstrap interval, ends interpolated linearly.
 
     Args:
         values: *shape* (n,): one number for each row; rows are resampled with replacement.
-        resamples: how many times.
-        seed: of the resamples.
         about: what is resampled; with the seed it fixes the resamples.
+        settings: seed, and how many resamples.
     """
     rows = np.asarray(values, dtype=np.float64)
     if rows.size == 0:
         return Estimate(None, None, None, 0)
-    generator = np.random.default_rng(stable_hash(seed, "bootstrap", about))
+    resamples = settings.resamples
+    generator = np.random.default_rng(stable_hash(settings.seed, "bootstrap", about))
     means = np.empty(resamples)
     # At most some 10 MB of drawn places at a time.
     step = max(1, 1_250_000 // rows.size)
@@ -212,7 +209,7 @@ def bootstrap_mean(values: ArrayLike, *, resamples: int = 10_000, seed: int = 42
     return Estimate(float(rows.mean()), float(low), float(high), rows.size)
 
 
-def smape(rows: Sequence[Reviewed], labeller: str, *, resamples: int = 10_000, seed: int = 42) -> Estimate:
+def smape(rows: Sequence[Reviewed], labeller: str, settings: StewardSettings = USUAL) -> Estimate:
     """Return the sMAPE of a labeller over the rows where both labels are numbers, in percent, with its interval.
 
     Rows where either abstains are left out (paper, appendix C): no error is counted for them.
@@ -225,4 +222,4 @@ def smape(rows: Sequence[Reviewed], labeller: str, *, resamples: int = 10_000, s
         and (prediction := row.predictions[labeller].number) is not None
     ]
     terms = smape_terms([physician for physician, _ in pairs], [prediction for _, prediction in pairs])
-    return bootstrap_mean(terms, resamples=resamples, seed=seed, about=f"smape {labeller}")
+    return bootstrap_mean(terms, f"smape {labeller}", settings)

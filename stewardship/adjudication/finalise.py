@@ -9,8 +9,9 @@ from typing import Literal, get_args
 
 from ground import ROOT
 from ground.contracts.labels import LabelKind, LabelValue, parse_label
+from ground.settings import StewardSettings
 from ground.storage.tables import read_table
-from stewardship.adjudication.agreement import ValueType, agrees
+from stewardship.adjudication.agreement import USUAL, ValueType, agrees
 
 __all__ = ["POLICIES", "Final", "Policy", "finalise"]
 
@@ -42,13 +43,13 @@ def finalise(
     physician: Mapping[str, LabelValue],
     *,
     policy: Policy,
-    relative: float = 0.05,
+    settings: StewardSettings = USUAL,
 ) -> dict[str, Final]:
     """Return the final label of every row that has one.
 
     ``physician`` is the paper's words: the physician's label wherever there is one, else the recomputed one.
     ``released`` is what the released data do, on all 887 rows: the physician's label where the recomputed one is more
-    than ``relative`` of it away, or only one of both abstains; otherwise the recomputed one stays. Points of ordinal
+    than ``agree_rel`` of it away, or only one of both abstains; otherwise the recomputed one stays. Points of ordinal
     scores are not forgiven here, other than in `stewardship.adjudication.agreement`; the one row that departs from
     this is recorded in ``data/finalise_exceptions.tsv``.
 
@@ -58,13 +59,13 @@ def finalise(
         recomputed: uid to the label recomputed with high confidence.
         physician: uid to the physician's label.
         policy: which.
-        relative: share of the physician's value that ``released`` lets pass.
+        settings: the share of the physician's value that ``released`` lets pass.
     """
     made, reviewed = ({uid: one for uid, one in given.items() if one.answered} for given in (recomputed, physician))
     found = {}
     for uid in [*made, *(uid for uid in reviewed if uid not in made)]:
         if (label := reviewed.get(uid)) is not None:
-            found[uid] = _reviewed(uid, label, made.get(uid), policy, relative)
+            found[uid] = _reviewed(uid, label, made.get(uid), policy, settings)
         else:
             unread = uid in physician and physician[uid].kind is LabelKind.UNPARSEABLE
             why = "the reviewer's label cannot be read" if unread else "no reviewer labelled the row"
@@ -72,17 +73,21 @@ def finalise(
     return found
 
 
-def _reviewed(uid: str, label: LabelValue, other: LabelValue | None, policy: Policy, relative: float) -> Final:
+def _reviewed(
+    uid: str, label: LabelValue, other: LabelValue | None, policy: Policy, settings: StewardSettings
+) -> Final:
     if other is None:
         return Final(label, "physician", "the reviewer's label, as nothing was recomputed", reviewed=True)
     if policy == "physician":
         return Final(label, "physician", "the reviewer's label", reviewed=True)
-    close = agrees(label, other, ValueType.CONTINUOUS, relative=relative)
+    close = agrees(label, other, ValueType.CONTINUOUS, settings)
     takes: Source = "recomputed" if close else "physician"
     if label.number is None or other.number is None:
         why = "both say the same" if close else "recomputed and reviewer's label are not of one kind, or not equal"
     else:
-        why = f"the recomputed label is {'within' if close else 'not within'} {relative:.3g} of the reviewer's"
+        why = (
+            f"the recomputed label is {'within' if close else 'not within'} {settings.agree_rel:.3g} of the reviewer's"
+        )
     if recorded := _exceptions().get((uid, other, label)):
         takes, why = recorded, f"recorded exception of the released data ({EXCEPTIONS.name})"
     return Final(label if takes == "physician" else other, takes, why, reviewed=True)

@@ -19,10 +19,10 @@ import polars as pl
 
 from ground.errors import InputError, UsageError
 from ground.names import names_found
+from ground.spreadsheet import LONGEST_CELL, read_page
 
 __all__ = ["read_cells"]
 
-# A patient's note is longer than the 128 KiB that Python's reader allows a cell.
 UNREADABLE = (
     pl.exceptions.PolarsError,
     OSError,
@@ -36,7 +36,6 @@ MOST_CELLS = 50_000_000
 # The place that a cell of a sheet names, in its tag.
 CELL = re.compile(rb'<(?:\w+:)?c [^<>]*?\br="([A-Z]{1,3})([0-9]{1,7})"')
 CELL_BYTES = 200
-LONGEST_CELL = 64 * 1024 * 1024
 OTHER_SIGNS = {";": "semicolons", "\t": "tabs"}
 
 
@@ -163,9 +162,8 @@ def _excel(file: Path) -> pl.DataFrame:
 
     try:
         book = fastexcel.read_excel(file)
-        # Without a head row columns are numbered, so that two of one name are seen.
-        shown, wrong = _sheet(book, "string")
-        numbers, _ = _sheet(book, "float")
+        shown, wrong = read_page(book, 0, "string")
+        numbers, _ = read_page(book, 0, "float")
     except fastexcel.FastExcelError as error:
         raise InputError("the table cannot be read", file=file, found=type(error).__name__) from error
     names, *rows = shown.rows() or [()]
@@ -189,17 +187,6 @@ def _excel(file: Path) -> pl.DataFrame:
     filled = [i for i in range(len(rows)) if any(cells[i] for cells in columns.values())]
     kept = [[cells[i] for i in filled] for cells in columns.values()]
     return _frame([str(names[place]).strip() for place in columns], kept, file)
-
-
-def _sheet(book: Any, dtype: str) -> tuple[pl.DataFrame, list[tuple[int, int]]]:
-    """Return a book's first sheet with its head as the first row, and where cells hold errors."""
-    sheet = book.load_sheet(0, header_row=None, skip_rows=0, dtypes=dtype)
-    batch, problems = sheet.to_arrow_with_errors()
-    found = pl.from_arrow(batch)
-    if not isinstance(found, pl.DataFrame):  # pragma: no cover - a batch is a table
-        raise TypeError(type(found).__name__)
-    errors = [one.offset_position for one in (problems.errors if problems else ()) if "Error(" in one.detail]
-    return found, errors
 
 
 def _digits(shown: str | None, number: float | None) -> str | None:

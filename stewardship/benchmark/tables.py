@@ -17,7 +17,7 @@ from ground.storage.tables import read_table
 from stewardship.benchmark.cells import read_cells
 from stewardship.benchmark.roles import ROLES
 
-__all__ = ["LabelTable", "read_cells", "read_label_table"]
+__all__ = ["LabelTable", "layouts", "read_cells", "read_label_table"]
 
 LAYOUTS = ROOT / "stewardship" / "data" / "layouts.tsv"
 
@@ -56,7 +56,7 @@ def read_label_table(file: Path, *, layout: str | None = None, columns: Mapping[
         UsageError: no such layout or role.
     """
     cells = read_cells(file)
-    known = _layouts()
+    known = layouts()
     if layout is not None and layout not in known:
         raise UsageError("no such layout of labels", found=layout, expected=", ".join(known))
     if unknown := sorted(set(columns or ()) - set(ROLES)):
@@ -74,7 +74,8 @@ def read_label_table(file: Path, *, layout: str | None = None, columns: Mapping[
 
 
 @functools.cache
-def _layouts() -> dict[str, dict[str, str]]:
+def layouts() -> dict[str, dict[str, str]]:
+    """Return the layouts that are known, by name the column of each role."""
     found: dict[str, dict[str, str]] = {}
     for row in read_table(LAYOUTS, ("layout", "role", "column", "source")):
         found.setdefault(row["layout"], {})[row["role"]] = row["column"]
@@ -82,14 +83,14 @@ def _layouts() -> dict[str, dict[str, str]]:
 
 
 def _layout_of(columns: list[str], file: Path) -> str:
-    for name, wanted in _layouts().items():
+    for name, wanted in layouts().items():
         if set(wanted.values()) <= set(columns):
             return name
     raise InputError(
         "the table is of no layout that is known",
         file=file,
         found=names_found(columns),
-        expected=f"the columns of one of {', '.join(_layouts())}",
+        expected=f"the columns of one of {', '.join(layouts())}",
         do="name its columns (uid and label at least): `ontoground steward adopt TABLE --column ROLE=NAME`",
     )
 

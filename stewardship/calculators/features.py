@@ -61,7 +61,7 @@ class Features:
         self.assumptions: list[str] = []
 
     @classmethod
-    def parse(cls, text: str, *, lenient: bool = False) -> Features:
+    def parse(cls, text: str) -> Features:
         """Read a cell: a dictionary written as Python writes it, or as JSON does.
 
         Raises:
@@ -74,7 +74,7 @@ class Features:
             raise NotComputable("the features cannot be read: no dictionary") from error
         if not isinstance(cells, dict) or not all(isinstance(name, str) for name in cells):
             raise NotComputable("the features cannot be read: no dictionary of names")
-        return cls(cells, lenient=lenient)
+        return cls(cells)
 
     def has(self, name: str) -> bool:
         """Whether a feature was given."""
@@ -89,13 +89,12 @@ class Features:
         if text not in self.assumptions:
             self.assumptions.append(text)
 
-    def quantity(self, name: str, unit: str, substance: str | None = None) -> float:
+    def quantity(self, name: str, unit: str) -> float:
         """Return a quantity in a unit.
 
         Args:
             name: of the feature; its value is ``[number, unit]``.
             unit: wanted, spelt as in ``stewardship/data/unit_spellings.tsv``.
-            substance: what a concentration is of; found in ``stewardship/data/features.tsv`` where left out.
 
         Raises:
             NotComputable: missing, no number with a unit, of a unit that cannot be converted, or out of its range.
@@ -106,7 +105,7 @@ class Features:
         value, written = _finite(name, found[0]), found[1]
         known = _ranges().get(name)
         try:
-            converted = convert(value, written, unit, substance or substance_of(name), as_v1=self.lenient)
+            converted = convert(value, written, unit, substance_of(name), as_v1=self.lenient)
         except UnitError as error:
             raise NotComputable(f"{name} is in {written}, which cannot be converted to {unit}") from error
         same = math.isclose(converted, value, rel_tol=1e-12)

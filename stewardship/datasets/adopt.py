@@ -12,8 +12,8 @@ import polars as pl
 from ground.errors import InputError, UsageError
 from ground.settings import read_settings
 from ground.storage.files import sha256_of
-from ground.storage.sqlfiles import quoted_files, sql_text
-from ground.storage.warehouse import database_config, open_database
+from ground.storage.sqlfiles import quoted_files
+from ground.storage.warehouse import database_config, open_database, run_sql, set_variables
 from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import LabelTable
 from stewardship.datasets.asking import frame_of
@@ -116,9 +116,8 @@ def _labelled(connection: duckdb.DuckDBPyConnection, found: DatasetFolder) -> pl
 
 
 def _taken(connection: duckdb.DuckDBPyConnection, found: DatasetFolder, *, rows: int | None, seed: int) -> pl.DataFrame:
-    connection.execute("set variable seed = $seed", {"seed": seed})
-    connection.execute("set variable wanted = $wanted", {"wanted": rows})
-    connection.execute(sql_text("stewardship/sample"))
+    set_variables(connection, {"seed": seed, "wanted": rows})
+    run_sql(connection, "stewardship/sample")
     joined = {"medieval": "", "medhal": PARTNER, "medval": _edits(found)}[found.kind]
     more = {
         "medieval": "",

@@ -15,16 +15,14 @@ import duckdb
 import polars as pl
 
 from ground import ROOT
-from ground.storage.sqlfiles import sql_text
 from ground.storage.tables import read_table
-from ground.storage.warehouse import connect, table_exists
+from ground.storage.warehouse import connect, run_sql, set_table, set_variables, table_exists
 from ground.storage.workspace import Workspace
 
 __all__ = [
     "DATA",
     "Truth",
     "frame_of",
-    "given",
     "known_names",
     "near_concepts",
     "opened",
@@ -36,7 +34,6 @@ __all__ = [
 DATA = ROOT / "stewardship" / "data"
 PAIRS_AT_ONCE = 4_000
 ADMISSIONS_AT_ONCE = 400
-TRUE_TIERS = ("stated", "equivalent", "inherited")
 
 Truth = pl.DataFrame
 """*columns*: head_cui, predicate, tail_cui, is_true (null: cannot be said), why."""
@@ -44,27 +41,27 @@ Truth = pl.DataFrame
 
 @contextmanager
 def opened(workspace: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the workspace's warehouse for reading, with the macros of the other road."""
+    """Open the workspace's warehouse for reading, with the macros of the other road and the tiers that make true."""
     found = Workspace.existing(workspace)
     connection = connect(found.warehouse, found.settings.run, read_only=True)
     try:
         script(connection, "macros")
+        set_variables(connection, {"steward_tiers": list(found.settings.build.truth_tiers)})
         yield connection
     finally:
         connection.close()
 
 
-def truths(connection: duckdb.DuckDBPyConnection, asked: pl.DataFrame, *, tiers: tuple[str, ...] = TRUE_TIERS) -> Truth:
+def truths(connection: duckdb.DuckDBPyConnection, asked: pl.DataFrame) -> Truth:
     """Say for each relation whether the graph makes it true, makes it false, or leaves it open.
 
-    True: a path of a tier in ``tiers`` whose composition is the predicate, and, where the predicate asserts a benefit,
-    no contraindication between what is above the two. False: no path of any tier or predicate in either direction, and
-    no row of MRREL that relates the two. Else open (docs/definitions.md#false).
+    True: a path of a tier of ``build.truth_tiers`` whose composition is the predicate, and, where the predicate asserts
+    a benefit, no contraindication between what is above the two. False: no path of any tier or predicate in either
+    direction, and no row of MRREL that relates the two. Else open (docs/definitions.md#false).
 
     Args:
         connection: of `opened`.
         asked: *columns* head_cui, predicate, tail_cui.
-        tiers: of paths that make a relation true.
     """
     wanted = asked.select("head_cui", "predicate", "tail_cui").unique()
     pairs = wanted.select("head_cui", "tail_cui").unique()
@@ -73,19 +70,18 @@ def truths(connection: duckdb.DuckDBPyConnection, asked: pl.DataFrame, *, tiers:
     script(connection, "trie", "step")
     found, forbidden, raw = [], [], []
     for part in every.iter_slices(PAIRS_AT_ONCE):
-        given(connection, "steward_pair", part)
+        set_table(connection, "steward_pair", part.to_arrow())
         script(connection, "relation", "forbidden")
         found.append(frame_of(connection, "from steward_relation"))
         forbidden.append(frame_of(connection, "select distinct head_cui, tail_cui from steward_forbidden"))
         if table_exists(connection, "umls.mrrel"):
             script(connection, "raw_relation")
             raw.append(frame_of(connection, "from steward_raw"))
-    given(connection, "steward_relation_all", pl.concat(found))
-    given(connection, "steward_forbidden_all", pl.concat(forbidden))
+    set_table(connection, "steward_relation_all", pl.concat(found).to_arrow())
+    set_table(connection, "steward_forbidden_all", pl.concat(forbidden).to_arrow())
     nothing = pl.DataFrame(schema=dict.fromkeys(("head_cui", "tail_cui", "relation"), pl.String))
-    given(connection, "steward_raw_all", pl.concat(raw) if raw else nothing)
-    given(connection, "steward_question", wanted)
-    connection.execute("set variable steward_tiers = $tiers", {"tiers": list(tiers)})
+    set_table(connection, "steward_raw_all", (pl.concat(raw) if raw else nothing).to_arrow())
+    set_table(connection, "steward_question", wanted.to_arrow())
     script(connection, "truth")
     return frame_of(connection, "from steward_truth order by all")
 
@@ -106,11 +102,11 @@ def supports(connection: duckdb.DuckDBPyConnection, asked: pl.DataFrame, context
     found = []
     for part in admissions.to_frame().iter_slices(ADMISSIONS_AT_ONCE):
         here = asked.join(part, on="hadm_id", how="semi").select("cui", "name", text_id="hadm_id").unique()
-        given(connection, "steward_asked", here.select("text_id", "cui").unique())
-        given(connection, "steward_end", here.select("cui", "name").unique())
-        given(connection, "steward_admission", part.select(text_id="hadm_id", hadm_id="hadm_id"))
+        set_table(connection, "steward_asked", here.select("text_id", "cui").unique().to_arrow())
+        set_table(connection, "steward_end", here.select("cui", "name").unique().to_arrow())
+        set_table(connection, "steward_admission", part.select(text_id="hadm_id", hadm_id="hadm_id").to_arrow())
         texts = contexts.join(part, on="hadm_id", how="semi").select(text_id="hadm_id", body="context")
-        given(connection, "steward_context", texts)
+        set_table(connection, "steward_context", texts.to_arrow())
         script(connection, "text", "word", "phrase", "name", "hit", "code", "meaning", "support")
         found.append(frame_of(connection, "from steward_support"))
     return pl.concat(found).rename({"text_id": "hadm_id"})
@@ -118,7 +114,11 @@ def supports(connection: duckdb.DuckDBPyConnection, asked: pl.DataFrame, context
 
 def known_names(connection: duckdb.DuckDBPyConnection, names: list[str]) -> pl.DataFrame:
     """Return the concepts of each name (whatever its case), preferred ones first: *columns* name, cui, preferred."""
-    given(connection, "steward_wanted_name", pl.DataFrame({"name": sorted(set(names))}, schema={"name": pl.String}))
+    set_table(
+        connection,
+        "steward_wanted_name",
+        pl.DataFrame({"name": sorted(set(names))}, schema={"name": pl.String}).to_arrow(),
+    )
     return frame_of(
         connection,
         "select wanted.name, known.cui, bool_or(known.is_preferred) as preferred from steward_wanted_name as wanted "
@@ -130,7 +130,7 @@ def known_names(connection: duckdb.DuckDBPyConnection, names: list[str]) -> pl.D
 def near_concepts(connection: duckdb.DuckDBPyConnection, pairs: list[tuple[str, str]]) -> dict[tuple[str, str], int]:
     """Return for pairs of concepts that share a class how many steps above them it is: 0, 1 or 2."""
     schema = dict.fromkeys(("head_cui", "tail_cui"), pl.String)
-    given(connection, "steward_pair", pl.DataFrame(pairs, schema=schema, orient="row"))
+    set_table(connection, "steward_pair", pl.DataFrame(pairs, schema=schema, orient="row").to_arrow())
     script(connection, "near")
     return {(one, other): int(steps) for one, other, steps in connection.execute("from steward_near").fetchall()}
 
@@ -138,7 +138,7 @@ def near_concepts(connection: duckdb.DuckDBPyConnection, pairs: list[tuple[str, 
 def _tables(connection: duckdb.DuckDBPyConnection) -> None:
     """Load the reader's own words and cues."""
     cues = pl.DataFrame(read_table(DATA / "assertion_cues.tsv", ("cue", "reading", "side", "reach", "source")))
-    given(connection, "steward_cue_line", cues)
+    set_table(connection, "steward_cue_line", cues.to_arrow())
     connection.execute(
         "create or replace temp table steward_cue as "
         "select distinct steward_key(cue) as key, reading, side, reach::integer as reach from steward_cue_line"
@@ -149,23 +149,16 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> None:
         titles = "select '' as icd_code, 0 as icd_version, '' as long_title where false"
     connection.execute(f"create or replace temp view steward_title as {titles}")
     words = pl.DataFrame(read_table(DATA / "reader_words.tsv", ("written", "means", "source")))
-    given(connection, "steward_reader", words)
+    set_table(connection, "steward_reader", words.to_arrow())
 
 
 def script(connection: duckdb.DuckDBPyConnection, *names: str) -> None:
     """Run SQL files of ``sql/stewardship``, in this order."""
     for name in names:
-        connection.execute(sql_text(f"stewardship/{name}"))
+        run_sql(connection, f"stewardship/{name}")
 
 
 def frame_of(connection: duckdb.DuckDBPyConnection, query: str) -> pl.DataFrame:
     """Return what a query selects."""
     found: pl.DataFrame = connection.sql(query).pl()
     return found
-
-
-def given(connection: duckdb.DuckDBPyConnection, name: str, frame: pl.DataFrame) -> None:
-    """Make a frame a temporary table."""
-    connection.register("steward_given", frame.to_arrow())
-    connection.execute(f"create or replace temp table {name} as select * from steward_given")
-    connection.unregister("steward_given")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -28,15 +27,11 @@ OMISSIONS = ("missing_claim", "missing_comparison", "missing_context")
 
 
 def medhal_faults(
-    workspace: Path,
-    connection: duckdb.DuckDBPyConnection,
-    items: Sequence[Mapping[str, Any]],
-    labels: Mapping[str, str | None],
+    connection: duckdb.DuckDBPyConnection, items: Sequence[Mapping[str, Any]], labels: Mapping[str, str | None]
 ) -> Iterator[Fault]:
     """Hold MedHal rows against their explanation and their partner; our own facts against the graph as well.
 
     Args:
-        workspace: of the graph.
         connection: of `stewardship.datasets.asking.opened`.
         items: rows of the benchmark.
         labels: by uid.
@@ -48,7 +43,7 @@ def medhal_faults(
             yield from _explained_fact(item, label)
         else:
             yield from _explained_text(item, label)
-    yield from _relations(workspace, connection, items, labels)
+    yield from _relations(connection, items, labels)
 
 
 def _partners(item: Mapping[str, Any], label: str | None) -> Iterator[Fault]:
@@ -99,10 +94,7 @@ def _explained_fact(item: Mapping[str, Any], label: str | None) -> Iterator[Faul
 
 
 def _relations(
-    workspace: Path,
-    connection: duckdb.DuckDBPyConnection,
-    items: Sequence[Mapping[str, Any]],
-    labels: Mapping[str, str | None],
+    connection: duckdb.DuckDBPyConnection, items: Sequence[Mapping[str, Any]], labels: Mapping[str, str | None]
 ) -> Iterator[Fault]:
     """Check what is said of the relation: that it holds, or that it does not."""
     own = [{**features_of(item), "uid": item["uid"]} for item in items if features_of(item)["task"] == "record_facts"]
@@ -110,7 +102,7 @@ def _relations(
     if read.is_empty():
         return
     contexts = pl.DataFrame([{"uid": item["uid"], "context": item["context"] or ""} for item in items])
-    found = judged(workspace, connection, read.join(contexts, on="uid"))
+    found = judged(connection, read.join(contexts, on="uid"))
     explained = {item["uid"]: evidence_of(item)["explanation"] or "" for item in items}
     for uid, truths, why in found.group_by("uid", maintain_order=True).agg("is_true", "why_true").iter_rows():
         claimed = labels.get(uid) == "factual" or "The relation is medically true" in explained[uid]

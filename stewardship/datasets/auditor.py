@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import duckdb
 import polars as pl
 
+from ground.storage.warehouse import set_table
 from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import dataset_of
-from stewardship.datasets.asking import given, opened, script
+from stewardship.datasets.asking import opened, script
 from stewardship.datasets.audit_text import medhal_faults, medval_faults
 from stewardship.datasets.faults import AGGREGATION, EXTRACTION, NOT_ANSWERABLE, Fault
 from stewardship.datasets.readings import reading_of
@@ -60,9 +61,9 @@ def audited(workspace: Path, benchmark: Benchmark, *, uids: Collection[str] | No
     items = wanted.to_dicts()
     with opened(workspace) as connection:
         if kind == "medieval":
-            found = list(_medieval(workspace, connection, items, labels))
+            found = list(_medieval(connection, items, labels))
         elif kind == "medhal":
-            found = list(medhal_faults(workspace, connection, items, labels))
+            found = list(medhal_faults(connection, items, labels))
         else:
             found = list(medval_faults(items, labels))
     return _verdicts([item["uid"] for item in items], found)
@@ -81,10 +82,7 @@ def _verdicts(uids: Sequence[str], faults: Sequence[Fault]) -> pl.DataFrame:
 
 
 def _medieval(
-    workspace: Path,
-    connection: duckdb.DuckDBPyConnection,
-    items: Sequence[Mapping[str, Any]],
-    labels: Mapping[str, str | None],
+    connection: duckdb.DuckDBPyConnection, items: Sequence[Mapping[str, Any]], labels: Mapping[str, str | None]
 ) -> Iterator[Fault]:
     rows = [
         Checked(item["uid"], labels.get(item["uid"]), item["context"] or "", features_of(item), evidence_of(item))
@@ -96,7 +94,7 @@ def _medieval(
     yield from _edges(connection, rows)
     yield from _patterns(connection, rows)
     facts = pl.DataFrame([{**row.about, "uid": row.uid, "context": row.context} for row in rows])
-    said = {row["uid"]: row for row in judged(workspace, connection, facts).to_dicts()}
+    said = {row["uid"]: row for row in judged(connection, facts).to_dicts()}
     for row in rows:
         yield from _graph(row, said[row.uid])
     yield from _spans(connection, rows, said)
@@ -157,7 +155,7 @@ def _edges(connection: duckdb.DuckDBPyConnection, rows: Sequence[Checked]) -> It
         for place, edge in enumerate(row.evidence["path"], start=1)
     ]
     schema = {"uid": pl.String, "place": pl.Int64, **dict.fromkeys(names, pl.String)}
-    given(connection, "steward_edge", pl.DataFrame(edges, schema=schema))
+    set_table(connection, "steward_edge", pl.DataFrame(edges, schema=schema).to_arrow())
     script(connection, "lost_edge")
     for uid, place in connection.execute("from steward_lost_edge order by all").fetchall():
         yield Fault(uid, AGGREGATION, f"edge {place} of the path is not in kg.edge with its RELA, SAB and RUI")
@@ -198,8 +196,8 @@ def _spans(
         **dict.fromkeys(("hadm_id", "begin_offset", "end_offset"), pl.Int64),
     }
     frame = pl.DataFrame(spans, schema=schema)
-    given(connection, "steward_span", frame)
-    given(connection, "steward_end", frame.select("cui", name="text").unique("cui"))
+    set_table(connection, "steward_span", frame.to_arrow())
+    set_table(connection, "steward_end", frame.select("cui", name="text").unique("cui").to_arrow())
     script(connection, "span_text", "meaning", "span_meaning")
     found = {
         (uid, role): rest for uid, role, *rest in connection.execute("from steward_span_text order by all").fetchall()

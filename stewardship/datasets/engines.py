@@ -20,16 +20,17 @@ from stewardship.datasets.adopt import dataset_of
 from stewardship.datasets.asking import DATA
 from stewardship.datasets.auditor import audited
 from stewardship.datasets.recompute import recomputed
-from stewardship.runs.engines import Answer, Ask
+from stewardship.runs.engines import Answer, Ask, Engine
 
 __all__ = ["DatasetEngine", "evidence_engine", "sql_engine"]
 
 TABLES = ("assertion_cues.tsv", "edit_words.tsv", "reader_words.tsv")
 
 
-class DatasetEngine:
+class DatasetEngine(Engine):
     """Answers all rows of a benchmark of ours in one set-based pass; ``remark`` of a run says why."""
 
+    shows = False
     alone = True
     """One run a row is all that it has to say: the same warehouse gives the same answer."""
 
@@ -49,7 +50,6 @@ class DatasetEngine:
             InputError: the benchmark is none of our datasets, or the workspace has no warehouse.
         """
         self.name = name
-        self.shows = False
         self._kind = dataset_of(benchmark)
         self._workspace = Workspace.existing(workspace)
         self._benchmark = benchmark
@@ -65,9 +65,6 @@ class DatasetEngine:
             "tiers": list(self._workspace.settings.build.truth_tiers),
             "warehouse": self._warehouse(),
         }
-
-    def rows(self) -> None:
-        """Return None: it defers where it cannot say."""
 
     def answers(self, asks: Iterator[Ask]) -> Iterator[Sequence[Answer]]:
         """Answer all that is asked at once."""

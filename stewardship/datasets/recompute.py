@@ -16,7 +16,6 @@ import duckdb
 import polars as pl
 
 from ground.contracts.labels import ABSTENTION
-from ground.storage.workspace import Workspace
 from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import dataset_of
 from stewardship.datasets.asking import known_names, opened, supports, truths
@@ -49,20 +48,19 @@ def recomputed(workspace: Path, benchmark: Benchmark, *, uids: Collection[str] |
     items = wanted.to_dicts()
     with opened(workspace) as connection:
         if kind == "medieval":
-            found = _medieval(workspace, connection, items)
+            found = _medieval(connection, items)
         elif kind == "medhal":
-            found = _medhal(workspace, connection, items)
+            found = _medhal(connection, items)
         else:
             found = edit_levels(connection, items)
     schema = dict.fromkeys(("uid", "label", "why"), pl.String)
     return pl.DataFrame(found, schema=schema, orient="row").sort("uid")
 
 
-def judged(workspace: Path, connection: duckdb.DuckDBPyConnection, facts: pl.DataFrame) -> pl.DataFrame:
+def judged(connection: duckdb.DuckDBPyConnection, facts: pl.DataFrame) -> pl.DataFrame:
     """Say of each fact of an admission whether it is true and supported.
 
     Args:
-        workspace: whose settings name the tiers that make a relation true.
         connection: of `stewardship.datasets.asking.opened`.
         facts: *columns* uid, hadm_id, context, predicate, head_cui, head_name, tail_cui, tail_name.
 
@@ -70,8 +68,7 @@ def judged(workspace: Path, connection: duckdb.DuckDBPyConnection, facts: pl.Dat
         ``facts`` without the context, with is_true, why_true, is_supported and why_supported; null where it cannot be
         said.
     """
-    tiers = Workspace.existing(workspace).settings.build.truth_tiers
-    relations = truths(connection, facts.select(RELATION), tiers=tiers).rename({"why": "why_true"})
+    relations = truths(connection, facts.select(RELATION)).rename({"why": "why_true"})
     ends = pl.concat(
         [facts.select("hadm_id", cui=f"{end}_cui", name=f"{end}_name") for end in ("head", "tail")]
     ).unique()
@@ -105,11 +102,9 @@ def _words(end: str) -> pl.Expr:
     )
 
 
-def _medieval(
-    workspace: Path, connection: duckdb.DuckDBPyConnection, items: list[dict[str, Any]]
-) -> list[tuple[str, str, str]]:
+def _medieval(connection: duckdb.DuckDBPyConnection, items: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
     rows = [{**features_of(item), "uid": item["uid"], "context": item["context"]} for item in items]
-    facts = judged(workspace, connection, pl.DataFrame(rows))
+    facts = judged(connection, pl.DataFrame(rows))
     return [(row["uid"], _quadrant(row), _why(row)) for row in facts.to_dicts()]
 
 
@@ -125,9 +120,7 @@ def _why(row: Mapping[str, Any]) -> str:
     return f"{row['why_true']}; {row['why_supported']}"
 
 
-def _medhal(
-    workspace: Path, connection: duckdb.DuckDBPyConnection, items: list[dict[str, Any]]
-) -> list[tuple[str, str, str]]:
+def _medhal(connection: duckdb.DuckDBPyConnection, items: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
     found = {
         item["uid"]: (ABSTENTION, f"{item['category']}: the row does not hold what its label rests on")
         for item in items
@@ -138,7 +131,7 @@ def _medhal(
         found[row["uid"]] = (ABSTENTION, "the statement cannot be read back into a relation of named concepts")
     if facts and not (read := read_back(connection, facts)).is_empty():
         contexts = pl.DataFrame([{"uid": row["uid"], "context": row["context"]} for row in own])
-        for row in _best(judged(workspace, connection, read.join(contexts, on="uid"))):
+        for row in _best(judged(connection, read.join(contexts, on="uid"))):
             found[row["uid"]] = (_factual(row), _why(row))
     return [(uid, *said) for uid, said in found.items()]
 

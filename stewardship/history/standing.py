@@ -42,6 +42,11 @@ class Standing:
     types: Mapping[str, str]
     outdated: tuple[str, ...]
 
+    @property
+    def predictions(self) -> dict[str, Mapping[str, LabelValue]]:
+        """The labels that a physician's are compared with, by labeller."""
+        return {"original": self.original, "recomputed": self.recomputed}
+
 
 def disputed(events: Events) -> tuple[str, ...]:
     """Return the rows whose raters disagree: they have answers of physicians, and no label of theirs."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import ValueType, review
 from stewardship.adjudication.discrepancy import Flag
 from stewardship.adjudication.estimates import smape_bound
@@ -190,13 +191,8 @@ def _agreement(found: Phase3, labels: Standing, report: Report, *, paper: bool) 
         f"{found.only['original']}, both on {found.both}, neither on {found.neither}; difference "
         f"{estimate(found.gain, 100, 0, ' points')}{p_value}.",
     )
-    strict = review(
-        labels.physician,
-        {"original": labels.original, "recomputed": labels.recomputed},
-        relative=report.settings["agree_rel"],
-        points=0,
-        ordinal_limit=report.settings["ordinal_limit"],
-    )
+    exact = StewardSettings(**{**report.settings, "ordinal_tolerance": 0})
+    strict = review(labels.physician, labels.predictions, exact)
     if found.types.get(ValueType.ORDINAL.value) and report.settings["ordinal_tolerance"] > 0:
         counts = {name: sum(row.agree.get(name, False) for row in strict) for name in ("original", "recomputed")}
         yield Caveat(

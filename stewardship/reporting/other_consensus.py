@@ -48,26 +48,20 @@ def recounted(
     answers = _answers(benchmark)
     if not answers:
         return
-    quorum, near_quorum = _quorums(benchmark, settings)
-    own = {
-        "quorum": quorum,
-        "near_quorum": near_quorum,
-        "near_rel_err": settings.near_rel_err,
-        "near_days": settings.near_days,
-        "decimals": settings.decimals,
-    }
+    own = _own(benchmark, settings)
     rules: list[tuple[str, dict[str, float]]] = [("", {})]
-    rules.append(("no near-consensus", {"near_quorum": quorum}))
+    rules.append(("no near-consensus", {"near_quorum": own.quorum}))
     rules += [(f"numbers are near within {near:g}", {"near_rel_err": near}) for near in NEAR]
     if any(label.day is not None for labels in answers.values() for label in labels):
         rules += [(f"dates are near within {days} days", {"near_days": days}) for days in DAYS]
     rules += [(f"numbers are rounded to {digits}", {"decimals": digits}) for digits in (1, 3)]
     for name, changed in rules:
-        if all(own[key] == value for key, value in changed.items()) and name:
+        given = own.model_copy(update=changed)
+        if name and given == own:
             continue
-        given = {**own, **changed}
-        yield _counted(name, {uid: _label(labels, given) for uid, labels in answers.items()}, original, settings)
-    share = quorum / max(map(len, answers.values()))
+        found = {uid: consensus(labels, given).label for uid, labels in answers.items()}
+        yield _counted(name, found, original, settings)
+    share = own.quorum / max(map(len, answers.values()))
     yield _counted(
         "runs without an answer are left out, and the quorum is the same share of the others",
         {uid: _of_answered(labels, own, share) for uid, labels in answers.items()},
@@ -76,14 +70,12 @@ def recounted(
     )
 
 
-def _quorums(benchmark: Benchmark, settings: StewardSettings) -> tuple[int, int]:
-    """Return the quorums of the labels that hold: the settings', or what recorded runs of another number had."""
+def _own(benchmark: Benchmark, settings: StewardSettings) -> StewardSettings:
+    """Return the settings with the quorums of the labels that hold, which recorded runs of another number have."""
     for event in benchmark.history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED)).values():
-        if "quorum" in event.evidence or "near_quorum" in event.evidence:
-            found = (event.evidence.get(name, getattr(settings, name)) for name in ("quorum", "near_quorum"))
-            quorum, near_quorum = (int(str(one)) for one in found)
-            return quorum, near_quorum
-    return settings.quorum, settings.near_quorum
+        if named := [name for name in ("quorum", "near_quorum") if name in event.evidence]:
+            return settings.model_copy(update={name: int(str(event.evidence[name])) for name in named})
+    return settings
 
 
 def _answers(benchmark: Benchmark) -> dict[str, list[LabelValue]]:
@@ -104,22 +96,12 @@ def _answers(benchmark: Benchmark) -> dict[str, list[LabelValue]]:
     return found
 
 
-def _label(labels: list[LabelValue], given: Mapping[str, float]) -> LabelValue | None:
-    return consensus(
-        labels,
-        quorum=int(given["quorum"]),
-        near_quorum=int(given["near_quorum"]),
-        near_rel_err=given["near_rel_err"],
-        near_days=int(given["near_days"]),
-        decimals=int(given["decimals"]),
-    ).label
-
-
-def _of_answered(labels: list[LabelValue], own: Mapping[str, float], share: float) -> LabelValue | None:
+def _of_answered(labels: list[LabelValue], own: StewardSettings, share: float) -> LabelValue | None:
     answered = [label for label in labels if label.answered]
     # Two runs at least: one answer alone agrees with nothing.
     quorum = max(2, math.ceil(share * len(answered) - 1e-9))
-    return _label(answered, {**own, "quorum": quorum, "near_quorum": min(own["near_quorum"], quorum)})
+    quorums = {"quorum": quorum, "near_quorum": min(own.near_quorum, quorum)}
+    return consensus(answered, own.model_copy(update=quorums)).label
 
 
 def _counted(

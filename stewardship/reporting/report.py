@@ -174,7 +174,7 @@ def build_report(benchmark: Benchmark, labels: Standing, settings: StewardSettin
         summary = summarise(table, labels.attempted)
         found |= {"table": table, "triage": summary, "pairs": _pairs(benchmark, table)}
         found["abstentions"] = sum(label.kind.value == "na" for label in labels.recomputed.values())
-        if rows := _reviewed(labels, settings):
+        if rows := review(labels.physician, labels.predictions, settings):
             phase3 = _phase3(benchmark, rows, table, summary, settings)
             found["phase3"] = phase3
             found["whole_test"] = _whole_tests(phase3, table, summary, settings)
@@ -209,16 +209,6 @@ def _failure_modes(benchmark: Benchmark) -> dict[str, int]:
     return dict(counted.most_common())
 
 
-def _reviewed(labels: Standing, settings: StewardSettings) -> list[Reviewed]:
-    return review(
-        labels.physician,
-        {"original": labels.original, "recomputed": labels.recomputed},
-        relative=settings.agree_rel,
-        points=settings.ordinal_tolerance,
-        ordinal_limit=settings.ordinal_limit,
-    )
-
-
 def _phase3(
     benchmark: Benchmark,
     rows: Sequence[Reviewed],
@@ -235,7 +225,6 @@ def _phase3(
     pairs = [row for row in rows if all(name in row.agree for name in LABELLERS)]
     outcomes = Counter((row.agree["original"], row.agree["recomputed"]) for row in pairs)
     flagged = [row for row in rows if flags.get(row.uid) in FLAGGED and "original" in row.agree]
-    resampling = {"resamples": settings.resamples, "seed": settings.seed}
     steps = [float(row.agree["recomputed"]) - float(row.agree["original"]) for row in pairs]
     return Phase3(
         rows=rows,
@@ -258,12 +247,12 @@ def _phase3(
             }
             for name in LABELLERS
         },
-        smape={name: smape(rows, name, **resampling) for name in LABELLERS},
-        smape_common={name: smape(common, name, **resampling) for name in LABELLERS},
+        smape={name: smape(rows, name, settings) for name in LABELLERS},
+        smape_common={name: smape(common, name, settings) for name in LABELLERS},
         only={"original": outcomes[True, False], "recomputed": outcomes[False, True]},
         both=outcomes[True, True],
         neither=outcomes[False, False],
-        gain=bootstrap_mean(steps, about="gain", **resampling),
+        gain=bootstrap_mean(steps, "gain", settings),
         p_value=_mcnemar(outcomes),
         right_nonetheless=_agreement(flagged, "original"),
         distances=_distances(table, {row.uid for row in rows}),
@@ -310,8 +299,7 @@ def _whole_tests(
     flags = dict(zip(table["uid"], table["flag"], strict=True))
     flagged = [row for row in phase3.rows if flags.get(row.uid) in FLAGGED]
     common = [row for row in flagged if row.physician.number is not None and _all_numbers(row)]
-    resampling = {"resamples": settings.resamples, "seed": settings.seed}
-    whole, paired = ({name: smape(rows, name, **resampling) for name in LABELLERS} for rows in (flagged, common))
+    whole, paired = ({name: smape(rows, name, settings) for name in LABELLERS} for rows in (flagged, common))
     bound = smape_bound(settings.flag_rel_err)
     numbers = _numeric(table)
     calm = numbers.filter(pl.col("flag") == Flag.UNFLAGGED.value)

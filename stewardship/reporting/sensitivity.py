@@ -162,8 +162,8 @@ def _ordinal_and_close(table: pl.DataFrame, settings: StewardSettings) -> list[s
     found = []
     for uid, first, second in numbers.select("uid", "original", "recomputed").iter_rows():
         a, b = LabelValue.of(first), LabelValue.of(second)
-        kind = value_type(a, [b], ordinal_limit=settings.ordinal_limit)
-        if kind is ValueType.ORDINAL and agrees(a, b, kind, points=settings.ordinal_tolerance):
+        kind = value_type(a, [b], settings)
+        if kind is ValueType.ORDINAL and agrees(a, b, kind, settings):
             found.append(uid)
     return found
 
@@ -177,14 +177,7 @@ def _agreement(labels: Standing, rows: Sequence[Reviewed], settings: StewardSett
         return " and ".join(f"{counts[name]} of {sum(name in row.agree for row in found)}" for name in LABELLERS)
 
     def again(**changed: float) -> list[Reviewed]:
-        given = {
-            "relative": settings.agree_rel,
-            "points": settings.ordinal_tolerance,
-            "ordinal_limit": settings.ordinal_limit,
-        }
-        return review(
-            labels.physician, {"original": labels.original, "recomputed": labels.recomputed}, **(given | changed)
-        )
+        return review(labels.physician, labels.predictions, settings.model_copy(update=changed))
 
     def judged(judge: Judge) -> list[Reviewed]:
         return [
@@ -195,15 +188,15 @@ def _agreement(labels: Standing, rows: Sequence[Reviewed], settings: StewardSett
         first, second = row.physician.number, label.number
         if row.type is ValueType.CONTINUOUS and first is not None and second is not None:
             return float(relative_error(first, second)) <= settings.agree_rel + SLACK
-        return agrees(row.physician, label, row.type, relative=settings.agree_rel, points=settings.ordinal_tolerance)
+        return agrees(row.physician, label, row.type, settings)
 
     def pairwise(row: Reviewed, label: LabelValue) -> bool:
-        kind = value_type(row.physician, [label], ordinal_limit=settings.ordinal_limit) or row.type
-        return agrees(row.physician, label, kind, relative=settings.agree_rel, points=settings.ordinal_tolerance)
+        kind = value_type(row.physician, [label], settings) or row.type
+        return agrees(row.physician, label, kind, settings)
 
     def named(row: Reviewed, label: LabelValue) -> bool:
         kind = ValueType.ORDINAL if labels.types.get(row.uid) == "integer" else ValueType.CONTINUOUS
-        return agrees(row.physician, label, kind, relative=settings.agree_rel, points=settings.ordinal_tolerance)
+        return agrees(row.physician, label, kind, settings)
 
     outcome = "original and recomputed labels that agree with the physician"
     yield Variant(outcome, AS_SET, agreed(rows))
@@ -211,11 +204,11 @@ def _agreement(labels: Standing, rows: Sequence[Reviewed], settings: StewardSett
     yield Variant(outcome, "type of a row by each pair of labels alone", agreed(judged(pairwise)))
     if labels.types:
         yield Variant(outcome, "type of a row as the benchmark names it", agreed(judged(named)))
-    yield Variant(outcome, "no point of tolerance for ordinal scores", agreed(again(points=0)))
+    yield Variant(outcome, "no point of tolerance for ordinal scores", agreed(again(ordinal_tolerance=0)))
     for limit in ORDINAL_LIMITS:
         yield Variant(outcome, f"whole numbers are ordinal up to {limit}", agreed(again(ordinal_limit=limit)))
     for relative in AGREE_LIMITS:
-        yield Variant(outcome, f"within {relative:g} of the physician's value", agreed(again(relative=relative)))
+        yield Variant(outcome, f"within {relative:g} of the physician's value", agreed(again(agree_rel=relative)))
 
 
 def _estimates(
@@ -223,10 +216,8 @@ def _estimates(
 ) -> Iterator[Variant]:
     """Ends of the bootstrap under other seeds, and the test-wide estimate under other suppositions."""
     for name in LABELLERS:
-        ends = [
-            smape(rows, name, resamples=settings.resamples, seed=seed)
-            for seed in range(settings.seed, settings.seed + SEEDS)
-        ]
+        seeds = range(settings.seed, settings.seed + SEEDS)
+        ends = [smape(rows, name, settings.model_copy(update={"seed": seed})) for seed in seeds]
         low, high = ([getattr(one, end) for one in ends] for end in ("low", "high"))
         yield Variant(
             f"95% interval of the {name} labels' sMAPE",
@@ -236,7 +227,7 @@ def _estimates(
     outcome, limit = "test-wide sMAPE of the recomputed labels", settings.flag_rel_err
     flagged = set(table.filter(pl.col("flag").is_in([flag.value for flag in FLAGGED]))["uid"])
     stand_for = [row for row in rows if row.uid in flagged]
-    found = smape(stand_for, "recomputed", resamples=settings.resamples, seed=settings.seed)
+    found = smape(stand_for, "recomputed", settings)
     weight = summary.flagged / summary.of
     for name, bound in (
         (AS_SET, smape_bound(limit)),
@@ -257,7 +248,7 @@ def _mixed(found: Estimate) -> str:
 
 def _policies(labels: Standing, settings: StewardSettings) -> Iterator[Variant]:
     first, second = (
-        finalise(labels.settled, labels.physician, policy=policy, relative=settings.agree_rel) for policy in POLICIES
+        finalise(labels.settled, labels.physician, policy=policy, settings=settings) for policy in POLICIES
     )
     moved = sum(first[uid].label != second[uid].label for uid in first)
     yield Variant("final labels", f"that the policies {' and '.join(POLICIES)} set apart", f"{moved:,}")

@@ -12,8 +12,8 @@ import stewardship.calculators
 from ground.errors import UsageError
 from ground.lm.cache import content_key
 from ground.storage.files import sha256_of
-from stewardship.calculators.registry import Version, calculate, calculators
-from stewardship.runs.engines import Answer, Ask
+from stewardship.calculators.registry import calculate, calculators
+from stewardship.runs.engines import Answer, Ask, Engine
 from stewardship.runs.prompts import Extracted
 
 __all__ = ["CalculatorEngine", "calculators_digest", "unread_features"]
@@ -22,25 +22,19 @@ TABLE = re.compile(r'"([a-z0-9_]+\.tsv)"')
 ROOT = Path(stewardship.calculators.__path__[0])
 
 
-class CalculatorEngine:
-    """Computes each row's score from its features; ``remark`` of a run holds the steps, or why there is no score.
+class CalculatorEngine(Engine):
+    """Computes each row's score, as published, from its features.
 
-    A row without a score of which a feature's name was not read has no answer.
+    ``remark`` of a run holds the steps, or why there is no score. A row without a score of which a feature's name was
+    not read has no answer.
     """
 
-    def __init__(self, version: Version = "corrected") -> None:
-        """Choose the definitions: as published, or as MedCalc-Bench v1.0 had them."""
-        self.name = "calculators" if version == "corrected" else f"calculators-{version}"
-        self.shows = True
-        self.alone = True
-        self._version = version
+    name = "calculators"
+    alone = True
 
     def describe(self) -> dict[str, Any]:
         """Return the version and what stands for the calculators' definitions."""
-        return {"engine": "calculators", "version": self._version, "definitions": calculators_digest()}
-
-    def rows(self) -> None:
-        """Return None: it abstains where it cannot compute."""
+        return {"engine": "calculators", "version": "corrected", "definitions": calculators_digest()}
 
     def answers(self, asks: Iterator[Ask]) -> Iterator[Sequence[Answer]]:
         """Compute."""
@@ -51,7 +45,7 @@ class CalculatorEngine:
         item = ask.item
         assert isinstance(item, Extracted)
         try:
-            found = calculate(item.name, item.features, self._version)
+            found = calculate(item.name, item.features)
         except UsageError as error:
             return Answer(ask, self.name, reason=error.what)
         if found.reason and found.unread:

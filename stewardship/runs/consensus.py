@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ground.contracts.labels import LabelKind, LabelValue
+from ground.settings import StewardSettings
+from stewardship.adjudication.agreement import USUAL
 from stewardship.adjudication.discrepancy import SLACK, relative_error
 
 __all__ = ["DEFERRED", "HIGH_CONFIDENCE", "Consensus", "ConsensusSummary", "consensus", "summarise"]
@@ -37,15 +39,7 @@ class Consensus:
     runs: int
 
 
-def consensus(
-    answers: Sequence[LabelValue],
-    *,
-    quorum: int = 4,
-    near_quorum: int = 3,
-    near_rel_err: float = 0.05,
-    near_days: int = 1,
-    decimals: int = 2,
-) -> Consensus:
+def consensus(answers: Sequence[LabelValue], settings: StewardSettings = USUAL) -> Consensus:
     """Return the label that enough runs agree on.
 
     Two answers are equal if they are of one kind and have one value, numbers rounded to ``decimals`` (small ones to two
@@ -56,7 +50,7 @@ def consensus(
     equally common are no majority.
     """
     zero = any(answer.number == 0 for answer in answers)
-    keys = [_key(answer, decimals, zero=zero) for answer in answers]
+    keys = [_key(answer, settings.decimals, zero=zero) for answer in answers]
     counts = Counter(key for key in keys if key.answered).most_common(2)
     answered = sum(key.answered for key in keys)
     if not counts:
@@ -65,9 +59,9 @@ def consensus(
     rule = None
     if len(counts) == 1 or counts[1][1] < votes:
         others = [answer for answer, key in zip(answers, keys, strict=True) if key != label]
-        if votes >= quorum:
-            rule = f"{quorum}of{len(answers)}"
-        elif votes >= near_quorum and any(_near(label, other, near_rel_err, near_days) for other in others):
+        if votes >= settings.quorum:
+            rule = f"{settings.quorum}of{len(answers)}"
+        elif votes >= settings.near_quorum and any(_near(label, other, settings) for other in others):
             rule = NEAR_CONSENSUS
     if rule is None:
         return Consensus(DEFERRED, None, None, votes, answered, len(answers))
@@ -80,11 +74,11 @@ def _key(answer: LabelValue, decimals: int, *, zero: bool) -> LabelValue:
     return answer.rounded(decimals)
 
 
-def _near(label: LabelValue, other: LabelValue, rel_err: float, days: int) -> bool:
+def _near(label: LabelValue, other: LabelValue, settings: StewardSettings) -> bool:
     if label.number is not None and other.number is not None:
-        return float(relative_error(label.number, other.number)) <= rel_err + SLACK
+        return float(relative_error(label.number, other.number)) <= settings.near_rel_err + SLACK
     if label.day is not None and other.day is not None:
-        return abs((label.day - other.day).days) <= days
+        return abs((label.day - other.day).days) <= settings.near_days
     return False
 
 

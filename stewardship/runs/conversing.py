@@ -21,7 +21,7 @@ from ground.lm.client import LanguageModel
 from ground.lm.results import KEPT_FAILURES, Failure, Message, Request, Result, Usage
 from ground.lm.settings import LmSettings
 from ground.lm.structured import without_thinking
-from stewardship.runs.engines import Answer, Ask
+from stewardship.runs.engines import Answer, Ask, Engine
 from stewardship.runs.prompts import AuditAnswer, Extracted, Script
 from stewardship.runs.store import ToolUse
 from stewardship.tools.base import Arguments, Toolbox
@@ -60,7 +60,7 @@ class _Talk:
         return len(self.keys) + 1
 
 
-class ModelEngine:
+class ModelEngine(Engine):
     """Asks a language model.
 
     Many runs are under way at a time; each round sends the next turn of all of them. Their number bounds the memory.
@@ -76,8 +76,6 @@ class ModelEngine:
             turns: of a run with tools, at most; the last one must be the answer.
         """
         self.name = model.settings.model.rstrip("/").rpartition("/")[2]
-        self.shows = True
-        self.alone = False
         self._model = model
         self._script = script
         self._tools = toolbox if toolbox is not None and toolbox.tools else None
@@ -89,9 +87,6 @@ class ModelEngine:
         tools = self._tools.describe() if self._tools else {}
         asked = {"prompt": self._script.describe()["prompt"], "turns": self._turns, "tools": tools}
         return {"engine": "lm", **self._model.describe(), **asked}
-
-    def rows(self) -> None:
-        """Return None: it can be asked about all rows."""
 
     def answers(self, asks: Iterator[Ask]) -> Iterator[Sequence[Answer]]:
         """Ask; yields the runs that each round has finished.

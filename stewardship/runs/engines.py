@@ -6,12 +6,13 @@ An engine takes questions, each with the number of its run, and gives answers as
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ground.errors import InputError
 from ground.lm.results import Message
@@ -77,26 +78,29 @@ class Answer:
     keys: tuple[str, ...] = ()
 
 
-class Engine(Protocol):
+class Engine(ABC):
     """A source of runs."""
 
     name: str
-    shows: bool
+    shows = True
     """Whether what is asked is shown to something; else a row's name is all that is looked at."""
-    alone: bool
+    alone = False
     """Whether it can give one answer only, so that one run a row is all and its word decides."""
 
+    @abstractmethod
     def describe(self) -> dict[str, Any]:
         """Return all that decides the answers besides row and run: what makes a series of runs."""
 
     def rows(self) -> frozenset[str] | None:
         """Return the rows that it can answer; None: all."""
+        return None
 
+    @abstractmethod
     def answers(self, asks: Iterator[Ask]) -> Iterator[Sequence[Answer]]:
         """Yield answers as they are finished; ``asks`` is read as places become free."""
 
 
-class CallableEngine:
+class CallableEngine(Engine):
     """Runs a function of the user's: ``function(item, run)`` returns the answer as text, or None for no answer.
 
     The item is a `stewardship.runs.prompts.Claim` for an audit and a `Question` for a recomputation. An error of the
@@ -115,8 +119,6 @@ class CallableEngine:
             threads: how many calls are made at a time.
         """
         self.name = name
-        self.shows = True
-        self.alone = False
         self._function = function
         self._version = version
         self._threads = threads
@@ -124,9 +126,6 @@ class CallableEngine:
     def describe(self) -> dict[str, Any]:
         """Return name and version."""
         return {"engine": "callable", "name": self.name, "version": self._version}
-
-    def rows(self) -> None:
-        """Return None: it can answer all rows."""
 
     def answers(self, asks: Iterator[Ask]) -> Iterator[Sequence[Answer]]:
         """Call the function, ``threads`` calls at a time."""
@@ -139,7 +138,7 @@ class CallableEngine:
         return Answer(ask, self.name, said, said, None if said is not None else "no_answer")
 
 
-class RecordedEngine:
+class RecordedEngine(Engine):
     """Answers that are in a file (CSV, Excel, Parquet, JSON lines).
 
     Either wide, one row an instance: ``uid`` and ``run1`` to ``runN``; or long, one row a run: ``uid``, ``run`` and
@@ -150,6 +149,8 @@ class RecordedEngine:
     Attributes:
         runs: the largest number of a run.
     """
+
+    shows = False
 
     def __init__(self, file: Path) -> None:
         """Read a file.
@@ -162,8 +163,6 @@ class RecordedEngine:
 
         cells = read_cells(file)
         self.name = re.sub(r"(\.csv|\.tsv)?\.\w+$", "", file.name) or "recorded"
-        self.shows = False
-        self.alone = False
         self._file, self._sha256 = file.name, sha256_of(file)
         uid = _column(cells.columns, UIDS, file)
         wide = {name: int(found[1]) for name in cells.columns if (found := WIDE.fullmatch(name))}

@@ -7,6 +7,7 @@ import io
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,8 @@ def run_of(answer: Answer, phase: Phase, **read: Any) -> Run:
         prompt_tokens=answer.prompt_tokens,
         completion_tokens=answer.completion_tokens,
         keys=answer.keys,
+        # Given, since what is as by default is not stored.
+        at=datetime.now(UTC).isoformat(timespec="seconds"),
         **read,
     )
 

@@ -86,7 +86,11 @@ def recompute_labels(
         made = make_runs(store, engine, items, number, read, advance)
         ordered = [uid for uid in benchmark.items["uid"] if uid in rows]
         votes = ready, _ = ready_votes(store, ordered, number, settle=settle)
-        found = {uid: _consensus(cast, settings, (quorum, near), benchmark) for uid, cast in ready.items()}
+        counting = settings.model_copy(update={"quorum": quorum, "near_quorum": near})
+        found = {
+            uid: consensus([parse_label(said(vote), categories=benchmark.categories) for vote in cast], counting)
+            for uid, cast in ready.items()
+        }
         other = quorum_of_runs(settings, number, quorum=quorum, near_quorum=near)
         why = "computed from the extracted features by a local calculator; " if from_features else ""
         events = [_event(uid, ready[uid], one, store.series, why, other) for uid, one in found.items()]
@@ -151,19 +155,6 @@ def read_recomputed(answer: Answer, *, categories: Collection[str] = ()) -> Run:
         parsed=label.text() if label.answered else None,
         kind=str(label.kind),
         remark=answer.remark,
-    )
-
-
-def _consensus(
-    votes: list[Vote | None], settings: StewardSettings, quorums: tuple[int, int], benchmark: Benchmark
-) -> Consensus:
-    return consensus(
-        [parse_label(said(vote), categories=benchmark.categories) for vote in votes],
-        quorum=quorums[0],
-        near_quorum=quorums[1],
-        near_rel_err=settings.near_rel_err,
-        near_days=settings.near_days,
-        decimals=settings.decimals,
     )
 
 

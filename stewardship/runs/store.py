@@ -20,7 +20,6 @@ import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Literal
@@ -86,7 +85,7 @@ class Run(BaseModel):
         prompt_tokens: of all turns; None where the server does not say.
         completion_tokens: of all turns.
         keys: of the answers in the cache of the language model, one a turn.
-        at: when the run was finished (UTC, ISO 8601).
+        at: when the run was finished (UTC, ISO 8601); None in some that earlier versions stored.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -109,7 +108,7 @@ class Run(BaseModel):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     keys: tuple[str, ...] = ()
-    at: str = Field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -12,10 +13,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ground.errors import InputError
 from ground.storage.files import private_directory, write_text
 
-__all__ = ["SHEETS", "AnswerKind", "Batch", "BatchKind", "Item", "item_name", "keys_of", "read_batches"]
+__all__ = ["NAME", "SHEETS", "AnswerKind", "Batch", "BatchKind", "Item", "item_name", "keys_of", "read_batches"]
 
 SHEETS = "sheets"
 KEYS = "keys"
+NAME = re.compile(r"[\w-]{1,40}")
+"""Names of batches and of raters, of which files are named."""
 
 BatchKind = Literal["blind", "sample", "adjudication", "spot_check"]
 """What a batch asks: a label from the flagged rows, one from a balanced sample, one where raters disagreed, or whether

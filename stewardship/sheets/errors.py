@@ -68,13 +68,7 @@ def error_rates(
         groups: what to divide by to the group of each uid.
         settings: tolerances.
     """
-    rows = review(
-        physician,
-        predictions,
-        relative=settings.agree_rel,
-        points=settings.ordinal_tolerance,
-        ordinal_limit=settings.ordinal_limit,
-    )
+    rows = review(physician, predictions, settings)
     counts: dict[tuple[str, str, str, str], list[int]] = {}
     for row in rows:
         places = [("all", "all"), *((by, group[row.uid]) for by, group in groups.items() if row.uid in group)]

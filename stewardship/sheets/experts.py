@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -13,6 +12,7 @@ import polars as pl
 from ground.errors import InputError, UsageError
 from ground.names import names_found
 from stewardship.benchmark.cells import read_cells
+from stewardship.sheets.batch import NAME
 
 __all__ = ["Experts"]
 
@@ -24,7 +24,6 @@ FIELDS = {
     "category": "category",
 }
 """Columns of a table of expertise, and the column of the benchmark that each is compared with."""
-NAME = re.compile(r"[\w-]{1,40}")
 
 
 @dataclass(frozen=True)

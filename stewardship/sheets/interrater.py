@@ -101,7 +101,7 @@ def reliability(
     pairs = [_pair(*two, shared, predictions, settings) for two in combinations(raters, 2)]
     unanimous = sum(
         all(
-            _agree(one, other, predictions.get(uid, ()), settings)
+            agreed_pair(one, other, predictions.get(uid, ()), settings)
             for one, other in combinations([by[rater] for rater in sorted(by)], 2)
         )
         for uid, by in shared.items()
@@ -113,17 +113,6 @@ def reliability(
     return Reliability(len(shared), tuple(raters), unanimous, tuple(pair for pair in pairs if pair.n), tuple(alphas))
 
 
-def _agree(one: LabelValue, other: LabelValue, predictions: Sequence[LabelValue], settings: StewardSettings) -> bool:
-    return agreed_pair(
-        one,
-        other,
-        predictions,
-        relative=settings.agree_rel,
-        points=settings.ordinal_tolerance,
-        ordinal_limit=settings.ordinal_limit,
-    )
-
-
 def _pair(
     first: str,
     second: str,
@@ -132,7 +121,7 @@ def _pair(
     settings: StewardSettings,
 ) -> Pair:
     both = [(uid, by[first], by[second]) for uid, by in shared.items() if first in by and second in by]
-    agree = sum(_agree(one, other, predictions.get(uid, ()), settings) for uid, one, other in both)
+    agree = sum(agreed_pair(one, other, predictions.get(uid, ()), settings) for uid, one, other in both)
     names = [[_name(label, settings.decimals) for label in (one, other)] for _, one, other in both]
     ours, theirs = [one for one, _ in names], [other for _, other in names]
     counts: dict[str, dict[str, int]] | None = None

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ground.contracts.labels import LabelKind, LabelValue, parse_label
-from stewardship.adjudication.agreement import ValueType, agrees, value_type
+from ground.settings import StewardSettings
+from stewardship.adjudication.agreement import USUAL, ValueType, agrees, value_type
 from stewardship.adjudication.discrepancy import relative_error
 from stewardship.history.events import OPEN, REVERTED
 from stewardship.history.log import Event, History, Role
@@ -59,21 +60,20 @@ class Settled:
     why: str
 
 
-def settle(labels: Mapping[str, LabelValue], *, decimals: int = 2, relative: float = 0.05) -> Settled:
+def settle(labels: Mapping[str, LabelValue], settings: StewardSettings = USUAL) -> Settled:
     """Return the label of more than half of the raters.
 
     Numbers count as equal after rounding to ``decimals`` (small ones: `LabelValue.rounded`). Where that leaves no
-    majority, more than half of the raters whose numbers are continuous and all within ``relative`` of one another share
-    a label too: the one of theirs that is nearest to the others. Points of an ordinal score are not forgiven here: one
-    point is another label.
+    majority, more than half of the raters whose numbers are continuous and all within ``agree_rel`` of one another
+    share a label too: the one of theirs that is nearest to the others. Points of an ordinal score are not forgiven
+    here: one point is another label.
 
     Args:
         labels: rater to label, two or more.
-        decimals: to which numbers are rounded.
-        relative: how far apart numbers may be, as a share of the larger one.
+        settings: to which decimals numbers are rounded, and how far apart they may be, as a share of the larger one.
     """
-    names = sorted(labels)
-    keys = {name: _key(labels[name], decimals) for name in names}
+    names, relative = sorted(labels), settings.agree_rel
+    keys = {name: _key(labels[name], settings.decimals) for name in names}
     counts = Counter(keys.values())
     key, most = max(counts.items(), key=lambda pair: pair[1])
     if 2 * most > len(names):
@@ -82,7 +82,7 @@ def settle(labels: Mapping[str, LabelValue], *, decimals: int = 2, relative: flo
     numbers = {name: number for name in names if (number := labels[name].number) is not None}
     # The longest first; of equal ones that of the first name.
     best = max((_near(name, numbers, relative) for name in sorted(numbers)), key=len, default=[])
-    if 2 * len(best) > len(names) and value_type(labels[best[0]], labels.values()) is ValueType.CONTINUOUS:
+    if 2 * len(best) > len(names) and value_type(labels[best[0]], labels.values(), settings) is ValueType.CONTINUOUS:
         middle = min(best, key=lambda name: (sum(abs(numbers[name] - numbers[other]) for other in best), name))
         return Settled(labels[middle], f"{len(best)} of {len(names)} raters within {relative:.0%}")
     return Settled(None, f"{len(names)} raters, no majority")
@@ -102,12 +102,10 @@ def _key(label: LabelValue, decimals: int) -> tuple[LabelKind, object]:
     return label.kind, label.rounded(decimals).value
 
 
-def current_ratings(
-    history: History, *, categories: Sequence[str] = (), role: Role = "physician"
-) -> dict[str, dict[str, LabelValue]]:
-    """Return by row what each rater said last, as far as it holds; rows of one rater too."""
+def current_ratings(history: History, *, categories: Sequence[str] = ()) -> dict[str, dict[str, LabelValue]]:
+    """Return by row what each rater, no language model, said last, as far as it holds; rows of one rater too."""
     found: dict[str, dict[str, LabelValue]] = {}
-    for uid, by in said_by(history, role).items():
+    for uid, by in said_by(history, "physician").items():
         for rater, event in by.items():
             label = parse_label(event.value, physician=True, categories=categories)
             if label.answered:
@@ -144,9 +142,8 @@ def new_events(
     batches: Sequence[Batch],
     history: History,
     *,
+    settings: StewardSettings = USUAL,
     categories: Sequence[str] = (),
-    decimals: int = 2,
-    relative: float = 0.05,
     settle_now: bool = False,
     role: Role = "physician",
 ) -> list[Event]:
@@ -156,8 +153,8 @@ def new_events(
         ratings: answers of sheets, no spot checks.
         batches: of the benchmark.
         history: of the benchmark.
+        settings: as in `settle`.
         categories: names that labels can be.
-        decimals, relative: as in `settle`.
         settle_now: settle rows by the answers there are, though other raters were given them too.
         role: of the events; ``reading`` where the raters are language models.
     """
@@ -201,7 +198,7 @@ def new_events(
     for uid in sorted((changed | waiting) - decisions.keys() - decided.keys()):
         values = said.get(uid) or _values(before.get(uid, {}))
         labels = {rater: parse_label(value, physician=True, categories=categories) for rater, value in values.items()}
-        outcomes.append(_outcome(uid, labels, asked.get(uid, set()), decimals, relative, role, settle_now=settle_now))
+        outcomes.append(_outcome(uid, labels, asked.get(uid, set()), settings, role, settle_now=settle_now))
     return [*answers, *decisions.values(), *again, *outcomes]
 
 
@@ -238,8 +235,7 @@ def _outcome(
     uid: str,
     labels: Mapping[str, LabelValue],
     raters: set[str],
-    decimals: int,
-    relative: float,
+    settings: StewardSettings,
     role: Role,
     *,
     settle_now: bool,
@@ -252,7 +248,7 @@ def _outcome(
     if len(labels) == 1:
         found = Settled(next(iter(labels.values())), f"1 of {len(raters)} raters, the others did not answer")
     else:
-        found = settle(labels, decimals=decimals, relative=relative)
+        found = settle(labels, settings)
     return Event(
         uid=uid,
         role=role,
@@ -265,21 +261,15 @@ def _outcome(
 
 
 def agreed_pair(
-    one: LabelValue,
-    other: LabelValue,
-    predictions: Iterable[LabelValue],
-    *,
-    relative: float = 0.05,
-    points: float = 1,
-    ordinal_limit: float = 20,
+    one: LabelValue, other: LabelValue, predictions: Iterable[LabelValue], settings: StewardSettings
 ) -> bool:
     """Return whether two raters agree by the rule for a label and a physician's.
 
     Neither of the two is the reference, so that both directions must agree.
     """
     every = [one, other, *predictions]
-    kinds = [value_type(label, every, ordinal_limit=ordinal_limit) for label in (one, other)]
+    kinds = [value_type(label, every, settings) for label in (one, other)]
     return all(
-        kind is not None and agrees(first, second, kind, relative=relative, points=points)
+        kind is not None and agrees(first, second, kind, settings)
         for kind, first, second in zip(kinds, (one, other), (other, one), strict=True)
     )

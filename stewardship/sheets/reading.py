@@ -6,7 +6,6 @@ can be written to a table, corrected there, and read again.
 
 from __future__ import annotations
 
-import csv
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +13,7 @@ from pathlib import Path
 
 from ground.contracts.labels import LabelKind, LabelValue
 from ground.errors import InputError
-from ground.spreadsheet import plain, text_mark
-from ground.storage.files import atomic_path
+from ground.spreadsheet import plain, text_mark, write_cells
 from stewardship.sheets.batch import Batch, Item
 from stewardship.sheets.cells import expected_of, read_answer
 from stewardship.sheets.filled import PROBLEM, FilledRow, FilledSheet, read_filled
@@ -192,13 +190,12 @@ def write_refused(read: SheetsRead, files: Sequence[Path], questions: Mapping[st
         rows = {row.line: row for row in read_filled(file).rows}
         stem = file.name.removesuffix(REFUSED) if file.name.endswith(REFUSED) else file.stem
         table = file.with_name(stem + REFUSED)
-        with atomic_path(table) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as out:
-            writer = csv.writer(out)
-            writer.writerow(columns)
-            for line, one in sorted(own.items()):
-                cells = (one.item, questions.get(one.uid or "", ""), "", rows[line].comment, rows[line].answer)
-                about = (one.problem, one.expected, one.do, one.file, str(line))
-                writer.writerow(map(plain, (*cells, *about)))
+        lines = []
+        for line, one in sorted(own.items()):
+            cells = (one.item, questions.get(one.uid or "", ""), "", rows[line].comment, rows[line].answer)
+            about = (one.problem, one.expected, one.do, one.file, str(line))
+            lines.append(dict(zip(columns, map(plain, (*cells, *about)), strict=True)))
+        write_cells(table, columns, lines)
         written.append(table)
     return written
 

@@ -365,9 +365,8 @@ class Review:
             own,
             self._batches_of[models],
             history,
+            settings=self.settings,
             categories=self.benchmark.categories,
-            decimals=self.settings.decimals,
-            relative=self.settings.agree_rel,
             role="reading" if models else "physician",
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ import polars as pl
 from ground.errors import InputError
 from ground.names import names_found
 from ground.stable import stable_hash
+from stewardship.adjudication.discrepancy import FLAGGED
 from stewardship.sheets.experts import Experts
 
 __all__ = ["Assigned", "Pick", "assign", "balanced", "candidates"]
@@ -23,9 +24,6 @@ Pick = Literal["sampled", "top", "any"]
 
 Place = tuple[int, int, str, str]
 """How often a row's context was used, the row's hash, its key, its context."""
-
-FLAGS = ("abstained", "differs")
-UNFLAGGED = "unflagged"
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ def candidates(ranked: pl.DataFrame, *, pick: Pick, seed: int, without: Collecti
         )
     left = ranked.filter(~pl.col("uid").is_in(list(without)))
     if pick != "any":
-        left = left.filter(pl.col("flag").is_in(FLAGS))
+        left = left.filter(pl.col("flag").is_in([flag.value for flag in FLAGGED]))
     if pick == "top":
         dates = pl.col("unit").eq_missing("days") if "unit" in left.columns else pl.lit(value=False)
         return left.sort(dates, "rank", "uid", nulls_last=True)["uid"].to_list()
@@ -130,7 +128,7 @@ def assign(
     return Assigned(tuple(pairs), dict(passed))
 
 
-def balanced(rows: pl.DataFrame, *, most: int, seed: int, groups: Sequence[str] = ()) -> list[str]:
+def balanced(rows: pl.DataFrame, *, most: int, seed: int) -> list[str]:
     """Draw as many rows of each group, spread over the strata of a group, from different contexts where there are any.
 
     MediEval (appendix C) reviewed 200 balanced samples: 50 of each quadrant. Of rows about one context one is drawn,
@@ -140,12 +138,11 @@ def balanced(rows: pl.DataFrame, *, most: int, seed: int, groups: Sequence[str] 
         rows: *shape* (n, 4): ``uid``, ``group`` (a label, or what else is balanced over), ``stratum``, ``context``.
         most: rows in all; what does not divide evenly goes to the first groups.
         seed: of the stable hash.
-        groups: names of the groups; those of ``rows`` where left out.
 
     Returns:
         Keys of rows in the order of the draw. A group that has too few rows stays short.
     """
-    names = list(groups) or rows["group"].drop_nulls().unique().sort().to_list()
+    names = rows["group"].drop_nulls().unique().sort().to_list()
     shares = {name: most // len(names) + (at < most % len(names)) for at, name in enumerate(names)} if names else {}
     piles: dict[str, dict[str, list[tuple[int, str, str]]]] = defaultdict(lambda: defaultdict(list))
     for uid, group, stratum, context in rows.select("uid", "group", "stratum", "context").iter_rows():

@@ -5,7 +5,6 @@ What the sheets do not show is not in them: no hidden page, column, name, commen
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,15 +14,12 @@ from ground.spreadsheet import plain, text_mark, write_cells
 from ground.stable import stable_hash
 from ground.storage.files import private_directory
 from stewardship.benchmark.folder import Benchmark
-from stewardship.sheets.batch import SHEETS, AnswerKind, Batch, BatchKind, Item, item_name, keys_of
+from stewardship.sheets.batch import NAME, SHEETS, AnswerKind, Batch, BatchKind, Item, item_name, keys_of
 from stewardship.sheets.excel import write_excel
 from stewardship.sheets.layout import FILLED, holds, layout_of
 from stewardship.sheets.shown import Shown
 
 __all__ = ["Written", "free_name", "write_batch"]
-
-
-NAME = re.compile(r"[\w-]{1,40}")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ them.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -20,9 +19,8 @@ from ground.flow.manifest import to_json, versions
 from ground.markdown import harmless
 from ground.spreadsheet import write_csv
 from ground.storage.files import atomic_directory, sha256_of
-from ground.storage.tables import read_table
 from stewardship.benchmark.folder import Benchmark
-from stewardship.benchmark.tables import LAYOUTS
+from stewardship.benchmark.tables import layouts
 from stewardship.versions.cards import card
 from stewardship.versions.diffs import Diff, Grade, compare
 from stewardship.versions.recipes import Recipe, caveats_of, label_rows
@@ -239,14 +237,8 @@ def _count(frame: pl.DataFrame, column: str) -> dict[str, int]:
 
 def _own_columns(benchmark: Benchmark, frame: pl.DataFrame) -> pl.DataFrame:
     """Return labels and limits under the names that the benchmark's first table has; nothing of the notes is in it."""
-    columns = _columns_of(((benchmark.record or {}).get("files") or [{}])[0].get("layout"))
+    columns = layouts().get(((benchmark.record or {}).get("files") or [{}])[0].get("layout"), {})
     more = [name for name in ("stratum_id", "category") if name in benchmark.items.columns]
     table = frame.join(benchmark.items.select("uid", *more), on="uid", how="left", maintain_order="left")
     roles = [role for role in CSV_ROLES if role in table.columns and not table[role].is_null().all()]
     return table.select(pl.col(role).alias(columns.get(role, role)) for role in roles)
-
-
-@functools.cache
-def _columns_of(layout: str | None) -> dict[str, str]:
-    rows = read_table(LAYOUTS, ("layout", "role", "column", "source"))
-    return {row["role"]: row["column"] for row in rows if row["layout"] == layout}

@@ -21,9 +21,10 @@ import polars as pl
 
 from ground.contracts.labels import LabelValue, parse_label
 from ground.errors import UsageError
+from ground.settings import StewardSettings
 from ground.storage.files import private_directory, write_text
 from ground.storage.warehouse import SPOKEN, open_database
-from stewardship.adjudication.agreement import agrees, value_type
+from stewardship.adjudication.agreement import USUAL, agrees, value_type
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import RULE, Event
 from stewardship.versions.rule_files import Do, Rule
@@ -81,14 +82,13 @@ class Outcome:
     unlabelled: int
 
 
-def try_rule(benchmark: Benchmark, rule: Rule, *, relative: float = 0.05, points: float = 1) -> Outcome:
+def try_rule(benchmark: Benchmark, rule: Rule, settings: StewardSettings = USUAL) -> Outcome:
     """Return what a rule would do, without writing anything.
 
     Args:
         benchmark: whose labels.
         rule: the rule.
-        relative: share of the physician's value that agreement allows (docs/stewardship.md#agreement).
-        points: points of an ordinal score that agreement allows.
+        settings: of agreement (docs/stewardship.md#agreement).
 
     Raises:
         UsageError: its condition is no SQL, or its value no label; it names a reviewed row to change; its evidence is
@@ -113,10 +113,10 @@ def try_rule(benchmark: Benchmark, rule: Rule, *, relative: float = 0.05, points
         )
         effect = Effect(uid, row.get("stratum"), original.get(uid), before, after, note, theirs)
         if theirs is not None:
-            kind = value_type(theirs, [one for one in (before, original.get(uid)) if one is not None])
+            kind = value_type(theirs, [one for one in (before, original.get(uid)) if one is not None], settings)
             if kind is not None:
                 agreed, agree = (
-                    one is not None and agrees(theirs, one, kind, relative=relative, points=points)
+                    one is not None and agrees(theirs, one, kind, settings)
                     for one in (before, before if after is None else after)
                 )
                 effect = replace(effect, agreed=agreed, agrees=agree)

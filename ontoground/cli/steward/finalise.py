@@ -50,7 +50,7 @@ def finalise(
 
     settings, benchmark = options.settings, options.adopted
     labels, history, policy = standing(benchmark), benchmark.history, policy or settings.finalise
-    found = deciding.finalise(labels.settled, labels.physician, policy=policy, relative=settings.agree_rel)
+    found = deciding.finalise(labels.settled, labels.physician, policy=policy, settings=settings)
     before = history.latest("final")
     if not found and all(event.value is None for event in before.values()):
         raise InputError(

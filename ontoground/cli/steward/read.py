@@ -124,9 +124,8 @@ def _take(
         [one for one in ratings if one.batch not in checks],
         batches,
         history,
+        settings=settings,
         categories=benchmark.categories,
-        decimals=settings.decimals,
-        relative=settings.agree_rel,
         settle_now=settle,
     )
     return {
@@ -146,7 +145,7 @@ def _agreement(settings: StewardSettings, benchmark: Benchmark, batches: list[Ba
     from stewardship.sheets.spotchecks import spot_check_summary
 
     history, labels = benchmark.history, standing(benchmark)
-    predictions = {"original": labels.original, "recomputed": labels.recomputed}
+    predictions = labels.predictions
     ratings = current_ratings(history, categories=benchmark.categories)
     others = {uid: [by[uid] for by in predictions.values() if uid in by] for uid in ratings}
     drawn = drawn_of(history, batches)

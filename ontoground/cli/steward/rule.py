@@ -74,11 +74,11 @@ def _ruled(options: ConfiguredBenchmark, file: Path, *, apply: bool, force: bool
     from stewardship.versions.rule_files import read_rule
     from stewardship.versions.rules import apply_rule, try_rule
 
-    settings, benchmark = options.settings, options.adopted
+    benchmark = options.adopted
     read = read_rule(file)
     if read.do.calculator is not None:
         require_packages("pint", extra="steward")
-    found = try_rule(benchmark, read, relative=settings.agree_rel, points=settings.ordinal_tolerance)
+    found = try_rule(benchmark, read, options.settings)
     seen, batch = found.reviewed, apply_rule(benchmark, found, force=force) if apply else None
     return options.result(
         "rule",

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ground.contracts.labels import LabelValue, parse_label
+from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import (
     Estimate,
     ValueType,
@@ -28,6 +29,7 @@ from stewardship.adjudication.estimates import smape_bound, whole_test
 from stewardship.benchmark.tables import read_cells
 
 NUMBERS = st.floats(min_value=-1e6, max_value=1e6)
+FEW = StewardSettings(resamples=10)
 
 
 @pytest.mark.parametrize(
@@ -116,21 +118,22 @@ def test_smape_leaves_out_rows_where_either_abstains() -> None:
         {"a": parse_label("10"), "b": parse_label("N/A"), "c": parse_label("4")},
         {"new": {"a": parse_label("30"), "b": parse_label("4"), "c": parse_label("N/A")}},
     )
-    assert smape(rows, "new", resamples=10).n == 1
-    assert smape(rows, "new", resamples=10).value == pytest.approx(100)
+    assert smape(rows, "new", FEW).n == 1
+    assert smape(rows, "new", FEW).value == pytest.approx(100)
     assert smape([], "new").value is None
 
 
 def test_bootstrap_depends_on_seed_and_subject_only() -> None:
     values = [0.0, 1.0, 5.0, 9.0, 12.0]
-    first = bootstrap_mean(values, resamples=500, seed=1, about="a")
-    assert first == bootstrap_mean(values, resamples=500, seed=1, about="a")
-    assert first != bootstrap_mean(values, resamples=500, seed=2, about="a")
-    assert first != bootstrap_mean(values, resamples=500, seed=1, about="b")
+    one, other = (StewardSettings(resamples=500, seed=seed) for seed in (1, 2))
+    first = bootstrap_mean(values, "a", one)
+    assert first == bootstrap_mean(values, "a", one)
+    assert first != bootstrap_mean(values, "a", other)
+    assert first != bootstrap_mean(values, "b", one)
     assert first.low is not None
     assert first.high is not None
     assert 0 <= first.low <= 5.4 <= first.high <= 12
-    assert bootstrap_mean([3.0] * 4, resamples=10).low == 3
+    assert bootstrap_mean([3.0] * 4, settings=FEW).low == 3
 
 
 def test_the_test_wide_estimate_from_the_printed_numbers() -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ground.contracts.labels import LabelKind, LabelValue, parse_label
+from ground.settings import StewardSettings
 from stewardship.benchmark.tables import read_cells
 from stewardship.runs.consensus import consensus, summarise
 
@@ -22,7 +23,10 @@ def test_numbers_are_equal_after_rounding_to_two_decimals() -> None:
     found = consensus(runs("25.238", "25.24", "25.2401", "25.24", "7"))
     assert (found.status, found.rule, found.votes) == ("high_confidence", "4of5", 4)
     assert found.label == LabelValue.of(25.24)
-    assert consensus(runs("25.238", "25.24", "25.2401", "25.24", "7"), decimals=3).rule == "near_consensus"
+    assert (
+        consensus(runs("25.238", "25.24", "25.2401", "25.24", "7"), StewardSettings(decimals=3)).rule
+        == "near_consensus"
+    )
 
 
 def test_a_small_negative_number_rounds_to_zero_without_a_sign() -> None:
@@ -48,7 +52,7 @@ def test_one_day_is_near_and_two_are_not() -> None:
     same = ["03/21/2006", "2006-03-21", "2006/03/21"]
     assert consensus(runs(*same, "03/20/2006", "N/A")).rule == "near_consensus"
     assert consensus(runs(*same, "03/19/2006", "N/A")).status == "deferred"
-    assert consensus(runs(*same, "03/19/2006", "N/A"), near_days=2).rule == "near_consensus"
+    assert consensus(runs(*same, "03/19/2006", "N/A"), StewardSettings(near_days=2)).rule == "near_consensus"
 
 
 def test_an_abstention_needs_four_and_is_near_nothing() -> None:
@@ -75,9 +79,10 @@ def test_weeks_and_days_vote_with_the_days_that_they_are() -> None:
 
 
 def test_quorums_of_other_numbers_of_runs_and_ties() -> None:
-    assert consensus(runs("1", "1", "2"), quorum=2, near_quorum=2).rule == "2of3"
-    assert consensus(runs("1", "1", "2", "2"), quorum=2, near_quorum=2).status == "deferred"
-    assert consensus(runs("1"), quorum=1, near_quorum=1).rule == "1of1"
+    two, one = (StewardSettings(quorum=quorum, near_quorum=quorum) for quorum in (2, 1))
+    assert consensus(runs("1", "1", "2"), two).rule == "2of3"
+    assert consensus(runs("1", "1", "2", "2"), two).status == "deferred"
+    assert consensus(runs("1"), one).rule == "1of1"
 
 
 def test_rates_are_over_all_rows_and_over_labels() -> None:

@@ -16,7 +16,6 @@ from stewardship.runs.auditing import audit_labels
 from stewardship.runs.engines import CallableEngine, Item, RecordedEngine
 from stewardship.runs.prompts import Claim
 from stewardship.runs.recomputing import recompute_labels
-from stewardship.runs.store import read_runs
 
 SETTINGS = StewardSettings()
 
@@ -123,7 +122,8 @@ def test_an_error_of_the_function_keeps_what_was_finished(tmp_path: Path) -> Non
     outcome = recompute_labels(found, engine(breaks), SETTINGS)
     assert (outcome.made.stored, outcome.made.made, outcome.summary.high) == (7, 8, 3)
     assert calls[7] == calls[8] and len(calls) == 16
-    assert len(list(read_runs(outcome.folder))) == 15
+    stored = (outcome.folder / "runs.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(stored) == 15 and all('"at":"20' in one for one in stored)
 
 
 def test_labels_that_are_names_are_voted_on_as_names(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from ground.contracts.labels import parse_label
+from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import Estimate, bootstrap_mean, review, smape, smape_terms, value_type, wilson
 from stewardship.adjudication.estimates import smape_bound, whole_test
 from stewardship.adjudication.finalise import finalise
@@ -113,7 +114,7 @@ def test_smape_leaves_out_rows_where_either_abstains() -> None:
         {str(at): parse_label(text, physician=True) for at, text in enumerate(["10", "N/A", "0", "5", "Multiple"])},
         {"original": dict(zip("01234", labels("30", "7", "0", "N/A", "N/A"), strict=True))},
     )
-    found = smape(rows, "original", resamples=100)
+    found = smape(rows, "original", StewardSettings(resamples=100))
     assert found.value == pytest.approx(50)  # of 100 and 0
     assert found.n == 2
 
@@ -136,7 +137,7 @@ def test_the_bootstrap_resamples_as_many_rows_as_there_are() -> None:
 
 def test_the_ends_of_the_bootstrap_are_interpolated_linearly() -> None:
     # of two resampled means a <= b, the percentiles 2.5 and 97.5 are a + 0.025 (b - a) and a + 0.975 (b - a)
-    found = [bootstrap_mean([0, 1], resamples=2, about=str(at)) for at in range(20)]
+    found = [bootstrap_mean([0, 1], str(at), StewardSettings(resamples=2)) for at in range(20)]
     ends = [(one.low, one.high) for one in found if one.low is not None and one.high is not None]
     assert {round((high - low) / 0.95, 9) for low, high in ends} == {0, 0.5, 1}
     assert {round(low + high, 9) % 0.5 for low, high in ends} == {0}

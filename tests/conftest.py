@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # Tests run side by side: threads that wait for one another on busy cores make a test many times slower. Subprocesses
 # inherit it; what has not loaded torch yet takes it from here.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Tables are as wide as the terminal of whoever runs the tests, if nothing says otherwise.
+os.environ["COLUMNS"] = "80"
 
 # No test measures time, which other work on the machine takes.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])

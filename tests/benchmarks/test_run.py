@@ -118,8 +118,7 @@ def test_all_steps_have_a_sum_and_stages_come_behind(tmp_path: Path) -> None:
     assert kept.get("graph") is None and kept.get("stage graph") is not None
 
 
-def test_tables_fit_80_columns(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+def test_tables_fit_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     ours = Measure("ontoground", 77_300_000, "rows", 3600.5, 7000.0, 12 * 2**30, 2**30, 30 * 2**30, 2)
     theirs = replace(ours, name="facts of 10000 admissions, true ones", unit="edges visited")
     checks = [at_most("time of a cohort five times as large, times what its edges visited grew by", 1.23456, 1.3)]

@@ -20,7 +20,6 @@ from typing import Any
 
 import duckdb
 import pyarrow.parquet as pq
-import pytest
 
 from ground.contracts.answers import parse_medval
 from ontoground.cli.main import invoke
@@ -103,10 +102,7 @@ def test_tau_and_splits_are_flags_and_two_builds_are_equal(demo_copy: Callable[[
     assert bytes_of(work / "datasets" / "medval") == before
 
 
-def test_a_person_reads_a_table_of_tasks_and_levels_within_80_columns(
-    demo_copy: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+def test_a_person_reads_a_table_of_tasks_and_levels_within_80_columns(demo_copy: Callable[[], Path]) -> None:
     said = say("--workspace", demo_copy(), "--tasks", "course2diagnosis")
     assert said.code == 0, said.err
     assert "MedVAL triples, engine rules, tau 0.9" in said.out and "kept of each level" in said.out

@@ -48,10 +48,7 @@ def test_the_demo_ends_without_disagreement_and_its_output_fits_the_schema(demo:
     assert "done in" in demo.err
 
 
-def test_the_demo_shows_a_person_tables_that_fit_80_columns(
-    demo: Demo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+def test_the_demo_shows_a_person_tables_that_fit_80_columns(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["demo", "--no-train", "--patients", str(PATIENTS), "--workspace", str(demo.workspace)]
     assert invoke(arguments) == demo.exit_code
     said = capsys.readouterr()

@@ -18,7 +18,7 @@ from tests.ontoground.cli.schemas import SCHEMAS, checked
 
 
 def test_the_classifier_is_trained_once_for_a_dataset_and_held_against_shortcuts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     workspace = Workspace.create(tmp_path / "work")
     dataset = medieval_folder(workspace.dataset("medieval"))
@@ -45,7 +45,6 @@ def test_the_classifier_is_trained_once_for_a_dataset_and_held_against_shortcuts
     assert f"classifier ({MODEL}, a sentence encoder): already trained" in said
     assert [one["state"] for one in again["evaluation"]["predictions"]] == ["reused"]
 
-    monkeypatch.setenv("COLUMNS", "80")
     _paint_classifier(console(), evaluation)
     tables, places = capsys.readouterr().out.split("\nreport ")
     assert all(f"{100 * model['metrics']['f1']['value']:.1f}" in tables for model in evaluation["models"])

@@ -70,8 +70,7 @@ def test_another_evaluation_takes_no_report_away(lab: Lab) -> None:
     assert evaluate(lab, "medhal", "--predictions", root / "perfect.csv")["report"]["folder"] == first
 
 
-def test_validators_fit_the_terminal(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+def test_validators_fit_the_terminal(lab: Lab, tmp_path: Path) -> None:
     said = lab.say("evaluate", "medval", *files(lab), "--ensemble", "--out", tmp_path / "report")
     assert said.code == 0, said.err
     assert max(map(len, said.out.split("report  ")[0].splitlines())) <= 80

@@ -39,10 +39,7 @@ def table(tmp_path: Path) -> Path:
     return file
 
 
-def test_the_list_has_the_55_and_fits_80_columns(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+def test_the_list_has_the_55_and_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     found = printed(capsys, "--list")
     assert len(found["calculators"]) == 55
     assert invoke(["steward", "calculators"]) == 0

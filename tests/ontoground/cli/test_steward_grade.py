@@ -27,7 +27,6 @@ ANSWERS = "uid,answer,model\n" + "".join(
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ONTOGROUND_WORKSPACE", str(tmp_path / "work"))
-    monkeypatch.setenv("COLUMNS", "80")
     (tmp_path / "labels.csv").write_text(LABELS)
     (tmp_path / "answers.csv").write_text(ANSWERS)
     columns = ("uid=uid", "stratum=kind", "output_type=type", "original=answer", "recomputed=new")

@@ -52,10 +52,7 @@ def test_a_rule_is_shown_applied_and_taken_back(workspace: Path, capsys: pytest.
     assert Benchmark.open(workspace).history.latest("recomputed")["8"].value == "504"
 
 
-def test_a_rule_for_people_fits_80_columns(
-    workspace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+def test_a_rule_for_people_fits_80_columns(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(workspace, "rule", str(workspace / "rule.toml"), "--apply") == 0
     out = capsys.readouterr().out
     assert "agrees with 1 of 1 physicians' labels; before: 0" in out
@@ -156,7 +153,7 @@ def test_what_cannot_be_compared_is_named(
 
 
 def test_the_history_of_a_row_says_who_when_why_and_from_what(
-    workspace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(workspace, "rule", str(workspace / "rule.toml"), "--apply") == 0
     finalised(Benchmark.open(workspace))
@@ -166,7 +163,6 @@ def test_the_history_of_a_row_says_who_when_why_and_from_what(
     found = checked(capsys.readouterr().out, "steward-history")
     assert found["holds"] == {"original": "372", "recomputed": "504", "final": "372"}
     assert [one["taken_back_by"] for one in found["history"]] == [None, None, "0005", None, None]
-    monkeypatch.setenv("COLUMNS", "80")
     assert run(workspace, "history", "8") == 0
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80

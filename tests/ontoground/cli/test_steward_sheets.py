@@ -37,7 +37,6 @@ class Said:
 @pytest.fixture
 def said(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Said:
     monkeypatch.setenv("ONTOGROUND_WORKSPACE", str(private_directory(tmp_path / "work")))
-    monkeypatch.setenv("COLUMNS", "80")
     return Said(capsys)
 
 

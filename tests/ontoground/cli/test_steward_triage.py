@@ -34,7 +34,6 @@ COLUMNS = ("uid=uid", "stratum=kind", "output_type=type", "original=answer", "re
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
     folder = tmp_path / "work"
     monkeypatch.setenv("ONTOGROUND_WORKSPACE", str(folder))
-    monkeypatch.setenv("COLUMNS", "80")
     (tmp_path / "labels.csv").write_text(LABELS)
     given = [part for column in COLUMNS for part in ("--column", column)]
     assert invoke(["steward", "adopt", str(tmp_path / "labels.csv"), *given, "--json"]) == 0

@@ -84,8 +84,7 @@ def test_settings_of_a_file_keep_the_other_defaults_and_flags_come_last(fresh: L
     assert Path(run["folder"]).name == "corfu-TinyLlama-q1_q2-lambda2-seed6"
 
 
-def test_what_a_person_reads_fits_the_terminal(fresh: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+def test_what_a_person_reads_fits_the_terminal(fresh: Lab) -> None:
     said = fresh.train("corfu", "--regime", "curriculum", "--set", "epochs=0.1")
     lines = said.out.splitlines()
     table = lines[: next(at for at, line in enumerate(lines) if line.startswith("run: "))]

@@ -197,7 +197,8 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
         **settings.attesting(),
     }
     set_variables(connection, values)
-    run_steps(connection, "support", ["macros", "cohort", "admission", "context", "mention_concept", "statement_name"])
+    steps = ("macros", "cohort", "admission", "context", "mention_type", "mention_concept", "statement_name")
+    run_steps(connection, "support", steps)
     concepts = cuis(connection, KNOWN_CONCEPTS)
     set_table(connection, "closure", closure_of(graph, concepts))
     run_steps(connection, "support", ["namesake"])

@@ -1,7 +1,7 @@
 -- Concepts that can be an end of a fact of an admission
 -- Grain: one row per admission and concept
 -- Output: fact_end(number, cui, closeness)
--- Inputs: present_mention, closure, linked_base(cui, base_cui), kg.edge
+-- Inputs: present_mention, closure, linked_base(cui, base_cui), kg.edge_code, kg.predicate_code, kg.node
 -- closeness 0: mentioned itself; 1: the ingredient or base of what is mentioned (a note that says Lasix attests
 --   furosemide; the reverse is attested too, but nobody would write it); 2: an ancestor, close enough to be meant.
 --   Concepts with very many descendants (carcinoma, vascular disease) say too little to be an end, except as a class
@@ -43,33 +43,37 @@ ranked as (
     group by meant.number, near_closure.other
 ),
 
+-- the taxonomy in the numbers of the graph, which is climbed down many times
+step as materialized (
+    select distinct
+        edge.tail as above,
+        edge.head as below
+    from kg.edge_code as edge
+    inner join kg.predicate_code as code on edge.predicate = code.code
+    where code.predicate in ('is_a', 'placed_under')
+),
+
 kin as (
     select distinct
-        near_closure.other as cui,
-        near_closure.other as descendant
+        node.node,
+        node.node as descendant
     from near_closure
+    inner join kg.node as node on near_closure.other = node.cui
     where near_closure.closeness < 2 and near_closure.cui in (select meant.cui from meant)
     union
     select
-        kin.cui,
-        edge.head_cui as descendant
+        kin.node,
+        step.below as descendant
     from kin
-    inner join kg.edge as edge on kin.descendant = edge.tail_cui
-    where edge.predicate in ('is_a', 'placed_under')
+    inner join step on kin.descendant = step.above
 ),
 
 broad as (
-    select cui
+    select node.cui
     from kin
-    group by cui
-    having
-        count(*) > greatest(
-            50,
-            0.01 * (
-                select count(distinct head_cui) from kg.edge
-                where predicate in ('is_a', 'placed_under')
-            )
-        )
+    inner join kg.node as node on kin.node = node.node
+    group by node.cui
+    having count(*) > greatest(50, 0.01 * (select count(distinct step.below) from step))
 )
 
 select

@@ -2,9 +2,9 @@
 -- Grain: one row per mention and candidate CUI
 -- Output: mention_concept(number, hadm_id, mention, assertion, certainty, cui, position, n_candidates, in_context,
 --   segment, block, in_heading)
--- Inputs: admission, context_piece, ground.mention, ground.segment
+-- Inputs: admission, context_piece, ground.mention, ground.segment, types said_assertion and said_certainty
 -- mention: where it begins, which identifies it in its note, since mentions do not overlap. The table has numbers and
---   short texts only, because its rows are sorted twice. Source: docs/definitions.md#mention
+--   one short text only, because its rows are sorted twice and read many times. Source: docs/definitions.md#mention
 create or replace temp table mention_concept as
 with candidate as (
     select
@@ -12,8 +12,8 @@ with candidate as (
         admission.hadm_id,
         mention.begin_offset,
         mention.end_offset,
-        mention.assertion,
-        mention.certainty,
+        mention.assertion::said_assertion as assertion,
+        mention.certainty::said_certainty as certainty,
         len(mention.cuis)::integer as n_candidates,
         unnest(mention.cuis) as cui,
         generate_subscripts(mention.cuis, 1)::integer as position

@@ -1,21 +1,33 @@
 -- Areas of medicine: a concept and those of its ancestors that are not too general to say something
 -- Grain: area, one row per concept and area; area_step, one per concept and direct ancestor
 -- Output: area(cui, area_cui), area_step(cui, above_cui)
--- Inputs: near_fact, found_end, kg.edge, twin
+-- Inputs: near_code, found_end, kg.edge_code, kg.predicate_code, kg.node, kg.concept, twin
 -- Too general: an ancestor of more than `max_area_share` of the concepts of the semantic group that have ancestors.
 --   Source: docs/definitions.md#area
 create or replace temp table area_step as
-select distinct
-    head_cui as cui,
-    tail_cui as above_cui
-from kg.edge
-where predicate in ('is_a', 'placed_under', 'has_pharmacologic_class');
+select
+    own.cui,
+    above.cui as above_cui
+from (
+    select distinct
+        edge.head,
+        edge.tail
+    from kg.edge_code as edge
+    inner join kg.predicate_code as code on edge.predicate = code.code
+    where code.predicate in ('is_a', 'placed_under', 'has_pharmacologic_class')
+) as step
+inner join kg.node as own on step.head = own.node
+inner join kg.node as above on step.tail = above.node;
 
 create or replace temp table area as
 with recursive wanted as (
-    select head_cui as cui from near_fact
-    union
-    select tail_cui as cui from near_fact
+    select node.cui
+    from (
+        select head as node from near_code
+        union
+        select tail as node from near_code
+    ) as near
+    inner join kg.node as node on near.node = node.node
     union
     select cui from found_end
 ),

@@ -1,121 +1,168 @@
 -- Facts of one edge, for all forms of a drug, and the concepts that each predicate is known for
--- Grain: near_fact, one row per (head, predicate, tail); known_end, one per predicate, slot and concept
--- Output: near_fact(head_cui, predicate, tail_cui), known_end(predicate, slot, cui)
--- Inputs: kg.edge, kg.predicate, kg.pattern, linked_base, twin
+-- Grain: near_fact, a view, and near_code, one row per (head, predicate, tail); known_end, one per predicate, slot and
+--   concept
+-- Output: near_fact(head_cui, predicate, tail_cui), near_code(head, said, tail) the same in numbers,
+--   said_predicate(predicate, said), known_end(predicate, slot, cui)
+-- Inputs: kg.edge_code, kg.node, kg.predicate_code, kg.predicate, kg.pattern, linked_base, twin
 -- What a pattern of one stated edge says. Local closed world: at least `known_edges` edges, or as many
 --   as a concept has on average where that is less. Source: docs/definitions.md#known
-create or replace temp table near_fact as
+-- The release is read as a whole: in the numbers of the graph, and of the predicates that are said
+create or replace temp table said_predicate as
+select
+    predicate,
+    row_number() over (order by predicate)::utinyint as said
+from (
+    select distinct predicate
+    from kg.pattern
+    where tier = 'stated' and extends = '' and len(steps) = 1
+) as stated;
+
+create or replace temp table near_code as
 with edge as (
     select distinct
-        head_cui,
+        head,
         predicate,
-        tail_cui
-    from kg.edge
+        tail
+    from kg.edge_code
+),
+
+-- what an edge says, read from its head by its predicate or from its tail by the inverse
+reading as (
+    select
+        code.code,
+        true as from_head,
+        pattern.predicate
+    from kg.predicate_code as code
+    inner join kg.pattern as pattern on pattern.steps = [code.predicate]
+    where pattern.tier = 'stated' and pattern.extends = ''
+    union all
+    select
+        code.code,
+        false as from_head,
+        pattern.predicate
+    from kg.predicate_code as code
+    inner join kg.predicate as line on code.predicate = line.predicate
+    inner join kg.pattern as pattern on pattern.steps = [line.inverse]
+    where pattern.tier = 'stated' and pattern.extends = ''
 ),
 
 directed as (
     select
-        edge.head_cui,
-        pattern.predicate,
-        edge.tail_cui
+        if(reading.from_head, edge.head, edge.tail) as head,
+        said_predicate.said,
+        if(reading.from_head, edge.tail, edge.head) as tail
     from edge
-    inner join kg.pattern as pattern on pattern.steps = [edge.predicate]
-    where pattern.tier = 'stated' and pattern.extends = ''
-    union all
+    inner join reading on edge.predicate = reading.code
+    inner join said_predicate on reading.predicate = said_predicate.predicate
+),
+
+form as (
     select
-        edge.tail_cui as head_cui,
-        pattern.predicate,
-        edge.head_cui as tail_cui
-    from edge
-    inner join kg.predicate as line on edge.predicate = line.predicate
-    inner join kg.pattern as pattern on pattern.steps = [line.inverse]
-    where pattern.tier = 'stated' and pattern.extends = ''
+        form.node,
+        base.node as base
+    from linked_base
+    inner join kg.node as form on linked_base.cui = form.cui
+    inner join kg.node as base on linked_base.base_cui = base.cui
 ),
 
 with_forms as (
     select * from directed
     union all
     select
-        form.cui as head_cui,
-        directed.predicate,
-        directed.tail_cui
+        form.node as head,
+        directed.said,
+        directed.tail
     from directed
-    inner join linked_base as form on directed.head_cui = form.base_cui
+    inner join form on directed.head = form.base
     union all
     select
-        directed.head_cui,
-        directed.predicate,
-        form.cui as tail_cui
+        directed.head,
+        directed.said,
+        form.node as tail
     from directed
-    inner join linked_base as form on directed.tail_cui = form.base_cui
+    inner join form on directed.tail = form.base
 ),
 
 -- each concept is its own twin: few have another one
 other_twin as (
     select
-        cui,
-        other
+        own.node,
+        other.node as other
     from twin
-    where cui != other
+    inner join kg.node as own on twin.cui = own.cui
+    inner join kg.node as other on twin.other = other.cui
+    where twin.cui != twin.other
 ),
 
 with_heads as (
     select * from with_forms
     union all
     select
-        other_twin.other as head_cui,
-        with_forms.predicate,
-        with_forms.tail_cui
+        other_twin.other as head,
+        with_forms.said,
+        with_forms.tail
     from with_forms
-    inner join other_twin on with_forms.head_cui = other_twin.cui
+    inner join other_twin on with_forms.head = other_twin.node
 )
 
 -- what came several times is told apart once, at the end
 select
-    head_cui,
-    predicate,
-    tail_cui
+    head,
+    said,
+    tail
 from with_heads
 union
 select
-    with_heads.head_cui,
-    with_heads.predicate,
-    other_twin.other as tail_cui
+    with_heads.head,
+    with_heads.said,
+    other_twin.other as tail
 from with_heads
-inner join other_twin on with_heads.tail_cui = other_twin.cui;
+inner join other_twin on with_heads.tail = other_twin.node;
+
+create or replace temp view near_fact as
+select
+    head.cui as head_cui,
+    said_predicate.predicate,
+    tail.cui as tail_cui
+from near_code
+inner join kg.node as head on near_code.head = head.node
+inner join kg.node as tail on near_code.tail = tail.node
+inner join said_predicate on near_code.said = said_predicate.said;
 
 create or replace temp table known_end as
 with counted as (
     select
-        predicate,
+        said,
         'head' as slot,
-        head_cui as cui,
+        head as node,
         count(*) as n
-    from near_fact
-    group by predicate, head_cui
+    from near_code
+    group by said, head
     union all
     select
-        predicate,
+        said,
         'tail' as slot,
-        tail_cui as cui,
+        tail as node,
         count(*) as n
-    from near_fact
-    group by predicate, tail_cui
+    from near_code
+    group by said, tail
 ),
 
 usual as (
     select
-        predicate,
+        said,
         slot,
         greatest(1, floor(avg(n))) as n
     from counted
-    group by predicate, slot
+    group by said, slot
 )
 
 select
-    counted.predicate,
+    said_predicate.predicate,
     counted.slot,
-    counted.cui
+    node.cui
 from counted
-inner join usual on counted.predicate = usual.predicate and counted.slot = usual.slot
+inner join usual on counted.said = usual.said and counted.slot = usual.slot
+inner join kg.node as node on counted.node = node.node
+inner join said_predicate on counted.said = said_predicate.said
 where counted.n >= least(usual.n, getvariable('known_edges'));

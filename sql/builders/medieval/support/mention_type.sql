@@ -1,0 +1,7 @@
+-- Assertions and certainties that mentions have, as types of one byte, in which tables of all mentions hold them
+-- Grain: none: said_assertion and said_certainty are types. Inputs: ground.mention
+drop table if exists mention_concept;
+drop type if exists said_assertion;
+drop type if exists said_certainty;
+create temp type said_assertion as enum (select distinct assertion from ground.mention); -- noqa: PRS
+create temp type said_certainty as enum (select distinct certainty from ground.mention); -- noqa: PRS

@@ -26,18 +26,38 @@ attesting as (
         attested.depth::bigint << 32 as farness
     from attested
     inner join nameable on attested.other = nameable.cui
+),
+
+meant as (
+    select distinct
+        hadm_id,
+        cui
+    from present_mention
+    where number between getvariable('first_number') and getvariable('last_number')
+),
+
+-- in its turn: DuckDB takes the join of all that attests with all that is wanted of any admission for small
+held as materialized (
+    select
+        meant.hadm_id,
+        meant.cui,
+        attesting.code,
+        attesting.near,
+        attesting.farness
+    from meant
+    inner join attesting on meant.cui = attesting.cui
 )
 
 select
-    wanted.hadm_id,
-    wanted.code,
+    held.hadm_id,
+    held.code,
     present_mention.mention,
-    attesting.farness | present_mention.mention as closeness,
-    attesting.near,
+    held.farness | present_mention.mention as closeness,
+    held.near,
     present_mention.segment,
     present_mention.block,
     present_mention.in_heading
-from present_mention
-inner join attesting on present_mention.cui = attesting.cui
-inner join wanted on present_mention.hadm_id = wanted.hadm_id and attesting.code = wanted.code
+from held
+inner join wanted on held.hadm_id = wanted.hadm_id and held.code = wanted.code
+inner join present_mention on held.hadm_id = present_mention.hadm_id and held.cui = present_mention.cui
 where present_mention.number between getvariable('first_number') and getvariable('last_number');

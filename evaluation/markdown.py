@@ -71,8 +71,8 @@ def _flat(cells: Iterable[object]) -> list[str]:
     return [str(one) for part in parts for one in part]  # type: ignore[attr-defined]
 
 
-def _head(*names: object) -> str:
-    return markdown_table(_flat(names), []).rstrip("\n")
+def _head(*names: object, left: int = 1) -> str:
+    return markdown_table(_flat(names), [], left).rstrip("\n")
 
 
 def _row(*cells: object) -> str:

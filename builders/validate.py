@@ -177,18 +177,8 @@ class _Checks:
         # The cursor's next check has rows of its own under these names.
         for name in self.files:
             cursor.execute(f"drop view {name}")
-        for name in (
-            "walk",
-            "step_name",
-            "asked",
-            "near",
-            "reading",
-            "step",
-            "paired",
-            "opened",
-            "found_path",
-            "wrong",
-        ):
+        walked = ("walk", "step_name", "asked", "near", "reading", "step", "paired", "opened", "found_path")
+        for name in (*walked, "wrong"):
             cursor.execute(f"drop table {name}")
         return found
 

@@ -2,7 +2,7 @@
 -- Grain: near_fact, a view, and near_code, one row per (head, predicate, tail); known_end, one per predicate, slot and
 --   concept
 -- Output: near_fact(head_cui, predicate, tail_cui), near_code(head, said, tail) the same in numbers,
---   said_predicate(predicate, said), known_end(predicate, slot, cui)
+--   said_predicate(predicate, said, steps: what the edge says), known_end(predicate, slot, cui)
 -- Inputs: kg.edge_code, kg.node, kg.predicate_code, kg.predicate, kg.pattern, linked_base, twin
 -- What a pattern of one stated edge says. Local closed world: at least `known_edges` edges, or as many
 --   as a concept has on average where that is less. Source: docs/definitions.md#known
@@ -10,12 +10,11 @@
 create or replace temp table said_predicate as
 select
     predicate,
-    row_number() over (order by predicate)::utinyint as said
-from (
-    select distinct predicate
-    from kg.pattern
-    where tier = 'stated' and extends = '' and len(steps) = 1
-) as stated;
+    row_number() over (order by predicate)::utinyint as said,
+    list(steps[1]) as steps
+from kg.pattern
+where tier = 'stated' and extends = '' and len(steps) = 1
+group by predicate;
 
 create or replace temp table near_code as
 with edge as (
@@ -31,29 +30,26 @@ reading as (
     select
         code.code,
         true as from_head,
-        pattern.predicate
+        said_predicate.said
     from kg.predicate_code as code
-    inner join kg.pattern as pattern on pattern.steps = [code.predicate]
-    where pattern.tier = 'stated' and pattern.extends = ''
+    inner join said_predicate on list_contains(said_predicate.steps, code.predicate)
     union all
     select
         code.code,
         false as from_head,
-        pattern.predicate
+        said_predicate.said
     from kg.predicate_code as code
     inner join kg.predicate as line on code.predicate = line.predicate
-    inner join kg.pattern as pattern on pattern.steps = [line.inverse]
-    where pattern.tier = 'stated' and pattern.extends = ''
+    inner join said_predicate on list_contains(said_predicate.steps, line.inverse)
 ),
 
 directed as (
     select
         if(reading.from_head, edge.head, edge.tail) as head,
-        said_predicate.said,
+        reading.said,
         if(reading.from_head, edge.tail, edge.head) as tail
     from edge
     inner join reading on edge.predicate = reading.code
-    inner join said_predicate on reading.predicate = said_predicate.predicate
 ),
 
 form as (

@@ -2,7 +2,8 @@
 
 ``make gpu`` runs the parts in order, each in a process of its own and within a limit of its own. What a part has found
 is kept at once in ``benchmarks/results/gpu-PART.json``: a run that was stopped, or whose time was up, goes on with the
-parts that are left. Without a card it says so and does nothing.
+parts that are left. What another card has found is not this one's, and is found again. Without a card it says so and
+does nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import Any
 from benchmarks.command import parser, run
 from benchmarks.measuring import RESULTS, machine
 from benchmarks.training import MODELS, PACKAGES, Sizes, matrix_rate, measured, random_model
+from benchmarks.whole_runs import VERBS, whole_run
 from ground.lm.tiny import tiny_tokenizer
 from ground.storage.files import private_directory, write_text
 from ontoground.cli.render import note
@@ -36,8 +38,9 @@ ROWS, ANSWER, SAMPLED = 2, 512, 128
 """Rows of one text each that MedHal and GRPO read at once, and the tokens of one that are learnt, and sampled."""
 LOGS = Path("work/gpu")
 """What parts that failed wrote."""
-WORLD, LEARNT = Path("work/demo/datasets/medieval"), Path("work/learning-gpu")
-"""The open world's dataset (``make demo``) that a small decoder learns from, and the folder of what it has learnt."""
+DATASETS, LEARNT = Path("work/demo/datasets"), Path("work/learning-gpu")
+"""The open world's datasets (``make demo``) that are trained on, and the folder of what a small decoder has learnt."""
+WORLD = DATASETS / "medieval"
 NOISE = 3.0
 """Packed rows may differ from separate ones by this many times what separate ones differ by among themselves."""
 
@@ -228,20 +231,28 @@ def _forward_flop(shape: str, context: int) -> float:
     return 2 * weights + layers * 4 * hidden * context / 2
 
 
+def _shape(shape: str) -> dict[str, Part]:
+    """Return the parts that time the steps of a shape."""
+    engines = ("classifier_shared", "corfu_shared", "classifier_plain", "corfu_trl")
+    packed_steps = {name.replace("_", "-"): Part(120, partial(speed, shape=shape, name=name)) for name in engines}
+    text_steps = {name: Part(90, partial(texts, shape=shape, grpo=name == "grpo")) for name in ("medhal", "grpo")}
+    return {f"{name}-{shape}": part for name, part in {**packed_steps, **text_steps}.items()}
+
+
+def _run(verb: str) -> Part:
+    dataset = DATASETS / ("medhal" if verb == "medhal" else "medieval")
+    return Part(180, partial(whole_run, verb=verb, dataset=dataset), needs=dataset)
+
+
 PARTS: dict[str, Part] = {
     "masks": Part(90, masks),
     "packed-bfloat16": Part(60, partial(packed, shape="0.5b", quantize="none")),
     "packed-nf4": Part(60, partial(packed, shape="0.5b", quantize="nf4")),
-    **{
-        f"{name.replace('_', '-')}-{shape}": Part(120, partial(speed, shape=shape, name=name))
-        for shape in ("8b", "1b", "0.5b", "qwen3-8b")
-        for name in ("classifier_shared", "corfu_shared", "classifier_plain", "corfu_trl")
-    },
-    **{
-        f"{name}-{shape}": Part(90, partial(texts, shape=shape, grpo=name == "grpo"))
-        for shape in ("8b", "1b", "0.5b", "qwen3-8b")
-        for name in ("medhal", "grpo")
-    },
+    **{f"run-{verb}": _run(verb) for verb in VERBS},
+    **_shape("8b"),
+    **_shape("1b"),
+    **_shape("0.5b"),
+    **_shape("qwen3-8b"),
     "learning": Part(420, learning, needs=WORLD),
 }
 """What is measured, the most telling first."""
@@ -291,14 +302,16 @@ def _alone(name: str, device: str) -> dict[str, Any]:
     return PARTS[name].work(device)
 
 
-def _described() -> dict[str, Any]:
+def _card(device: str) -> str | None:
     import torch
 
+    return torch.cuda.get_device_name() if device == "cuda" else None
+
+
+def _described(device: str) -> dict[str, Any]:
     described = machine()
     described["packages"] |= {name: version(name) for name in PACKAGES}
-    if torch.cuda.is_available():
-        described["card"] = torch.cuda.get_device_name()
-    return described
+    return described | {"card": _card(device)}
 
 
 def _arguments(values: list[str]) -> argparse.Namespace:
@@ -328,12 +341,17 @@ def main(values: list[str]) -> int:
 
 def _left(given: argparse.Namespace) -> list[str]:
     """Return the parts that are to be measured."""
-    chosen = [name for name in PARTS if name in (given.parts or PARTS)]
-    left = [name for name in chosen if given.again or not _path(name, given.results).is_file()]
+    chosen, card = [name for name in PARTS if name in (given.parts or PARTS)], _card(given.device)
+
+    def kept(file: Path) -> bool:
+        return file.is_file() and json.loads(file.read_text(encoding="utf-8"))["machine"].get("card") == card
+
+    left = [name for name in chosen if given.again or not kept(_path(name, given.results))]
     for name in list(left):
         needs = PARTS[name].needs
         if needs is not None and not needs.is_dir():
-            note(f"{name}: skipped, since {needs} is not there (make demo)")
+            made = "make demo" if needs == WORLD else "ontoground build medhal --sources mimic --workspace work/demo"
+            note(f"{name}: skipped, since {needs} is not there ({made})")
             left.remove(name)
     return left
 
@@ -354,7 +372,7 @@ def _measured(left: list[str], given: argparse.Namespace) -> bool:
         if "failed" in found:
             well = False
             continue
-        told = {"device": given.device, "machine": _described(), "found": found}
+        told = {"device": given.device, "machine": _described(given.device), "found": found}
         write_text(_path(name, given.results), json.dumps(told, indent=2) + "\n")
     return well
 

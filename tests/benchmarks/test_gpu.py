@@ -11,7 +11,9 @@ import pytest
 import torch
 
 from benchmarks.gpu import PARTS, learning, main, packed, speed, texts
+from benchmarks.whole_runs import VERBS, whole_run
 from tests.ontoground.cli.medieval_folder import medieval_folder
+from tests.training.sft.cases import medhal_dataset, medhal_rows
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a card")
@@ -68,13 +70,28 @@ def test_without_the_open_worlds_dataset_learning_is_skipped(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_parts_that_are_kept_are_passed_over_and_those_without_time_are_left(
+def test_parts_that_are_kept_are_passed_over_and_those_without_time_or_of_another_card_are_left(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in PARTS:
-        (tmp_path / f"gpu-{name}.json").write_text(json.dumps({"found": {}}))
-    assert main(["--results", str(tmp_path), "--device", "cpu"]) == 0
+        (tmp_path / f"gpu-{name}.json").write_text(json.dumps({"machine": {}, "found": {}}))
+    asked = ["--results", str(tmp_path), "--device", "cpu", "--minutes", "1"]
+    assert main(asked) == 0
     assert capsys.readouterr().err == ""
     (tmp_path / "gpu-masks.json").unlink()
-    assert main(["--results", str(tmp_path), "--device", "cpu", "--minutes", "1"]) == 0
-    assert "masks: left for the next call" in capsys.readouterr().err
+    (tmp_path / "gpu-run-grpo.json").write_text(json.dumps({"machine": {"card": "another one"}, "found": {}}))
+    assert main(asked) == 0
+    said = capsys.readouterr().err
+    assert "masks: left for the next call" in said and "run-grpo: " in said and "packed-nf4" not in said
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_run_is_stopped_gone_on_with_and_used(verb: str, tmp_path: Path) -> None:
+    folder = tmp_path / "dataset"
+    if verb == "medhal":
+        medhal_dataset(folder, [*medhal_rows(100), *medhal_rows(4, "test")])
+    else:
+        medieval_folder(folder)
+    found = whole_run("cpu", verb, folder)
+    assert 0 < found["stopped_at"] < found["steps"]
+    assert found["answered"] > 0 and found["memory"]["total"] > 0 and found["measured"]["tokens"] > 0

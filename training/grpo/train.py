@@ -18,7 +18,6 @@ from typing import Any
 
 import polars as pl
 from datasets import Dataset
-from transformers import TrainerCallback
 
 from ground.contracts.rewards import REWARDS, RewardWeights
 from ground.errors import InputError, UsageError
@@ -42,6 +41,7 @@ from training.runs.texts import build_trainer, estimate_texts, run_texts, texts_
 
 with quiet():
     # What it imports says what it lacks on a CPU.
+    from transformers import TrainerCallback
     from trl import GRPOConfig, GRPOTrainer
     from trl.models import unwrap_model_for_generation
 

@@ -358,6 +358,7 @@ def _left(given: argparse.Namespace) -> list[str]:
 
 def _measured(left: list[str], given: argparse.Namespace) -> bool:
     """Measure parts one after the other, while the one that follows imports; says whether all went well."""
+    given.results.mkdir(parents=True, exist_ok=True)
     ends, well = time.monotonic() + 60 * given.minutes, True
     waiting = [_begun(name, given.device) for name in left[:1]]
     for at, name in enumerate(left):

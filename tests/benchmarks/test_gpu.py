@@ -73,13 +73,16 @@ def test_without_the_open_worlds_dataset_learning_is_skipped(
 def test_parts_that_are_kept_are_passed_over_and_those_without_time_or_of_another_card_are_left(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    results = tmp_path / "results"
+    asked = ["--results", str(results), "--device", "cpu", "--minutes", "1"]
+    assert main([*asked, "--parts", "masks"]) == 0
+    assert "masks: left for the next call" in capsys.readouterr().err and results.is_dir()
     for name in PARTS:
-        (tmp_path / f"gpu-{name}.json").write_text(json.dumps({"machine": {}, "found": {}}))
-    asked = ["--results", str(tmp_path), "--device", "cpu", "--minutes", "1"]
+        (results / f"gpu-{name}.json").write_text(json.dumps({"machine": {}, "found": {}}))
     assert main(asked) == 0
     assert capsys.readouterr().err == ""
-    (tmp_path / "gpu-masks.json").unlink()
-    (tmp_path / "gpu-run-grpo.json").write_text(json.dumps({"machine": {"card": "another one"}, "found": {}}))
+    (results / "gpu-masks.json").unlink()
+    (results / "gpu-run-grpo.json").write_text(json.dumps({"machine": {"card": "another one"}, "found": {}}))
     assert main(asked) == 0
     said = capsys.readouterr().err
     assert "masks: left for the next call" in said and "run-grpo: " in said and "packed-nf4" not in said

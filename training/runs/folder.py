@@ -165,7 +165,8 @@ def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, 
         raise UsageError("this folder already holds a run", file=out, do="choose another --out, or --resume this run")
     if found is not None:
         before = json.loads(found.read_text(encoding="utf-8"))
-        changed = [name for name, value in json.loads(to_json(plan)).items() if before.get(name) != value]
+        now = json.loads(to_json(plan))
+        changed = [one for name in now for one in _changed(before.get(name), now[name], name)]
         if changed:
             raise UsageError(
                 "the run in this folder was started otherwise",
@@ -181,6 +182,14 @@ def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, 
         out.chmod(0o700)
         write_text(stated, to_json(plan))
     return None
+
+
+def _changed(before: Any, now: Any, name: str) -> list[str]:
+    """Return the names of what differs in two values of this name, down to the settings of a table."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        parts = sorted(before.keys() | now.keys())
+        return [one for part in parts for one in _changed(before.get(part), now.get(part), f"{name}.{part}")]
+    return [] if before == now else [name]
 
 
 @contextmanager

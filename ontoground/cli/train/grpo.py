@@ -79,7 +79,6 @@ def grpo(options: Grpo) -> Result:
     from ground.markdown import markdown_table
     from ontoground.cli.render import note
     from stewardship.benchmark.folder import Benchmark
-    from training.grpo.train import train_arm
     from training.runs.folder import is_main, join_processes
     from training.runs.models import device_of
     from training.runs.settings import GrpoSettings
@@ -102,6 +101,9 @@ def grpo(options: Grpo) -> Result:
     arms = _arms(options, names, benchmark, out / "data")
     if is_main():
         _announce(options, arms, settings)
+    # Late, since it takes long, and what is wrong with the arms is said before.
+    from training.grpo.train import train_arm
+
     graded = {"base": _base(out, arms[0], model, settings, kept=options.resume)} if settings.evaluate_base else {}
     records = {
         arm.name: train_arm(arm, model, out / f"arm-{arm.name}", settings, resume=options.resume, say=note)

@@ -236,9 +236,15 @@ class Comparison:
 
     def more_exact(self, one: Seen) -> Seen | None:
         """Return what the input names more exactly; what is more general bears nothing out."""
-        cuis = set(one.mention.cuis[:2])
-        above = self.knowledge.above
+        cuis, above = set(one.mention.cuis[:2]), self.knowledge.above
+        if self._above.isdisjoint(cuis):
+            return None
         return next((o for o in self.given.seen if any(not above(cui).isdisjoint(cuis) for cui in o.family)), None)
+
+    @cached_property
+    def _above(self) -> frozenset[str]:
+        """The concepts of the input and those above them by few steps."""
+        return frozenset[str]().union(*map(self.knowledge.above, self.given_families))
 
     def specified(self, one: Seen) -> bool:
         """Tell whether the input names something below a problem, however far, or below what ends with its name.

@@ -15,7 +15,7 @@ from kg.graph import ConceptGraph
 
 __all__ = ["Knowledge"]
 
-_USES = frozenset({"treats", "prevents"})
+_USES = ("treats", "prevents")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class Knowledge(Concepts):
     def treated_by(self, drug: str) -> frozenset[str]:
         """Return what the graph says that a drug treats or prevents."""
         if drug not in self._uses:
-            edges = self.graph.neighbours(drug) if drug in self.graph else ()
-            self._uses[drug] = frozenset(edge.tail for edge in edges if edge.predicate in _USES)
+            uses = _USES if drug in self.graph else ()
+            self._uses[drug] = frozenset(edge.tail for use in uses for edge in self.graph.neighbours(drug, use))
         return self._uses[drug]
 
     def lineage(self, cuis: Iterable[str]) -> frozenset[str]:

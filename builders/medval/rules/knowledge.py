@@ -16,8 +16,8 @@ __all__ = ["CANDIDATES", "Knowledge"]
 # A name that is not clear has so many meanings at most.
 CANDIDATES = 3
 _PLAIN = re.compile(r"[A-Za-z][a-z]+(?:[ -][a-z]+){0,3}")
-_USES = frozenset({"treats", "prevents"})
 _FORBIDDEN = "contraindicated_with"
+_BEARS_ON = ("treats", "prevents", _FORBIDDEN)
 
 
 class Knowledge(Concepts):
@@ -64,9 +64,11 @@ class Knowledge(Concepts):
     def bears_on(self, drug: str) -> frozenset[str]:
         """Return the grave problems that a drug treats or prevents, and all that it must not be given in."""
         if drug not in self._bears_on:
-            edges = [edge for one in self.family(drug) if one in self.graph for edge in self.graph.neighbours(one)]
-            grave = {edge.tail for edge in edges if edge.predicate in _USES and self.is_grave(edge.tail)}
-            self._bears_on[drug] = frozenset(grave | {edge.tail for edge in edges if edge.predicate == _FORBIDDEN})
+            known = [one for one in self.family(drug) if one in self.graph]
+            edges = {use: [edge for one in known for edge in self.graph.neighbours(one, use)] for use in _BEARS_ON}
+            forbidden = {edge.tail for edge in edges.pop(_FORBIDDEN)}
+            used = {edge.tail for found in edges.values() for edge in found}
+            self._bears_on[drug] = frozenset(forbidden.union(filter(self.is_grave, used)))
         return self._bears_on[drug]
 
     def is_minor(self, mention: ReadMention) -> bool:

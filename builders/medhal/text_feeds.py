@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, cast
@@ -75,9 +75,7 @@ def _pairs(
     return summary_pairs(items, writer, settings, tally)
 
 
-def _question_pairs(
-    items: Iterator[QaItem], writer: Writer, settings: MedhalSettings, tally: Tally
-) -> Iterator[Pair]:
+def _question_pairs(items: Iterator[QaItem], writer: Writer, settings: MedhalSettings, tally: Tally) -> Iterator[Pair]:
     """Yield the pairs of questions, which wait in a file until it is counted what all their options say."""
     with TemporaryFile() as waiting:
         odds = Odds(_kept(items, waiting), settings.seed)

@@ -9,9 +9,8 @@ from functools import cached_property
 
 from builders.medval.judge import tables
 from builders.medval.judge.plain import PlainWords
-from builders.medval.reading import Concepts
-from ehr.reading import ReadMention, TextReader
-from kg.graph import ConceptGraph
+from builders.medval.reading import Concepts, Kept
+from ehr.reading import ReadMention
 
 __all__ = ["Knowledge"]
 
@@ -29,8 +28,8 @@ class _Named:
 class Knowledge(Concepts):
     """The graph, the reader and the tables, with what was looked up kept."""
 
-    def __init__(self, graph: ConceptGraph, reader: TextReader, plain: PlainWords) -> None:
-        super().__init__(graph, reader)
+    def __init__(self, kept: Kept, plain: PlainWords) -> None:
+        super().__init__(kept)
         self.plain = plain
         self._kin: dict[str, frozenset[str]] = {}
         self._uses: dict[str, frozenset[str]] = {}

@@ -80,9 +80,7 @@ _ORDINALS = (
     "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
     "twentieth",
 )  # fmt: skip
-_ORDINAL = re.compile(
-    rf"\b(?=[efnst])(?:(?:(?P<tens>twenty|thirty)[ -])?(?P<one>{'|'.join(_ORDINALS)})|thirtieth)\b"
-)
+_ORDINAL = re.compile(rf"\b(?=[efnst])(?:(?:(?P<tens>twenty|thirty)[ -])?(?P<one>{'|'.join(_ORDINALS)})|thirtieth)\b")
 _SPAN = re.compile(r"[\s-]*(?P<unit>minute|hour|day|week|year|stone)(?:s?|s? and a half)\b", re.IGNORECASE)
 # How many of the next smaller unit make one.
 _SMALLER = {"minute": 60, "hour": 60, "day": 24, "week": 7, "year": 12, "stone": 14}

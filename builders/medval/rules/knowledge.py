@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
-from builders.medval.reading import Concepts
+from builders.medval.reading import Concepts, Kept
 from builders.medval.rules.edit_tables import grave_roots, minor_drugs
-from ehr.reading import ReadMention, TextReader
-from kg.graph import ConceptGraph
+from ehr.reading import ReadMention
 
 __all__ = ["CANDIDATES", "Knowledge"]
 
@@ -23,9 +22,9 @@ _BEARS_ON = ("treats", "prevents", _FORBIDDEN)
 class Knowledge(Concepts):
     """The graph and the reader, with what was looked up kept."""
 
-    def __init__(self, graph: ConceptGraph, reader: TextReader, in_names: frozenset[str]) -> None:
+    def __init__(self, kept: Kept, in_names: frozenset[str]) -> None:
         """Take what texts are read with, and the words that names of the release are made of."""
-        super().__init__(graph, reader)
+        super().__init__(kept)
         self.in_names = in_names
         self._grave: dict[str, bool] = {}
         self._bears_on: dict[str, frozenset[str]] = {}

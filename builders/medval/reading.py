@@ -68,10 +68,18 @@ class TextView:
 
     def drugs(self) -> list[Seen]:
         """Return the mentions of drugs."""
-        return [one for one in self.seen if one.mention.kind == "drug"]
+        return self._drugs
 
     def problems(self) -> list[Seen]:
         """Return the mentions of disorders and findings."""
+        return self._problems
+
+    @cached_property
+    def _drugs(self) -> list[Seen]:
+        return [one for one in self.seen if one.mention.kind == "drug"]
+
+    @cached_property
+    def _problems(self) -> list[Seen]:
         return [one for one in self.seen if one.mention.kind in {"disorder", "finding"}]
 
     @cached_property

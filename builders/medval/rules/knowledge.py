@@ -41,12 +41,9 @@ class Knowledge(Concepts):
     def plain_names(self, cui: str) -> list[str]:
         """Return the graph's name of a concept, and of what a brand holds, if they read like words of a text."""
         kin = sorted(self.family(cui) - {cui})[:1] if cui in self.graph and self.graph.ingredients(cui) else []
-        names = [self.graph.name(one) for one in (cui, *kin) if one in self.graph]
-        return [name for name in names if _PLAIN.fullmatch(name) and self.family_of_name(name) & self.family(cui)]
-
-    def family_of_name(self, name: str) -> frozenset[str]:
-        """Return the families of the concepts of a name."""
-        return self.family_of(self.concepts(name)[:1])
+        names = [name for one in (cui, *kin) if one in self.graph and _PLAIN.fullmatch(name := self.graph.name(one))]
+        read = zip(names, self.concepts_of(names), strict=True)
+        return [name for name, found in read if self.family_of(found[:1]) & self.family(cui)]
 
     # ---- what is grave
 

@@ -1,4 +1,4 @@
-"""How often Python looks for circles of objects where rules read texts: a text makes thousands of objects, and no circle."""
+"""How often Python looks for circles of objects where rules read texts: many objects are made there, and no circle."""
 
 from __future__ import annotations
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import pickle
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, cast
+from tempfile import TemporaryFile
+from typing import IO, Any, cast
 
 from builders.medhal.engines import Engine
 from builders.medhal.feeds import Feed
-from builders.medhal.items import Pair
+from builders.medhal.items import Pair, QaItem
 from builders.medhal.rows import Stamp
 from builders.medhal.sources import READERS
 from builders.medhal.transform.ie import extraction_pairs
@@ -42,7 +44,7 @@ def text_feed(source: TextSource, folder: Path, engine: Engine, settings: Medhal
     reader = READERS[source.layout]
     task = cast(MedhalTask, source.tasks[0])
 
-    def items(tally: Tally) -> Iterator[Any]:
+    def items() -> Iterator[Any]:
         for item in reader.read(folder, source, tally):
             if settings.splits in ("all", item.origin.split):
                 yield item
@@ -50,7 +52,7 @@ def text_feed(source: TextSource, folder: Path, engine: Engine, settings: Medhal
                 tally.drop(source.source, OTHER_SPLIT)
 
     def pairs() -> Iterator[Pair]:
-        return _pairs(task, items, engine.writer, settings, tally)
+        return _pairs(task, items(), engine.writer, settings, tally)
 
     return Feed(
         source=source,
@@ -62,14 +64,34 @@ def text_feed(source: TextSource, folder: Path, engine: Engine, settings: Medhal
 
 
 def _pairs(
-    task: MedhalTask, read: Callable[[Tally], Iterator[Any]], writer: Writer, settings: MedhalSettings, tally: Tally
+    task: MedhalTask, items: Iterator[Any], writer: Writer, settings: MedhalSettings, tally: Tally
 ) -> Iterator[Pair]:
-    items = read(tally)
     if task == "question_answering":
-        # What options say is counted first, in a reading that counts nothing else.
-        return qa_pairs(items, writer, tally, Odds(read(Tally()), settings.seed))
+        return _question_pairs(items, writer, settings, tally)
     if task == "information_extraction":
         return extraction_pairs(items, writer, settings, tally)
     if task == "nli":
         return nli_pairs(items, settings, tally)
     return summary_pairs(items, writer, settings, tally)
+
+
+def _question_pairs(items: Iterator[QaItem], writer: Writer, settings: MedhalSettings, tally: Tally) -> Iterator[Pair]:
+    """Yield the pairs of questions, which wait in a file until it is counted what all their options say."""
+    with TemporaryFile() as waiting:
+        odds = Odds(_kept(items, waiting), settings.seed)
+        waiting.seek(0)
+        yield from qa_pairs(_read_again(waiting), writer, tally, odds)
+
+
+def _kept(items: Iterable[QaItem], file: IO[bytes]) -> Iterator[QaItem]:
+    for item in items:
+        pickle.dump(item, file)
+        yield item
+
+
+def _read_again(file: IO[bytes]) -> Iterator[QaItem]:
+    while True:
+        try:
+            yield pickle.load(file)
+        except EOFError:
+            return

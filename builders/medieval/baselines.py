@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import duckdb
@@ -133,14 +134,19 @@ def _interval(
     rank = np.unique(np.round(scores, 9), return_inverse=True)[1]
     point = weighted_auc(labels, rank, np.ones(len(labels), dtype=np.int64))
     ids, index = np.unique(patients, return_inverse=True)
-    counts = np.concatenate(list(draws(np.ones(len(ids)), RESAMPLES, seed))).astype(np.int64)
     from builders.medieval.kernels import resampled_auc
 
     order = np.argsort(rank, kind="stable")
     if point is None:
         return 0.5, None, None
-    drawn = resampled_auc(rank[order], labels[order], index[order], counts)
+    drawn = resampled_auc(rank[order], labels[order], index[order], _drawn(len(ids), seed))
     return point, *(percentile_interval(drawn, len(ids)) or (None, None))
+
+
+@lru_cache(maxsize=1)
+def _drawn(patients: int, seed: int) -> npt.NDArray[np.int64]:
+    """Return how often each patient is drawn, the same for all readers of the same rows. Shape: (draws, patients)"""
+    return np.concatenate(list(draws(np.ones(patients), RESAMPLES, seed))).astype(np.int64)
 
 
 def _cross_validated(

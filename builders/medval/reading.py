@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import TypeVar, cast
 
 from ehr.conversation import Polarity, polarities, turns_of
@@ -18,10 +19,12 @@ from ehr.spans import Segment
 from ground.contracts.rows_text import MedvalTask
 from kg.graph import ConceptGraph
 
-__all__ = ["KEPT_VIEWS", "Concepts", "Seen", "TextView"]
+__all__ = ["KEPT_VIEWS", "Concepts", "Kept", "Seen", "TextView"]
 
 KEPT_VIEWS = 2048
 """Views that are kept at a time: some batches, whatever the size of a source."""
+READINGS = 4096
+"""Readings that are kept: generator and validator ask for the same texts, within some batches and for pools."""
 # Concepts above a problem by so many steps still name it in other words.
 _ANCESTOR_STEPS = 3
 _WORDS = re.compile(r"[a-z][a-z'-]+")
@@ -65,10 +68,18 @@ class TextView:
 
     def drugs(self) -> list[Seen]:
         """Return the mentions of drugs."""
-        return [one for one in self.seen if one.mention.kind == "drug"]
+        return self._drugs
 
     def problems(self) -> list[Seen]:
         """Return the mentions of disorders and findings."""
+        return self._problems
+
+    @cached_property
+    def _drugs(self) -> list[Seen]:
+        return [one for one in self.seen if one.mention.kind == "drug"]
+
+    @cached_property
+    def _problems(self) -> list[Seen]:
         return [one for one in self.seen if one.mention.kind in {"disorder", "finding"}]
 
     @cached_property
@@ -86,19 +97,50 @@ class TextView:
 
 
 V = TypeVar("V", bound=TextView)
+_Key = tuple[bool, MedvalTask, str]
+"""Whether a text is an input, its task, and the text."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A graph and a reader with what was looked up and read: who writes and who judges ask for the same."""
+
+    graph: ConceptGraph
+    reader: TextReader
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    families: dict[str, frozenset[str]] = field(default_factory=dict)
+    joined: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
+    above: dict[str, frozenset[str]] = field(default_factory=dict)
+    _texts: dict[_Key, tuple[TextReading, list[Polarity], bool]] = field(default_factory=dict)
+
+    def read(self, keys: Sequence[_Key]) -> list[tuple[TextReading, list[Polarity], bool]]:
+        """Return each text as it was read, the polarity of its mentions, and whether it is a conversation."""
+        new = [key for key in dict.fromkeys(keys) if key not in self._texts]
+        for headers in (False, True):
+            asked = [key for key in new if _has_headers(key) is headers]
+            for key, reading in zip(
+                asked, self.reader.read_all([key[2] for key in asked], headers=headers), strict=True
+            ):
+                turns = turns_of(key[2]) if key[:2] == (True, "dialogue2note") else []
+                self._texts[key] = reading, polarities(key[2], reading.mentions, turns), len(turns) > 1
+        found = [self._texts[key] for key in keys]
+        for oldest in list(islice(self._texts, max(0, len(self._texts) - READINGS))):
+            del self._texts[oldest]
+        return found
+
+
+def _has_headers(key: _Key) -> bool:
+    given, task, _ = key
+    return task == "course2diagnosis" if given else task != "query2question"
 
 
 class Concepts:
     """The graph and the reader, with what was looked up and read kept."""
 
-    def __init__(self, graph: ConceptGraph, reader: TextReader) -> None:
-        self.graph = graph
-        self.reader = reader
-        self._names: dict[str, tuple[str, ...]] = {}
-        self._views: OrderedDict[tuple[bool, MedvalTask, str], TextView] = OrderedDict()
-        self._families: dict[str, frozenset[str]] = {}
-        self._joined: dict[tuple[str, ...], frozenset[str]] = {}
-        self._above: dict[str, frozenset[str]] = {}
+    def __init__(self, kept: Kept) -> None:
+        self.graph = kept.graph
+        self.kept = kept
+        self._views: OrderedDict[_Key, TextView] = OrderedDict()
 
     def views(self, kind: type[V], task: MedvalTask, texts: Sequence[str], *, given: bool, candidates: int) -> list[V]:
         """Return the views of inputs (``given``) or outputs of a task, each mention with so many candidates.
@@ -107,9 +149,13 @@ class Concepts:
         """
         keys = [(given, task, text) for text in texts]
         new = [key for key in dict.fromkeys(keys) if key not in self._views]
-        headers = task == "course2diagnosis" if given else task != "query2question"
-        for key, reading in zip(new, self.reader.read_all([key[2] for key in new], headers=headers), strict=True):
-            self._views[key] = self._viewed(kind, key, reading, candidates)
+        for key, (reading, said, over_lines) in zip(new, self.kept.read(new), strict=True):
+            seen = tuple(
+                Seen(mention, self.family_of(mention.cuis[:candidates]), polarity)
+                for mention, polarity in zip(reading.mentions, said, strict=True)
+            )
+            unclear = frozenset(cui for mention in reading.unclear for cui in mention.cuis)
+            self._views[key] = kind(key[2], seen, reading.segments, unclear, over_lines)
         found = [self._views[key] for key in keys]
         for key in keys:
             self._views.move_to_end(key)
@@ -121,38 +167,30 @@ class Concepts:
         """Return the view of one text."""
         return self.views(kind, task, [text], given=given, candidates=candidates)[0]
 
-    def _viewed(self, kind: type[V], key: tuple[bool, MedvalTask, str], reading: TextReading, candidates: int) -> V:
-        given, task, text = key
-        turns = turns_of(text) if given and task == "dialogue2note" else []
-        seen = tuple(
-            Seen(mention, self.family_of(mention.cuis[:candidates]), polarity)
-            for mention, polarity in zip(reading.mentions, polarities(text, reading.mentions, turns), strict=True)
-        )
-        unclear = frozenset(cui for mention in reading.unclear for cui in mention.cuis)
-        return kind(text, seen, reading.segments, unclear, len(turns) > 1)
-
     def family(self, cui: str) -> frozenset[str]:
         """Return the concept and, of a drug, its other names and what it holds."""
-        if cui not in self._families:
+        families = self.kept.families
+        if cui not in families:
             kin: Iterable[str] = ()
             if cui in self.graph and "CHEM" in self.graph.groups(cui):
                 kin = self.graph.ingredients(cui)
-            self._families[cui] = frozenset((cui, *kin))
-        return self._families[cui]
+            families[cui] = frozenset((cui, *kin))
+        return families[cui]
 
     def family_of(self, cuis: Iterable[str]) -> frozenset[str]:
         """Return the families of concepts."""
-        key = tuple(cuis)
-        if key not in self._joined:
-            self._joined[key] = frozenset[str]().union(*map(self.family, key))
-        return self._joined[key]
+        key, joined = tuple(cuis), self.kept.joined
+        if key not in joined:
+            joined[key] = frozenset[str]().union(*map(self.family, key))
+        return joined[key]
 
     def above(self, cui: str) -> frozenset[str]:
         """Return the concept and those above it by few steps."""
-        if cui not in self._above:
+        above = self.kept.above
+        if cui not in above:
             found = self.graph.ancestors(cui, _ANCESTOR_STEPS) if cui in self.graph else {}
-            self._above[cui] = frozenset((cui, *found))
-        return self._above[cui]
+            above[cui] = frozenset((cui, *found))
+        return above[cui]
 
     def akin(self, one: Iterable[str], other: Iterable[str]) -> bool:
         """Tell whether a concept of one set is one of the other, or is above or below one."""
@@ -167,8 +205,9 @@ class Concepts:
 
     def concepts_of(self, names: Sequence[str]) -> list[tuple[str, ...]]:
         """Return the same of each name; new names are read together."""
-        new = [name for name in dict.fromkeys(names) if name not in self._names]
-        for name, reading in zip(new, self.reader.read_all(new, headers=False), strict=True):
+        known = self.kept.names
+        new = [name for name in dict.fromkeys(names) if name not in known]
+        for name, reading in zip(new, self.kept.reader.read_all(new, headers=False), strict=True):
             whole = [one for one in reading.mentions if one.end - one.begin == len(name)]
-            self._names[name] = whole[0].cuis if whole else ()
-        return [self._names[name] for name in names]
+            known[name] = whole[0].cuis if whole else ()
+        return [known[name] for name in names]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from builders.medval.algorithm import Triple, make_triples
 from builders.medval.items import Generator, Item, Peers, Validator
+from builders.texts.collector import collect_rarely
 from ground.flow.executor import Executor, Serial
 from ground.flow.executors import Processes
 from ground.settings import MedvalSettings
@@ -32,8 +32,7 @@ def rules_of(workspace: Workspace, peers: Peers) -> tuple[Generator, Validator]:
     connection = connect(workspace.warehouse, workspace.settings.run, read_only=True)
     try:
         engine = open_rules(workspace, connection, workspace.settings.medval, peers)
-        # What was opened stays: the collector need not look through it again and again.
-        gc.freeze()
+        collect_rarely()
         return engine
     finally:
         connection.close()

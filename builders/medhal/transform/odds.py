@@ -57,6 +57,7 @@ class Odds:
         self._options = self._questions = 0
         self._written: Counter[str] = Counter()
         self._likelier: dict[str, float] = {}
+        self._measured: dict[QaItem, dict[int, tuple[float, float]]] = {}
         measured = nsmallest(
             MEASURED, self._counted(items), lambda item: stable_hash(seed, "odds", item.origin.inner_id)
         )
@@ -89,7 +90,8 @@ class Odds:
         times = self._options / self._questions - 1
         said = runs @ np.log((right + PRIOR) / (wrong / times + PRIOR)) / np.diff(runs.indptr)
         self._likelier = dict(zip(written, said.tolist(), strict=True))
-        turns = [(item, turns) for item in items if (turns := self._turns(item))]
+        self._measured = {item: self._turns(item) for item in items}
+        turns = [(item, places) for item, places in self._measured.items() if places]
         options = _read([item for item, _ in turns], written) @ runs
         options.sort_indices()  # for the differences: once, not for each power
         firsts = np.cumsum([0] + [len(item.options) for item, _ in turns])[:-1]
@@ -102,7 +104,7 @@ class Odds:
     def order(self, item: QaItem) -> list[int]:
         """Return the wrong options that do not overlap the right one in the order in which they are tried: first each
         as often as its odds say."""
-        return _sorted(self._turns(item), self.power)
+        return _sorted(self._measured.get(item) or self._turns(item), self.power)
 
     def _turns(self, item: QaItem) -> dict[int, tuple[float, float]]:
         """Return by place the lot of an option, and how much likelier its words are in right options than in wrong

@@ -48,8 +48,9 @@ def sides(c: Comparison) -> list[Finding]:
     """Parts of the body on the other side."""
     found = []
     everyday = c.knowledge.plain.frequent
-    given = sides_of(c.input, everyday)
-    for side in sides_of(c.output, everyday):
+    made = sides_of(c.output, everyday)
+    given = sides_of(c.input, everyday) if made else []
+    for side in made:
         theirs = {other.side for other in given if other.parts & side.parts}
         if theirs and side.side not in theirs and not (c.spoken and _said_near(c, side)):
             part = _OWN_PART.match(c.output, side.end)

@@ -149,14 +149,14 @@ def _is_risk(c: Comparison, one: Seen) -> bool:
 def _is_sibling(c: Comparison, one: Seen) -> bool:
     """Tell whether a diagnosis stands in the place of another of its group: the input has that one, the output not."""
     name = one.mention.text
-    return not c.half_said(name) and _stands_for(c, one, diagnosis_groups().get(name.lower(), ()))
+    return _stands_for(c, one, diagnosis_groups().get(name.lower(), ())) and not c.half_said(name)
 
 
 def _is_opposite(c: Comparison, one: Seen) -> bool:
     """Tell whether a problem stands in the place of its opposite, whose name differs in one prefix only."""
     name = one.mention.text.lower()
     pairs = [pair for written in words("opposite").items() for pair in (written, written[::-1])]
-    swapped = {re.sub(rf"\b{prefix}", other, name) for prefix, other in pairs} - {name}
+    swapped = {re.sub(rf"\b{prefix}", other, name) for prefix, other in pairs if prefix in name} - {name}
     return _stands_for(c, one, sorted(swapped))
 
 
@@ -167,7 +167,7 @@ def _stands_for(c: Comparison, one: Seen, names: Sequence[str]) -> bool:
     text = one.mention.text
     if c.has(text) or c.abbreviated(text) or c.in_lay_words(one):
         return False
-    kin = {cui for name in names for cui in c.knowledge.concepts(name)[:1]}
+    kin = {cui for found in c.knowledge.concepts_of(names) for cui in found[:1]}
     return any(
         other.family & kin
         and other.polarity != "absent"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
@@ -200,17 +201,19 @@ class Comparison:
 
     def _misheard(self, word: str) -> bool:
         """Tell whether somebody's own words have one that is none, and sounds or looks like this."""
-        return self.spoken and any(
-            other[0] == word[0] and OSA.distance(other, word) <= len(word) // _MISHEARD for other in self._no_words
-        )
+        if not self.spoken:
+            return False
+        said, most = self.given.vocabulary, len(word) // _MISHEARD
+        alike = said[bisect_left(said, word[0]) : bisect_left(said, chr(ord(word[0]) + 1))]
+        return any(OSA.distance(other, word) <= most and self._is_no_word(other) for other in alike)
+
+    def _is_no_word(self, word: str) -> bool:
+        """Tell whether a word of the input is neither English nor read as a name."""
+        return word not in self._read and not self.knowledge.plain.is_english(word)
 
     @cached_property
-    def _no_words(self) -> frozenset[str]:
-        """The words of the input that are neither English nor read as a name."""
-        read = {word for one in self.given.seen for word in one.mention.text.lower().split()}
-        return frozenset(
-            w for w in self.given.words - read if len(w) >= LONG and not self.knowledge.plain.is_english(w)
-        )
+    def _read(self) -> frozenset[str]:
+        return frozenset(word for one in self.given.seen for word in one.mention.text.lower().split())
 
     def treated(self, one: Seen) -> bool:
         """Tell whether a conversation names a drug that treats a problem: whether it is there, is not read."""
@@ -236,9 +239,15 @@ class Comparison:
 
     def more_exact(self, one: Seen) -> Seen | None:
         """Return what the input names more exactly; what is more general bears nothing out."""
-        cuis = set(one.mention.cuis[:2])
-        above = self.knowledge.above
+        cuis, above = set(one.mention.cuis[:2]), self.knowledge.above
+        if self._above.isdisjoint(cuis):
+            return None
         return next((o for o in self.given.seen if any(not above(cui).isdisjoint(cuis) for cui in o.family)), None)
+
+    @cached_property
+    def _above(self) -> frozenset[str]:
+        """The concepts of the input and those above them by few steps."""
+        return frozenset[str]().union(*map(self.knowledge.above, self.given_families))
 
     def specified(self, one: Seen) -> bool:
         """Tell whether the input names something below a problem, however far, or below what ends with its name.

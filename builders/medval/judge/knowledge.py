@@ -9,13 +9,12 @@ from functools import cached_property
 
 from builders.medval.judge import tables
 from builders.medval.judge.plain import PlainWords
-from builders.medval.reading import Concepts
-from ehr.reading import ReadMention, TextReader
-from kg.graph import ConceptGraph
+from builders.medval.reading import Concepts, Kept
+from ehr.reading import ReadMention
 
 __all__ = ["Knowledge"]
 
-_USES = frozenset({"treats", "prevents"})
+_USES = ("treats", "prevents")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +28,8 @@ class _Named:
 class Knowledge(Concepts):
     """The graph, the reader and the tables, with what was looked up kept."""
 
-    def __init__(self, graph: ConceptGraph, reader: TextReader, plain: PlainWords) -> None:
-        super().__init__(graph, reader)
+    def __init__(self, kept: Kept, plain: PlainWords) -> None:
+        super().__init__(kept)
         self.plain = plain
         self._kin: dict[str, frozenset[str]] = {}
         self._uses: dict[str, frozenset[str]] = {}
@@ -45,8 +44,8 @@ class Knowledge(Concepts):
     def treated_by(self, drug: str) -> frozenset[str]:
         """Return what the graph says that a drug treats or prevents."""
         if drug not in self._uses:
-            edges = self.graph.neighbours(drug) if drug in self.graph else ()
-            self._uses[drug] = frozenset(edge.tail for edge in edges if edge.predicate in _USES)
+            uses = _USES if drug in self.graph else ()
+            self._uses[drug] = frozenset(edge.tail for use in uses for edge in self.graph.neighbours(drug, use))
         return self._uses[drug]
 
     def lineage(self, cuis: Iterable[str]) -> frozenset[str]:

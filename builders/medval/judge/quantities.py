@@ -32,9 +32,10 @@ _COUNTS = {
     "thousand": 1000,
 }
 _COUNT = f"(?:{'|'.join(_COUNTS)})"
-_NUMBER = re.compile(
-    r"(?=[\dzotfsenhp])(?:(?<![\d.])(?P<digits>(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?)"
-    rf"|\b(?P<words>(?:point\s+)?{_COUNT}(?:[\s-]+(?:and\s+|(?:point|\.)\s+)?(?:{_COUNT}|oh)(?!\s+times))*)\b)"
+_WRITTEN = re.compile(r"\d(?<![\d.].)(?:\d{0,2}(?:,\d{3})+(?![\d,])|\d*)(?:\.\d+)?")
+_SPOKEN = re.compile(
+    rf"\b(?=[zotfsenhp])(?:point\s+)?{_COUNT}"
+    rf"(?:[\s-]+(?:and\s+|(?:point|\.)\s+)?(?:{_COUNT}|oh)(?!\s+times))*\b"
 )
 _PREFIXES = {"": 1.0, "milli": 1e-3, "m": 1e-3, "micro": 1e-6, "mc": 1e-6, "u": 1e-6, "µ": 1e-6}
 _BASES = {"g": "g", "l": "l", "e": "eq", "u": "unit", "i": "unit", "c": "l"}
@@ -48,7 +49,7 @@ _MEASURED = re.compile(r"[ -]year[ -]old|[ -]?(?:[mck]m|mmHg|%|percent|°|[FC]\b
 _RATIO = re.compile(r"(?<![\d/])(?P<high>\d{2,3})/(?P<low>\d{2,3})(?![\d/])")
 _PERIOD = r"(?:daily|nightly|weekly|monthly|day|night|morning|evening|week|month)\b"
 _RATE = re.compile(
-    rf"""(?<![\w.-])(?:
+    rf"""\b(?<![.-])(?=[abdefhmnopqstwz1-9])(?:
       (?P<latin>[btq])\.?(?:i\.?d|d\.?s)\b | (?P<bd>bd)\b
     | (?P<nightly>q\.?(?:d|day|hs|am|pm)\b | hs\b | nocte\b | mane\b | at\ bedtime\b)
     | (?P<other>every\ (?:other|second)\ day\b)
@@ -65,11 +66,13 @@ _AND_A_HALF = frozenset({1.5, 2.5})
 _HALF = re.compile(r"\b(?P<whole>\w+)(?P<unit> \w+)? and (?:a )?half\b")
 # Words at most of what stands before the point: "one hundred and two point four".
 _WORDS_OF_WHOLE, _DIGITS = 4, 10
+# Each begins with its first letter: where that stands is found sooner than where words begin.
 _WORDS = re.compile(
-    r"\b(?=[adhq])(?:(?P<couple>a couple)|(?P<dozen>dozen)|(?P<half>half(?: an?)?)|(?P<quarter>quarter of an?))\b"
+    r"(?:(?P<couple>a(?<!\wa) couple)|(?P<dozen>d(?<!\wd)ozen)|(?P<half>h(?<!\wh)alf(?: an?)?)"
+    r"|(?P<quarter>q(?<!\wq)uarter of an?))\b"
 )
 _WORTH = {"couple": 2.0, "dozen": 12.0, "half": 0.5, "quarter": 0.25}
-_HALF_A = re.compile(r"\bhalf an?(?= )", re.IGNORECASE)
+_HALF_A = re.compile(r"half(?<!\whalf) an?(?= )")
 # "Six of ten", "one in three".
 _SHARE = re.compile(rf"\b(?=[\dzotfsenh])(?P<part>\d+|{_COUNT}) (?:out of|of|in) (?:every )?(?P<all>\d+|{_COUNT})\b")
 _ORDINALS = (
@@ -77,15 +80,16 @@ _ORDINALS = (
     "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
     "twentieth",
 )  # fmt: skip
-_ORDINAL = re.compile(rf"\b(?=[efnst])(?:(?P<tens>twenty|thirty)[ -])?(?P<one>{'|'.join(_ORDINALS)})\b|\bthirtieth\b")
+_ORDINAL = re.compile(rf"\b(?=[efnst])(?:(?:(?P<tens>twenty|thirty)[ -])?(?P<one>{'|'.join(_ORDINALS)})|thirtieth)\b")
 _SPAN = re.compile(r"[\s-]*(?P<unit>minute|hour|day|week|year|stone)(?:s?|s? and a half)\b", re.IGNORECASE)
 # How many of the next smaller unit make one.
 _SMALLER = {"minute": 60, "hour": 60, "day": 24, "week": 7, "year": 12, "stone": 14}
-_FORTNIGHT = re.compile(r"\bfortnight\b")
-_MONTHS = (
+_FORTNIGHT = re.compile(r"fortnight(?<!\wfortnight)\b")
+_NAMES_OF_MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
+_MONTHS = tuple(re.compile(rf"{name}(?<!\w{name})\b") for name in _NAMES_OF_MONTHS)
 SIDE = (
     r"left|right(?! (?:at|under|in|on|by|now|here|there|after|when|where|before|away|about|up|so|okay|and|then|i|you|it"
     r"|the|is|was|that|this|what|above|below|behind|over|across|around|between|near|next|beside)\b)"
@@ -130,14 +134,9 @@ class Side:
 
 def numbers_of(text: str) -> list[Number]:
     """Return the numbers of a text in their order, digits and words."""
-    return [
-        Number(match.start(), match.end(), _meant(match["words"]) if match["words"] else _written(match))
-        for match in _NUMBER.finditer(text.lower())
-    ]
-
-
-def _written(match: re.Match[str]) -> frozenset[float]:
-    return frozenset({float(match["digits"].replace(",", ""))})
+    found = [_implied(match, float(match.group().replace(",", ""))) for match in _WRITTEN.finditer(text)]
+    found += [Number(*match.span(), _meant(match.group())) for match in _SPOKEN.finditer(text.lower())]
+    return sorted(found, key=lambda number: number.begin)
 
 
 def _meant(said: str) -> frozenset[float]:
@@ -197,12 +196,7 @@ def implied_in(text: str, numbers: Sequence[Number]) -> list[Number]:
         said = numbers_of(f"{match['whole']} {match['unit'] or ''}")
         found.append(_implied(match, *{value + 0.5 for one in said for value in one.values} or _AND_A_HALF))
     found += [_implied(match, _place(match)) for match in _ORDINAL.finditer(low)]
-    found += [
-        _implied(match, float(month))
-        for month, name in enumerate(_MONTHS, 1)
-        if name in low
-        for match in re.finditer(rf"\b{name}\b", low)
-    ]
+    found += [_implied(match, float(month)) for month, name in enumerate(_MONTHS, 1) for match in name.finditer(low)]
     found += [_implied(match, 2.0, 14.0) for match in _FORTNIGHT.finditer(low)]
     return found + [smaller for one in (*numbers, *found) if (smaller := in_smaller_unit(text, one))]
 
@@ -226,14 +220,14 @@ def in_smaller_unit(text: str, one: Number) -> Number | None:
 
 def measures_of(text: str, numbers: list[Number]) -> list[Measure]:
     """Return the quantities of a text: numbers before a unit, and how often something is done."""
-    found = []
-    halves = (_implied(match, 0.5) for match in _HALF_A.finditer(text))
+    found, low = [], text.lower()
+    halves = (_implied(match, 0.5) for match in _HALF_A.finditer(low))
     for number in (*numbers, *halves):
         if match := _UNIT.match(text, number.end):
             factor = _PREFIXES[(match["prefix"] or "").lower()] * (1e-3 if match["base"].lower() == "cc" else 1)
             values = frozenset(round(value * factor, 9) for value in number.values)
             found.append(Measure(number.begin, match.end(), _BASES[match["base"][0].lower()], values))
-    found += [Measure(m.start(), m.end(), "day", frozenset({_per_day(m)})) for m in _RATE.finditer(text.lower())]
+    found += [Measure(m.start(), m.end(), "day", frozenset({_per_day(m)})) for m in _RATE.finditer(low)]
     return found
 
 

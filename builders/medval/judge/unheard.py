@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from builders.medval.judge.check_details import slightly_off
 from builders.medval.judge.comparison import Comparison, Finding, quoted
@@ -41,7 +42,7 @@ _DOSED = re.compile(
     re.IGNORECASE,
 )
 _OFTEN = re.compile(
-    r"(?P<times>\w+)(?= times\b)|\bevery (?P<hours>(?!\w*day)\w+)"
+    r"\b(?P<times>\w+)(?= times\b)|\bevery (?P<hours>(?!\w*day)\w+)"
     r"|(?P<week>\b(?:sun|mon|tues|wednes|thurs|fri|satur)days?\b|\bweek)"
     r"|\btwice\b|\bmorning and\b|\b(?:breakfast|am) and\b"
 )
@@ -93,9 +94,14 @@ def _is_heard(c: Comparison, one: Measure) -> bool:
     if any(other.base == one.base and other.values & one.values for other in c.given.measures):
         return True
     if one.base == "day":
-        return any(_often(match) & one.values for match in _OFTEN.finditer(c.given.lower))
+        return not one.values.isdisjoint(_all_often(c.given.lower))
     said = {value for number in c.made.numbers if number.begin == one.begin for value in number.values}
     return bool(said & c.given.values)
+
+
+@lru_cache(maxsize=4)
+def _all_often(lower: str) -> frozenset[float]:
+    return frozenset(times for match in _OFTEN.finditer(lower) for times in _often(match))
 
 
 def _often(match: re.Match[str]) -> set[float]:
@@ -144,10 +150,11 @@ def _kind(c: Comparison, one: Number) -> tuple[str, tuple[int, int]]:
 
 def _sides(c: Comparison) -> Iterator[Finding]:
     """Yield sides of the body where the conversation names the other side only."""
-    said = {match.group() for match in _SIDE.finditer(c.given.lower)}
+    made = sides_of(c.output, c.knowledge.plain.frequent)
+    said = {match.group() for match in _SIDE.finditer(c.given.lower)} if made else set()
     if len(said) != 1 or _BOTH.search(c.given.lower):
         return
-    for side in sides_of(c.output, c.knowledge.plain.frequent):
+    for side in made:
         if side.side not in said:
             text = "the output names a side of the body where the input names the other only"
             yield quoted("laterality", text, c, side.begin, side.end, "side, unheard")
@@ -155,9 +162,10 @@ def _sides(c: Comparison) -> Iterator[Finding]:
 
 def _relatives(c: Comparison) -> Iterator[Finding]:
     """Yield relatives where the conversation names others only."""
-    if _RELATIVE_SPEAKS.search(c.input) or not _ANY_RELATIVE.search(c.given.lower):
+    made = [*_RELATIVE.finditer(c.output)]
+    if not made or _RELATIVE_SPEAKS.search(c.input) or not _ANY_RELATIVE.search(c.given.lower):
         return
-    for match in _RELATIVE.finditer(c.output):
+    for match in made:
         who = match["who"].lower()
         if not re.search(rf"(?:{words('person').get(who, who)})", c.given.lower):
             text = "the output says of a relative what the input says of others only"

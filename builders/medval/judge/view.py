@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
 
 from builders.medval.judge.plain import forms_of
 from builders.medval.judge.quantities import Measure, Number, implied_in, measures_of, numbers_of
 from builders.medval.reading import Seen, TextView
+from ehr.characters import codes_of
 
 __all__ = ["LONG", "Dose", "View", "american", "stem"]
 
@@ -22,7 +24,7 @@ LONG = 4
 _STEM = 5
 _PLURAL = re.compile(r"(?:e?s)?\b(?!\w)")
 _WORD = re.compile(r"[a-z][a-z'-]{3,}")
-_RUN = re.compile(r"\w+")
+_LETTER = re.compile(r"\w")
 _END = re.compile(r"\n|[.;] ")
 
 
@@ -44,30 +46,23 @@ class View(TextView):
         return self.text.lower()
 
     @cached_property
-    def _letters(self) -> str:
-        """Its letters and digits in lower case."""
-        return "".join(_RUN.findall(self.lower))
-
-    @cached_property
-    def _runs(self) -> tuple[list[int], list[int]]:
-        """Where each run of letters begins, and how many letters stand before it."""
-        spans = [run.span() for run in _RUN.finditer(self.lower)]
-        return [begin for begin, _ in spans], [0, *accumulate(end - begin for begin, end in spans)]
-
-    def _place(self, letter: int) -> int:
-        """Return where a letter stands."""
-        begins, before = self._runs
-        run = bisect_right(before, letter) - 1
-        return begins[run] + letter - before[run]
+    def _letters(self) -> tuple[str, NDArray[np.intp]]:
+        """Its letters and digits in lower case, and where each stands."""
+        codes = codes_of(self.lower)
+        is_letter = np.zeros(codes.max(initial=0) + 1, np.bool_)
+        is_letter[[ord(sign) for sign in set(self.lower) if _LETTER.match(sign)]] = True
+        places = np.flatnonzero(is_letter[codes])
+        return codes[places].tobytes().decode("utf-32-le", "surrogatepass"), places
 
     def has_whole(self, letters: str) -> bool:
         """Tell whether letters are whole words but for the end of a plural, whatever signs part them."""
-        at = self._letters.find(letters)
+        said, places = self._letters
+        at = said.find(letters)
         while at >= 0:
-            begin, end = self._place(at), self._place(at + len(letters) - 1) + 1
+            begin, end = int(places[at]), int(places[at + len(letters) - 1]) + 1
             if not self.lower[max(0, begin - 1) : begin].isalnum() and _PLURAL.match(self.lower, end):
                 return True
-            at = self._letters.find(letters, at + 1)
+            at = said.find(letters, at + 1)
         return False
 
     @cached_property

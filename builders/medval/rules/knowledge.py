@@ -6,26 +6,25 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
-from builders.medval.reading import Concepts
+from builders.medval.reading import Concepts, Kept
 from builders.medval.rules.edit_tables import grave_roots, minor_drugs
-from ehr.reading import ReadMention, TextReader
-from kg.graph import ConceptGraph
+from ehr.reading import ReadMention
 
 __all__ = ["CANDIDATES", "Knowledge"]
 
 # A name that is not clear has so many meanings at most.
 CANDIDATES = 3
 _PLAIN = re.compile(r"[A-Za-z][a-z]+(?:[ -][a-z]+){0,3}")
-_USES = frozenset({"treats", "prevents"})
 _FORBIDDEN = "contraindicated_with"
+_BEARS_ON = ("treats", "prevents", _FORBIDDEN)
 
 
 class Knowledge(Concepts):
     """The graph and the reader, with what was looked up kept."""
 
-    def __init__(self, graph: ConceptGraph, reader: TextReader, in_names: frozenset[str]) -> None:
+    def __init__(self, kept: Kept, in_names: frozenset[str]) -> None:
         """Take what texts are read with, and the words that names of the release are made of."""
-        super().__init__(graph, reader)
+        super().__init__(kept)
         self.in_names = in_names
         self._grave: dict[str, bool] = {}
         self._bears_on: dict[str, frozenset[str]] = {}
@@ -42,12 +41,9 @@ class Knowledge(Concepts):
     def plain_names(self, cui: str) -> list[str]:
         """Return the graph's name of a concept, and of what a brand holds, if they read like words of a text."""
         kin = sorted(self.family(cui) - {cui})[:1] if cui in self.graph and self.graph.ingredients(cui) else []
-        names = [self.graph.name(one) for one in (cui, *kin) if one in self.graph]
-        return [name for name in names if _PLAIN.fullmatch(name) and self.family_of_name(name) & self.family(cui)]
-
-    def family_of_name(self, name: str) -> frozenset[str]:
-        """Return the families of the concepts of a name."""
-        return self.family_of(self.concepts(name)[:1])
+        names = [name for one in (cui, *kin) if one in self.graph and _PLAIN.fullmatch(name := self.graph.name(one))]
+        read = zip(names, self.concepts_of(names), strict=True)
+        return [name for name, found in read if self.family_of(found[:1]) & self.family(cui)]
 
     # ---- what is grave
 
@@ -64,9 +60,11 @@ class Knowledge(Concepts):
     def bears_on(self, drug: str) -> frozenset[str]:
         """Return the grave problems that a drug treats or prevents, and all that it must not be given in."""
         if drug not in self._bears_on:
-            edges = [edge for one in self.family(drug) if one in self.graph for edge in self.graph.neighbours(one)]
-            grave = {edge.tail for edge in edges if edge.predicate in _USES and self.is_grave(edge.tail)}
-            self._bears_on[drug] = frozenset(grave | {edge.tail for edge in edges if edge.predicate == _FORBIDDEN})
+            known = [one for one in self.family(drug) if one in self.graph]
+            edges = {use: [edge for one in known for edge in self.graph.neighbours(one, use)] for use in _BEARS_ON}
+            forbidden = {edge.tail for edge in edges.pop(_FORBIDDEN)}
+            used = {edge.tail for found in edges.values() for edge in found}
+            self._bears_on[drug] = frozenset(forbidden.union(filter(self.is_grave, used)))
         return self._bears_on[drug]
 
     def is_minor(self, mention: ReadMention) -> bool:

@@ -28,7 +28,7 @@ UNITS = {
     "meq": "meq", "ml": "ml", "cc": "ml", "milliliters": "ml",
 }  # fmt: skip
 _UNIT = re.compile(r"\s*-?\s*([A-Za-z]+)\b")
-_DIGITS = re.compile(r"(?<![\d.])(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?")
+_DIGITS = re.compile(r"\d(?<![\d.].)(?:\d{0,2}(?:,\d{3})+(?![\d,])|\d*)(?:\.\d+)?")
 _SMALL = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
@@ -39,8 +39,7 @@ _TENS = {
 }  # fmt: skip
 _ONE_WORD = f"(?:{'|'.join([*_TENS, *_SMALL])}|hundred|thousand)"
 _WORD = re.compile(
-    rf"\b(?=[zotfsenhp])(?:point\s+)?{_ONE_WORD}(?:[\s-]+(?:(?:and\s+)?{_ONE_WORD}|(?:point|\.)(?=\s+{_ONE_WORD})))*\b",
-    re.IGNORECASE,
+    rf"\b(?=[zotfsenhp])(?:point\s+)?{_ONE_WORD}(?:[\s-]+(?:(?:and\s+)?{_ONE_WORD}|(?:point|\.)(?=\s+{_ONE_WORD})))*\b"
 )
 _SIDE = re.compile(
     r"\b(left|right)\b(?![\s,]*(?:now|away|here|there|so|and wrong|\?|after|before|when|okay|well)\b)"
@@ -98,7 +97,7 @@ class Side:
 def numbers_of(text: str) -> list[Number]:
     """Return the numbers of a text in their order, digits and words."""
     found = [Number(m.start(), m.end(), (float(m.group().replace(",", "")),)) for m in _DIGITS.finditer(text)]
-    found += [Number(m.start(), m.end(), _spoken(m.group().lower())) for m in _WORD.finditer(text)]
+    found += [Number(m.start(), m.end(), _spoken(m.group())) for m in _WORD.finditer(text.lower())]
     return sorted(found, key=lambda number: number.begin)
 
 

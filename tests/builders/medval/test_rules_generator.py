@@ -252,7 +252,7 @@ def test_answers_do_not_depend_on_the_batch_or_its_order(rules: Engine) -> None:
     ]
     reverse = rules.generator.perturb(ITEMS[::-1], clean[::-1], levels[::-1])[::-1]
     assert together == alone == reverse
-    knowledge = type(rules.knowledge)(rules.knowledge.graph, rules.knowledge.reader, rules.knowledge.in_names)
+    knowledge = type(rules.knowledge)(rules.knowledge.kept, rules.knowledge.in_names)
     fresh = RulesGenerator(knowledge, 42, rules.validator, rules.peers)
     assert fresh.perturb(ITEMS, clean, levels) == together
 

@@ -37,13 +37,15 @@ _LARGER = {
 }  # fmt: skip
 # What people say for once a day.
 _ONCE = re.compile(r"\bin the (?:morning|evening)\b|\b(?:at|before) (?:night|bed)|\b(?:a|per|each) day\b|\bnightly\b")
+# An age is said without its unit, and once for all that is said of the patient.
+_OLD = re.compile(r"[- ]years?[- ]old|[- ]?y\.?/?o\b", re.IGNORECASE)
 # "Between ages nine and eleven".
 _AGED = re.compile(r"\bage[sd]? (?:[\w-]+ ){0,4}$")
 _BEFORE = 30
 _HOW_OFTEN = ("marked", "frequent", "occasional")
 # How much is said within so many characters after a drug.
 _DOSE = 160
-_UNIT = re.compile(r"(?<![/\w])(?P<unit>hour|day|week|month|year)s?\b", re.IGNORECASE)
+_UNIT = re.compile(r"(?<![/\w])(?P<unit>hour|day|week|month|year)s?\b(?![- ]old)", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]{3,}")
 _TIME = re.compile(r"[\s-]*(?:or (?:so )?)?(?P<unit>second|minute|hour|day|week|month|year)s?\b", re.IGNORECASE)
 _SAID_TIME = re.compile(
@@ -52,6 +54,8 @@ _SAID_TIME = re.compile(
     re.IGNORECASE,
 )
 _SIDE = re.compile(rf"\b(?:{SIDE}|bilateral(?:ly)?|both)\b", re.IGNORECASE)
+# "Both" is a side before a part that is two: not in "both improved", "both of them".
+_TWO = re.compile(r" (?:of )?(?:(?:his|her|the) )?(?:\w+s|feet)\b", re.IGNORECASE)
 _PERSON = re.compile(
     r"\b(?:(?:grand|step)?(?P<who>mother|father|brother|sister|aunt|uncle|cousin|son|daughter|wife|husband|parent)s?)\b",
     re.IGNORECASE,
@@ -122,7 +126,8 @@ class Alignment:
                     yield "rate", rate.begin
         for number in self.c.made.numbers:
             inside = segment.begin <= number.begin < segment.end and number.begin not in self._passed
-            if not inside or any(one.begin <= number.begin < one.end for one in rates):
+            passed = _OLD.match(self.c.output, number.end) or any(o.begin <= number.begin < o.end for o in rates)
+            if not inside or passed:
                 continue
             said = [one for one in self.c.given.told_numbers if one.values & number.values]
             if said and (unit := _TIME.match(self.c.output, number.end)):
@@ -165,6 +170,8 @@ class Alignment:
     def _sides(self, segment: Segment, places: Sequence[int]) -> Iterator[tuple[str, int]]:
         for match in _SIDE.finditer(self.c.output, segment.begin, segment.end):
             side = match.group().lower()[:5]
+            if side == "both" and not _TWO.match(self.c.output, match.end()):
+                continue
             parts = _WORD.findall(self.c.output[match.end() : match.end() + _PART])[:2]
             at = [place for part in parts for place in self.c.given.said.get(stem(part), ())]
             said = "both|bilateral|each" if side in {"both", "bilat"} else side

@@ -36,6 +36,9 @@ _NUMBER = re.compile(
     r"(?=[\dzotfsenhp])(?:(?<![\d.])(?P<digits>(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?)"
     rf"|\b(?P<words>(?:point\s+)?{_COUNT}(?:[\s-]+(?:and\s+|(?:point|\.)\s+)?(?:{_COUNT}|oh)(?!\s+times))*)\b)"
 )
+# The year of a date in two digits; "in his 60s", "the 140s".
+_YEAR_BEFORE, _DECADE = re.compile(r"(?<!\d)\d\d?/\d\d?/$"), re.compile(r"'?s\b")
+_DECADES = re.compile(r"\b(?P<tens>twent|thirt|fort|fift|sixt|sevent|eight|ninet)ies\b")
 _PREFIXES = {"": 1.0, "milli": 1e-3, "m": 1e-3, "micro": 1e-6, "mc": 1e-6, "u": 1e-6, "µ": 1e-6}
 _BASES = {"g": "g", "l": "l", "e": "eq", "u": "unit", "i": "unit", "c": "l"}
 _UNIT = re.compile(
@@ -137,7 +140,14 @@ def numbers_of(text: str) -> list[Number]:
 
 
 def _written(match: re.Match[str]) -> frozenset[float]:
-    return frozenset({float(match["digits"].replace(",", ""))})
+    value = float(match["digits"].replace(",", ""))
+    if _YEAR_BEFORE.search(match.string, 0, match.start()):
+        return frozenset({value, 1900 + value, 2000 + value})
+    return _decade(value) if value % 10 == 0 and _DECADE.match(match.string, match.end()) else frozenset({value})
+
+
+def _decade(value: float) -> frozenset[float]:
+    return frozenset(value + more for more in range(10))
 
 
 def _meant(said: str) -> frozenset[float]:
@@ -204,6 +214,7 @@ def implied_in(text: str, numbers: Sequence[Number]) -> list[Number]:
         for match in re.finditer(rf"\b{name}\b", low)
     ]
     found += [_implied(match, 2.0, 14.0) for match in _FORTNIGHT.finditer(low)]
+    found += [_implied(match, *_decade(_COUNTS[f"{match['tens']}y"])) for match in _DECADES.finditer(low)]
     return found + [smaller for one in (*numbers, *found) if (smaller := in_smaller_unit(text, one))]
 
 

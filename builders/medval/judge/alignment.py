@@ -249,6 +249,7 @@ class Alignment:
         inside = set[int]()
         for one in named:
             theirs = [other.mention.begin for other in self.c.given.like(one.family)]
+            theirs = theirs or self.c.lay_places(one.mention.text)
             if theirs or one.polarity == "unknown":
                 # What the conversation says by no such name is compared word by word.
                 inside |= set(range(one.mention.begin, one.mention.end))

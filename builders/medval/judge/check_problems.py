@@ -165,7 +165,7 @@ def _stands_for(c: Comparison, one: Seen, names: Sequence[str]) -> bool:
     if not names or one.family & (c.given_families | c.given.unclear):
         return False
     text = one.mention.text
-    if c.has(text) or c.abbreviated(text) or c.in_lay_words(one):
+    if c.has(text) or c.abbreviated(text):
         return False
     kin = {cui for name in names for cui in c.knowledge.concepts(name)[:1]}
     return any(

@@ -36,7 +36,7 @@ _AGED = re.compile(r"(?:[ ][A-Z][a-z]+)?,? (?:is|was) (?:an? )?(?:pleasant |\d+[
 
 def borne_out(c: Comparison, one: Seen) -> bool:
     """Tell whether the input names what a mention of the output names; a mention without a concept names nothing."""
-    return not one.mention.cuis or c.supported(one) or c.in_lay_words(one)
+    return not one.mention.cuis or c.supported(one)
 
 
 def stands_alone(c: Comparison, segment: Segment) -> bool:
@@ -87,10 +87,6 @@ def _is_known(c: Comparison, word: str) -> bool:
     low = word.lower().removesuffix("'s")
     if c.worded(word) or american(low) in c.given.american or (c.spoken and c.spelt_out(word)):
         return True
-    if low.startswith(_begins()) and any(
-        low.startswith(begin) and pattern.search(c.input) for begin, pattern in _same()
-    ):
-        return True
     parts = [part for part in low.split("-") if len(part) >= _SHORTEST]
     return "-" in low and bool(parts) and all(_is_empty(c, part) or known(c, part) for part in parts)
 
@@ -98,17 +94,6 @@ def _is_known(c: Comparison, word: str) -> bool:
 def _is_empty(c: Comparison, low: str) -> bool:
     """Tell whether a word in lower case says nothing of a patient."""
     return low in words("neutral") or (low in c.knowledge.plain.frequent and not claim_words().match(low))
-
-
-@cache
-def _same() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    pairs = words("same").items()
-    return tuple((begin, re.compile(rf"(?:\b|(?<= ))(?:{said})", re.IGNORECASE)) for begin, said in pairs)
-
-
-@cache
-def _begins() -> tuple[str, ...]:
-    return tuple(words("same"))
 
 
 @cache

@@ -37,10 +37,10 @@ _LARGER = {
 }  # fmt: skip
 # What people say for once a day.
 _ONCE = re.compile(r"\bin the (?:morning|evening)\b|\b(?:at|before) (?:night|bed)|\b(?:a|per|each) day\b|\bnightly\b")
-# An age is said without its unit, and once for all that is said of the patient.
+# An age is often said without its unit, and far from what else is said of the patient.
 _OLD = re.compile(r"[- ]years?[- ]old|[- ]?y\.?/?o\b", re.IGNORECASE)
 # "Between ages nine and eleven".
-_AGED = re.compile(r"\bage[sd]? (?:[\w-]+ ){0,4}$")
+_AGED = re.compile(r"\b(?:age[sd]? (?:[\w-]+ ){0,4}|(?:turn(?:ed|ing)?|he's|she's|i'm|i am) (?:(?:about|now|just) )?)$")
 _BEFORE = 30
 _HOW_OFTEN = ("marked", "frequent", "occasional")
 # How much is said within so many characters after a drug.
@@ -126,8 +126,11 @@ class Alignment:
                     yield "rate", rate.begin
         for number in self.c.made.numbers:
             inside = segment.begin <= number.begin < segment.end and number.begin not in self._passed
-            passed = _OLD.match(self.c.output, number.end) or any(o.begin <= number.begin < o.end for o in rates)
-            if not inside or passed:
+            if not inside or any(one.begin <= number.begin < one.end for one in rates):
+                continue
+            if _OLD.match(self.c.output, number.end):
+                if self._ages and not number.values & self._ages:
+                    yield "age", number.begin
                 continue
             said = [one for one in self.c.given.told_numbers if one.values & number.values]
             if said and (unit := _TIME.match(self.c.output, number.end)):
@@ -137,12 +140,23 @@ class Alignment:
             if said and places and number.values != {1.0} and not any(_near(places, one.begin) for one in said):
                 yield "number", number.begin
 
+    @cached_property
+    def _ages(self) -> frozenset[float]:
+        """The ages that the conversation says as such: of the patient, or of others."""
+        low = self.c.given.lower
+        said = (
+            one
+            for one in self.c.given.numbers
+            if _OLD.match(low, one.end) or _AGED.search(low, max(0, one.begin - _BEFORE), one.begin)
+        )
+        return frozenset[float]().union(*(one.values for one in said))
+
     def _is_time(self, one: Number, unit: str) -> bool:
         """Tell whether a number of the conversation counts a unit of time, or larger ones that it was made of."""
         larger = (unit, *_LARGER.get(unit, ()))
         if any(word in self.c.given.lower[one.begin : one.end] for word in larger):
             return True
-        if unit == "year" and _AGED.search(self.c.given.lower[max(0, one.begin - _BEFORE) : one.begin]):
+        if unit == "year" and _AGED.search(self.c.given.lower, max(0, one.begin - _BEFORE), one.begin):
             return True
         match = _SAID_TIME.match(self.c.given.lower, one.end)
         return match is not None and match["unit"] in (unit, "fortnight")

@@ -37,13 +37,15 @@ _LARGER = {
 }  # fmt: skip
 # What people say for once a day.
 _ONCE = re.compile(r"\bin the (?:morning|evening)\b|\b(?:at|before) (?:night|bed)|\b(?:a|per|each) day\b|\bnightly\b")
+# An age is often said without its unit, and far from what else is said of the patient.
+_OLD = re.compile(r"[- ]years?[- ]old|[- ]?y\.?/?o\b", re.IGNORECASE)
 # "Between ages nine and eleven".
-_AGED = re.compile(r"\bage[sd]? (?:[\w-]+ ){0,4}$")
+_AGED = re.compile(r"\b(?:age[sd]? (?:[\w-]+ ){0,4}|(?:turn(?:ed|ing)?|he's|she's|i'm|i am) (?:(?:about|now|just) )?)$")
 _BEFORE = 30
 _HOW_OFTEN = ("marked", "frequent", "occasional")
 # How much is said within so many characters after a drug.
 _DOSE = 160
-_UNIT = re.compile(r"(?<![/\w])(?P<unit>hour|day|week|month|year)s?\b", re.IGNORECASE)
+_UNIT = re.compile(r"(?<![/\w])(?P<unit>hour|day|week|month|year)s?\b(?![- ]old)", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]{3,}")
 _TIME = re.compile(r"[\s-]*(?:or (?:so )?)?(?P<unit>second|minute|hour|day|week|month|year)s?\b", re.IGNORECASE)
 _SAID_TIME = re.compile(
@@ -52,6 +54,8 @@ _SAID_TIME = re.compile(
     re.IGNORECASE,
 )
 _SIDE = re.compile(rf"\b(?:{SIDE}|bilateral(?:ly)?|both)\b", re.IGNORECASE)
+# "Both" is a side before a part that is two: not in "both improved", "both of them".
+_TWO = re.compile(r" (?:of )?(?:(?:his|her|the) )?(?:\w+s|feet)\b", re.IGNORECASE)
 _PERSON = re.compile(
     r"\b(?:(?:grand|step)?(?P<who>mother|father|brother|sister|aunt|uncle|cousin|son|daughter|wife|husband|parent)s?)\b",
     re.IGNORECASE,
@@ -124,6 +128,10 @@ class Alignment:
             inside = segment.begin <= number.begin < segment.end and number.begin not in self._passed
             if not inside or any(one.begin <= number.begin < one.end for one in rates):
                 continue
+            if _OLD.match(self.c.output, number.end):
+                if self._ages and not number.values & self._ages:
+                    yield "age", number.begin
+                continue
             said = [one for one in self.c.given.told_numbers if one.values & number.values]
             if said and (unit := _TIME.match(self.c.output, number.end)):
                 said = [one for one in said if self._is_time(one, unit["unit"].lower())]
@@ -132,12 +140,23 @@ class Alignment:
             if said and places and number.values != {1.0} and not any(_near(places, one.begin) for one in said):
                 yield "number", number.begin
 
+    @cached_property
+    def _ages(self) -> frozenset[float]:
+        """The ages that the conversation says as such: of the patient, or of others."""
+        low = self.c.given.lower
+        said = (
+            one
+            for one in self.c.given.numbers
+            if _OLD.match(low, one.end) or _AGED.search(low, max(0, one.begin - _BEFORE), one.begin)
+        )
+        return frozenset[float]().union(*(one.values for one in said))
+
     def _is_time(self, one: Number, unit: str) -> bool:
         """Tell whether a number of the conversation counts a unit of time, or larger ones that it was made of."""
         larger = (unit, *_LARGER.get(unit, ()))
         if any(word in self.c.given.lower[one.begin : one.end] for word in larger):
             return True
-        if unit == "year" and _AGED.search(self.c.given.lower[max(0, one.begin - _BEFORE) : one.begin]):
+        if unit == "year" and _AGED.search(self.c.given.lower, max(0, one.begin - _BEFORE), one.begin):
             return True
         match = _SAID_TIME.match(self.c.given.lower, one.end)
         return match is not None and match["unit"] in (unit, "fortnight")
@@ -165,6 +184,8 @@ class Alignment:
     def _sides(self, segment: Segment, places: Sequence[int]) -> Iterator[tuple[str, int]]:
         for match in _SIDE.finditer(self.c.output, segment.begin, segment.end):
             side = match.group().lower()[:5]
+            if side == "both" and not _TWO.match(self.c.output, match.end()):
+                continue
             parts = _WORD.findall(self.c.output[match.end() : match.end() + _PART])[:2]
             at = [place for part in parts for place in self.c.given.said.get(stem(part), ())]
             said = "both|bilateral|each" if side in {"both", "bilat"} else side
@@ -242,6 +263,7 @@ class Alignment:
         inside = set[int]()
         for one in named:
             theirs = [other.mention.begin for other in self.c.given.like(one.family)]
+            theirs = theirs or self.c.lay_places(one.mention.text)
             if theirs or one.polarity == "unknown":
                 # What the conversation says by no such name is compared word by word.
                 inside |= set(range(one.mention.begin, one.mention.end))

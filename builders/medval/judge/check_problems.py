@@ -165,7 +165,7 @@ def _stands_for(c: Comparison, one: Seen, names: Sequence[str]) -> bool:
     if not names or one.family & (c.given_families | c.given.unclear):
         return False
     text = one.mention.text
-    if c.has(text) or c.abbreviated(text) or c.in_lay_words(one):
+    if c.has(text) or c.abbreviated(text):
         return False
     kin = {cui for found in c.knowledge.concepts_of(names) for cui in found[:1]}
     return any(

@@ -21,7 +21,7 @@ __all__ = ["is_of_its_own", "whole"]
 # Of another visit's note a conversation says fewer of the telling words; fewer words tell nothing.
 _HARDLY, _FEWEST = 1 / 6, 4
 # So probable at most is it that a note's conversation says no word of one of its sentences.
-_CHANCE = 0.05
+_CHANCE = 0.01
 # The share of a note's telling words that its conversation says, and the share that another patient's does: more where
 # it has many words, as measured on the developed halves.
 _OWN, _OTHERS, _LONG = 0.7, 0.1, 4000

@@ -14,6 +14,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from builders.medval.judge.knowledge import Knowledge
+from builders.medval.judge.lay import said_for
 from builders.medval.judge.plain import elements_of, forms_of
 from builders.medval.judge.tables import words
 from builders.medval.judge.view import LONG, View, stem
@@ -87,7 +88,7 @@ class Comparison:
 
     def worded(self, text: str) -> bool:
         """Tell whether the input has the telling words of a phrase, in some form or spelling."""
-        if self.has(text):
+        if self.has(text) or self.lay_places(text):
             return True
         long = [word.lower() for word in _LETTERS.findall(text) if len(word) >= LONG or word.isupper()]
         telling = [word for word in long if word not in words("general")] or long
@@ -118,7 +119,7 @@ class Comparison:
         near = process.extractOne(word, self.given.vocabulary, scorer=OSA.distance, score_cutoff=cutoff)
         # Names of opposites ("hyper-", "hypo-") differ as little as misspellings do, but early.
         alike = near is not None and sorted(near[0][:LONG]) == sorted(word[:LONG])
-        return alike or self._said_in_parts(word) or self._misheard(word)
+        return alike or bool(self.lay_places(word)) or self._said_in_parts(word) or self._misheard(word)
 
     def _said_in_parts(self, word: str) -> bool:
         """Tell whether a conversation says close together what the elements of a word mean."""
@@ -220,12 +221,13 @@ class Comparison:
         return self.spoken and any(self.knowledge.above(cui) & self._treated for cui in one.mention.cuis[:1])
 
     def in_lay_words(self, one: Seen) -> bool:
-        """Tell whether the input speaks of a problem in words that name no concept ("your sugars")."""
-        name = one.mention.text.lower()
-        return any(
-            _beginning(named).search(name) and _beginning(lay).search(self.given.lower)
-            for named, lay in words("lay").items()
-        )
+        """Tell whether somebody's own words name what a mention names in everyday words ("your sugars")."""
+        return bool(self.lay_places(one.mention.text))
+
+    def lay_places(self, text: str) -> list[int]:
+        """Return where somebody's own words have everyday words for a clinical word or name."""
+        said = said_for(text) if self.spoken else ()
+        return sorted({at for one in said for at in self.given.places_of(one)})
 
     def called(self, one: Seen) -> bool:
         """Tell whether a conversation has a word by which people mean a drug or a habit ("blood thinner")."""

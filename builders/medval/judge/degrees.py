@@ -30,7 +30,7 @@ _QUALIFIER = re.compile(
 
 # What says in a sentence that something is not so; how far it reaches is not always read.
 _DENIES = re.compile(
-    r"\b(?:no(?:t|ne|r|body|thing)?|never|neither|cannot|den(?:y|ies|ied|ying)|without|negative|unremarkable|otherwise"
+    r"\b(?:no(?:t|ne|r|pe|body|thing)?|nah|never|neither|cannot|den(?:y|ies|ied|ying)|without|negative|unremarkable|otherwise"
     r"|un(?:able|aware)|non-?\w{4,})\b|n't\b",
     re.IGNORECASE,
 )

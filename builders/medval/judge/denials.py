@@ -70,8 +70,9 @@ class Denials:
             # "Swelling" is a question where "no" answers it; what is planned is none.
             asked = _ASKS.search(text, max(begin, at - _REACH), at) is not None and end - at < _WIDE
             # The answer is to the last question of a turn.
+            later = max(at, text.find("?", at, end))
             answered = (asked or end - begin < _SHORT) and not any(
-                one.search(text, at, end) for one in (_CLOSING, _ASKS)
+                one.search(text, later, end) for one in (_CLOSING, _ASKS)
             )
         return _reaches(text[max(begin, at - _REACH) : at]) or answered
 

@@ -37,6 +37,10 @@ _SPOKEN = re.compile(
     rf"\b(?=[zotfsenhp])(?:point\s+)?{_COUNT}"
     rf"(?:[\s-]+(?:and\s+|(?:point|\.)\s+)?(?:{_COUNT}|oh)(?!\s+times))*\b"
 )
+# The year of a date in two digits; "in his 60s", "the 140s".
+_YEAR_BEFORE, _DECADE = re.compile(r"(?<!\d)\d\d?/\d\d?/$"), re.compile(r"'?s\b")
+_MONTH_AND_DAY = len("12/31/")
+_DECADES = re.compile(r"\b(?P<tens>twent|thirt|fort|fift|sixt|sevent|eight|ninet)ies\b")
 _PREFIXES = {"": 1.0, "milli": 1e-3, "m": 1e-3, "micro": 1e-6, "mc": 1e-6, "u": 1e-6, "µ": 1e-6}
 _BASES = {"g": "g", "l": "l", "e": "eq", "u": "unit", "i": "unit", "c": "l"}
 _UNIT = re.compile(
@@ -134,9 +138,20 @@ class Side:
 
 def numbers_of(text: str) -> list[Number]:
     """Return the numbers of a text in their order, digits and words."""
-    found = [_implied(match, float(match.group().replace(",", ""))) for match in _WRITTEN.finditer(text)]
+    found = [Number(*match.span(), _written(match)) for match in _WRITTEN.finditer(text)]
     found += [Number(*match.span(), _meant(match.group())) for match in _SPOKEN.finditer(text.lower())]
     return sorted(found, key=lambda number: number.begin)
+
+
+def _written(match: re.Match[str]) -> frozenset[float]:
+    value = float(match.group().replace(",", ""))
+    if _YEAR_BEFORE.search(match.string, max(0, match.start() - _MONTH_AND_DAY), match.start()):
+        return frozenset({value, 1900 + value, 2000 + value})
+    return _decade(value) if value % 10 == 0 and _DECADE.match(match.string, match.end()) else frozenset({value})
+
+
+def _decade(value: float) -> frozenset[float]:
+    return frozenset(value + more for more in range(10))
 
 
 def _meant(said: str) -> frozenset[float]:
@@ -198,6 +213,7 @@ def implied_in(text: str, numbers: Sequence[Number]) -> list[Number]:
     found += [_implied(match, _place(match)) for match in _ORDINAL.finditer(low)]
     found += [_implied(match, float(month)) for month, name in enumerate(_MONTHS, 1) for match in name.finditer(low)]
     found += [_implied(match, 2.0, 14.0) for match in _FORTNIGHT.finditer(low)]
+    found += [_implied(match, *_decade(_COUNTS[f"{match['tens']}y"])) for match in _DECADES.finditer(low)]
     return found + [smaller for one in (*numbers, *found) if (smaller := in_smaller_unit(text, one))]
 
 

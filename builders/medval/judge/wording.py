@@ -6,8 +6,9 @@ import re
 from functools import cache, lru_cache
 
 from builders.medval.judge.comparison import Comparison
+from builders.medval.judge.denials import Denials
 from builders.medval.judge.tables import words
-from builders.medval.judge.view import american
+from builders.medval.judge.view import american, stem
 from builders.medval.reading import Seen
 from ehr.spans import Segment
 
@@ -26,17 +27,25 @@ __all__ = [
 
 WORD = re.compile(r"(?<![\w'-])[A-Za-z][A-Za-z'-]*[A-Za-z](?![\w'])")
 _SHORTEST = 4
+# "Nonsmoker" denies what follows.
+_NON = "non"
 LIST_MARK = re.compile(r"(?:^[ \t]*|[.;:]\s+|#\s?)(?P<number>\d{1,2})[.)](?!\d)", re.MULTILINE)
 # Decades by which a word that is clinical for sure is more frequent in names than in English.
 _FOR_SURE = 2.4
 _PERSON = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr)\.? (?:[A-Z][a-z]+ )?$")
+# "REVIEW OF SYSTEMS" alone; "- Ears, Nose and Throat:" where a line begins, "NEUROLOGIC:" where a sentence does.
+_LABEL = re.compile(
+    r"^[A-Z][A-Z &/,-]+(?=:?[ \t]*$)|^[^\w\n]*[A-Z][\w-]*(?:(?:,|[ ]?[/&]|[ ]and|[ ]of)?[ ]?[A-Z][\w-]*){0,4}(?=:)"
+    r"|(?<=[.] )[ ]?[A-Z]{2}[A-Z ]+(?=:)",
+    re.MULTILINE,
+)
 # A person is who has an age: whatever the name, it says nothing of the illness.
 _AGED = re.compile(r"(?:[ ][A-Z][a-z]+)?,? (?:is|was) (?:an? )?(?:pleasant |\d+[- ]year)")
 
 
 def borne_out(c: Comparison, one: Seen) -> bool:
     """Tell whether the input names what a mention of the output names; a mention without a concept names nothing."""
-    return not one.mention.cuis or c.supported(one) or c.in_lay_words(one)
+    return not one.mention.cuis or c.supported(one)
 
 
 def stands_alone(c: Comparison, segment: Segment) -> bool:
@@ -62,7 +71,15 @@ def telling_words(c: Comparison) -> list[list[re.Match[str]]]:
 
 def words_of(c: Comparison, segment: Segment) -> list[re.Match[str]]:
     """Return the words of a segment that tell something."""
-    return [match for match in WORD.finditer(c.output, segment.begin, segment.end) if _tells(c, match)]
+    labels = _labels(c.output)
+    found = WORD.finditer(c.output, segment.begin, segment.end)
+    return [match for match in found if match.start() not in labels and _tells(c, match)]
+
+
+@lru_cache(maxsize=2)
+def _labels(text: str) -> frozenset[int]:
+    """Return the places of a note's headings, whose words say of what the text below is, not what is so."""
+    return frozenset(at for match in _LABEL.finditer(text) for at in range(*match.span()))
 
 
 def _tells(c: Comparison, match: re.Match[str]) -> bool:
@@ -87,10 +104,10 @@ def _is_known(c: Comparison, word: str) -> bool:
     low = word.lower().removesuffix("'s")
     if c.worded(word) or american(low) in c.given.american or (c.spoken and c.spelt_out(word)):
         return True
-    if low.startswith(_begins()) and any(
-        low.startswith(begin) and pattern.search(c.input) for begin, pattern in _same()
-    ):
-        return True
+    if low.startswith(_NON):
+        rest = low.removeprefix(_NON).lstrip("-")
+        places = c.given.said.get(stem(rest), []) or c.lay_places(rest)
+        return bool(places) and not Denials(c).differ(places, ours=True)
     parts = [part for part in low.split("-") if len(part) >= _SHORTEST]
     return "-" in low and bool(parts) and all(_is_empty(c, part) or known(c, part) for part in parts)
 
@@ -98,17 +115,6 @@ def _is_known(c: Comparison, word: str) -> bool:
 def _is_empty(c: Comparison, low: str) -> bool:
     """Tell whether a word in lower case says nothing of a patient."""
     return low in words("neutral") or (low in c.knowledge.plain.frequent and not claim_words().match(low))
-
-
-@cache
-def _same() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    pairs = words("same").items()
-    return tuple((begin, re.compile(rf"(?:\b|(?<= ))(?:{said})", re.IGNORECASE)) for begin, said in pairs)
-
-
-@cache
-def _begins() -> tuple[str, ...]:
-    return tuple(words("same"))
 
 
 @cache

@@ -34,8 +34,8 @@ _COUNTS = {
 _COUNT = f"(?:{'|'.join(_COUNTS)})"
 _WRITTEN = re.compile(r"\d(?<![\d.].)(?:\d{0,2}(?:,\d{3})+(?![\d,])|\d*)(?:\.\d+)?")
 _SPOKEN = re.compile(
-    rf"\b(?=[zotfsenhp])(?:point\s+)?{_COUNT}"
-    rf"(?:[\s-]+(?:and\s+|(?:point|\.)\s+)?(?:{_COUNT}|oh)(?!\s+times))*\b"
+    rf"(?:\b(?=[zotfsenhp])(?:point\s+)?|(?<= )\. ){_COUNT}"
+    rf"(?:[\s-]+(?:and\s+|(?:point|\.)\s+)?(?:{_COUNT}|oh?\b(?! ?'?clock))(?!\s+times))*\b"
 )
 # The year of a date in two digits; "in his 60s", "the 140s".
 _YEAR_BEFORE, _DECADE = re.compile(r"(?<!\d)\d\d?/\d\d?/$"), re.compile(r"'?s\b")
@@ -57,7 +57,7 @@ _RATE = re.compile(
       (?P<latin>[btq])\.?(?:i\.?d|d\.?s)\b | (?P<bd>bd)\b
     | (?P<nightly>q\.?(?:d|day|hs|am|pm)\b | hs\b | nocte\b | mane\b | at\ bedtime\b)
     | (?P<other>every\ (?:other|second)\ day\b)
-    | (?:q\ ?|every\ )(?P<hours>\d{{1,2}}|{"|".join(_SMALL)})\ ?(?:h|hrs?|hours?)\b
+    | (?:q\.?\ ?|every\ )(?P<hours>\d{{1,2}}|{"|".join(_SMALL)})\ ?(?:h|hrs?|hours?)\b
     | (?P<times>[1-9](?!\ \w+ly)|once|twice|{"|".join(_SMALL)})(?:\ times|x)?
       (?:/|\ (?:(?:a|per|each|every)\ |(?=daily|\w+ly\b)))(?P<of>{_PERIOD})
     | (?:(?:per|each|every)\ |a\ (?=day)|(?=daily|nightly|weekly|monthly))(?P<each>{_PERIOD})
@@ -72,10 +72,11 @@ _HALF = re.compile(r"\b(?P<whole>\w+)(?P<unit> \w+)? and (?:a )?half\b")
 _WORDS_OF_WHOLE, _DIGITS = 4, 10
 # Each begins with its first letter: where that stands is found sooner than where words begin.
 _WORDS = re.compile(
-    r"(?:(?P<couple>a(?<!\wa) couple)|(?P<dozen>d(?<!\wd)ozen)|(?P<half>h(?<!\wh)alf(?: an?)?)"
-    r"|(?P<quarter>q(?<!\wq)uarter of an?))\b"
+    r"(?:(?P<couple>c(?<!\wc)ouple)|(?P<dozen>d(?<!\wd)ozen)|(?P<half>h(?<!\wh)alf(?: an?)?)"
+    r"|(?P<quarter>q(?<!\wq)uarter of an?)|(?P<baby>b(?<!\wb)aby aspirin))\b"
 )
-_WORTH = {"couple": 2.0, "dozen": 12.0, "half": 0.5, "quarter": 0.25}
+# A baby aspirin has 81 mg (FDA's name for the low dose).
+_WORTH = {"couple": 2.0, "dozen": 12.0, "half": 0.5, "quarter": 0.25, "baby": 81.0}
 _HALF_A = re.compile(r"half(?<!\whalf) an?(?= )")
 # "Six of ten", "one in three".
 _SHARE = re.compile(rf"\b(?=[\dzotfsenh])(?P<part>\d+|{_COUNT}) (?:out of|of|in) (?:every )?(?P<all>\d+|{_COUNT})\b")
@@ -156,7 +157,13 @@ def _decade(value: float) -> frozenset[float]:
 
 def _meant(said: str) -> frozenset[float]:
     """Return all that words may mean; several numbers may follow one another ("eight point nine nine point one")."""
-    words = f" {said} ".replace(" . ", " point ").replace("-", " ").replace(" oh ", " zero ").split()
+    words = (
+        f" {said} ".replace(" . ", " point ")
+        .replace("-", " ")
+        .replace(" oh ", " zero ")
+        .replace(" o ", " zero ")
+        .split()
+    )
     parts = [
         [_COUNTS[word] for word in group if word in _COUNTS]
         for point, group in groupby(words, lambda word: word == "point")
@@ -166,9 +173,11 @@ def _meant(said: str) -> frozenset[float]:
         parts.insert(0, [0])
     found = {float(value) for part in parts if part for value in _joined(part)}
     for whole, part in pairwise(parts):
-        ends = range(1, len(part) + 1)
+        begun = [part[:end] for end in range(1, len(part) + 1)]
         begins = range(max(0, len(whole) - _WORDS_OF_WHOLE), len(whole))
-        digits = ["".join(map(str, part[:end])) for end in ends]
+        # "Point one twenty five" is .125.
+        digits = {str(one) for some in begun for one in _joined(some)}
+        digits |= {"".join(map(str, some)) for some in begun}
         found |= {float(f"{value}.{one}") for at in begins for value in _joined(whole[at:]) for one in digits}
     counts = parts[-1]
     if len(counts) > 1 and counts[-1] < _DIGITS and len(parts) == 1:

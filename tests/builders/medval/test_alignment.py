@@ -99,10 +99,29 @@ def test_a_denial_ends_at_a_preposition_and_an_answer_is_to_the_last_question(ru
 
 
 @pytest.mark.parametrize(
-    "note", ["Children are screened at 9 to 11 years.", "Thyroxine once daily.", "The left arm hurts."]
+    "note",
+    [
+        "Children are screened at 9 to 11 years.",
+        "Thyroxine once daily.",
+        "The left arm hurts.",
+        "A 6-year-old boy.",
+        "Stream and elbow, both improved.",
+    ],
 )
 def test_ages_once_a_day_and_a_side_in_its_own_words_are_said(rules: Engine, note: str) -> None:
     assert [*Alignment(_comparison(rules, ASKED, note)).unread()] == []
+
+
+def test_a_number_that_is_no_age_bears_out_none_where_ages_are_said(rules: Engine) -> None:
+    said = ASKED + "[doctor] do it 30 times .\n"
+    note = "A 30-year-old patient, both elbows hurt."
+    assert {kind for kind, _ in Alignment(_comparison(rules, said, note)).unread()} == {"age", "side"}
+    assert "age" not in {kind for kind, _ in Alignment(_comparison(rules, KNEES, note)).unread()}
+
+
+def test_an_answer_denies_all_that_one_question_names(rules: Engine) -> None:
+    said = "[doctor] how about alcohol , do you drink ?\n[patient] no sir .\n"
+    assert Denials(_comparison(rules, said, "No alcohol.")).differ([said.index("alcohol")], ours=False)
 
 
 def test_a_word_is_known_in_its_forms_and_a_claim_is_told_by_its_beginning(rules: Engine) -> None:

@@ -27,6 +27,44 @@ def test_a_number_is_whole_and_may_be_measured(text: str, values: set[float], me
 
 
 @pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("in his 60s", {*range(60, 70)}),
+        ("systolic in the 140's", {*range(140, 150)}),
+        ("on 11/5/92", {11, 5, 92, 1992, 2092}),
+        ("60 seconds", {60}),
+    ],
+)
+def test_a_decade_holds_its_numbers_and_a_date_its_year(text: str, values: set[float]) -> None:
+    assert {value for one in numbers_of(text) for value in one.values} == values
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("take point one twenty five milligrams", 0.125),
+        ("it is . five centimeters", 0.5),
+        ("your temperature is one o two point six", 102.6),
+        ("a couple months back", 2),
+        ("take couple more", 2),
+        ("a baby aspirin every day", 81),
+    ],
+)
+def test_what_people_say_for_a_number_may_mean_it(text: str, value: float) -> None:
+    said = numbers_of(text)
+    assert value in {value for one in (*said, *implied_in(text, said)) for value in one.values}
+
+
+def test_the_clock_is_no_zero() -> None:
+    assert {value for one in numbers_of("at two o'clock, or one o clock") for value in one.values} == {1, 2}
+
+
+def test_a_decade_in_words_is_implied() -> None:
+    text = "he was in his sixties"
+    assert {value for one in implied_in(text, numbers_of(text)) for value in one.values} == {*range(60, 70)}
+
+
+@pytest.mark.parametrize(
     ("text", "base", "value"),
     [
         ("500 mg", "g", 0.5),

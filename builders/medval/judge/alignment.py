@@ -263,10 +263,10 @@ class Alignment:
         inside = set[int]()
         for one in named:
             theirs = [other.mention.begin for other in self.c.given.like(one.family)]
-            theirs = theirs or self.c.lay_places(one.mention.text)
             if theirs or one.polarity == "unknown":
                 # What the conversation says by no such name is compared word by word.
                 inside |= set(range(one.mention.begin, one.mention.end))
+            theirs = theirs or self.c.lay_places(one.mention.text)
             ours = one.polarity == "absent" or self._denials.ours(one.mention.begin, segment.begin)
             if one.polarity != "unknown" and theirs and self._denials.differ(theirs, ours=ours):
                 yield "polarity", one.mention.begin

@@ -52,17 +52,15 @@ def test_only_what_somebody_says_is_read_in_everyday_words(rules: Engine) -> Non
     assert not known(written, "Ambulating")
 
 
-@pytest.mark.parametrize(
-    ("note", "safe"),
-    [
-        ("Ambulating without a cane.", True),
-        ("Nonsmoker.", True),
-        ("Tablet PO PRN.", True),
-    ],
-)
-def test_a_note_in_clinical_words_is_borne_out_unless_it_says_the_reverse(rules: Engine, note: str, safe: bool) -> None:
-    judged = rules.validator.judge([item("dialogue2note", WALK + CHAT, None)], [note + TOLD])[0]
-    assert (isinstance(judged, Judgement) and judged.risk_level == 1) is safe
+@pytest.mark.parametrize("note", ["Ambulating without a cane.", "Nonsmoker.", "Tablet PO PRN."])
+def test_a_note_in_clinical_words_is_borne_out(rules: Engine, note: str) -> None:
+    assert rules.judge(item("dialogue2note", WALK + CHAT, None), note + TOLD).risk_level == 1
+
+
+def test_nonsmoker_is_said_where_smoking_is_denied_only(rules: Engine) -> None:
+    smokes = "[doctor] do you smoke ?\n[patient] yes , a pack a day .\n"
+    for said, denied in ((WALK, True), (smokes, False), ("[doctor] hello .\n[patient] hi .\n", False)):
+        assert known(Comparison("dialogue2note", said, "Nonsmoker.", rules.validator.knowledge), "Nonsmoker") is denied
 
 
 def test_headings_say_nothing(rules: Engine) -> None:

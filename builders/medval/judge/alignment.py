@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
+from builders.medval.judge.check_details import slightly_off
 from builders.medval.judge.comparison import Comparison
 from builders.medval.judge.denials import Denials
 from builders.medval.judge.quantities import SIDE, Number
@@ -129,7 +130,7 @@ class Alignment:
             if not inside or any(one.begin <= number.begin < one.end for one in rates):
                 continue
             if _OLD.match(self.c.output, number.end):
-                if self._ages and not number.values & self._ages:
+                if self._ages and not number.values & self._ages and not slightly_off(self.c, number):
                     yield "age", number.begin
                 continue
             said = [one for one in self.c.given.told_numbers if one.values & number.values]

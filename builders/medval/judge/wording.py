@@ -35,7 +35,8 @@ _FOR_SURE = 2.4
 _PERSON = re.compile(r"\b(?:Mr|Mrs|Ms|Miss|Dr)\.? (?:[A-Z][a-z]+ )?$")
 # "REVIEW OF SYSTEMS" alone; "- Ears, Nose and Throat:" where a line begins, "NEUROLOGIC:" where a sentence does.
 _LABEL = re.compile(
-    r"^[A-Z][A-Z &/,-]+(?=:?[ \t]*$)|^[^\w\n]*[A-Z][\w-]*(?:(?:,|[ ]?[/&]|[ ]and|[ ]of)?[ ]?[A-Z][\w-]*){0,4}(?=:)"
+    r"^[A-Z][A-Z &/,-]+(?=:?[ \t]*$)"
+    r"|^[^\w\n]{0,8}[A-Z][\w-]*(?:(?:, ?(?:and )?| ?[/&] ?| and | of | )[A-Z][\w-]*){0,4}(?=:)"
     r"|(?<=[.] )[ ]?[A-Z]{2}[A-Z ]+(?=:)",
     re.MULTILINE,
 )

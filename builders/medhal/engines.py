@@ -12,7 +12,6 @@ from builders.medhal.rules.check_question import check_question
 from builders.medhal.rules.check_summary import check_summary
 from builders.medhal.rules.writer import RulesWriter
 from builders.medhal.writers import Writer
-from builders.texts.collector import collect_rarely
 from ground.contracts.rows_text import MEDHAL_TASKS, MedhalTask
 from ground.lm.client import LanguageModel
 
@@ -29,7 +28,6 @@ class Engine:
 
 def rules_engine(seed: int) -> Engine:
     """Return the engine that needs no model. NLI has no judge: its labels are an expert's, and no rule reads them."""
-    collect_rarely()
     return Engine(
         RulesWriter(seed),
         {

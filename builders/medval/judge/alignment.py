@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from builders.medval.judge.check_details import slightly_off
+from builders.medval.judge.check_details import AGE, slightly_off
 from builders.medval.judge.comparison import Comparison
 from builders.medval.judge.denials import Denials
 from builders.medval.judge.quantities import SIDE, Number
@@ -38,8 +38,6 @@ _LARGER = {
 }  # fmt: skip
 # What people say for once a day.
 _ONCE = re.compile(r"\bin the (?:morning|evening)\b|\b(?:at|before) (?:night|bed)|\b(?:a|per|each) day\b|\bnightly\b")
-# An age is often said without its unit, and far from what else is said of the patient.
-_OLD = re.compile(r"[- ]years?[- ]old|[- ]?y\.?/?o\b", re.IGNORECASE)
 # "Between ages nine and eleven".
 _AGED = re.compile(r"\b(?:age[sd]? (?:[\w-]+ ){0,4}|(?:turn(?:ed|ing)?|he's|she's|i'm|i am) (?:(?:about|now|just) )?)$")
 _BEFORE = 30
@@ -129,7 +127,8 @@ class Alignment:
             inside = segment.begin <= number.begin < segment.end and number.begin not in self._passed
             if not inside or any(one.begin <= number.begin < one.end for one in rates):
                 continue
-            if _OLD.match(self.c.output, number.end):
+            # An age is often said without its unit, and far from what else is said of the patient.
+            if AGE.match(self.c.output, number.end):
                 if self._ages and not number.values & self._ages and not slightly_off(self.c, number):
                     yield "age", number.begin
                 continue
@@ -148,7 +147,7 @@ class Alignment:
         said = (
             one
             for one in self.c.given.numbers
-            if _OLD.match(low, one.end) or _AGED.search(low, max(0, one.begin - _BEFORE), one.begin)
+            if AGE.match(low, one.end) or _AGED.search(low, max(0, one.begin - _BEFORE), one.begin)
         )
         return frozenset[float]().union(*(one.values for one in said))
 

@@ -11,7 +11,7 @@ from builders.medval.judge.quantities import SIDE, Number, Side, is_measure, sid
 from builders.medval.judge.tables import words
 from builders.medval.judge.view import stem
 
-__all__ = ["aspects", "groups", "measured", "parts", "sides", "slightly_off"]
+__all__ = ["AGE", "aspects", "groups", "measured", "parts", "sides", "slightly_off"]
 
 _ASKED = re.compile(
     r"(?:What (?:(?:is|are) the )?|How can (?:I|one) )(treatments?|causes?|symptoms?|prognosis|prevent|treat)\b"
@@ -29,7 +29,7 @@ _YEARS, _TIMES = 5, 1.5
 _WHOLE = re.compile(r"\d[\d.,/]*\d|\d")
 # One digit counts, and four are a year as a rule: people round these and leave them out.
 _VALUE = re.compile(r"\d{2,3}")
-_AGE = re.compile(r"[- ](?:years?[- ]old|y\.?[/ ]?o\b)", re.IGNORECASE)
+AGE = re.compile(r"[- ]years?[- ]old|[- ]?y\.?[/ ]?o\b", re.IGNORECASE)
 # A time of the day, a date, or a range of numbers ("the 70s").
 _CLOCK_BEFORE, _CLOCK_AFTER = re.compile(r"\d[:/]$"), re.compile(r"[:/]\d|s\b")
 _DAYTIME = re.compile(r" ?[ap]\.?m\b", re.IGNORECASE)
@@ -73,18 +73,18 @@ def _said_near(c: Comparison, side: Side) -> bool:
 def measured(c: Comparison) -> list[Finding]:
     """Numbers in digits that the input does not have; where it is spoken, those for which it has another number."""
     found = []
-    has_age = _AGE.search(c.input) is not None
+    has_age = AGE.search(c.input) is not None
     # A wrong dose is named as such, and that of a strange drug with the drug.
     named = {dose.measure.begin for dose, _ in other_doses(c)}
     named |= {dose.measure.begin for dose in c.made.doses if not c.supported(dose.drug)}
     for one in c.made.numbers:
         if one.begin in named or (one.values & c.given.values and not _is_other_time(c, one)) or not _is_value(c, one):
             continue
-        if not has_age and _AGE.match(c.output, one.end):
+        if not has_age and AGE.match(c.output, one.end):
             continue
         whole = next(match for match in _WHOLE.finditer(c.output) if match.start() <= one.begin < match.end())
         text = "the output gives a value that the input does not have"
-        slight, aged = slightly_off(c, one), _AGE.match(c.output, one.end)
+        slight, aged = slightly_off(c, one), AGE.match(c.output, one.end)
         kind = "age" if aged else "decimal" if "." in whole.group() else "number"
         kind = "count or date" if kind == "number" and not _VALUE.fullmatch(whole.group()) else kind
         evidence = f"{kind}, {'near' if slight else 'another'}"
@@ -110,7 +110,7 @@ def slightly_off(c: Comparison, number: Number) -> bool:
     if match is None or any(one.measure.begin <= number.begin < one.measure.end for one in c.made.doses):
         return False
     theirs = [one for one in c.given.numbers if _is_time(_TIME.match(c.input, one.end), match["unit"])]
-    aged = _AGE.match(c.output, number.end) is not None
+    aged = AGE.match(c.output, number.end) is not None
     return any(
         abs(value - near) <= _YEARS if aged else max(value, near) <= _TIMES * min(value, near)
         for value in number.values
@@ -140,7 +140,7 @@ def _is_value(c: Comparison, number: Number) -> bool:
     # "Hemoglobin A1c was 11": a word right before names what is measured; of an age, what comes after.
     said = re.findall(r"[a-z]\w+", re.split(r"[.;\n]", before.lower())[-1])
     name = next((stem(word) for word in reversed(said) if word not in c.knowledge.plain.frequent), None)
-    aged = _AGE.match(c.output, number.end)
+    aged = AGE.match(c.output, number.end)
     unit = _TIME.match(c.output, number.end)
     return any(
         # What was said in its place stands nowhere in the note, and is of the same kind.
@@ -148,7 +148,7 @@ def _is_value(c: Comparison, number: Number) -> bool:
         and (unit is None) == (_TIME.match(c.input, other.end) is None)
         and (
             (name and name in c.given.lower[max(0, other.begin - _NAMED) : other.begin])
-            or (aged and _AGE.match(c.input, other.end))
+            or (aged and AGE.match(c.input, other.end))
         )
         for other in c.given.numbers
     )
@@ -172,7 +172,7 @@ def aspects(c: Comparison) -> list[Finding]:
 def parts(c: Comparison) -> list[Finding]:
     """Things that a question asks about the problem of its message and the message does not, or the reverse."""
     about = (*c.made.problems(), *c.made.drugs())
-    if c.task != "query2question" or not all(c.supported(one) or c.in_lay_words(one) for one in about):
+    if c.task != "query2question" or not all(c.supported(one) for one in about):
         return []
     found = []
     for listed in _PARTS.finditer(c.output):

@@ -188,13 +188,7 @@ _KINDS = {
     "down": "decrease decreased reduce reduced lower",
 }
 _VERBS = {verb: kind for kind, verbs in _KINDS.items() for verb in verbs.split()}
-_VERBS |= dict.fromkeys(
-    (
-        "taken off", "told to stop", "stay away from", "staying away from", "quit", "come off", "came off", "get off",
-        "cut out", "don't take", "do n't take", "don't use", "do n't use", "no more",
-    ),
-    "off",
-)  # fmt: skip
+_VERBS |= {"taken off": "off", "told to stop": "off"}
 _OPPOSITE = {"on": "off", "off": "on", "up": "down", "down": "up"}
 # What is stopped with "it" is another drug than the one that comes next.
 _ANY_VERB = "|".join(sorted(map(re.escape, _VERBS), key=len, reverse=True))

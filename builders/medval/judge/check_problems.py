@@ -58,10 +58,10 @@ def problems(c: Comparison) -> list[Finding]:
             continue
         place = _whole_name(c, one)
         serious = c.knowledge.is_serious(mention, c.output[slice(*place)])
-        replaces = c.task == "query2question" and _replaces(c, one)
+        replaces = c.task == "query2question" and _replaces(c)
         if mention.kind != "disorder" and not replaces:
             continue
-        if c.task != "query2question" and (c.in_lay_words(one) or c.hinted(one) or _is_risk(c, one)):
+        if c.task != "query2question" and (c.hinted(one) or _is_risk(c, one)):
             continue
         if serious and c.task == "query2question":
             text = "the output asks about a grave problem that the input does not name"
@@ -99,13 +99,13 @@ def _whole_name(c: Comparison, one: Seen) -> tuple[int, int]:
     return (before.start("nouns") if before else begin), (after.end("nouns") if after else end)
 
 
-def _replaces(c: Comparison, one: Seen) -> bool:
-    """Tell whether a question is about this in place of a disorder that the message names and the question does not.
+def _replaces(c: Comparison) -> bool:
+    """Tell whether the message names a disorder that its question does not.
 
-    Without such a disorder the message may mean this in words of its own.
+    Without one the message may mean what the question is about in words of its own.
     """
     lost = (other for other in c.given.problems() if other.mention.kind == "disorder" and other.mention.cuis)
-    return not c.in_lay_words(one) and any(not other.family & c.made_families for other in lost)
+    return any(not other.family & c.made_families for other in lost)
 
 
 def _lost_subject(c: Comparison) -> str | None:
@@ -132,7 +132,7 @@ def strange_subject(c: Comparison, found: list[Finding]) -> bool:
         return sum(c.worded(word) for word in about) < _MOST * len(about)
     named = {finding.quote for finding in found if finding.quoted_from == "output"}
     return any(
-        not (c.supported(one) or c.in_lay_words(one) or any(one.mention.text in (quote or "") for quote in named))
+        not (c.supported(one) or any(one.mention.text in (quote or "") for quote in named))
         for one in (*c.made.problems(), *c.made.drugs())
     )
 

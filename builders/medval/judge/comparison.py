@@ -220,12 +220,8 @@ class Comparison:
         """Tell whether a conversation names a drug that treats a problem: whether it is there, is not read."""
         return self.spoken and any(self.knowledge.above(cui) & self._treated for cui in one.mention.cuis[:1])
 
-    def in_lay_words(self, one: Seen) -> bool:
-        """Tell whether somebody's own words name what a mention names in everyday words ("your sugars")."""
-        return bool(self.lay_places(one.mention.text))
-
     def lay_places(self, text: str) -> list[int]:
-        """Return where somebody's own words have everyday words for a clinical word or name."""
+        """Return where somebody's own words say a clinical word or name in everyday words ("your sugars")."""
         said = said_for(text) if self.spoken else ()
         return sorted({at for one in said for at in self.given.places_of(one)})
 

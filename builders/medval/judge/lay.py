@@ -8,10 +8,9 @@ from functools import cache, lru_cache
 from builders.medval.judge.tables import DATA
 from ground.storage.tables import Row, read_table
 
-__all__ = ["COLUMNS", "KINDS", "said_for"]
+__all__ = ["COLUMNS", "said_for"]
 
 COLUMNS = ("clinical", "said", "kind", "source")
-KINDS = ("word", "abbreviation", "name")
 # Rows are looked up by so many letters of their beginning.
 _KEY = 4
 _WHOLE = "$"
@@ -28,7 +27,7 @@ def said_for(text: str) -> tuple[str, ...]:
         return (_abbreviations()[text],)
     low = text.lower()
     starts = [at for at in range(len(low)) if at == 0 or not low[at - 1].isalnum()]
-    return tuple(said for at in starts for said in _beginning(low[at:], within=at > 0 or len(starts) > 1))
+    return tuple(said for at in starts for said in _beginning(low[at:], within=at > 0 or " " in low))
 
 
 def _beginning(low: str, *, within: bool) -> Iterator[str]:

@@ -157,13 +157,7 @@ def _decade(value: float) -> frozenset[float]:
 
 def _meant(said: str) -> frozenset[float]:
     """Return all that words may mean; several numbers may follow one another ("eight point nine nine point one")."""
-    words = (
-        f" {said} ".replace(" . ", " point ")
-        .replace("-", " ")
-        .replace(" oh ", " zero ")
-        .replace(" o ", " zero ")
-        .split()
-    )
+    words = re.sub(r"\boh?\b", "zero", f" {said} ".replace(" . ", " point ").replace("-", " ")).split()
     parts = [
         [_COUNTS[word] for word in group if word in _COUNTS]
         for point, group in groupby(words, lambda word: word == "point")

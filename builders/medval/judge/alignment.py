@@ -129,7 +129,9 @@ class Alignment:
                 continue
             # An age is often said without its unit, and far from what else is said of the patient.
             if AGE.match(self.c.output, number.end):
-                if self._ages and not number.values & self._ages and not slightly_off(self.c, number):
+                # One that is slightly off, and said of nothing else, weighs as such.
+                slight = slightly_off(self.c, number) and not number.values & self.c.given.values
+                if self._ages and not number.values & self._ages and not slight:
                     yield "age", number.begin
                 continue
             said = [one for one in self.c.given.told_numbers if one.values & number.values]

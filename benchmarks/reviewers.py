@@ -28,9 +28,9 @@ from ground.storage.files import private_directory
 from ontoground.cli.render import console
 from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import LabelTable
+from stewardship.sheets.display import shown_rows
 from stewardship.sheets.ratings import RATED
 from stewardship.sheets.review import Answered
-from stewardship.sheets.shown import shown_rows
 from stewardship.sheets.writing import write_batch
 
 __all__ = ["main", "measured"]

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from ground.settings import StewardSettings
-from stewardship.adjudication.agreement import ValueType, review
+from stewardship.adjudication.agreement import ValueType, review, smape_bound
 from stewardship.adjudication.discrepancy import Flag
-from stewardship.adjudication.estimates import smape_bound
 from stewardship.adjudication.standing import Standing
 from stewardship.adjudication.triage import TriageSummary
+from stewardship.reporting.page import estimate, share
 from stewardship.reporting.report import Phase3, Report
-from stewardship.reporting.wording import estimate, share
 
 __all__ = ["Caveat", "caveats"]
 

@@ -10,9 +10,8 @@ from stewardship.reporting.caveats import Caveat
 from stewardship.reporting.published import Compared
 from stewardship.reporting.report import LABELLERS, Phase3, Report, WholeTest
 from stewardship.reporting.sensitivity import Variant
-from stewardship.reporting.wording import estimate, percent, share
 
-__all__ = ["write_page"]
+__all__ = ["count_of", "estimate", "percent", "share", "write_page"]
 
 TOP = 15
 NAMED = 4
@@ -216,3 +215,26 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
         bool(rows) and all(row[at][:1].isdigit() or row[at] in ("", "-") for row in rows) for at in range(len(columns))
     ]
     return markdown_table(columns, rows, right=numeric).splitlines()
+
+
+def percent(share: float | None) -> str:
+    """Write a share, 0 to 1, in percent with one decimal."""
+    return "-" if share is None else f"{100 * share:.1f}%"
+
+
+def share(part: int, whole: int) -> str:
+    """Write a part of a whole in percent."""
+    return percent(part / whole if whole else None)
+
+
+def count_of(part: int, whole: int) -> str:
+    """Write a part and its whole, and the share that it is."""
+    return f"{part:,} of {whole:,} ({share(part, whole)})"
+
+
+def estimate(found: Estimate, scale: float, decimals: int, unit: str = "%") -> str:
+    """Write an estimate with its interval, each times ``scale``."""
+    if found.value is None or found.low is None or found.high is None:
+        return "-"
+    value, low, high = (f"{scale * number:.{decimals}f}" for number in (found.value, found.low, found.high))
+    return f"{value}{unit} [{low}, {high}]"

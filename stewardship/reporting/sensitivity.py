@@ -10,18 +10,27 @@ import polars as pl
 from ground.contracts.labels import LabelValue
 from ground.plain import Plain
 from ground.settings import StewardSettings
-from stewardship.adjudication.agreement import Estimate, Reviewed, ValueType, agrees, review, smape, value_type
+from stewardship.adjudication.agreement import (
+    Estimate,
+    Reviewed,
+    ValueType,
+    agrees,
+    review,
+    smape,
+    smape_bound,
+    value_type,
+    whole_test,
+)
 from stewardship.adjudication.discrepancy import FLAGGED, SLACK, Flag, discrepancies, relative_error
-from stewardship.adjudication.estimates import smape_bound, whole_test
 from stewardship.adjudication.finalise import POLICIES, finalise
 from stewardship.adjudication.standing import Standing
 from stewardship.adjudication.triage import TriageSummary
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import Event
 from stewardship.reporting.other_consensus import recounted
+from stewardship.reporting.page import count_of
 from stewardship.reporting.published import printed
 from stewardship.reporting.report import LABELLERS, Report
-from stewardship.reporting.wording import count_of
 from stewardship.runs.votes import LIKELY_ERROR
 
 __all__ = ["Variant", "printed_inputs", "variants"]

@@ -28,9 +28,9 @@ from stewardship.adjudication.triage import TriageSummary
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import Event
 from stewardship.reporting.other_consensus import recounted
-from stewardship.reporting.page import count_of
 from stewardship.reporting.published import printed
 from stewardship.reporting.report import LABELLERS, Report
+from stewardship.reporting.wording import count_of
 from stewardship.runs.votes import LIKELY_ERROR
 
 __all__ = ["Variant", "printed_inputs", "variants"]

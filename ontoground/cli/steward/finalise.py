@@ -45,7 +45,7 @@ def finalise(
     """
     from stewardship.adjudication import finalise as deciding
     from stewardship.adjudication.discrepancy import FLAGGED, discrepancies
-    from stewardship.adjudication.finalising import final_events, says_more
+    from stewardship.adjudication.finalise import final_events, says_more
     from stewardship.adjudication.standing import disputed, standing
 
     settings, benchmark = options.settings, options.adopted

@@ -143,8 +143,7 @@ def _agreement(settings: StewardSettings, benchmark: Benchmark, batches: list[Ba
     """Return how raters and labels agree, over all that the history holds."""
     from stewardship.adjudication.standing import standing
     from stewardship.reporting.estimates import label_estimates
-    from stewardship.sheets.errors import confusion, drawn_of, error_rates
-    from stewardship.sheets.interrater import reliability
+    from stewardship.sheets.figures import confusion, drawn_of, error_rates, reliability
     from stewardship.sheets.ratings import AWAITING, OPEN, current_ratings
     from stewardship.sheets.spotchecks import spot_check_summary
 

@@ -71,8 +71,7 @@ def rule(
 
 def _ruled(options: ConfiguredBenchmark, file: Path, *, apply: bool, force: bool) -> Result:
     from ontoground.cli.runs import require_packages
-    from stewardship.versions.rule_files import read_rule
-    from stewardship.versions.rules import apply_rule, try_rule
+    from stewardship.versions.rules import apply_rule, read_rule, try_rule
 
     benchmark = options.adopted
     read = read_rule(file)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from stewardship.benchmark.folder import Benchmark
     from stewardship.sheets.batch import AnswerKind, BatchKind
+    from stewardship.sheets.draws import Pick
     from stewardship.sheets.experts import Experts
-    from stewardship.sheets.sampling import Pick
     from stewardship.sheets.writing import Written
 
 __all__ = ["DRAWN", "sample", "sheets"]
@@ -124,9 +124,8 @@ def _written(
 ) -> Result:
     """Draw rows, each for so many experts, and write a sheet for each expert; ``most``: rows of one stratum."""
     from stewardship.sheets.batch import read_batches
-    from stewardship.sheets.draws import EXPECTED_ROWS, draw_rows
-    from stewardship.sheets.sampling import assign
-    from stewardship.sheets.shown import answer_kinds, shown_rows, spot_check_rows
+    from stewardship.sheets.display import answer_kinds, shown_rows, spot_check_rows
+    from stewardship.sheets.draws import EXPECTED_ROWS, assign, draw_rows
     from stewardship.sheets.writing import free_name, write_batch
 
     settings, benchmark = options.settings, options.adopted

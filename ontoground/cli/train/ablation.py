@@ -20,7 +20,8 @@ __all__ = ["ablation"]
 @verb(
     group,
     "MedVAL's ablation: two teachers by two thresholds.",
-    "ontoground --hub train ablation --model Qwen/Qwen3-4B --self DIR --teacher DIR",
+    "ontoground --hub train ablation --model Qwen/Qwen3-4B \\",
+    "    --self DIR --teacher DIR",
 )
 def ablation(
     options: InWorkspace,

@@ -140,7 +140,7 @@ def build_tree(
     local = _numbered([key[:-1] if key in leads_on or key in begins else None for key in keys])
     if local.max(initial=-1, where=np.array([len(steps) == 2 for steps in keys])) >= MAX_CHILDREN:
         raise InputError(
-            "too many patterns of three steps begin alike",
+            "too many patterns of three steps have the same beginning",
             found=str(local.max() + 1),
             expected=f"{MAX_CHILDREN} second steps",
         )

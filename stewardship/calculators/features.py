@@ -101,7 +101,7 @@ class Features:
         """
         found = self._given(name)
         if not (isinstance(found, list | tuple) and len(found) == 2 and isinstance(found[1], str)):
-            raise NotComputable(f"{name} is no number with a unit: {_shown(found)}")
+            raise NotComputable(f"{name} is not a number with a unit: {_shown(found)}")
         value, written = _finite(name, found[0]), found[1]
         known = _ranges().get(name)
         try:
@@ -236,7 +236,7 @@ def _outside(name: str, value: float, known: Range) -> str:
 
 def _finite(name: str, found: object) -> float:
     if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
-        raise NotComputable(f"{name} is no number: {_shown(found)}")
+        raise NotComputable(f"{name} is not a number: {_shown(found)}")
     return float(found)
 
 

@@ -86,7 +86,7 @@ def open_folder(folder: Path) -> DatasetFolder:
     columns = pq.read_schema(files[0]).names
     kind = manifest.get("dataset") or next((one for one in KINDS if set(SCHEMAS[one].names) <= set(columns)), None)
     if kind not in KINDS:
-        raise InputError("this dataset is none of ours", file=folder, found=str(kind), expected=expected)
+        raise InputError("this is not a dataset built by ontoground", file=folder, found=str(kind), expected=expected)
     if missing := [name for name in SCHEMAS[kind].names if name not in columns]:
         raise InputError(f"rows of {kind} lack columns", file=files[0], expected=", ".join(missing))
     return DatasetFolder(kind, folder, tier_of(folder), manifest.get("settings") or {})

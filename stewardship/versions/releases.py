@@ -58,7 +58,9 @@ class Version(NamedTuple):
         """
         found = re.fullmatch(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", text.removeprefix("v"))
         if found is None:
-            raise UsageError("no version of a release", found=text, expected="three numbers, as 1.0.0")
+            raise UsageError(
+                "this is not the version of a release", found=text, expected="three numbers, such as 1.0.0"
+            )
         return cls(*map(int, found.groups()))
 
     def after(self, grade: Grade) -> Version:
@@ -145,7 +147,7 @@ def check_history(benchmark: Benchmark, release: Release) -> None:
             f"the history is not the one that release {release.version} was made of",
             file=history.file,
             expected=f"the same first {of['events']:,} events",
-            do="put the history back as it was",
+            do="restore the history",
         )
 
 
@@ -183,7 +185,7 @@ def check_previous(benchmark: Benchmark, release: Release) -> None:
             file=sums,
             found=found,
             expected=previous["sha256"],
-            do="put the release's folder back as it was",
+            do="restore the folder of the release",
         )
 
 
@@ -210,5 +212,5 @@ def _check_sums(folder: Path) -> None:
                 file=file,
                 found=found,
                 expected=sha256,
-                do="put the file back as it was, or remove the release's folder and make it again",
+                do="restore the file, or remove the release's folder and make it again",
             )

@@ -102,9 +102,9 @@ def _side(benchmark: Benchmark, name: str) -> pl.DataFrame:
     if (file := Path(name)).is_file():
         return table_rows(file, categories=benchmark.categories)
     raise UsageError(
-        "nothing to compare goes by this name",
+        "nothing with this name can be compared",
         found=name,
-        expected="original, recomputed, physician, final, a release as 1.0.0, or a table of labels",
+        expected="original, recomputed, physician, final, a release such as 1.0.0, or a table of labels",
     )
 
 

@@ -69,7 +69,7 @@ class Graded(InBenchmark):
         names = [one.model for one in found]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise UsageError(
-                "two models have one name",
+                "two models have the same name",
                 found=", ".join(twice),
                 do="give the files a column `model`, or different names",
             )

@@ -110,7 +110,7 @@ def _adopted(benchmark: Benchmark, files: Sequence[Path]) -> list[Path]:
     twice = sorted(name for name, count in Counter(file.name for file in files).items() if count > 1)
     if twice:
         # Messages and tables of refused cells go by the file's name.
-        raise UsageError("two sheets have one name", found=", ".join(twice), expected="a name for each")
+        raise UsageError("two sheets have the same name", found=", ".join(twice), expected="a name for each")
     known = {one["sha256"] for one in (benchmark.record or {}).get("files", [])}
     return [file for file in files if file.is_file() and sha256_of(file) in known]
 

@@ -141,7 +141,7 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
 
 def _reverted(options: ConfiguredBenchmark, batch: str, *, by: str, why: str) -> Result:
     if not by.strip() or not why.strip():
-        raise UsageError("who takes a batch back, and why, is part of the history", expected="--by NAME --why TEXT")
+        raise UsageError("the history needs to know who reverts a batch, and why", expected="--by NAME --why TEXT")
     benchmark = options.adopted
     made = benchmark.history.revert(batch, by=by, why=why)
     taken = next(one for one in benchmark.history.batches() if one.name == batch)

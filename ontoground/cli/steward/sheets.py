@@ -176,7 +176,7 @@ def _experts(options: OfSheets, benchmark: Benchmark, needed: int) -> Experts:
     found = Experts.everyone(options.raters or ()) if table is None else Experts.read(table, benchmark.items)
     if needed > len(found.knows):
         raise UsageError(
-            "fewer raters are named than each row is to have",
+            "each row needs more raters than are named",
             found=f"{len(found.knows)} of {needed}",
             expected="--raters-per-row of at most all raters",
         )

@@ -117,7 +117,7 @@ def test_medmcqa_takes_lines_saved_from_the_hub_as_counted_from_nought(tmp_path:
 
 def test_medmcqa_refuses_a_file_that_counts_both_ways(tmp_path: Path) -> None:
     write_lines(tmp_path / "train.json", [medmcqa_row(str(at), f"Sign {at} is", OPTIONS, at) for at in (0, 4)])
-    with pytest.raises(InputError, match="of no known kind"):
+    with pytest.raises(InputError, match="have an unknown form"):
         list(medmcqa.read(tmp_path, source("medmcqa"), Tally()))
 
 

@@ -140,7 +140,7 @@ def test_roles_and_tables_can_be_compared(workspace: Path, capsys: pytest.Captur
     [
         ((), 3, "no two releases"),
         (("original",), 2, "one side"),
-        (("original", "nothing"), 2, "goes by this name"),
+        (("original", "nothing"), 2, "nothing with this name can be compared"),
         (("original", "1.0.0"), 3, "no release yet"),
         (("original", "final"), 3, "no row has a label of role final"),
     ],

@@ -192,7 +192,7 @@ def test_a_layout_is_found_by_its_columns_or_named(tmp_path: Path) -> None:
     )
     named = read_label_table(write(tmp_path / "a.csv", [row]), columns={"uid": "uid", "context": "Patient Note"})
     assert (named.layout, named.frame.columns) == ("named", ["uid", "context"])
-    with pytest.raises(InputError, match="no layout that is known") as refused:
+    with pytest.raises(InputError, match="no known layout") as refused:
         read_label_table(tmp_path / "a.csv")
     assert "Patient Note" in str(refused.value)
     with pytest.raises(UsageError, match="no such layout"):

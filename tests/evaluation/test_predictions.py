@@ -165,7 +165,7 @@ def test_missing_rows_are_refused_or_wrong_or_left_out() -> None:
     table = predictions(gold, "m", 1, 1000).tail(-3)
     with pytest.raises(InputError, match=r"3 of 32 rows have none") as caught:
         join_predictions(gold, table, source="p.csv")
-    assert "--missing wrong, or --missing leave_out" in str(caught.value)
+    assert "--missing wrong or --missing leave_out" in str(caught.value)
     (wrong,) = join_predictions(gold, table, source="p", missing="wrong")
     assert wrong.outcomes == {"missing": 3, "parsed": 29}
     assert (wrong.codes == N).sum() == 3

@@ -118,7 +118,7 @@ def test_a_rule_goes_through_finalise_into_a_release_and_out_again(
     assert released() == "1.0.0 504 False"
     assert run(workspace, "rule", str(workspace / "rule.toml"), "--apply") == 0
     assert run(workspace, "release") == 2
-    assert "older than what they rest on" in capsys.readouterr().err
+    assert "older than their evidence" in capsys.readouterr().err
     assert released() == "1.1.0 372 True"
     assert run(workspace, "rule", "--revert", "0004", "--by", "Dr B", "--why", "the older guideline holds") == 0
     assert run(workspace, "release") == 2

@@ -58,7 +58,6 @@ class Estimate:
     Attributes:
         value: the number; None where there is nothing to count.
         low, high: ends of the interval.
-        n: rows that it rests on.
     """
 
     value: float | None
@@ -94,7 +93,6 @@ def tolerance(labels: Iterable[LabelValue], types: Iterable[str], *, points: flo
     Args:
         labels: its original ones. Where all lie within ``points`` of one another (0 and 1), any two would agree.
         types: of output, as the benchmark names them.
-        points: of the settings.
     """
     numbers = [label.number for label in labels if label.number is not None]
     named = {one.strip().casefold() for one in types}
@@ -122,9 +120,6 @@ class Reviewed:
     """One row that a physician labelled.
 
     Attributes:
-        uid: the row.
-        type: by which rule it is judged.
-        physician: the physician's label.
         predictions: name of a labeller to its label; a labeller without one here is left out.
         agree: name of a labeller to whether it agrees.
     """
@@ -243,7 +238,6 @@ def whole_test(flagged: Estimate, weight: float, unflagged: float) -> Estimate:
 
     Args:
         flagged: sMAPE of the reviewed rows, taken to stand for all flagged ones.
-        weight: w, the share of flagged rows.
         unflagged: u, sMAPE supposed on the others: 0 for the original labels, `smape_bound` for the recomputed ones.
     """
     if flagged.value is None or flagged.low is None or flagged.high is None:

@@ -25,14 +25,7 @@ EXCEPTIONS = ROOT / "stewardship" / "data" / "finalise_exceptions.tsv"
 
 @dataclass(frozen=True)
 class Final:
-    """The label that holds.
-
-    Attributes:
-        label: the label.
-        source: whose it is.
-        why: in words.
-        reviewed: a reviewer labelled the row.
-    """
+    """The label that holds."""
 
     label: LabelValue
     source: Source
@@ -60,7 +53,6 @@ def finalise(
     Args:
         recomputed: uid to the label recomputed with high confidence.
         physician: uid to the physician's label.
-        policy: which.
         settings: the share of the physician's value that ``released`` lets pass.
     """
     made, reviewed = ({uid: one for uid, one in given.items() if one.answered} for given in (recomputed, physician))
@@ -112,7 +104,6 @@ def final_events(history: Events, found: Mapping[str, Final], policy: Policy) ->
     """Return the events that say the final labels, one for each row that has one or has lost it.
 
     Args:
-        history: that the labels were taken from.
         found: uid to final label (`stewardship.adjudication.finalise.finalise`).
         policy: that decided between a physician's and a recomputed label.
     """

@@ -24,7 +24,6 @@ def chosen_categories(tables: Sequence[LabelTable], given: str | None) -> tuple[
     """Return the names that labels can be, in order; none where they are numbers, dates and abstentions.
 
     Args:
-        tables: of labels.
         given: names by commas; ``found``: those that the original labels are; None: labels are said to be no names.
 
     Raises:

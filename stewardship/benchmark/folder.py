@@ -48,7 +48,6 @@ class Benchmark:
 
     Attributes:
         folder: the folder; beside what is here it has ``runs/``, ``sheets/`` and ``releases/``.
-        name: of the benchmark.
         items: *shape* (n, roles), text: the rows as in `LabelTable.frame`, without columns of labels.
         categories: names that labels can be; empty where labels are numbers, dates and abstentions.
         record: what ``benchmark.json`` holds besides: the files taken up, with layout and SHA-256.
@@ -136,10 +135,7 @@ class Benchmark:
 
         Args:
             workspace: where the benchmark is written.
-            name: of the benchmark.
-            tables: of labels.
             open_because: why the rows may be given to anyone, such as their licence; credentialed where left out.
-            categories: names that labels can be.
             beside: further files of the folder, name to text.
 
         Raises:

@@ -131,7 +131,6 @@ class Features:
         """Return whether something holds.
 
         Args:
-            name: of the feature.
             absent: what is assumed where it was not given; None where it is needed.
 
         Raises:
@@ -151,8 +150,6 @@ class Features:
         """Return one of several options, compared without regard to case.
 
         Args:
-            name: of the feature.
-            options: what it can be.
             absent: the option assumed where it was not given; None where it is needed.
 
         Raises:

@@ -71,7 +71,6 @@ def read_names(number: int, cells: Mapping[str, object]) -> Named:
     """Read the names of a row's features.
 
     Args:
-        number: of the calculator.
         cells: name to value; a value None was not given.
 
     Raises:
@@ -99,8 +98,6 @@ def feature_of(number: int, name: str, value: object = None) -> str | None:
     """Return the feature that a name stands for in a calculator.
 
     Args:
-        number: of the calculator.
-        name: as it is written.
         value: that it has; some names mean one thing in one unit only.
 
     Returns:

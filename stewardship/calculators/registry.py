@@ -66,14 +66,9 @@ class Calculator:
     """What is known of a calculator (``stewardship/data/calculators.tsv``).
 
     Attributes:
-        id: its number in MedCalc-Bench.
-        name: its name there.
         kind: ``equation`` or ``rule``.
         category: lab, physical, date, dosage, risk, severity or diagnosis.
-        output_type: decimal, integer, date or weeks_days.
         unit: of its result; ``points`` for a score.
-        formula: in words.
-        source: the published definition.
     """
 
     id: int
@@ -164,7 +159,6 @@ def calculate(which: int | str, features: Features | str, version: Version = "co
     """Compute a score from the features of a row, whose names are read in other cases, spellings and synonyms too.
 
     Args:
-        which: number or name of the calculator.
         features: of the row, or a cell ``Relevant Entities``.
         version: as published, or as MedCalc-Bench v1.0 did.
 

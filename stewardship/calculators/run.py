@@ -70,7 +70,6 @@ def compare(found: pl.DataFrame, labels: pl.DataFrame, version: Version, rule: L
     Args:
         found: of `run_calculators`.
         labels: with text columns ``uid`` and ``label``.
-        version: whose scores are compared.
         rule: of the limits about a label within which a score agrees: of MedCalc-Bench v1.0 or of the corrected labels.
 
     Returns:

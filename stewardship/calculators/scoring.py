@@ -37,7 +37,6 @@ class Line:
     Attributes:
         when: comparisons that all hold (``>=65 <75``), or words of which one is given (``absent; none``).
         points: None where no score is to be given.
-        source: the published definition.
     """
 
     when: str
@@ -50,7 +49,6 @@ class Item:
     """What points of a score are for.
 
     Attributes:
-        name: in words.
         kind: ``flag`` (any feature holds), ``band`` (of a quantity) or ``choice``.
         features: that it reads; none where the value is computed.
         unit: of the thresholds; empty for a plain number.
@@ -101,13 +99,7 @@ def _item(name: str, rows: list[dict[str, str]]) -> Item:
 
 
 class Score:
-    """Adds up points, and says in the features' steps what each is for.
-
-    Args:
-        number: of the calculator.
-        features: of a row.
-        version: whose points.
-    """
+    """Adds up points, and says in the features' steps what each is for."""
 
     def __init__(self, number: int, features: Features, version: Version) -> None:
         self.items = items_of(number, version)

@@ -33,7 +33,6 @@ def convert(value: float, unit: str, target: str, substance: str | None = None, 
     Args:
         value: in ``unit``.
         unit: a spelling of ``stewardship/data/unit_spellings.tsv``; case and spaces at its ends do not matter.
-        target: the same.
         substance: what a concentration is of, for conversions between mass, amount and equivalents.
         as_v1: convert as MedCalc-Bench v1.0 did: misspelt units are taken as written, and every step is rounded.
 

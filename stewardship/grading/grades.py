@@ -79,9 +79,7 @@ class Answers:
     """One model's answers.
 
     Attributes:
-        model: its name.
         texts: by uid; None is an empty cell.
-        form: tagged or bare.
         file: where they are from.
     """
 
@@ -225,9 +223,6 @@ def grade_rows(
     Rows without a label are not graded, and answers to them are not looked at.
 
     Args:
-        benchmark: whose rows.
-        labels: to grade against.
-        answers: of one model.
         grader: v1, abstention, reward or released.
         missing: what a labelled row without an answer is: an error, wrong, or left out.
         others: whether answers to rows that the benchmark lacks are an error.

@@ -39,11 +39,8 @@ class Difference:
     """How much a model's accuracy changes from the first labels to the second.
 
     Attributes:
-        value: share of rows, second minus first.
         low: lower end of the 95% bootstrap interval over rows.
-        high: upper end.
         gained: rows that are wrong under the first labels and right under the second.
-        lost: rows the other way round.
         p: exact McNemar test of gained against lost (two-sided); 1 where there are none.
     """
 
@@ -75,9 +72,7 @@ class Board:
     """The leaderboard.
 
     Attributes:
-        labels: names of both sets of labels.
         entries: by accuracy under the second labels, best first.
-        rows: how many rows were graded.
         left_out: rows that the first, and that the second set alone labels.
         tau: Kendall's tau-b of both orders; None for a single model, or where all are equal.
         graded: *shape* (rows, 1 + 2 models): uid, and ``MODEL: LABELS``, whether a model is right under them.
@@ -106,14 +101,10 @@ def board(
     """Grade every model under both sets of labels.
 
     Args:
-        benchmark: whose rows.
-        first: labels of before.
-        second: labels of after.
         answers: of each model; names are unique.
         grader: as `stewardship.grading.grades.grade_rows` takes it.
         missing: what a row without an answer is; ``leave_out`` leaves it out for all models alike.
         others: whether answers to rows that the benchmark lacks are an error.
-        resamples: of the bootstrap.
         seed: of its draws.
 
     Raises:

@@ -51,7 +51,6 @@ class History(Events):
     """The events of one benchmark, oldest first.
 
     Attributes:
-        file: the lines.
         events: all of them, those of batches that were taken back too.
         chain: SHA-256 that stands for all of them, in order; empty where there are none.
     """
@@ -96,7 +95,6 @@ class History(Events):
         """Add events as one batch, whole or not at all, and return the batch's name; writers wait for one another.
 
         Args:
-            events: to add.
             check: called before the batch is written, when this history holds all that others wrote and no other can
                 write; an error that it raises leaves the history as it was.
 

@@ -27,9 +27,6 @@ class Recounted:
 
     Attributes:
         rule: in words; empty for the settings' own.
-        high: rows with a high-confidence label.
-        flagged: of them, rows that triage flags.
-        n: rows with several runs.
     """
 
     rule: str

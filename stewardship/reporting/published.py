@@ -38,13 +38,9 @@ class Compared:
     """One number of the paper and ours.
 
     Attributes:
-        key: names it.
-        what: in words.
         ours: as the paper would print it; empty where there is none.
-        paper: as printed.
         same: ``yes``; ``ends`` where the ends of a simulated interval alone differ; ``no``; or empty where ours is not
             there.
-        source: place in the paper.
     """
 
     key: str

@@ -43,7 +43,6 @@ class Phase3:
     """How the labels fare on the rows that a physician labelled (paper 3.3).
 
     Attributes:
-        rows: the rows.
         by_flag: flag of triage to the rows reviewed, and all rows with it; ``none``: no recomputed label.
         types: type of value to rows.
         agreement: labeller to the share of rows on which it agrees, with the Wilson interval.
@@ -86,7 +85,6 @@ class WholeTest:
     """sMAPE over the whole benchmark under one set of suppositions (paper, appendix C).
 
     Attributes:
-        name: which suppositions, in words.
         weight: share of the rows that the reviewed ones stand for.
         unflagged: labeller to the sMAPE supposed on the others.
         estimates: labeller to its sMAPE in percent.
@@ -103,8 +101,6 @@ class Report:
     """Everything that the report says; a phase that was not run is None.
 
     Attributes:
-        benchmark: its name.
-        rows: of the benchmark.
         settings: the numbers that decide something here.
         sources: role of labels to who or what said them, those who said most first.
         audits: phase 1.

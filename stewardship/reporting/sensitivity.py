@@ -49,9 +49,7 @@ class Variant(Plain):
     """One other reading, and what it comes to.
 
     Attributes:
-        outcome: what is counted.
         variant: the other reading; ``as set`` is the report's own.
-        value: the count, as text.
     """
 
     outcome: str

@@ -63,8 +63,6 @@ def audit_labels(
 
     Args:
         benchmark: whose original labels are audited; a row without one is left out.
-        engine: what audits.
-        settings: runs and quorum.
         runs: of each row; the settings' where left out, or the file's of recorded answers.
         uids: rows; all where left out.
         settle: count runs that could not be made as empty votes; else such a row has no verdict yet.

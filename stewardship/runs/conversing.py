@@ -70,7 +70,6 @@ class ModelEngine(Engine):
 
         Args:
             model: open, with the benchmark's licence tier.
-            script: of the phase.
             toolbox: its tools; None or empty: one request a run.
             turns: of a run with tools, at most; the last one must be the answer.
         """

@@ -44,18 +44,9 @@ class Answer:
     """What came of one run.
 
     Attributes:
-        ask: what was asked.
-        model: what answered.
         final: the answer itself, such as ``Suspicious`` or text with ``<answer>25.24</answer>``; None: there is none.
         raw: all that was said last.
-        reason: why there is none.
         passing: that reason is of the moment: the run was not made, and may be asked again.
-        failure_mode: that the answer names.
-        remark: why, in words.
-        messages: that were sent first.
-        seed: that was sent.
-        temperature: that was sent.
-        tools: that were used.
         prompt_tokens: of all turns.
         completion_tokens: of all turns.
         keys: of the answers in the cache of the language model.
@@ -113,10 +104,7 @@ class CallableEngine(Engine):
         """Wrap a function.
 
         Args:
-            function: called once for each run.
-            name: under which its runs are stored.
             version: change it where the function has changed, so that its runs are made anew.
-            threads: how many calls are made at a time.
         """
         self.name = name
         self._function = function
@@ -145,9 +133,6 @@ class RecordedEngine(Engine):
     ``answer``, and for audits ``failure_mode`` and ``critique`` where they are known. An empty cell is a run without an
     answer. The key may be called ``instance``, ``Unique ID``, ``Row Number`` or ``id``, the answer ``verdict``,
     ``output`` or ``response``.
-
-    Attributes:
-        runs: the largest number of a run.
     """
 
     shows = False

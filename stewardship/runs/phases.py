@@ -44,8 +44,6 @@ class Made:
     """What was done to have all runs.
 
     Attributes:
-        stored: runs that were stored before.
-        made: runs made and stored now.
         passing: runs that were not made, by the reason of the moment; they are asked for again the next time.
     """
 
@@ -59,14 +57,10 @@ class Outcome:
     """What a phase came to, whatever it asked.
 
     Attributes:
-        series: name of the series of runs.
         folder: where its runs are.
-        made: what was asked for and what was there.
         incomplete: rows of which nothing follows yet, since runs are missing.
         events: events that were added to the history.
         unparseable: runs that said something which cannot be read.
-        unanswered: runs without an answer.
-        votes: the table of votes.
     """
 
     series: str
@@ -101,10 +95,7 @@ def runs_and_quorum(engine: Engine, runs: int | None, settings: StewardSettings,
     Recorded answers have the runs that their file has, and the quorum's share of these.
 
     Args:
-        engine: what answers.
         runs: asked for; the file's or the settings' where left out.
-        settings: quorums.
-        name: of the quorum.
 
     Raises:
         UsageError: the quorum is larger than the number of runs, so that no row can reach it; or more runs are asked
@@ -148,11 +139,7 @@ def make_runs(
     """Ask for each run that is not stored, and store it as it is finished.
 
     Args:
-        store: of the series.
-        engine: what answers.
-        items: the rows.
         runs: of each row; numbered from 1.
-        read: makes a run of an answer.
         advance: told how many runs have come to an end.
 
     Raises:

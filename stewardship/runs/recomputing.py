@@ -61,9 +61,6 @@ def recompute_labels(
     second: the same features give the same score.
 
     Args:
-        benchmark: whose rows are recomputed.
-        engine: what recomputes.
-        settings: runs, quorum and nearness.
         runs: of each row; the settings' where left out, or the file's of recorded answers.
         uids: rows; all where left out.
         settle: count runs that could not be made as empty votes; else such a row has no consensus yet.

@@ -56,7 +56,6 @@ class Run(BaseModel):
     """One run of a labeller over one row.
 
     Attributes:
-        uid: the row.
         phase: what was asked for: a verdict on the label, or a label.
         run: its number among the row's runs, from 1.
         outcome: ``answered``; ``unparseable``: something was said that is no verdict or label; ``failed``: nothing was.
@@ -68,9 +67,7 @@ class Run(BaseModel):
         reason: of a failed run: why there is no answer.
         prompt: SHA-256 of the messages that were sent first, in their order (``messages.jsonl``).
         model: as the server names itself, or what answered instead of a model.
-        seed: that was sent.
         temperature: that was sent; None where none was.
-        tools: calls of tools, in their order.
         prompt_tokens: of all turns; None where the server does not say.
         completion_tokens: of all turns.
         keys: of the answers in the cache of the language model, one a turn.
@@ -119,9 +116,6 @@ class RunStore:
         """Open the series that a description stands for; it need not be there yet.
 
         Args:
-            benchmark: folder of the benchmark.
-            phase: which phase's runs.
-            name: of the engine, for the folder's name.
             described: all that decides the answers.
 
         Raises:

@@ -49,8 +49,6 @@ class Audit:
 
     Attributes:
         status: ``likely_error`` or ``passed``.
-        suspicious: verdicts that are Suspicious.
-        answered: runs that gave a verdict.
         runs: runs in all.
     """
 
@@ -75,11 +73,7 @@ class AuditSummary:
     """Phase 1 over a benchmark (paper 3.1: 279 of 1,047 = 26.6%, in 40 of 55 calculators).
 
     Attributes:
-        n: labels audited.
-        flagged: of them likely errors.
         rate: flagged / n; None without rows.
-        strata: strata audited.
-        strata_touched: strata with a likely error.
     """
 
     n: int

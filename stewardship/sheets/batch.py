@@ -32,12 +32,7 @@ class Item(BaseModel):
     """One row on one rater's sheet.
 
     Attributes:
-        item: its name on the sheet.
-        uid: the row.
-        rater: whose sheet it is on.
-        expects: what belongs into its answer cell.
         question: mark of the question (`ground.spreadsheet.text_mark`).
-        context: mark of the context.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -54,13 +49,10 @@ class Batch(BaseModel):
     """Sheets that were written together.
 
     Attributes:
-        name: of the batch.
-        kind: what it asks.
         drawn: how its rows were drawn: ``sampled`` or ``top`` of the ranked list, ``any``, ``balanced``, ``open``
             (rows that raters disagree on), ``audit``.
         blind: whether neither a label nor what it rests on is shown.
         seed: of the draw, the order and the items' names.
-        items: in the order of the sheets.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -61,7 +61,6 @@ class Answer:
 
     Attributes:
         value: the label; missing where the cell is empty, None where it is refused.
-        problem: why it is refused.
         do: what to do about it.
         note: what a person should know of a cell that was taken.
     """
@@ -85,10 +84,7 @@ def read_answer(text: str | None, kind: AnswerKind, *, question: str = "", categ
     """Read one answer cell.
 
     Args:
-        text: the cell.
-        kind: what belongs into it.
         question: the row's question: a unit behind a number must be named there.
-        categories: names that a label can be.
     """
     body = " ".join((text or "").split())
     if not body or ERROR.fullmatch(body):

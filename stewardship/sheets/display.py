@@ -28,7 +28,6 @@ class Shown:
 
     Attributes:
         question: what is asked; a statement, a text to be graded.
-        context: the note.
         label: the published label; shown on spot checks only.
         critique: what an audit found wrong with it; shown on spot checks only.
     """
@@ -45,8 +44,6 @@ def shown_rows(benchmark: Benchmark, uids: Collection[str], *, evidence: bool = 
     Rows of our own datasets have the names of the statement marked in the context, the same for every label.
 
     Args:
-        benchmark: the rows' benchmark.
-        uids: which rows.
         evidence: of our own datasets: mark and say what the label rests on (mentions, the path in words, edits). A
             sheet with it is not blind.
 

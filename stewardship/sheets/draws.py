@@ -42,9 +42,7 @@ class Draw:
 
     Attributes:
         order: best first.
-        drawn: how.
         rows: how many to give at most; all where None.
-        left_out: rows that may not, by reason.
         barred: by row the raters who must not have it.
     """
 
@@ -67,10 +65,8 @@ def draw_rows(
     """Return the rows that sheets of a kind may be given.
 
     Args:
-        benchmark: whose rows.
         batches: sheets written before: no row is given twice, and none for adjudication to who has seen it.
         settings: seed, and rows where ``rows`` is left out.
-        kind: what the sheets are for.
         pick: of blind sheets: how flagged rows, or all, are drawn.
         rows: at most.
 
@@ -175,8 +171,6 @@ def candidates(ranked: pl.DataFrame, *, pick: Pick, seed: int, without: Collecti
         ranked: *shape* (n, 2 or 3): ``uid``, ``flag`` (abstained, differs, unflagged or null where there is nothing to
             compare), and ``rank``; not needed for ``any``. A column ``unit`` that is ``days`` puts dates behind the
             others, whose distance is of another unit.
-        pick: how.
-        seed: of the stable hash.
         without: rows that are reviewed already, or on another sheet.
 
     Raises:
@@ -214,13 +208,10 @@ def assign(
 
     Args:
         order: rows, best first.
-        items: the benchmark's rows.
-        experts: who knows what.
         rows: how many rows to give; all that someone knows where None.
         raters_per_row: how many raters label the same row, each on his own sheet.
         per_stratum: rows of a stratum (a calculator, a relation) at most.
         barred: by row the raters who must not have it: who has rated it does not decide about it.
-        seed: breaks ties between raters.
     """
     columns = [name for name in ("uid", "stratum", "stratum_id", "category") if name in items.columns]
     known: dict[str, dict[str, Any]] = {row["uid"]: row for row in items.select(columns).to_dicts()}
@@ -260,7 +251,6 @@ def balanced(rows: pl.DataFrame, *, most: int, seed: int) -> list[str]:
     Args:
         rows: *shape* (n, 4): ``uid``, ``group`` (a label, or what else is balanced over), ``stratum``, ``context``.
         most: rows in all; what does not divide evenly goes to the first groups.
-        seed: of the stable hash.
 
     Returns:
         Keys of rows in the order of the draw. A group that has too few rows stays short.

@@ -36,9 +36,7 @@ class Pair:
 
     Attributes:
         first, second: the raters.
-        n: rows.
         agree: rows on which they agree by the rule for a label and a physician's.
-        share: of them, with its Wilson interval.
         same: rows with the same label, numbers rounded.
         kappa: Cohen's, of labels that are the same; N/A is a label. None where it is not defined: all labels are one.
         kappa_low, kappa_high: its 95% interval, rows drawn again.
@@ -67,8 +65,6 @@ class Alpha:
             all, N/A against any value.
         value: None where it is not defined: fewer than two answers to any row, or all the same.
         low, high: its 95% interval, rows drawn again.
-        rows: with two answers or more that count.
-        answers: on these rows.
     """
 
     level: Literal["nominal", "interval", "computable"]
@@ -84,10 +80,7 @@ class Reliability(Plain):
     """Agreement of raters.
 
     Attributes:
-        rows: that two raters or more labelled.
-        raters: who labelled any of them.
         unanimous: rows on which all pairs agree by the rule.
-        pairs: each two raters with a row in common.
         alphas: nominal and computable; interval too where labels are numbers.
     """
 
@@ -106,7 +99,6 @@ def reliability(
     Args:
         ratings: row to rater to label.
         predictions: row to its other labels, which decide with the raters' whether a score is ordinal.
-        settings: tolerances.
     """
     shared = {uid: by for uid, by in ratings.items() if len(by) > 1}
     raters = sorted({rater for by in shared.values() for rater in by})
@@ -217,9 +209,7 @@ class ErrorRate:
 
     Attributes:
         drawn: how the rows were drawn: shares of rows drawn in unlike ways are never put together.
-        labeller: original or recomputed.
         by: what the rows are divided by; ``all`` where they are not.
-        group: the part.
         errors: rows where the labels disagree.
         n: rows that reviewers and labeller both labelled.
         share, low, high: of errors, with the 95% Wilson interval.
@@ -260,7 +250,6 @@ def error_rates(
         predictions: labeller to its labels by uid.
         drawn: uid to how the row was drawn.
         groups: what to divide by to the group of each uid.
-        settings: tolerances.
     """
     rows = review(physician, predictions, settings)
     counts: dict[tuple[str, str, str, str], list[int]] = {}

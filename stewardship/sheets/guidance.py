@@ -51,10 +51,7 @@ def guidance(
     """Return the paragraphs of the guidance, and its table: what can be answered, and what it means or looks like.
 
     Args:
-        kind: of the batch.
-        blind: whether the sheet is blind.
         expects: what belongs into the answers of the whole batch.
-        categories: names that labels can be.
         on: where it is read, a spreadsheet or a page of a browser.
     """
     labels, means = _meanings(categories)

@@ -35,13 +35,7 @@ LEFT: dict[BatchKind, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of a sheet.
-
-    Attributes:
-        left: columns that stay in view.
-        widths: by column, in characters.
-        contexts: how many columns the context has.
-    """
+    """The columns of a sheet."""
 
     left: tuple[str, ...]
     widths: Mapping[str, int]

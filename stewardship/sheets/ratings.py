@@ -53,7 +53,6 @@ class Settled:
 
     Attributes:
         label: None where no label is that of more than half of them.
-        why: in words.
     """
 
     label: LabelValue | None
@@ -117,7 +116,6 @@ def said_by(history: History, role: Role, uids: Collection[str] | None = None) -
     """Return by row and rater his last answer; one who decided (status adjudicated) is a rater too.
 
     Args:
-        history: of the benchmark.
         role: ``physician``, or ``reading`` for what language models answered.
         uids: of these rows; of all where left out.
     """
@@ -150,11 +148,7 @@ def new_events(
     """Return the events that answers add to a history; an answer that it holds already adds none.
 
     Args:
-        ratings: answers of sheets, no spot checks.
-        batches: of the benchmark.
-        history: of the benchmark.
         settings: as in `settle`.
-        categories: names that labels can be.
         settle_now: settle rows by the answers there are, though other raters were given them too.
         role: of the events; ``reading`` where the raters are language models.
     """

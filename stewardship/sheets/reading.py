@@ -31,16 +31,8 @@ class Rating:
     """One answer of one rater.
 
     Attributes:
-        uid: the row.
-        rater: who answered.
-        batch: the batch of sheets.
-        item: its name on the sheet.
         value: the label, or for a spot check the verdict.
-        written: the cell's text.
-        comment: the rater's comment.
         reason: in a word or two, where it was asked apart from the comment.
-        file: name of the sheet.
-        line: row in the spreadsheet.
     """
 
     uid: str
@@ -60,14 +52,8 @@ class Refusal:
     """One cell that was not taken.
 
     Attributes:
-        file: name of the sheet.
-        line: row in the spreadsheet.
-        column: of the cell.
-        item: of the row.
         uid: the row; None where no key has the item.
-        problem: what is wrong.
         found: the cell's text, of answer cells only: never a context.
-        expected: what belongs there.
         do: what to do.
     """
 
@@ -87,8 +73,6 @@ class SheetsRead:
     """What sheets hold.
 
     Attributes:
-        ratings: answers that can be taken.
-        refused: cells that cannot.
         notes: what a person should know of cells that were taken, by file and row.
         empty: by rater the rows of his sheets without an answer: not reviewed.
         missing: by rater the rows of his sheets that no file has.
@@ -120,9 +104,6 @@ def read_sheets(
 
     Args:
         files: filled sheets, Excel or CSV, or tables of refused cells that were corrected.
-        batches: of the benchmark, with their keys.
-        questions: question of each row, by uid.
-        categories: names that labels can be.
 
     Raises:
         UsageError, InputError: a file is no sheet, or none of its items is in a key.
@@ -363,8 +344,6 @@ class FilledSheet:
     """A filled sheet.
 
     Attributes:
-        file: it.
-        rows: those that are not empty.
         corrections: whether it is a table of refused cells that was written for correction.
     """
 

@@ -78,13 +78,9 @@ class Task:
     """All that a reader is shown of one item.
 
     Attributes:
-        item: its name.
         number, of: its place among the reader's items.
         shown: question and context; label and critique on spot checks only.
-        kind: what belongs into the answer.
         choices: what can be chosen, with its meaning; none where the answer is written.
-        expected: what belongs there, in words.
-        answered: what the reader said of it before.
         opinions: of an adjudication, what was said of the row.
         before, after: the items beside it, if any.
     """
@@ -107,10 +103,7 @@ class Review:
     """A batch under review; of use to several threads at once.
 
     Attributes:
-        benchmark: whose rows.
-        batch: whose items.
         batches: all of the benchmark, which say who was given a row.
-        settings: tolerances.
         models: readers that are language models: what they say is a reading, and no physician's label.
     """
 
@@ -185,9 +178,6 @@ class Review:
         """Take an answer: when this returns it is on disk. Answers that come at once are written together.
 
         Args:
-            rater: who answers.
-            name: of the item.
-            answer: what he says.
             version: of what the page showed as his answer until then.
 
         Raises:
@@ -430,9 +420,6 @@ def open_review(benchmark: Benchmark, name: str, settings: StewardSettings, mode
     """Open a batch of sheets for review.
 
     Args:
-        benchmark: whose.
-        name: of the batch.
-        settings: tolerances.
         models: which of its readers are language models.
 
     Raises:

@@ -29,9 +29,6 @@ class Written:
     """Sheets that were written.
 
     Attributes:
-        batch: what the key holds.
-        key: the key's file.
-        sheets: by rater his Excel and his CSV file.
         too_long: rows whose question no cell can hold: on no sheet.
         continued: rows whose context goes on in further cells.
     """
@@ -66,15 +63,10 @@ def write_batch(
     """Write a sheet for each rater, and the key into the benchmark's folder.
 
     Args:
-        benchmark: the rows' benchmark.
         pairs: (uid, rater).
-        shown: what is shown of each row.
         expects: what belongs into each row's answer cell.
-        name: of the batch.
-        kind: of the batch.
         drawn: how the rows were drawn.
         blind: whether neither a label nor what it rests on is shown.
-        seed: of the order and of the items' names.
         out: folder of the sheets; ``{benchmark}/sheets/{name}`` where left out.
 
     Raises:

@@ -42,7 +42,6 @@ class ReferenceTool:
     """Searches the texts of a folder.
 
     Attributes:
-        files: how many files were read.
         skipped: how many have another kind of name (PDF, images) and were not.
     """
 

@@ -57,8 +57,6 @@ class Diff:
         frame: *shape* (changes, 11), columns `DIFF_COLUMNS`: rows that changed, in the order of the second table, then
             those that are gone. ``distance`` is the relative error of two numbers or the days between two dates;
             ``source``, ``by`` and ``why`` are of the label that came.
-        before: rows of the first table.
-        after: rows of the second table.
         limit: the relative error above which two labels differ.
     """
 
@@ -153,7 +151,6 @@ def compare(
     Args:
         before: *shape* (n, 11), columns `COLUMNS`, one row a uid.
         after: *shape* (m, 11), the same.
-        categories: names that labels can be.
         limit: relative error above which numbers differ (docs/stewardship.md#triage); dates differ from one day on.
     """
     both = after.join(before, on="uid", how="left", suffix="_before", maintain_order="left")

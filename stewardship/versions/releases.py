@@ -74,8 +74,6 @@ class Release:
 
     Attributes:
         folder: where it lies.
-        version: of it.
-        manifest: what it was made from, and how.
         labels: *shape* (n, 11), text, columns `stewardship.versions.diffs.COLUMNS`, in the benchmark's order.
     """
 

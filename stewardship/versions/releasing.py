@@ -50,14 +50,11 @@ class Made:
     """What a release would be, or is.
 
     Attributes:
-        version: of it.
         frame: its labels, as `Release.labels`.
         grade: what changed since the release before it; None where there is none before, or nothing changed.
-        before: the version before it.
         diff: what changed; None where there is none before.
         folder: where it lies; None where it was not written.
         new: whether it is another one than those that are there.
-        caveats: what a reader must know.
     """
 
     version: Version
@@ -78,7 +75,6 @@ def proposed(
     Args:
         frame: the labels, as `label_rows`.
         before: the newest release; the first one is 1.0.0.
-        categories: names that labels can be.
         limit: relative error above which two labels differ.
     """
     if before is None:
@@ -146,11 +142,8 @@ def make_release(
     """Make a release and return it; one that is there already with the same labels is left as it is.
 
     Args:
-        benchmark: whose labels.
-        recipe: which labels.
         version: of the release; the one proposed where left out.
         licence: of the labels, in words; that of the release before where left out.
-        caveats: further lines for the card.
         limit: relative error above which two labels differ, for what the card says of the changes.
 
     Raises:

@@ -43,8 +43,6 @@ class Effect:
     """What a rule does to one row.
 
     Attributes:
-        uid: the row.
-        stratum: of the row.
         original: the label published first; None where there is none.
         before: the recomputed label; None where there is none.
         after: the label that the rule gives; None where it gives none.
@@ -70,7 +68,6 @@ class Outcome:
     """What a rule would do, or did.
 
     Attributes:
-        rule: the rule.
         changed: unreviewed rows that get another label.
         same: unreviewed rows that have this label already.
         without: unreviewed rows for which the rule gives no label; they keep theirs.
@@ -90,8 +87,6 @@ def try_rule(benchmark: Benchmark, rule: Rule, settings: StewardSettings = USUAL
     """Return what a rule would do, without writing anything.
 
     Args:
-        benchmark: whose labels.
-        rule: the rule.
         settings: of agreement (docs/stewardship.md#agreement).
 
     Raises:
@@ -345,12 +340,7 @@ class Rule(BaseModel):
     """A rule file.
 
     Attributes:
-        name: of the rule.
-        by: who found it.
-        why: what was wrong, in words.
         evidence: keys of the reviewed rows that show it.
-        rows: which rows share it.
-        do: what their label is instead.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

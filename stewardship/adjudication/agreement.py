@@ -75,13 +75,13 @@ def value_type(
     ``ordinal_limit`` in absolute value; else ordinal. Abstaining predictions are ignored. None: the physician's label
     is missing or cannot be read, and the row is not reviewed.
     """
-    plain = {
+    text = {
         LabelKind.ABSTENTION: ValueType.NA,
         LabelKind.DATE: ValueType.DATE,
         LabelKind.CATEGORY: ValueType.CATEGORY,
     }
     if physician.number is None:
-        return plain.get(physician.kind)
+        return text.get(physician.kind)
     numbers = [label.number for label in (physician, *predictions) if label.number is not None]
     continuous = any(abs(number - round(number)) > WHOLE or abs(number) > settings.ordinal_limit for number in numbers)
     return ValueType.CONTINUOUS if continuous else ValueType.ORDINAL
@@ -95,7 +95,7 @@ def tolerance(labels: Iterable[LabelValue], types: Iterable[str], *, points: flo
         types: of output, as the benchmark names them.
     """
     numbers = [label.number for label in labels if label.number is not None]
-    named = {one.strip().casefold() for one in types}
+    named = {item.strip().casefold() for item in types}
     binary = len(numbers) >= ENOUGH and max(numbers) - min(numbers) <= points and all(map(float.is_integer, numbers))
     return 0.0 if binary or (named and named <= CODES) else points
 

@@ -154,20 +154,20 @@ class Benchmark:
         if items.is_empty():
             raise InputError("the table has no rows", file=tables[0].file, expected="a row for each label")
         files = [
-            {"file": one.file.name, "layout": one.layout, "rows": len(one), "sha256": one.sha256} for one in tables
+            {"file": item.file.name, "layout": item.layout, "rows": len(item), "sha256": item.sha256} for item in tables
         ]
         record = {"name": name, "categories": list(categories), "files": files}
-        found = cls(folder, name, items, tuple(categories), record)
+        result = cls(folder, name, items, tuple(categories), record)
         # Whole or not at all: a folder without its record is none that was taken up, and is replaced.
         with atomic_directory(folder) as part:
             items.write_parquet(part / ITEMS)
-            history = replace(found, folder=part).history
+            history = replace(result, folder=part).history
             for table in tables:
                 if events := _events(table, history, categories, open_because.strip()):
                     history.append(events)
             for file, text in {**(beside or {}), RECORD: json.dumps(record, indent=2) + "\n"}.items():
                 write_text(part / file, text)
-        return found
+        return result
 
 
 def _items(tables: Sequence[LabelTable]) -> pl.DataFrame:

@@ -73,10 +73,10 @@ def read_label_table(file: Path, *, layout: str | None = None, columns: Mapping[
 @functools.cache
 def layouts() -> dict[str, dict[str, str]]:
     """Return the layouts that are known, by name the column of each role."""
-    found: dict[str, dict[str, str]] = {}
+    results: dict[str, dict[str, str]] = {}
     for row in read_table(LAYOUTS, ("layout", "role", "column", "source")):
-        found.setdefault(row["layout"], {})[row["role"]] = row["column"]
-    return found
+        results.setdefault(row["layout"], {})[row["role"]] = row["column"]
+    return results
 
 
 def _layout_of(columns: list[str], file: Path) -> str:

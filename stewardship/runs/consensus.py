@@ -96,9 +96,9 @@ class ConsensusSummary:
     abstention_rate: float | None
 
 
-def summarise(found: Iterable[Consensus]) -> ConsensusSummary:
+def summarise(results: Iterable[Consensus]) -> ConsensusSummary:
     """Sum up the consensus of all rows."""
-    rows = list(found)
+    rows = list(results)
     high = [row for row in rows if row.label is not None]
     abstained = sum(row.label is not None and row.label.kind is LabelKind.ABSTENTION for row in high)
     return ConsensusSummary(

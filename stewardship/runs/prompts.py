@@ -109,8 +109,8 @@ class Script:
 
     def messages(self, item: Claim | Question) -> tuple[Message, ...]:
         """Return the conversation's first messages for a row."""
-        shown = _claim(item) if isinstance(item, Claim) else _question(item)
-        return Message(role="system", content=self.system), Message(role="user", content=shown)
+        display = _claim(item) if isinstance(item, Claim) else _question(item)
+        return Message(role="system", content=self.system), Message(role="user", content=display)
 
     def describe(self) -> dict[str, Any]:
         """Return what stands for the words of this script."""

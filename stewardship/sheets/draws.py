@@ -18,7 +18,7 @@ from stewardship.adjudication.discrepancy import FLAGGED
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import Role
 from stewardship.runs.votes import LIKELY_ERROR
-from stewardship.sheets.batch import Batch, BatchKind
+from stewardship.sheets.batch import BatchKind, SheetBatch
 from stewardship.sheets.experts import Experts
 from stewardship.sheets.ratings import OPEN
 
@@ -55,7 +55,7 @@ class Draw:
 
 def draw_rows(
     benchmark: Benchmark,
-    batches: Sequence[Batch],
+    batches: Sequence[SheetBatch],
     settings: StewardSettings,
     *,
     kind: BatchKind,
@@ -98,7 +98,7 @@ def _among(uids: set[str], given: set[str], draw: Draw, seed: int) -> Draw:
     return Draw(order, draw.drawn, draw.rows, {"on other sheets": len(given & uids)}, draw.barred)
 
 
-def _blind(benchmark: Benchmark, batches: Sequence[Batch], pick: Pick, rows: int, seed: int) -> Draw:
+def _blind(benchmark: Benchmark, batches: Sequence[SheetBatch], pick: Pick, rows: int, seed: int) -> Draw:
     reviewed = set(benchmark.history.latest("physician"))
     given = {item.uid for batch in batches if batch.kind == "blind" for item in batch.items} - reviewed
     ranked = benchmark.items.select("uid") if pick == "any" else _ranked(benchmark)
@@ -227,14 +227,16 @@ def assign(
         stratum = row.get("stratum") or ""
         no_longer = (barred or {}).get(uid, ())
         free = [
-            one for one in experts.of(row) if one not in no_longer and load[one] < experts.most.get(one, len(known))
+            item
+            for item in experts.of(row)
+            if item not in no_longer and load[item] < experts.most.get(item, len(known))
         ]
         if len(free) < raters_per_row:
             passed["too_few_experts"] += 1
         elif per_stratum is not None and strata[stratum] >= per_stratum:
             passed["stratum_full"] += 1
         else:
-            chosen = sorted(free, key=lambda one: (load[one], stable_hash(seed, "sheet rater", uid, one)))
+            chosen = sorted(free, key=lambda item: (load[item], stable_hash(seed, "sheet rater", uid, item)))
             pairs += [(uid, rater) for rater in chosen[:raters_per_row]]
             load.update(chosen[:raters_per_row])
             strata[stratum] += 1

@@ -14,7 +14,7 @@ from ground.reliability import alpha_interval, kappa_interval, krippendorff_alph
 from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import Estimate, review, wilson
 from stewardship.history.log import History
-from stewardship.sheets.batch import Batch
+from stewardship.sheets.batch import SheetBatch
 from stewardship.sheets.ratings import Ratings, agreed_pair
 
 __all__ = [
@@ -105,8 +105,8 @@ def reliability(
     pairs = [_pair(*two, shared, predictions, settings) for two in combinations(raters, 2)]
     unanimous = sum(
         all(
-            agreed_pair(one, other, predictions.get(uid, ()), settings)
-            for one, other in combinations([by[rater] for rater in sorted(by)], 2)
+            agreed_pair(item, other, predictions.get(uid, ()), settings)
+            for item, other in combinations([by[rater] for rater in sorted(by)], 2)
         )
         for uid, by in shared.items()
     )
@@ -125,16 +125,16 @@ def _pair(
     settings: StewardSettings,
 ) -> Pair:
     both = [(uid, by[first], by[second]) for uid, by in shared.items() if first in by and second in by]
-    agree = sum(agreed_pair(one, other, predictions.get(uid, ()), settings) for uid, one, other in both)
-    names = [[_name(label, settings.decimals) for label in (one, other)] for _, one, other in both]
-    ours, theirs = [one for one, _ in names], [other for _, other in names]
+    agree = sum(agreed_pair(item, other, predictions.get(uid, ()), settings) for uid, item, other in both)
+    names = [[_name(label, settings.decimals) for label in (item, other)] for _, item, other in both]
+    ours, theirs = [name for name, _ in names], [other for _, other in names]
     counts: dict[str, dict[str, int]] | None = None
     if all(LabelKind.NUMBER is not label.kind is not LabelKind.DATE for _, *two in both for label in two):
         counts = {}
-        for one, other in zip(ours, theirs, strict=True):
-            row = counts.setdefault(one, {})
+        for our, other in zip(ours, theirs, strict=True):
+            row = counts.setdefault(our, {})
             row[other] = row.get(other, 0) + 1
-    same = sum(one == other for one, other in zip(ours, theirs, strict=True))
+    same = sum(our == other for our, other in zip(ours, theirs, strict=True))
     kappa, low, high = _kappa(ours, theirs, settings.seed)
     share = wilson(agree, len(both))
     return Pair(first, second, len(both), agree, share, same, kappa, low, high, counts)
@@ -154,9 +154,9 @@ def _kappa(
         return None, None, None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = kappa_interval(confusion_matrix(first, second), seed=seed)
+        result = kappa_interval(confusion_matrix(first, second), seed=seed)
         # There are two labels: some drawing has them too, if not this one.
-        low, high = found or (-1.0, 1.0)
+        low, high = result or (-1.0, 1.0)
         return float(cohen_kappa_score(first, second)), low, high
 
 
@@ -226,14 +226,14 @@ class ErrorRate:
     high: float | None
 
 
-def drawn_of(history: History, batches: Sequence[Batch]) -> dict[str, str]:
+def drawn_of(history: History, batches: Sequence[SheetBatch]) -> dict[str, str]:
     """Return how each reviewed row was drawn, by uid; where it was drawn twice, by the batch that was written first."""
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for batch in batches:
         if batch.kind in ("blind", "sample"):
             for item in batch.items:
-                found.setdefault(item.uid, batch.drawn)
-    return {uid: found.get(uid, PUBLISHED) for uid, event in history.latest("physician").items() if event.value}
+                results.setdefault(item.uid, batch.drawn)
+    return {uid: results.get(uid, PUBLISHED) for uid, event in history.latest("physician").items() if event.value}
 
 
 def error_rates(
@@ -261,22 +261,22 @@ def error_rates(
                 pair[0] += not agree
                 pair[1] += 1
     order = {name: at for at, name in enumerate(["all", *groups])}
-    found = []
+    rates = []
     for (how, labeller, by, group), (errors, n) in sorted(
-        counts.items(), key=lambda one: (one[0][0], one[0][1], order[one[0][2]], one[0][3])
+        counts.items(), key=lambda count: (count[0][0], count[0][1], order[count[0][2]], count[0][3])
     ):
         rate = wilson(errors, n)
-        found.append(ErrorRate(how, labeller, by, group, errors, n, rate.value, rate.low, rate.high))
-    return found
+        rates.append(ErrorRate(how, labeller, by, group, errors, n, rate.value, rate.low, rate.high))
+    return rates
 
 
 def confusion(
     physician: Mapping[str, LabelValue], original: Mapping[str, LabelValue], drawn: Mapping[str, str]
 ) -> dict[str, dict[str, dict[str, int]]]:
     """Return by how rows were drawn, by the published label and by the reviewers' the rows; for names of labels."""
-    found: dict[str, dict[str, dict[str, int]]] = {}
+    results: dict[str, dict[str, dict[str, int]]] = {}
     for uid, label in physician.items():
         if uid in original and label.answered:
-            row = found.setdefault(drawn.get(uid, PUBLISHED), {}).setdefault(original[uid].text(), {})
+            row = results.setdefault(drawn.get(uid, PUBLISHED), {}).setdefault(original[uid].text(), {})
             row[label.text()] = row.get(label.text(), 0) + 1
-    return found
+    return results

@@ -10,7 +10,9 @@ from typer import Argument, Option
 
 from ground.errors import InputError, UsageError
 from ontoground.cli.options import WRITTEN, InWorkspace, Paint, Result, verb
+from ontoground.cli.render import relative, table
 from ontoground.cli.steward.options import group
+from ontoground.cli.steward.shares import paint_unread, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -89,8 +91,6 @@ def calculators(options: Asked) -> Result:
 
 
 def _paint_list(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import table
-
     rows = [
         [str(calculator["id"]), calculator["name"], calculator["kind"], calculator["unit"]]
         for calculator in payload["calculators"]
@@ -118,8 +118,6 @@ def _shown(options: Asked, known: Calculator) -> Result:
 
 
 def _paint_shown(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import table
-
     known = payload["calculators"][0]
     out.print(f"{known['id']}  {known['name']}", style="bold", soft_wrap=True)
     out.print(f"formula  {known['formula']}\nsource   {known['source']}\n", soft_wrap=True)
@@ -255,9 +253,6 @@ def _labelled(options: Asked) -> tuple[pl.DataFrame, dict[Role, pl.DataFrame], P
 
 
 def _paint_held(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import relative, table
-    from ontoground.cli.steward.shares import paint_unread, percent
-
     rows = []
     for item in payload["by_calculator"]:
         agree = [f"{count['agree']}/{count['of']}" if count["of"] else "" for count in item["labels"].values()]

@@ -69,11 +69,11 @@ def turns_of(text: str) -> list[int]:
 def polarities(text: str, mentions: Sequence[ReadMention], turns: Sequence[int] = ()) -> list[Polarity]:
     """Return what a text says of each of its mentions; ``turns`` are those of a conversation."""
     if len(turns) < 2:
-        return [_plain(mention) for mention in mentions]
+        return [_by_assertion(mention) for mention in mentions]
     return [_in_conversation(text, turns, mention) for mention in mentions]
 
 
-def _plain(mention: ReadMention) -> Polarity:
+def _by_assertion(mention: ReadMention) -> Polarity:
     if mention.assertion is Assertion.ABSENT:
         return "absent"
     return "present" if mention.assertion in _PRESENT else "unknown"
@@ -100,7 +100,7 @@ def _in_conversation(text: str, turns: Sequence[int], mention: ReadMention) -> P
     answer = _answer(text, turns, following)
     asked = _asked(text, begin, mention, end, answer)
     if asked is None:
-        return _told(text, begin, end, mention)
+        return _of_statement(text, begin, end, mention)
     if asked == "open":
         return "unknown"
     if _NO.match(answer) and not _YET.search(answer):
@@ -140,7 +140,7 @@ def _asked(text: str, begin: int, mention: ReadMention, end: int, answer: str) -
     return "closed" if short and opening and opening[1].lower() in _ASKERS else None
 
 
-def _told(text: str, begin: int, end: int, mention: ReadMention) -> Polarity:
+def _of_statement(text: str, begin: int, end: int, mention: ReadMention) -> Polarity:
     """Return what a statement says of what it names."""
     # What was asked is often repeated in an answer that is not a plain sentence.
     before = text[max(text.rfind("\n", 0, mention.begin) + 1, mention.begin - 70) : mention.begin]
@@ -150,4 +150,6 @@ def _told(text: str, begin: int, end: int, mention: ReadMention) -> Polarity:
     # Spoken negations ("it does n't look like") are often not what the reader's rules know.
     if mention.assertion is not Assertion.ABSENT and _SPOKEN_NOT.search(before.rsplit(" . ", 1)[-1]):
         return "unknown"
-    return "unknown" if mention.assertion is Assertion.ABSENT and _OR.search(text, begin, end) else _plain(mention)
+    return (
+        "unknown" if mention.assertion is Assertion.ABSENT and _OR.search(text, begin, end) else _by_assertion(mention)
+    )

@@ -283,8 +283,8 @@ class Trie:
             Texts and entries. Shapes: (found,)
         """
         nodes = self.first, self.child_begin, self.child_token, self.child_node, self.entry, self.case
-        found: tuple[IntArray, IntArray] = _find_every(numbers, shapes, owner, *nodes, seen)
-        return found
+        matches: tuple[IntArray, IntArray] = _find_every(numbers, shapes, owner, *nodes, seen)
+        return matches
 
 
 @kernel

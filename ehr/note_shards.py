@@ -89,9 +89,9 @@ def fill(
         run_sql(connection, tables.sql)
     total = number_of(connection, "select count(*) from mimiciv_note.discharge")
     # Closed at once where it fails: workers are not left waiting.
-    with progress(tables.stage, total) as advance, closing(read(note_shards(connection, size, done))) as made:
+    with progress(tables.stage, total) as advance, closing(read(note_shards(connection, size, done))) as shards:
         advance(done)
-        for shard in made:
+        for shard in shards:
             done += shard.notes
             with one_thread(connection), transaction(connection):
                 for name, rows in zip(tables.names, shard.rows, strict=True):

@@ -165,16 +165,16 @@ def _section_shard(own: OwnRules, notes: pa.Table) -> ReadShard:
     sections: list[int] = []
     segments: list[SegmentArrays] = []
     for text in _texts(notes):
-        found = split_sections(text, own)
+        cut = split_sections(text, own)
         for column, name in zip(columns, ("section", "header", "begin", "end"), strict=True):
-            column.extend(map(attrgetter(name), found))
-        sections.append(len(found))
-        segments.append(segment_arrays(codes_of(text), found))
+            column.extend(map(attrgetter(name), cut))
+        sections.append(len(cut))
+        segments.append(segment_arrays(codes_of(text), cut))
     kind, begin, end, block = (pa.array(np.concatenate(column)) for column in zip(*segments, strict=True))
     kinds = pa.DictionaryArray.from_arrays(kind, pa.array(SEGMENT_KINDS))
     number = np.arange(notes.num_rows, dtype=np.int32)
     of_sections = np.repeat(number, sections)
-    of_segments = np.repeat(number, [found.kind.size for found in segments])
+    of_segments = np.repeat(number, [cut.kind.size for cut in segments])
     return ReadShard(
         notes.num_rows,
         (
@@ -313,7 +313,7 @@ def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa
     """Return the rows of ``ground.mention`` and ``ground.unclear_mention`` for some notes."""
     from ehr.certainty import ASSERTIONS, reason_lists
 
-    def table(mentions: Mentions, said: pa.Array, further: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
+    def table(mentions: Mentions, judged: pa.Array, further: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
         moved = texts.begin[mentions.owner]
         spans = zip(mentions.begin.tolist(), mentions.end.tolist(), strict=True)
         columns = [
@@ -321,7 +321,7 @@ def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa
             pa.array(mentions.end - moved),
             pa.array([texts.joined[begin:end] for begin, end in spans], pa.string()),
             reader.lexicon.concepts.take(pa.array(mentions.entry)),
-            said,
+            judged,
             _named(texts.sections.name[mentions.section], texts.sections.names),
             *further,
         ]

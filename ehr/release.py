@@ -11,7 +11,7 @@ from ground import ROOT
 from ground.errors import InputError
 from ground.flow.manifest import is_open_release
 from ground.storage.loading import SourceFile
-from ground.storage.remote import Place, in_order, only_one
+from ground.storage.remote import Place, at_most_one, in_order
 from ground.storage.tables import read_table
 
 __all__ = [
@@ -151,7 +151,7 @@ def _find_module(folder: Place, module: str) -> Place | None:
         return folder
     for level in LEVELS:
         places = [path for path in in_order(folder.glob(f"{level}{module}")) if _holds(path, module)]
-        if nearest := only_one(places, folder, f"several folders could be the module {module}"):
+        if nearest := at_most_one(places, folder, f"several folders could be the module {module}"):
             return nearest
     return None
 

@@ -19,7 +19,7 @@ __all__ = [
 
 def escaped(text: str) -> str:
     """Return a text as a terminal may show it: what a file holds must not write to the screen."""
-    return "".join(one.encode("unicode_escape").decode() if _commands(one) else one for one in text)
+    return "".join(sign.encode("unicode_escape").decode() if _commands(sign) else sign for sign in text)
 
 
 def _commands(sign: str) -> bool:

@@ -33,7 +33,7 @@ def markdown_table(
         right: in place of ``left``, whether each column is aligned right.
     """
     aligned = right if right is not None else [at >= left for at in range(len(head))]
-    rule = ["---:" if one else "---" for one in aligned]
+    rule = ["---:" if is_right else "---" for is_right in aligned]
     lines = [[_cell(cell) for cell in head], rule, *([_cell(cell) for cell in row] for row in rows)]
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 

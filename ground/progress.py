@@ -38,13 +38,13 @@ def progress(title: str, total: int | None) -> Iterator[Advance]:
 
 
 def _lines(title: str, total: int | None) -> Advance:
-    done, said = 0, time.monotonic()
+    done, last_line = 0, time.monotonic()
 
     def advance(n: int) -> None:
-        nonlocal done, said
+        nonlocal done, last_line
         done += n
-        if (now := time.monotonic()) - said >= LINE_SECONDS:
-            said = now
+        if (now := time.monotonic()) - last_line >= LINE_SECONDS:
+            last_line = now
             warn(f"{title}: {done:,}" + ("" if total is None else f" of {total:,}"))
 
     return advance

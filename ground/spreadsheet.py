@@ -117,7 +117,7 @@ def fill_in(
     """
     page, style = book.add_worksheet(name), {**WRAP, "border": 1, "border_color": "#bfbfbf"}
     head = book.add_format({**WRAP, "bold": True, "bg_color": "#dde6ee", "border": 1})
-    shown = book.add_format(style)
+    fixed = book.add_format(style)
     # As text: a spreadsheet would make a date of 1/2, a share of 5%, and 4.4 of 4,4 or not, as its language has it.
     empty = book.add_format({**style, "bg_color": "#fffbe6", "num_format": "@", "locked": False})
     for column, (title, width) in enumerate(widths.items()):
@@ -125,9 +125,9 @@ def fill_in(
         page.set_column(column, column, width)
         for number, row in enumerate(rows, start=1):
             if title in filled or title not in row:
-                page.write_blank(number, column, None, empty if title in filled else shown)
+                page.write_blank(number, column, None, empty if title in filled else fixed)
             else:
-                page.write_string(number, column, row[title], shown)
+                page.write_string(number, column, row[title], fixed)
     # Without a password: it guards against slips, not against people.
     page.protect("", {"format_columns": True, "format_rows": True})
     page.set_landscape()

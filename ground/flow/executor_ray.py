@@ -166,8 +166,8 @@ def _no_cluster(address: str, why: str) -> WorkerError:
 
 def _nodes(ray: Any) -> list[_Node]:
     alive = [node for node in ray.nodes() if node["Alive"]]
-    found = [_Node(node["NodeID"], node["NodeManagerAddress"], int(node["Resources"].get("CPU", 0))) for node in alive]
-    return sorted(found, key=lambda node: (node.address, node.id))
+    nodes = [_Node(node["NodeID"], node["NodeManagerAddress"], int(node["Resources"].get("CPU", 0))) for node in alive]
+    return sorted(nodes, key=lambda node: (node.address, node.id))
 
 
 # --- files that workers read
@@ -294,7 +294,7 @@ class RayExecutor(Executor):
 
         task = ray.remote(num_cpus=0, max_retries=0)(_call)
         try:
-            found: list[Result] = ray.get(
+            results: list[Result] = ray.get(
                 [task.options(scheduling_strategy=_on(node)).remote(function, *arguments) for node in self._nodes]
             )
         except ray.exceptions.RayTaskError as error:
@@ -305,7 +305,7 @@ class RayExecutor(Executor):
             ) from error
         except ray.exceptions.RayError as error:
             raise worker_died(f"a machine of the Ray cluster is gone ({type(error).__name__})") from error
-        return found
+        return results
 
 
 def _call(function: Callable[..., Result], *arguments: object) -> Result:

@@ -55,10 +55,10 @@ class Exchange:
 
     def messages(self) -> list[dict[str, str]]:
         """Return what is sent now: the conversation, the wanted shape, and what was wrong with the last answer."""
-        said = [message.model_dump() for message in self.request.messages]
+        messages = [message.model_dump() for message in self.request.messages]
         if self.request.schema is not None:
-            said[-1]["content"] += f"\n\n{instruction(self.request.schema)}"
-        return said + [message.model_dump() for message in self._replies]
+            messages[-1]["content"] += f"\n\n{instruction(self.request.schema)}"
+        return messages + [message.model_dump() for message in self._replies]
 
     def resume(self, answers: Iterable[Answer]) -> Result | None:
         """Take up the tries of a run that was stopped; a result where they are enough by now."""
@@ -89,11 +89,13 @@ class Exchange:
         cut = answer.finish_reason == CUT_AT_LIMIT
         text = answer.text or ""
         if self.attempts <= self.settings.answer_retries:
-            told = "it was cut off at the limit of its length; answer more briefly" if cut else error.told
+            advice = "it was cut off at the limit of its length; answer more briefly" if cut else error.advice
             # Only the last wrong answer is told: the conversation does not grow with the tries.
             self._replies = [
                 *([Message(role="assistant", content=text)] if text.strip() else []),
-                Message(role="user", content=f"Your answer was not valid: {told}. Answer again, with the JSON alone."),
+                Message(
+                    role="user", content=f"Your answer was not valid: {advice}. Answer again, with the JSON alone."
+                ),
             ]
             self.keep(self.attempts, answer)
             return None

@@ -25,9 +25,9 @@ def answer_file(path: Path, read: Iterable[Path] = ()) -> Path:
         UsageError: it is what the answer is made of, or what a workspace is made of.
     """
     place = path.resolve()
-    if any(place.is_relative_to(one.resolve()) for one in read):
+    if any(place.is_relative_to(source.resolve()) for source in read):
         raise UsageError("the answer would replace what it is made of", found=str(path), expected="another name")
-    for root in (one for one in place.parents if is_workspace(one)):
+    for root in (folder for folder in place.parents if is_workspace(folder)):
         first = place.relative_to(root).parts[0]
         if first in OWN or first.startswith("warehouse.duckdb"):
             expected = f"a name elsewhere, such as {root / 'answer'}{place.suffix}"

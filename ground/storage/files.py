@@ -107,10 +107,10 @@ def _settle(left: Path) -> None:
 
 def sweep_below(folder: Path) -> None:
     """Remove what processes that were killed left of files and folders that they were writing, anywhere in a folder."""
-    found = [Path(place, name) for place, folders, files in os.walk(folder) for name in (*folders, *files)]
+    paths = [Path(place, name) for place, folders, files in os.walk(folder) for name in (*folders, *files)]
     # What was moved aside is put back before the part that was to follow it is removed.
     for suffix in ("old", "part"):
-        for path in found:
+        for path in paths:
             if fnmatchcase(path.name, f".?*.*.{suffix}"):
                 _settle(path)
 

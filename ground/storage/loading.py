@@ -64,8 +64,8 @@ class SourceFile:
         """
         if not isinstance(self.path, Path):
             return self.path.version()
-        found = self.path.stat()
-        return max(found.st_mtime_ns, found.st_ctime_ns)
+        stat = self.path.stat()
+        return max(stat.st_mtime_ns, stat.st_ctime_ns)
 
     def require_unchanged(self, size: int) -> None:
         """Make sure that what was read, so many bytes, is the file that was found and that still stands there.
@@ -84,8 +84,8 @@ class SourceFile:
 def _standing(path: Place) -> tuple[int, ...]:
     if not isinstance(path, Path) or not path.is_file():
         return ()
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_dev, found.st_ino
+    stat = path.stat()
+    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_dev, stat.st_ino
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ground.errors import InputError, UsageError
-from ground.flow.manifest import data_files, tier_said
+from ground.flow.manifest import data_files, tier_in
 from ground.plain import Plain
 from ground.progress import progress
 from ground.settings import RemoteSettings
@@ -103,7 +103,7 @@ def whole_dataset(folder: Path) -> WholeDataset:
     if lacking or not digests:
         raise InputError("data files that a manifest should list are not there", file=path, found=", ".join(lacking))
     names = (*digests, *(page for page in PAGES if (folder / page).is_file()))
-    return WholeDataset(folder, content, tier_said(manifest), digests, names)
+    return WholeDataset(folder, content, tier_in(manifest), digests, names)
 
 
 def _standing(dataset: WholeDataset, target: RemotePath, *, replace: bool) -> _Standing:
@@ -186,11 +186,11 @@ def check_file(path: Path, digest: str | None) -> None:
     Raises:
         InputError: it is another file.
     """
-    if digest is not None and (found := sha256_of(path)) != digest:
+    if digest is not None and (actual := sha256_of(path)) != digest:
         raise InputError(
             "a data file is not the one that was built",
             file=path,
-            found=f"SHA-256 {found}",
+            found=f"SHA-256 {actual}",
             expected=f"SHA-256 {digest}, as {MANIFEST} lists",
             do="build the dataset again",
         )

@@ -186,21 +186,21 @@ def below(place: Place, folder: Place) -> str:
     return str(place).removeprefix(str(folder).rstrip("/") + "/")
 
 
-def only_one(found: Sequence[Place], folder: Place, problem: str) -> Place | None:
+def at_most_one(places: Sequence[Place], folder: Place, problem: str) -> Place | None:
     """Return the one place that was found below a folder, or None.
 
     Raises:
         InputError: there are several, such as two releases side by side.
     """
-    if len(found) > 1:
+    if len(places) > 1:
         raise InputError(
             problem,
             file=folder,
-            found=", ".join(below(place, folder) for place in found),
+            found=", ".join(below(place, folder) for place in places),
             expected="one release",
             do="name the folder of the release that you mean",
         )
-    return found[0] if found else None
+    return places[0] if places else None
 
 
 def place_of(text: str) -> Place:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
-    "SPOKEN",
+    "QUERY_ERRORS",
     "add_rows",
     "arrow_batches",
     "arrow_of",
@@ -43,7 +43,7 @@ __all__ = [
 
 
 # Errors whose text speaks of the query and the schema only; others may quote a patient's values.
-SPOKEN = (
+QUERY_ERRORS = (
     duckdb.ParserException,
     duckdb.SyntaxException,
     duckdb.BinderException,
@@ -208,8 +208,8 @@ def arrow_batches(connection: duckdb.DuckDBPyConnection, query: str, rows: int) 
 
 def number_of(connection: duckdb.DuckDBPyConnection, statement: str) -> int:
     """Return the one number that a statement gives, such as a count; nothing and null are 0."""
-    found = connection.execute(statement).fetchall()
-    return int(found[0][0] or 0) if found else 0
+    rows = connection.execute(statement).fetchall()
+    return int(rows[0][0] or 0) if rows else 0
 
 
 def table_exists(connection: duckdb.DuckDBPyConnection, table: str) -> bool:

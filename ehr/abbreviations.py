@@ -128,7 +128,7 @@ class Term:
 
 
 def edge_behind_letter(pattern: str) -> str:
-    """Return an expression that finds the same sooner: it looks for a word's edge behind the first letter.
+    """Return an equivalent expression that is faster: it checks for a word's edge after the first letter.
 
     `re` leaves an alternative at its first letter at once, but at an edge only when it tries it.
     """
@@ -188,7 +188,7 @@ def read_terms(own: OwnRules = NO_RULES) -> tuple[Term, ...]:
 
 
 def long_forms_of(row: Row) -> tuple[str, ...]:
-    """Return what a line of terms says that they mean: long forms, ``=`` or CUIs."""
+    """Return the meanings in a line of terms: long forms, ``=`` or CUIs."""
     return tuple(row["names"].removeprefix("!").removeprefix("^").split("|"))
 
 

@@ -105,7 +105,7 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULE
     merged = _merge(terms, entry[spelled:])
     meanings = {place: _meanings(term, targets, concepts.cuis_of(place)) for place, term in merged.items()}
     contextual = [place for place in merged if not _is_unconditional(merged[place])]
-    # What a term of our own means is decided there: where that is the same everywhere, in the place of the release.
+    # Own terms decide their meaning; one that does not depend on the context replaces that of the release.
     concepts.reason[entry[spelled:]] = 0
     unconditional = {place: meanings[place][0] for place in merged.keys() - contextual}
     further = [meaning for place in contextual for meaning in meanings[place]]
@@ -114,7 +114,7 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULE
     concepts = concepts.with_meanings(unconditional | dict(enumerate(further, n_entries)))
     term_of = np.full(n_entries, -1, dtype=np.int32)
     term_of[contextual] = np.arange(len(contextual), dtype=np.int32)
-    # Own terms decide the letters that they match.
+    # Own terms decide in which case they match.
     trie.case[np.isin(trie.entry, entry[spelled:])] = CASE_UPPER
     np.minimum.at(trie.case, _nodes(trie, entry[spelled:]), case[spelled:])
     return Lexicon(
@@ -252,7 +252,7 @@ def _nodes(trie: Trie, entries: IntArray) -> IntArray:
 
 
 def _require_targets(own: OwnRules, targets: dict[str, tuple[str, ...]]) -> None:
-    """Refuse own synonyms of what the release does not have: they would mark words, and mean nothing."""
+    """Refuse own synonyms of concepts that the release lacks: they would mark words without a meaning."""
     for row in own.rows("clinical_synonyms", TERM_COLUMNS):
         names = long_forms_of(row)
         unknown = [name for name in names if name not in targets]

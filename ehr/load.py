@@ -182,12 +182,12 @@ def _create_table(connection: duckdb.DuckDBPyConnection, source: MimicFile, colu
     except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
         _, mark, column = str(error).splitlines()[0].partition(MARK)
         if mark:
-            # The transaction of this connection is over: another one looks.
+            # The transaction of this connection has ended, so another connection looks.
             with connection.cursor() as looking:
                 raise first_inexact(looking, source, stored_item(source, columns), column) from None
         if not (refusing or source.is_parquet):
             raise _NotCleanError from None
-        # DuckDB's message quotes the row: only its kind may be told.
+        # DuckDB's message quotes the row, so only its kind is shown.
         line = None if source.is_parquet else survey(source.file.path).carriage_return
         raise InputError(
             "a file cannot be read",

@@ -88,7 +88,7 @@ def fill(
     if not done:
         run_sql(connection, tables.sql)
     total = number_of(connection, "select count(*) from mimiciv_note.discharge")
-    # Closed at once where it fails: workers are not left waiting.
+    # Closed at once on an error, so that workers are not left waiting.
     with progress(tables.stage, total) as advance, closing(read(note_shards(connection, size, done))) as shards:
         advance(done)
         for shard in shards:

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 __all__ = ["Detector", "Judged", "ReadMention", "TextReader", "TextReading", "UnclearMention", "detector_of"]
 
 Detector = Callable[[str], list[Definition]]
-# Texts that are read together: more are hardly read faster.
+# Texts that are read together; more would hardly be faster.
 _TOGETHER = 64
 _PRESENT, _ABSENT = ASSERTIONS.index(Assertion.PRESENT), ASSERTIONS.index(Assertion.ABSENT)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadMention:
-    """A mention with what the text asserts of it.
+    """A mention with its assertion.
 
     Attributes:
         begin, end: half-open, in code points of the text; ``text`` is what stands there.
@@ -71,7 +71,7 @@ class UnclearMention:
 
 @dataclass(frozen=True, slots=True)
 class TextReading:
-    """What stands in one text."""
+    """The sections, segments and mentions of one text."""
 
     sections: tuple[Section, ...]
     segments: tuple[Segment, ...]
@@ -126,7 +126,7 @@ class TextReader:
         from ground.settings import NoteSettings
         from ground.storage.warehouse import table_exists
 
-        # Cursors of their own: results that a query of the caller has not read yet stay as they are.
+        # Cursors of their own, so that open results of the caller are not lost.
         with connection.cursor() as cursor:
             has_names = table_exists(cursor, "kg.name")
         if not has_names:

@@ -27,7 +27,7 @@ _STRENGTHS = frozenset({"firm", "weak"})
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 # The compiled search compares letters of ASCII.
 _HEADER = re.compile(r"[a-z][ -@\[-~]{0,78}")
-# Sections that say something of all that stands in them: a paragraph under a header that nobody knows is not theirs.
+# Sections that assert something of all their text: a paragraph under an unknown header is not part of them.
 _CLOSED = frozenset({"family_history", "allergies"})
 _PARAGRAPH = re.compile(r"\n[ \t]*\n(?=(?P<header>[A-Z][^\n:.,;]{1,40}):)")
 _RELATIVES = re.compile(

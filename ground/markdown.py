@@ -9,7 +9,7 @@ from ground.errors import escaped
 
 __all__ = ["harmless", "markdown_table"]
 
-# What a file or a rater says may stand on a page: no markup of HTML, no link that runs something.
+# Words of a file or a rater may be shown on a page: without HTML, and without links that run something.
 TAG = re.compile(r"<(?=[A-Za-z/!?])")
 LINK = re.compile(r"\]\((?=\s*<?\s*(?!https?:)[A-Za-z][A-Za-z0-9+.-]*:)", re.IGNORECASE)
 

@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar where a person looks, a line now and then where output is piped."""
+"""Progress on standard error: a bar on a terminal, a line now and then where output is piped."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["progress", "warn"]
 
 Advance = Callable[[int], None]
 LINE_SECONDS = 30.0
-"""Between two lines of piped progress; what takes less says nothing."""
+"""Seconds between two lines of piped progress; shorter work prints none."""
 
 
 def warn(message: str) -> None:
-    """Write a message for a person to standard error, with nothing in it that a terminal would obey."""
+    """Write a message to standard error, with its control characters escaped."""
     sys.stderr.write(f"{escaped(message)}\n")
 
 

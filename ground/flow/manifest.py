@@ -45,7 +45,7 @@ def to_json(value: Mapping[str, Any] | Sequence[Any]) -> str:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return what the manifest of a dataset folder says; nothing where the folder has none.
+    """Return the manifest of a dataset folder; empty if the folder has none.
 
     Raises:
         InputError: it is no JSON.
@@ -61,13 +61,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def tier_in(manifest: Mapping[str, Any]) -> LicenceTier:
-    """Return ``open`` where a manifest says so that nobody edited; whatever else it says, credentialed."""
+    """Return ``open`` if an unedited manifest says so, else ``credentialed``."""
     whole = manifest.get("provenance_sha256") == _provenance(manifest)
     return "open" if whole and manifest.get("licence_tier") == "open" and data_files(manifest) else "credentialed"
 
 
 def tier_of(folder: Path) -> LicenceTier:
-    """Return ``open`` where a dataset folder is as it was built, from open sources; whatever else it is, credentialed.
+    """Return ``open`` if a dataset folder is as it was built from open sources, else ``credentialed``.
 
     A folder without a manifest, a manifest that was edited, and data files other than those that it names are of
     unknown provenance.

@@ -83,12 +83,12 @@ class Endpoint:
             base_url=self._where.base_url,
             timeout=self._settings.timeout_s,
             max_retries=self._settings.max_retries,
-            # A proxy from the environment or a redirect would carry a request that was meant for this machine away.
+            # A proxy from the environment, or a redirect, would send a request for this machine elsewhere.
             http_client=DefaultAsyncHttpxClient(
                 trust_env=self._where.proxied, follow_redirects=False, timeout=self._settings.timeout_s
             ),
         )
-        # The client fills these from the environment; they are the user's at another server.
+        # The client fills these from the environment, where they belong to the user's account at another server.
         client.organization = None
         client.project = None
         return client
@@ -210,7 +210,7 @@ def _answer(completion: Any) -> Answer:
         getattr(holder, name, None) for holder, name in ((choice, "finish_reason"), (completion, "model"))
     )
     for words in (text, finished, model):
-        # JSON can spell halves of characters, which no file can hold.
+        # JSON can hold half a surrogate pair, which UTF-8 cannot.
         str.encode(words or "")
     usage = getattr(completion, "usage", None)
     return Answer(

@@ -1,4 +1,4 @@
-"""One request on its way to a result: what is sent now, and what an answer makes of it."""
+"""One request on its way to a result: the messages to send, and what follows from an answer."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ground.lm.structured import AnswerError, instruction, parse_answer
 
 __all__ = ["Answer", "Exchange"]
 
-# What a model says of itself, by OpenAI's names; others are passed on as they come.
+# Reasons to finish, by OpenAI's names; others are passed on unchanged.
 CUT_AT_LIMIT = "length"
 FILTERED = "content_filter"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a backend brought back from one try."""
+    """The answer of a backend to one try."""
 
     text: str | None = field(repr=False)
     finish_reason: str | None = None
@@ -61,7 +61,7 @@ class Exchange:
         return messages + [message.model_dump() for message in self._replies]
 
     def resume(self, answers: Iterable[Answer]) -> Result | None:
-        """Take up the tries of a run that was stopped; a result where they are enough by now."""
+        """Resume the tries of a run that was stopped; return a result if they suffice now."""
         for answer in answers:
             result = self.take(answer)
             self.earlier = self.usage
@@ -90,7 +90,7 @@ class Exchange:
         text = answer.text or ""
         if self.attempts <= self.settings.answer_retries:
             advice = "it was cut off at the limit of its length; answer more briefly" if cut else error.advice
-            # Only the last wrong answer is told: the conversation does not grow with the tries.
+            # Only the last wrong answer is shown: the conversation does not grow with the tries.
             self._replies = [
                 *([Message(role="assistant", content=text)] if text.strip() else []),
                 Message(

@@ -37,7 +37,7 @@ class Destination:
 
     @property
     def proxied(self) -> bool:
-        """Whether a proxy of the environment may stand between: never one that would read the text."""
+        """Whether a proxy of the environment may be used: never one that could read the text."""
         return not self.loopback and (not self.guarded or self.base_url.lower().startswith("https:"))
 
 
@@ -55,7 +55,7 @@ def destination(settings: LmSettings, licence_tier: str) -> Destination:
     addresses = _addresses(host)
     loopback = bool(addresses) and all(_is_loopback(address) for address in addresses)
     if parts.scheme == "https" and host != "localhost" and not _is_address(host):
-        # The client asks for the name again, for its certificate, and a name server could answer otherwise.
+        # The client resolves the name again, for its certificate, and a name server could answer differently.
         loopback = False
     if licence_tier != "open":
         if not loopback:

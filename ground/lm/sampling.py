@@ -1,4 +1,4 @@
-"""What a causal model in this process answers: the one place where messages become tokens, and answers are sampled."""
+"""Answers of a causal model in this process: the only place where messages become tokens and answers are sampled."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = [
 Batching = Literal["padded", "continuous"]
 BATCHING = "padded: prompts of like length together; continuous: a prompt takes the room of an answer that ended"
 SHARE_OF_A_MACHINE = 0.05
-"""Of a machine's memory, for the cache of continuous batching where there is no card."""
+"""Share of the memory that the cache of continuous batching takes where there is no GPU."""
 
 
 class Sampled(NamedTuple):
-    """An answer: which prompt's, its tokens, and the token that ended it; None: it was cut."""
+    """An answer: the number of its prompt, its tokens, and the token that ended it (None: it was cut)."""
 
     prompt: int
     tokens: list[int]
@@ -34,7 +34,7 @@ class Sampled(NamedTuple):
 
 
 class WrittenAnswer(NamedTuple):
-    """An answer in words (None: too long a prompt): which prompt's, its tokens with the end, whether it was cut."""
+    """An answer as text (None: too long a prompt), the number of its prompt and of its tokens, whether it was cut."""
 
     prompt: int
     text: str | None
@@ -43,7 +43,7 @@ class WrittenAnswer(NamedTuple):
 
 
 def unmarked(tokenizer: Any, text: str) -> str:
-    """Break the special tokens that stand in a text, for templates: they read what is a mark from the text itself."""
+    """Break the special tokens in a text, since chat templates would read them as their own."""
     marks = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
     if not any(mark in text for mark in marks):
         return text
@@ -135,7 +135,7 @@ def sampled(
     for begin in range(0, len(order), size):
         batch = order[begin : begin + size]
         try:
-            # Not inference_mode: continuous batching works in a thread of its own.
+            # Not inference_mode, since continuous batching works in a thread of its own.
             with torch.no_grad():
                 answers = make(model, [list(prompts[number]) for number in batch], config)
         except torch.OutOfMemoryError as error:
@@ -164,7 +164,7 @@ def _continuous(model: Any, prompts: list[list[int]], config: Any) -> list[list[
         raise UsageError("this model has no continuous batching", do="use padded")
     from transformers import ContinuousBatchingConfig
 
-    # The cache takes most of what is free, which is right for a card and wrong for the memory of a whole machine.
+    # By default the cache takes most of the free memory, which is right on a GPU and wrong in main memory.
     room = ContinuousBatchingConfig(max_memory_percent=None if model.device.type == "cuda" else SHARE_OF_A_MACHINE)
     outputs = model.generate_batch(prompts, generation_config=config, continuous_batching_config=room)
     results = list(outputs.values())

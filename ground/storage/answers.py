@@ -1,4 +1,4 @@
-"""Where an answer may be written: not over what it is made of, nor over what a workspace is made of."""
+"""Where an answer may be written: never over its own inputs or over files of a workspace."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ground.errors import UsageError
 __all__ = ["answer_file", "is_workspace"]
 
 OWN = ("cache", "datasets", "graph", "ontoground.toml", "rules", "runs", "stewardship")
-"""What a workspace is made of, beside its warehouse: the place of no answer."""
+"""Files and folders of a workspace, beside its warehouse, that no answer may replace."""
 
 
 def is_workspace(folder: Path) -> bool:

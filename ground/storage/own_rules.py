@@ -38,7 +38,7 @@ EXTENDABLE = {
 }
 
 BOM = "\ufeff"
-"""With which spreadsheets begin a text."""
+"""Byte order mark, with which spreadsheets begin a text."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ __all__ = ["Row", "grouped", "read_table", "rows_of"]
 
 
 class Row(dict[str, str]):
-    """A line of a table by its columns, which knows where it stands."""
+    """A line of a table by its columns, with its file and line number."""
 
     def __init__(self, columns: Mapping[str, str], file: Path, line: int) -> None:
         super().__init__(columns)

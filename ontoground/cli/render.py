@@ -1,4 +1,7 @@
-"""What verbs print: for a person (tables that fit the terminal) and for a program (one JSON object)."""
+"""What verbs print: for a person (lines, and tables that fit the terminal) and for a program (one JSON object).
+
+A verb gives its answer as blocks in their order; `paint` prints them, and sets tables off by empty lines.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +22,12 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    Block = str | Table | Text | Padding | None
+    """A line, folded between words where the terminal is narrow; a table; nothing."""
+
 __all__ = [
     "Cell",
+    "beginning",
     "console",
     "dataset_in_words",
     "emit",
@@ -28,11 +35,13 @@ __all__ = [
     "listing",
     "note",
     "number",
+    "paint",
     "percent",
     "relative",
     "table",
     "tables",
     "text",
+    "unfolded",
 ]
 
 Cell = str | int | float | bool | None
@@ -131,6 +140,28 @@ def listing(rows: Sequence[Mapping[str, Any]], columns: str, *, title: str | Non
     return table(headers, [[row[key] for key in keys] for row in rows], title=title)
 
 
+def paint(out: Console, blocks: Iterable[Block]) -> None:
+    """Print blocks one after another, an empty line before and after each table; None is passed over."""
+    from rich.table import Table
+
+    before: Block = None
+    for block in blocks:
+        if block is None:
+            continue
+        if before is not None and (isinstance(before, Table) or isinstance(block, Table)):
+            out.print()
+        out.print(block, soft_wrap=bool(getattr(block, "no_wrap", False)))
+        before = block
+
+
+def beginning(columns: Sequence[str], rows: Sequence[Sequence[Cell]], most: int = 20) -> Iterator[Block]:
+    """Yield a table of the first rows, and how many more there are; nothing where there is no row."""
+    if rows:
+        yield table(columns, rows[:most])
+    if len(rows) > most:
+        yield f"and {number(len(rows) - most)} more; --json lists all"
+
+
 def tables(out: Console, *shown: Table | None) -> None:
     """Print the tables that are there, with an empty line between them."""
     for index, one in enumerate(one for one in shown if one is not None):
@@ -212,6 +243,13 @@ def text(content: str, style: str = "") -> Text:
     from rich.text import Text
 
     return Text(_harmless(content), style=style)
+
+
+def unfolded(content: str, style: str = "") -> Text:
+    """Return a line that stays one, however narrow the terminal: a path or a command to be copied."""
+    line = text(content, style)
+    line.no_wrap = True
+    return line
 
 
 def indented(content: str, columns: int) -> Padding:

@@ -33,13 +33,13 @@ def finalise(
         Literal["physician", "released"] | None,
         typer.Option(
             help="physician: the physician's label wherever there is one; released: only where the recomputed one is "
-            "not close to it, as in the released data; the settings' own where left out",
+            "not close to it, as in the released data; default: as in the settings",
             show_default=False,
         ),
     ] = None,
     options: ConfiguredBenchmark,
 ) -> Result:
-    """Write the final label of every row to the history, with why it holds and what it rests on.
+    """Write the final label of each row to the history, with the reason and the evidence.
 
     Only rows whose final label changes get an event: a second call adds nothing.
     """

@@ -11,7 +11,7 @@ import inspect
 import os
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hin
 import typer
 
 from ground.errors import InputError, UsageError
-from ontoground.cli.render import emit, note, paint
+from ontoground.cli.render import Blocks, emit, note, paint
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,12 +29,10 @@ if TYPE_CHECKING:
     from ground.settings import Settings
     from ground.storage.remote import Places
     from ground.storage.workspace import Workspace
-    from ontoground.cli.render import Block
 
 __all__ = [
     "DEFAULT_WORKSPACE",
     "WRITTEN",
-    "Blocks",
     "Configured",
     "Force",
     "InWorkspace",
@@ -81,8 +79,8 @@ WRITTEN = "written"
 Force = Annotated[bool, typer.Option("--force", help="Run the stages again even if they are up to date.")]
 
 
-Blocks = Callable[[dict[str, Any]], Iterable["Block"]]
-Paint = Callable[["Console", dict[str, Any]], None]
+Paint = Callable[[dict[str, Any]], Blocks] | Callable[["Console", dict[str, Any]], None]
+"""Returns what a person is shown of a payload, or prints it."""
 Verb = TypeVar("Verb", bound="Callable[..., Result]")
 
 
@@ -97,7 +95,7 @@ class Result:
     """
 
     payload: dict[str, Any]
-    blocks: Blocks | Paint
+    blocks: Paint
     code: int = 0
 
     def paint(self, out: Console) -> None:
@@ -178,7 +176,7 @@ class InWorkspace:
             Workspace.create(self.workspace)
         return opened
 
-    def result(self, verb: str, blocks: Blocks | Paint, code: int = 0, /, **found: Any) -> Result:
+    def result(self, verb: str, blocks: Paint, code: int = 0, /, **found: Any) -> Result:
         """Return what a verb found in the workspace; its payload begins with the two."""
         return Result({"verb": verb, "workspace": str(self.workspace), **found}, blocks, code)
 

@@ -10,10 +10,10 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 # Verbs import this module to be declared: rich is imported where something is printed.
 if TYPE_CHECKING:
@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    Block = str | Table | Text | Padding | None
-    """A line, folded between words where the terminal is narrow; a table; nothing."""
-
 __all__ = [
+    "Blocks",
     "Cell",
     "beginning",
     "console",
@@ -45,6 +43,8 @@ __all__ = [
 ]
 
 Cell = str | int | float | bool | None
+Blocks: TypeAlias = "Iterable[str | Table | Text | Padding | None]"
+"""What a person is shown: lines, folded between words where the terminal is narrow, and tables; None is nothing."""
 GAP = 2
 # Wide enough for any table; whoever reads a pipe can fold it.
 PIPED_WIDTH = 1000
@@ -140,21 +140,25 @@ def listing(rows: Sequence[Mapping[str, Any]], columns: str, *, title: str | Non
     return table(headers, [[row[key] for key in keys] for row in rows], title=title)
 
 
-def paint(out: Console, blocks: Iterable[Block]) -> None:
-    """Print blocks one after another, an empty line before and after each table; None is passed over."""
+def paint(out: Console, blocks: Blocks) -> None:
+    """Print blocks one after another, an empty line before and after each table."""
     from rich.table import Table
 
-    before: Block = None
+    before: object = None
     for block in blocks:
         if block is None:
             continue
         if before is not None and (isinstance(before, Table) or isinstance(block, Table)):
             out.print()
-        out.print(block, soft_wrap=bool(getattr(block, "no_wrap", False)))
+        if isinstance(block, Unfolded):
+            out.file.write(f"{block}\n")
+        else:
+            out.print(block)
         before = block
+    out.file.flush()
 
 
-def beginning(columns: Sequence[str], rows: Sequence[Sequence[Cell]], most: int = 20) -> Iterator[Block]:
+def beginning(columns: Sequence[str], rows: Sequence[Sequence[Cell]], most: int = 20) -> Blocks:
     """Yield a table of the first rows, and how many more there are; nothing where there is no row."""
     if rows:
         yield table(columns, rows[:most])
@@ -245,11 +249,15 @@ def text(content: str, style: str = "") -> Text:
     return Text(_harmless(content), style=style)
 
 
-def unfolded(content: str, style: str = "") -> Text:
-    """Return a line that stays one, however narrow the terminal: a path or a command to be copied."""
-    line = text(content, style)
-    line.no_wrap = True
-    return line
+class Unfolded(str):
+    """A line that stays one, however narrow the terminal: a path or a command to be copied."""
+
+    __slots__ = ()
+
+
+def unfolded(content: object) -> Unfolded:
+    """Return a line that is printed as it is, tabs too."""
+    return Unfolded(_harmless(str(content)))
 
 
 def indented(content: str, columns: int) -> Padding:

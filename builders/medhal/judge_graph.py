@@ -5,7 +5,7 @@ Second road: shares no rules and no word tables with `builders.medhal.facts` and
 The builder walks all facts of a cohort at once (`ConceptGraph.facts`) and carries mentions up to what they attest. The
 judge asks `ConceptGraph.relations` for one pair at a time in both directions, walks from each end down to the mentions,
 and looks for the names of what is said to be absent in the text of the note. Ends are walked as `builders.validate`
-does (``sql/builders/validate/cover.sql``); the graph's own code is the one thing that all of them share.
+does (``sql/stewardship/second_road/cover.sql``); the graph's own code is the one thing that all of them share.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kg.graph import ConceptGraph
 
 __all__ = ["GraphJudge"]
 
-STEPS = ("builders/validate/said", "builders/validate/cover", "builders/medhal/record_fact_end")
+STEPS = ("stewardship/second_road/claim", "stewardship/second_road/cover", "builders/medhal/record_fact_end")
 KEPT_ANSWERS = 200_000
 SHORTEST_NAME = 5
 """Letters of a name from which on its words in a note are taken for a mention: shorter ones are often abbreviations

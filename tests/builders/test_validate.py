@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders import validate
-from builders.validate import validate_medieval
+from stewardship.second_road import validation
+from stewardship.second_road.validation import validate_medieval
 from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.errors import InputError
 from ground.settings import RunSettings, Settings
@@ -152,7 +152,7 @@ def label_checks() -> set[str]:
     lines = [
         line
         for file in ("disagreement", "whole", "statement")
-        for line in sql_text(f"builders/validate/{file}").splitlines()
+        for line in sql_text(f"stewardship/second_road/{file}").splitlines()
     ]
     return {line.split("'")[1] for line in lines if "' as check_name" in line} - {EDGES}
 
@@ -236,7 +236,7 @@ def test_how_many_patients_are_checked_at_once_and_by_how_many_workers_changes_n
         damage(rows)
     folder = damaged(rows)
     at_once = validate_medieval(medieval.workspace, medieval.connection, folder)
-    monkeypatch.setattr(validate, "PATIENTS_AT_ONCE", 3)
+    monkeypatch.setattr(validation, "PATIENTS_AT_ONCE", 3)
     by_three = validate_medieval(medieval.workspace, medieval.connection, folder)
     shared = Workspace(medieval.workspace.root, Settings(run=RunSettings(workers=2)))
     by_two_workers = validate_medieval(shared, medieval.connection, folder)

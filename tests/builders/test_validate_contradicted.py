@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.validate import validate_medieval
+from stewardship.second_road.validation import validate_medieval
 from ground.contracts.rows import CONTRADICTED_SCHEMA
 from ground.storage.sqlfiles import sql_text
 from tests.builders.medieval_world import Built, Row
@@ -148,5 +148,5 @@ def _first_denied(built: Built) -> Row:
 
 def test_every_check_has_a_damage_here() -> None:
     files = ("contradicted", "contradicted_whole")
-    lines = [line for file in files for line in sql_text(f"builders/validate/{file}").splitlines()]
+    lines = [line for file in files for line in sql_text(f"stewardship/second_road/{file}").splitlines()]
     assert {line.split("'")[1] for line in lines if "' as check_name" in line} == {*DAMAGES, *IN_THE_RECORD}

@@ -1,4 +1,4 @@
-"""The evidence of each row is checked too: path, spans, wording, group (sql/builders/validate/evidence.sql)."""
+"""The evidence of each row is checked too: path, spans, wording, group (sql/stewardship/second_road/evidence.sql)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.validate import validate_medieval
+from stewardship.second_road.validation import validate_medieval
 from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.storage.sqlfiles import sql_text
 from tests.builders.medieval_world import Built, Row, first
@@ -113,6 +113,6 @@ def test_a_damage_of_the_evidence_is_found(medieval: Built, tmp_path: Path, dama
 
 
 def test_every_check_of_the_evidence_has_a_damage_here() -> None:
-    lines = sql_text("builders/validate/evidence").splitlines()
+    lines = sql_text("stewardship/second_road/evidence").splitlines()
     checks = {line.split("'")[1] for line in lines if "' as check_name" in line}
     assert checks | {"an edge of a path is in the graph"} == {check for _, check in DAMAGES}

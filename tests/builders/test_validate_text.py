@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from builders.validate import validate_medieval
+from stewardship.second_road.validation import validate_medieval
 from ground.storage.warehouse import connect
 from tests.builders.medieval_world import Built, Row, copied, first
 

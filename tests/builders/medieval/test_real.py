@@ -11,7 +11,7 @@ import pytest
 
 from builders.concepts import map_codes
 from builders.medieval.build import build_medieval
-from builders.validate import ValidationReport, validate_medieval
+from stewardship.second_road.validation import ValidationReport, validate_medieval
 from ehr.load import load_mimic
 from ehr.notes import find_mentions, split_notes
 from ground.contracts.rows import QUADRANTS

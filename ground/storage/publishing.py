@@ -199,7 +199,8 @@ def check_file(path: Path, digest: str | None) -> None:
 def _write(place: RemotePath, content: Path | bytes) -> None:
     """Write a file, whole or not at all."""
     store = place.files.store
-    whole = bool(WHOLE_FILES & set(place.files.protocol))
+    protocols = [store.protocol] if isinstance(store.protocol, str) else store.protocol
+    whole = not WHOLE_FILES.isdisjoint(protocols)
     key = place.key if whole else place.key + PART
     if isinstance(content, Path):
         store.put_file(str(content), key)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stewardship.adjudication.finalise import Final, Policy
+from stewardship.adjudication.standing import rests_on, reviewers
 from stewardship.history.events import RULE, Event, Events
-from stewardship.history.standing import rests_on, reviewers
 
 __all__ = ["final_events", "says_more"]
 

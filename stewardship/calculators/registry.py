@@ -13,21 +13,35 @@ import functools
 import importlib
 import math
 import pkgutil
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from typing import Literal
 
 import stewardship.calculators
 from ground import ROOT
 from ground.contracts.labels import LabelValue
 from ground.errors import UsageError
+from ground.lm.cache import content_key
+from ground.storage.files import sha256_of
 from ground.storage.tables import read_table
 from stewardship.calculators.features import Features, NotComputable, NotRead
 from stewardship.calculators.names import read_names
 from stewardship.calculators.units_v1 import round_v1
 
-__all__ = ["MODULES", "Calculator", "Outcome", "Version", "calculate", "calculator", "calculators", "find"]
+__all__ = [
+    "MODULES",
+    "Calculator",
+    "Outcome",
+    "Version",
+    "calculate",
+    "calculator",
+    "calculators",
+    "definitions_digest",
+    "find",
+]
 
 Version = Literal["corrected", "v1.0"]
 """``corrected``: as published; ``v1.0``: as MedCalc-Bench v1.0 computed, for what its labels hold."""
@@ -35,6 +49,7 @@ Version = Literal["corrected", "v1.0"]
 Binding = Callable[[Features, Version], float | date | LabelValue]
 
 CALCULATORS = ROOT / "stewardship" / "data" / "calculators.tsv"
+TABLE = re.compile(r'"([a-z0-9_]+\.tsv)"')
 COLUMNS = ("id", "name", "kind", "category", "output_type", "unit", "formula", "source")
 
 MODULES = ("equations_", "scores_")
@@ -171,6 +186,13 @@ def _rounded(result: float | date | LabelValue, known: Calculator, version: Vers
         raise NotComputable("the formula has no finite value for these features")
     # What is beyond nine decimals is an artefact of binary fractions; adding zero takes the sign from a zero.
     return LabelValue.of(round_v1(value.number) if version == "v1.0" else round(value.number, 9) + 0.0)
+
+
+def definitions_digest() -> str:
+    """Return a hash of the calculators' code and of the tables that it names."""
+    code = {path.name: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.py")}
+    tables = {name for text in code.values() for name in TABLE.findall(text)}
+    return content_key({**code, **{name: sha256_of(CALCULATORS.with_name(name)) for name in sorted(tables)}})
 
 
 @functools.cache

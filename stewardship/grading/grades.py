@@ -25,10 +25,10 @@ from ground.errors import InputError, UsageError
 from ground.names import names_found
 from ground.storage.foreign import Check, refuse_rows
 from stewardship.adjudication.agreement import wilson
+from stewardship.adjudication.standing import check_final
 from stewardship.benchmark.cells import read_cells
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import ROLES, Role
-from stewardship.history.standing import check_final
 from stewardship.versions.releases import Release, Version, versions_of
 
 __all__ = [

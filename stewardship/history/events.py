@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ground.contracts.labels import LabelValue, parse_label
 
-__all__ = ["OPEN", "REVERTED", "ROLES", "RULE", "Batch", "Event", "Events", "Role"]
+__all__ = ["DEFERRED", "HIGH_CONFIDENCE", "OPEN", "REVERTED", "ROLES", "RULE", "Batch", "Event", "Events", "Role"]
 
 Role = Literal["original", "audit", "recomputed", "physician", "reading", "final"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -22,6 +22,8 @@ OPEN = "to_adjudicate"
 """Status of a row whose raters disagree; it has no value."""
 REVERTED = "reverted"
 """Status of the events that take back others of their row."""
+HIGH_CONFIDENCE, DEFERRED = "high_confidence", "deferred"
+"""Statuses of the recomputed labels of runs that agree, or do not."""
 RULE = "rule"
 """Status of the recomputed labels that a rule put right (`stewardship.versions.rules`), and of no others."""
 

@@ -11,8 +11,8 @@ from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import ValueType, review
 from stewardship.adjudication.discrepancy import Flag
 from stewardship.adjudication.estimates import smape_bound
+from stewardship.adjudication.standing import Standing
 from stewardship.adjudication.triage import TriageSummary
-from stewardship.history.standing import Standing
 from stewardship.reporting.report import Phase3, Report
 from stewardship.reporting.wording import estimate, share
 

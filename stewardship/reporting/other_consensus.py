@@ -10,7 +10,8 @@ from ground.contracts.labels import LabelKind, LabelValue, parse_label
 from ground.settings import StewardSettings
 from stewardship.adjudication.discrepancy import FLAGGED, discrepancies
 from stewardship.benchmark.folder import Benchmark
-from stewardship.runs.consensus import DEFERRED, HIGH_CONFIDENCE, consensus
+from stewardship.history.events import DEFERRED, HIGH_CONFIDENCE
+from stewardship.runs.consensus import consensus
 from stewardship.runs.store import read_runs, series_folders
 
 __all__ = ["Recounted", "recounted"]

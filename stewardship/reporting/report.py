@@ -14,10 +14,10 @@ from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import Estimate, Reviewed, bootstrap_mean, review, smape, smape_terms, wilson
 from stewardship.adjudication.discrepancy import FLAGGED, Flag
 from stewardship.adjudication.estimates import smape_bound, whole_test
+from stewardship.adjudication.standing import Standing
 from stewardship.adjudication.triage import TriageSummary, summarise, triage
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import Role
-from stewardship.history.standing import Standing
 from stewardship.runs.votes import LIKELY_ERROR, AuditSummary
 from stewardship.runs.votes import summarise as summarise_audits
 from stewardship.sheets.batch import read_batches

@@ -14,10 +14,10 @@ from stewardship.adjudication.agreement import Estimate, Reviewed, ValueType, ag
 from stewardship.adjudication.discrepancy import FLAGGED, SLACK, Flag, discrepancies, relative_error
 from stewardship.adjudication.estimates import smape_bound, whole_test
 from stewardship.adjudication.finalise import POLICIES, finalise
+from stewardship.adjudication.standing import Standing
 from stewardship.adjudication.triage import TriageSummary
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import Event
-from stewardship.history.standing import Standing
 from stewardship.reporting.other_consensus import recounted
 from stewardship.reporting.published import printed
 from stewardship.reporting.report import LABELLERS, Report

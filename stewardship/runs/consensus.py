@@ -10,11 +10,10 @@ from ground.contracts.labels import LabelKind, LabelValue
 from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import USUAL
 from stewardship.adjudication.discrepancy import SLACK, relative_error
+from stewardship.history.events import DEFERRED, HIGH_CONFIDENCE
 
-__all__ = ["DEFERRED", "HIGH_CONFIDENCE", "Consensus", "ConsensusSummary", "consensus", "summarise"]
+__all__ = ["Consensus", "ConsensusSummary", "consensus", "summarise"]
 
-HIGH_CONFIDENCE = "high_confidence"
-DEFERRED = "deferred"
 NEAR_CONSENSUS = "near_consensus"
 
 

@@ -23,8 +23,7 @@ from ground.lm.settings import LmSettings
 from ground.lm.structured import without_thinking
 from stewardship.runs.engines import Answer, Ask, Engine
 from stewardship.runs.prompts import AuditAnswer, Extracted, Script
-from stewardship.runs.store import ToolUse
-from stewardship.tools.base import Arguments, Toolbox
+from stewardship.tools.base import Arguments, Toolbox, ToolUse
 
 __all__ = ["ModelEngine", "RunsModelSettings"]
 

@@ -19,7 +19,7 @@ from ground.lm.results import Message
 from ground.names import names_found
 from ground.storage.files import sha256_of
 from stewardship.runs.prompts import Claim, Extracted, Question
-from stewardship.runs.store import ToolUse
+from stewardship.tools.base import ToolUse
 
 __all__ = ["Answer", "Ask", "CallableEngine", "Engine", "Item", "RecordedEngine", "check_rows"]
 

@@ -30,12 +30,12 @@ from ground.errors import InputError, UsageError
 from ground.lm.cache import content_key
 from ground.lm.results import Message
 from ground.storage.files import private_directory, write_text
+from stewardship.tools.base import ToolUse
 
 __all__ = [
     "Phase",
     "Run",
     "RunStore",
-    "ToolUse",
     "Vote",
     "differences",
     "message_key",
@@ -50,17 +50,6 @@ MESSAGES = "messages.jsonl"
 SERIES = "series.json"
 
 Phase = Literal["audit", "recompute"]
-
-
-class ToolUse(BaseModel):
-    """One call of a tool: what was asked of it and what it said; ``ok`` is False where it failed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    tool: str
-    arguments: dict[str, Any] = Field(repr=False)
-    result: str = Field(repr=False)
-    ok: bool = True
 
 
 class Run(BaseModel):

@@ -13,10 +13,10 @@ import polars as pl
 from ground.contracts.grading import Limits, LimitsRule, limits_corrected, limits_v1, output_type_of
 from ground.contracts.labels import LabelValue, parse_label
 from ground.errors import InputError, UsageError
+from stewardship.adjudication.standing import check_final, disputed, rests_on, reviewers
 from stewardship.benchmark.folder import LABELS, Benchmark
 from stewardship.benchmark.tables import read_label_table
 from stewardship.history.events import RULE, Event, Events, Role
-from stewardship.history.standing import check_final, disputed, rests_on, reviewers
 from stewardship.versions.diffs import COLUMNS
 
 __all__ = ["LabelRole", "Recipe", "Rest", "caveats_of", "label_rows", "role_rows", "table_rows"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -184,13 +185,13 @@ def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Re
     settings, benchmark = replace(options, overrides=own).settings, options.adopted
     tools = options.tool_names(NO_TOOL if benchmark.categories else "calculator,python") if kind == "lm" else ()
     if kind == "calculators" or "calculator" in tools:
-        require_packages("pint", extra="steward")
+        require_packages("pint", "simpleeval", extra="steward")
     strata = dict.fromkeys(benchmark.items["uid"], "") | benchmark.column("stratum")
     uids = None if options.rows is None else stratified_sample(strata, options.rows, seed=settings.seed)
     work, title = (audit_labels, "audit") if phase == "audit" else (recompute_labels, "recomputation")
     with ExitStack() as stack:
         if kind == "lm":
-            source, model = _asking(phase, options, settings, benchmark, tools, stack)
+            source, model, tools = _asking(phase, options, settings, benchmark, tools, stack)
         else:
             source, model = _engine(kind, options, benchmark), None
         rows = len(chosen_rows(benchmark, source, uids))
@@ -244,8 +245,11 @@ def _asking(
     benchmark: Benchmark,
     tools: tuple[str, ...],
     stack: ExitStack,
-) -> tuple[Engine, LanguageModel]:
-    """Open the language model, its tools, and the engine that asks it; the stack closes them."""
+) -> tuple[Engine, LanguageModel, tuple[str, ...]]:
+    """Open the language model, its tools, and the engine that asks it; the stack closes them.
+
+    Of tools that nobody named those are left out that do not run on this machine.
+    """
     from ground.lm.client import LanguageModel
     from ground.storage.files import private_directory
     from stewardship.datasets.provenance import require_not_noted
@@ -259,14 +263,15 @@ def _asking(
         require_not_noted(options.workspace, benchmark.items)
     model = stack.enter_context(LanguageModel(_model_settings(options), options.workspace, benchmark.licence_tier))
     results = private_directory(benchmark.folder / FOLDER) / "tools.sqlite"
-    toolbox = Toolbox([_tool(name, options, settings) for name in tools], results)
+    toolbox = Toolbox(list(_tools(tools, options, settings)), results)
+    tools = tuple(toolbox.tools)
     stack.callback(toolbox.close)
     asked: Any = {"categories": benchmark.categories, "turns": settings.turns}
     asked["manuals"] = [tool.manual() for tool in toolbox.tools.values()]
     asked["looking"] = "calculator" in tools or "reference" in tools
     computing = "calculator" in tools or "python" in tools
     script = audit_script(**asked) if phase == "audit" else recompute_script(**asked, computing=computing)
-    return ModelEngine(model, script, toolbox=toolbox, turns=settings.turns), model
+    return ModelEngine(model, script, toolbox=toolbox, turns=settings.turns), model, tools
 
 
 def _model_settings(options: OfRuns) -> Any:
@@ -288,11 +293,23 @@ def _model_settings(options: OfRuns) -> Any:
     return run_settings(shape, options.config, overrides).language_model
 
 
+def _tools(names: tuple[str, ...], options: OfRuns, settings: StewardSettings) -> Iterator[Tool]:
+    from ontoground.cli.render import note
+
+    for name in names:
+        try:
+            yield _tool(name, options, settings)
+        except UsageError as error:
+            if name != "python" or options.tools is not None:
+                raise
+            note(f"{error.what} ({error.found}): the model computes with the tool calculator alone")
+
+
 def _tool(name: str, options: OfRuns, settings: StewardSettings) -> Tool:
     if name == "python":
         from stewardship.tools.python import PythonTool
 
-        return PythonTool(seconds=settings.sandbox_seconds, memory_mb=settings.sandbox_mb)
+        return PythonTool(seconds=settings.sandbox_seconds, memory_mb=settings.sandbox_mb, image=settings.sandbox_image)
     if name == "reference" and options.reference is not None:
         from stewardship.tools.reference import ReferenceTool
 

@@ -46,7 +46,7 @@ def finalise(
     from stewardship.adjudication import finalise as deciding
     from stewardship.adjudication.discrepancy import FLAGGED, discrepancies
     from stewardship.adjudication.finalising import final_events, says_more
-    from stewardship.history.standing import disputed, standing
+    from stewardship.adjudication.standing import disputed, standing
 
     settings, benchmark = options.settings, options.adopted
     labels, history, policy = standing(benchmark), benchmark.history, policy or settings.finalise

@@ -137,8 +137,8 @@ def _take(
 
 def _agreement(settings: StewardSettings, benchmark: Benchmark, batches: list[Batch]) -> dict[str, Any]:
     """Return how raters and labels agree, over all that the history holds."""
-    from stewardship.datasets.estimates import label_estimates
-    from stewardship.history.standing import standing
+    from stewardship.adjudication.standing import standing
+    from stewardship.reporting.estimates import label_estimates
     from stewardship.sheets.errors import confusion, drawn_of, error_rates
     from stewardship.sheets.interrater import reliability
     from stewardship.sheets.ratings import AWAITING, OPEN, current_ratings
@@ -276,7 +276,7 @@ def _paint_errors(out: Console, payload: dict[str, Any]) -> None:
 
 def _of_dataset(found: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Say how many labels of the dataset are wrong, and of which part of it that is known."""
-    from stewardship.datasets.estimates import scope
+    from stewardship.reporting.estimates import scope
 
     strata = [one for one in found if one["by"] == "stratum"]
     unread = sum(not one["judged"] for one in strata)

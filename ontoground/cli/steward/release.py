@@ -64,7 +64,7 @@ def release(options: Wanted) -> Result:
 
 
 def _released(options: Wanted) -> Result:
-    from stewardship.history.standing import disputed
+    from stewardship.adjudication.standing import disputed
     from stewardship.versions.recipes import Recipe
     from stewardship.versions.releases import Release, Version
     from stewardship.versions.releasing import made_of, make_release

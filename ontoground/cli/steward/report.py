@@ -32,10 +32,10 @@ def report(options: ConfiguredBenchmark) -> Result:
     from ontoground.cli.runs import require_packages
 
     require_packages("matplotlib", "statsmodels", extra="steward")
-    from stewardship.datasets.estimates import estimates_markdown, label_estimates
-    from stewardship.history.standing import standing
+    from stewardship.adjudication.standing import standing
     from stewardship.reporting.caveats import caveats
     from stewardship.reporting.drawing import draw
+    from stewardship.reporting.estimates import estimates_markdown, label_estimates
     from stewardship.reporting.page import write_page
     from stewardship.reporting.published import beside_the_paper, is_medcalc_v1, labelled_by_the_paper
     from stewardship.reporting.report import build_report
@@ -89,7 +89,7 @@ def paint_report(out: Console, payload: dict[str, Any]) -> None:
 
 
 def _main_numbers(payload: dict[str, Any]) -> Iterator[tuple[str, str | int]]:
-    from stewardship.datasets.estimates import WHO, scope
+    from stewardship.reporting.estimates import WHO, scope
 
     yield "rows", payload["rows"]
     if audits := payload["phase1"]:

@@ -56,7 +56,7 @@ def triage(
     from ground.storage.files import atomic_path
     from stewardship.adjudication import triage as ranking
     from stewardship.adjudication.discrepancy import Flag
-    from stewardship.history.standing import standing
+    from stewardship.adjudication.standing import standing
 
     settings, benchmark = options.settings, options.adopted
     labels = standing(benchmark)

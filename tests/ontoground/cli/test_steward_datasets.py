@@ -15,9 +15,9 @@ from ontoground.cli.main import invoke
 from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import adopt_dataset
 from stewardship.datasets.auditor import audited
-from stewardship.datasets.estimates import label_estimates
 from stewardship.datasets.recompute import recomputed
 from stewardship.datasets.rows import evidence_of
+from stewardship.reporting.estimates import label_estimates
 from tests.ontoground.cli.schemas import checked
 from tests.ontoground.conftest import Demo
 from tests.stewardship.datasets.folders import medhal_folder

@@ -17,12 +17,12 @@ from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import adopt_dataset, dataset_of, population_of
 from stewardship.datasets.auditor import audited
 from stewardship.datasets.edits import changes
-from stewardship.datasets.estimates import estimates_markdown, label_estimates, scope, stratified_share
 from stewardship.datasets.readings import reading_of
 from stewardship.datasets.recompute import recomputed
 from stewardship.datasets.rows import is_ours, row_id
 from stewardship.datasets.sheets import sheet_context
 from stewardship.history.log import Event
+from stewardship.reporting.estimates import estimates_markdown, label_estimates, scope, stratified_share
 from tests.stewardship.datasets.folders import medhal_folder, medhal_pair, medval_folder, medval_triple, release
 
 

@@ -13,11 +13,11 @@ import pytest
 from ground.contracts.grading import Reference, grade_v1
 from ground.contracts.labels import LabelValue
 from ground.errors import InputError, UsageError
+from stewardship.adjudication.standing import standing
 from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import read_label_table
 from stewardship.grading.grades import label_set
 from stewardship.history.log import Event
-from stewardship.history.standing import standing
 from stewardship.sheets.ratings import OPEN, RATED
 from stewardship.versions.diffs import compare
 from stewardship.versions.recipes import Recipe, label_rows, role_rows, table_rows

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from ground.contracts.labels import LabelValue, parse_label
 from ground.errors import UsageError
 from stewardship.benchmark.folder import Benchmark
-from stewardship.history.events import OPEN, RULE, Event, Events
-from stewardship.runs.consensus import DEFERRED, HIGH_CONFIDENCE
+from stewardship.history.events import DEFERRED, HIGH_CONFIDENCE, OPEN, RULE, Event, Events
 
 __all__ = ["Standing", "check_final", "disputed", "outdated", "rests_on", "reviewers", "standing"]
 

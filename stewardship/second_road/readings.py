@@ -8,15 +8,20 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import polars as pl
+
 from ground import ROOT
 from ground.storage.tables import read_table
+from stewardship.second_road.words import sentences
 
-__all__ = ["DATA", "reading_of"]
+__all__ = ["DATA", "reading_of", "with_readings"]
 
 DATA = ROOT / "stewardship" / "data"
 LISTED = ("absent", "family", "allergy")
 """Readings that hold for a whole list (no fever, chills); other cues end with the comma."""
 FARTHEST = 6
+PLACE = "placeofmention"
+"""A word that stands for a mention."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,19 @@ def reading_of(before: str, after: str) -> str:
     left, right = before.rpartition("|")[2].split()[::-1], after.partition("|")[0].split()
     readings = [*_readings("before", left), *_readings("after", right)]
     return min(readings)[1] if readings else "present"
+
+
+def with_readings(mentions: pl.DataFrame) -> pl.DataFrame:
+    """Add to mentions how they read: *column* reading.
+
+    Args:
+        mentions: *columns* before, after: what stands around each, as the note has it, without accents; and others.
+    """
+    around = mentions.select(text=pl.format("{} {} {}", "before", pl.lit(PLACE), "after")).select(sentences("text"))
+    parts = [text.lower().partition(PLACE) for text in around["text"]]
+    return mentions.with_columns(
+        reading=pl.Series([reading_of(before, after) for before, _, after in parts], dtype=pl.String)
+    )
 
 
 def _readings(side: str, tokens: Sequence[str]) -> Iterator[tuple[int, str]]:

@@ -10,7 +10,7 @@ import polars as pl
 
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import run_sql
-from stewardship.second_road.words import sentences
+from stewardship.second_road.readings import with_readings
 
 __all__ = ["Disagreement", "disagreements", "row_disagreements", "span_texts"]
 
@@ -36,10 +36,9 @@ def row_disagreements(connection: duckdb.DuckDBPyConnection) -> list[Disagreemen
 
 
 def span_texts(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
-    """Return what the notes hold where the rows of ``labelled`` show a span (``span_text.sql``), texts around in words.
+    """Return what the notes hold where the rows of ``labelled`` show a span (``span_text.sql``), and its *reading*.
 
     Needs ``meaning``, which `stewardship.second_road.bare_text.supports` makes of the rows' ends.
     """
     run_sql(connection, f"{ROWS}/span_text")
-    spans = connection.sql("from span_text order by id, role").pl()
-    return spans.with_columns(sentences("before").str.to_lowercase(), sentences("after").str.to_lowercase())
+    return with_readings(connection.sql("from span_text order by id, role").pl())

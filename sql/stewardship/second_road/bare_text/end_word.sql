@@ -27,7 +27,8 @@ with called as (
         meaning.attests,
         name.is_preferred as preferred,
         regexp_replace(
-            name.name, '\s*\((?:disorder|finding|substance|product|procedure|disease|situation|symptom|drug)\)$', '', 'i'
+            name.name,
+            '\s*\((?:disorder|finding|substance|product|procedure|disease|situation|symptom|drug)\)$', '', 'i'
         ) as name
     from meaning
     inner join kg.name as name on meaning.mentioned = name.cui

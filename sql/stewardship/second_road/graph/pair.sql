@@ -1,8 +1,8 @@
 -- Pairs of the dataset, in lots: only a lot's walks are in memory at once
 -- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per unordered pair
--- Output: start_pair(start, goal, lot), in numbers, and related_pair without rows. Inputs: claim(head_cui, tail_cui, ...),
---   near, step. Parameter: starts_at_once
+-- Output: start_pair(start, goal, lot), in numbers, and related_pair without rows
+-- Inputs: claim(head_cui, tail_cui, ...), near, step. Parameter: starts_at_once
 -- Walks are begun at the end that more steps touch: these are few and in many pairs, and each is walked from but once
 create or replace temp table start_pair as
 with touched as (

@@ -1,9 +1,9 @@
 -- Which pairs of the dataset a pattern of the graph relates, found by joins that meet before the last step
 -- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: opening_walk, one row per start, place and steps to it; related_pair, one per ordered pair and pattern
--- Output: opening_walk(start, place, opening, fan), related_pair(head_cui, tail_cui, predicate, pattern, tier), added to
--- Inputs: start_pair(start, goal, lot), walk_plan, step, near, kg.pattern. Parameter: lot, of starts whose walks fit into
---   memory together
+-- Output: opening_walk(start, place, opening, fan), related_pair(head_cui, tail_cui, predicate, pattern, tier, hops),
+--   added to. Inputs: start_pair(start, goal, lot), walk_plan, step, near, kg.pattern. Parameter: lot, of starts whose
+--   walks fit into memory together
 -- The builder walks arrays; here up to two steps are joined from the start of a pair, and the last one from its goal. A
 --   step is not taken from a concept whose fan is above the pattern's max_fan (0: no limit)
 create or replace temp table opening_walk as

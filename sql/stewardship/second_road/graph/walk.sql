@@ -1,8 +1,8 @@
 -- Which walks patterns ask for
 -- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: walk and walk_plan, one row per steps of patterns and direction; step_name, one per name of a step
--- Output: step_name(name, number); walk_plan(steps, backward, opening, first_name, second_name, last_name): names by their
---   numbers, opening: a number for the steps before the last, of which there are none to two. Input: kg.pattern
+-- Output: step_name(name, number); walk_plan(steps, backward, opening, first_name, second_name, last_name): names by
+--   their numbers, opening: a number for the steps before the last, of which there are none to two. Input: kg.pattern
 -- A pattern is walked from its head or, backward, from its tail: then each step is taken from goal to start, and
 --   its name begins with <
 create or replace temp table walk as

@@ -142,13 +142,13 @@ select
 from denying
 anti join partner
     on
-        partner.statement = denying.statement and partner.split = denying.split
-        and partner.predicate = denying.predicate and partner.is_true = denying.is_true
-        and partner.head_cui = denying.head_cui and partner.head_name = denying.head_name
-        and partner.tail_cui = denying.tail_cui and partner.tail_name = denying.tail_name
-        and partner.hops = denying.hops and partner.tier is not distinct from denying.tier
-        and partner.path = denying.path and partner.why_false is not distinct from denying.why_false
-        and partner.fact_split is not distinct from denying.fact_split
+        denying.statement = partner.statement and denying.split = partner.split
+        and denying.predicate = partner.predicate and denying.is_true = partner.is_true
+        and denying.head_cui = partner.head_cui and denying.head_name = partner.head_name
+        and denying.tail_cui = partner.tail_cui and denying.tail_name = partner.tail_name
+        and denying.hops = partner.hops and denying.tier is not distinct from partner.tier
+        and denying.path = partner.path and denying.why_false is not distinct from partner.why_false
+        and denying.fact_split is not distinct from partner.fact_split
 where not denying.is_supported
 union all
 select

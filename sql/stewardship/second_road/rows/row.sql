@@ -2,22 +2,26 @@
 -- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per disagreement. Output: (check_name, id, found, expected)
 -- Inputs: labelled, kg.predicate. Source: docs/definitions.md#evidence
-with edge_of as (
+with linked as (
     select
-        labelled.id,
-        labelled.head_cui as first_cui,
-        labelled.tail_cui as last_cui,
-        len(labelled.path) as n,
-        unnest(labelled.path) as edge,
-        generate_subscripts(labelled.path, 1) as place
+        id,
+        list_filter(
+            range(1, len(path) + 1),
+            lambda place:
+            (place = 1 and path[place].head_cui != head_cui)
+            -- the last edge may describe an end: "..., which is a type of ..."
+            or (
+                place > 1 and path[place].head_cui != path[place - 1].tail_cui
+                and not (
+                    place = len(path) and path[place - 1].tail_cui = tail_cui and path[place].head_cui = head_cui
+                )
+            )
+            or (
+                place = len(path) and path[place].tail_cui != tail_cui
+                and coalesce(path[place - 1].tail_cui, '') != tail_cui
+            )
+        ) as gaps
     from labelled
-),
-
-linked as (
-    select
-        *,
-        lag(edge.tail_cui) over (partition by id order by place) as before
-    from edge_of
 ),
 
 spanned as (
@@ -36,7 +40,9 @@ select
     quadrant as found,
     case when is_true then if(is_supported, 'Q1', 'Q2') else if(is_supported, 'Q3', 'Q4') end as expected
 from labelled
-where quadrant is distinct from case when is_true then if(is_supported, 'Q1', 'Q2') else if(is_supported, 'Q3', 'Q4') end
+where
+    quadrant is distinct from
+    case when is_true then if(is_supported, 'Q1', 'Q2') else if(is_supported, 'Q3', 'Q4') end
 union all
 select
     'support_level, tier and why_false go with the labels' as check_name,
@@ -68,26 +74,12 @@ select
 from labelled
 where if(is_true, len(path) != hops or hops = 0, len(path) != 0)
 union all
-select distinct
+select
     'a path leads from head to tail' as check_name,
-    linked.id,
-    concat('a gap before edge ', linked.place) as found,
+    id,
+    concat('a gap before edge ', unnest(gaps)) as found,
     'edges that meet' as expected
 from linked
-where
-    (linked.place = 1 and linked.edge.head_cui != linked.first_cui)
-    -- the last edge may describe an end: "..., which is a type of ..."
-    or (
-        linked.place > 1 and linked.edge.head_cui != linked.before
-        and not (
-            linked.place = linked.n and linked.before = linked.last_cui
-            and linked.edge.head_cui = linked.first_cui
-        )
-    )
-    or (
-        linked.place = linked.n and linked.edge.tail_cui != linked.last_cui
-        and coalesce(linked.before, '') != linked.last_cui
-    )
 union all
 select
     'a statement has a span for each end that it is supported by' as check_name,

@@ -1,9 +1,9 @@
 -- What the notes and contexts hold where a row's spans say that a mention stands
 -- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per row and role
--- Output: span_text(id, role, begin_offset, shown, section, text, lies_in, in_context, before, after, other_sense): text
---   is the note's at the offsets, lies_in the section there, before and after what stands round it; other_sense: the
---   words are a name, and none of the end's. Words that are no name of the release are not held against a span
+-- Output: span_text(id, role, begin_offset, shown, section, text, lies_in, in_context, before, after, other_sense):
+--   text is the note's at the offsets, lies_in the section there, before and after what stands round it; other_sense:
+--   the words are a name, and none of the end's. Words that are no name of the release are not held against a span
 -- Inputs: labelled with contexts, meaning(cui, mentioned, attests), mimiciv_note.discharge, ground.section, kg.name.
 --   Offsets are half-open, in code points (docs/definitions.md#mention)
 create or replace temp table span_text as

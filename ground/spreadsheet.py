@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from io import StringIO
 from itertools import zip_longest
@@ -28,8 +29,8 @@ __all__ = [
     "FORMULA",
     "LONGEST_CELL",
     "MOST_CHARACTERS",
+    "Sheet",
     "fill_in",
-    "guide",
     "plain",
     "read_page",
     "read_sheet",
@@ -37,6 +38,7 @@ __all__ = [
     "workbook",
     "write_cells",
     "write_csv",
+    "write_sheet",
 ]
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
@@ -133,14 +135,72 @@ def fill_in(
     return page
 
 
-def guide(
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """A sheet that experts fill in, with a page that says how.
+
+    Attributes:
+        page: name of the page to be filled in.
+        widths, filled, rows: as in `fill_in`.
+        frozen: how many columns stay in view.
+        heights: of the rows, in points; the spreadsheet's own where empty.
+        checks: column, first and last row, and what a cell there may hold (xlsxwriter's ``data_validation``).
+        guide: name and title of the other page, its paragraphs, and its tables, each of its head and its rows.
+        guide_first: whether it is in front.
+        text: a column whose numbers are text on purpose: no green corner says that this is an error.
+        choices: what ``checks`` refer to as ``Lists!$A$1`` and below: too many characters for a check itself.
+    """
+
+    page: str
+    widths: Mapping[str, int]
+    filled: Container[str]
+    rows: Sequence[Mapping[str, str]]
+    frozen: int
+    checks: Iterable[tuple[str, int, int, Mapping[str, Any]]]
+    guide: tuple[str, str, Iterable[str], Iterable[tuple[Sequence[str], Iterable[Sequence[str]]]]]
+    guide_first: bool = False
+    heights: Iterable[float] = ()
+    text: str | None = None
+    choices: Sequence[str] = ()
+
+
+def write_sheet(file: Path, sheet: Sheet) -> None:
+    """Write a sheet as Excel, and what it shows as a CSV file beside it."""
+    from xlsxwriter.utility import xl_range  # type: ignore[import-untyped]
+
+    columns = list(sheet.widths)
+    with workbook(file) as book:
+        if sheet.guide_first:
+            _write_guide(book, *sheet.guide)
+        page = fill_in(book, sheet.page, sheet.rows, sheet.widths, sheet.filled)
+        for number, points in enumerate(sheet.heights, start=1):
+            page.set_row(number, points)
+        page.freeze_panes(1, sheet.frozen)
+        if sheet.text:
+            place = columns.index(sheet.text)
+            cells = xl_range(1, place, max(1, len(sheet.rows)), place)
+            page.ignore_errors({"number_stored_as_text": cells})
+        for name, first, last, options in sheet.checks:
+            column = columns.index(name)
+            page.data_validation(first, column, last, column, options)
+        if sheet.choices:
+            lists = book.add_worksheet("Lists")
+            lists.write_column(0, 0, sheet.choices)
+            lists.hide()
+        if not sheet.guide_first:
+            _write_guide(book, *sheet.guide)
+    rows = ({name: plain(text) for name, text in row.items()} for row in sheet.rows)
+    write_cells(file.with_suffix(".csv"), columns, rows)
+
+
+def _write_guide(
     book: Any,
-    page: Any,
+    name: str,
     title: str,
     paragraphs: Iterable[str],
     tables: Iterable[tuple[Sequence[str], Iterable[Sequence[str]]]],
 ) -> None:
-    """Write a page that says how to fill a sheet in: paragraphs, then tables, each of its head and its rows."""
+    page = book.add_worksheet(name)
     large, bold, text = map(book.add_format, ({"bold": True, "font_size": 14}, {**WRAP, "bold": True}, WRAP))
     page.set_column(0, 0, 28)
     page.set_column(1, 1, 110)

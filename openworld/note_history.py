@@ -116,12 +116,9 @@ class HistoryPart(NoteWriter):
         for order in self.admission.orders:
             if order.against and order.problem not in self.silent_problems:
                 barred = self.barred_class(order)
-                values = {
-                    "D": [self.drug_item(order.drug, "class")],
-                    "G": [Item(barred, barred)],
-                    "P": [Item(order.problem)],
-                }
-                sentence = self.text.sentence("hpi_class", self.values(**values), order.drug)
+                drug = self.drug_item(order.drug, "class")
+                values = self.values(D=[drug], G=[Item(barred, barred)], P=[Item(order.problem)])
+                sentence = self.text.sentence("hpi_class", values, order.drug)
                 self.link([order.drug], "treats", [order.problem], sentence)
                 self.link([order.drug], "has_pharmacologic_class", [barred], sentence)
 
@@ -156,8 +153,7 @@ class HistoryPart(NoteWriter):
     @cached_property
     def relatives(self) -> list[str]:
         """Two illnesses of relatives that the patient does not have."""
-        mine = set(self.problems) | {place for name in self.problems for place in self.known.ancestors(name)}
-        return self.dice.sample([name for name in note_words()["family"] if name not in mine], 2, "family")
+        return self.dice.sample([name for name in note_words()["family"] if name not in self.had], 2, "family")
 
     def history_item(self, problem: Problem) -> None:
         """Write one problem of the past medical history."""
@@ -174,13 +170,7 @@ class HistoryPart(NoteWriter):
     def past(self) -> None:
         """Write problems and operations that are over."""
         text, dice = self.text, self.dice
-        mine = set(self.problems) | {place for name in self.problems for place in self.known.ancestors(name)}
-        mine |= set(self.ruled_out.values()) | self.excluded
-        over = [
-            name
-            for name in note_words()["past"]
-            if name not in mine and not set(self.known.ancestors(name)) & set(self.problems)
-        ]
+        over = self.unrelated(note_words()["past"], self.ruled_out.values(), self.excluded)
         if dice.chance(0.5, "past"):
             text.phrase("pmh_past", self.values(H=[Item(dice.pick(over, "past problem"))]))
             text.line()

@@ -32,7 +32,7 @@ class Demo(Configured):
     patients: Annotated[int, typer.Option(min=1, help="Patients of the open world")] = 120
     seed: Annotated[int, typer.Option(min=0, help="Seed of the open world")] = 7
     train: Annotated[
-        bool, typer.Option("--train/--no-train", help="End with a classifier: some two minutes on two cores")
+        bool, typer.Option("--train/--no-train", help="Train a classifier at the end: about two minutes on two cores")
     ] = True
 
     @property

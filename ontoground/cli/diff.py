@@ -35,9 +35,9 @@ def diff(
         WRITTEN,
     ] = None,
 ) -> Result:
-    """Count the rows that differ between two builds of a dataset, by column, and tell what the manifests say of why.
+    """Count the rows that differ between two builds of a dataset, by column, with the reasons in the manifests.
 
-    Rows go by their identifiers: one that is in both builds is the same or changed, the others were added or removed.
+    Rows are matched by id: a row in both builds is the same or changed, others were added or removed.
     --output lists those that differ by identifier; their text is not shown. Ends with 0 whether or not there are
     differences. Memory and threads are those of the workspace's settings.
     """

@@ -27,7 +27,7 @@ def explain(
     row: Annotated[str, typer.Argument(metavar="ROW_ID", help="The id of a row of any built dataset")],
     options: InWorkspace,
 ) -> Result:
-    """Say why a row is true or false, supported or not, with its words in the note, and what was made with it.
+    """Explain why a row is true or false, supported or not, with the text of the note and the rows of its group.
 
     The note around each mention is printed to your own terminal.
     """

@@ -37,7 +37,10 @@ def explore(
         typer.Option("--model-reader", metavar="NAME", help="A reader who is a language model, no person; repeatable"),
     ] = None,
     benchmark: Annotated[
-        str | None, typer.Option("--benchmark", metavar="NAME", help="The batch's benchmark; the only one if left out")
+        str | None,
+        typer.Option(
+            "--benchmark", metavar="NAME", help="Benchmark of the sheets; may be left out if there is only one"
+        ),
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="Port; 0 takes one that is free")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser")] = True,

@@ -35,7 +35,7 @@ Concept = Annotated[str, typer.Argument(metavar="CUI", help="A CUI, or an exact 
 
 @verb(group, "Build the graph, and map codes to concepts.", "ontoground graph build --workspace work")
 def build(options: Configured, force: Force = False) -> Result:
-    """Build the concept graph of the loaded release; map the codes of the records where MIMIC is loaded."""
+    """Build the concept graph of the loaded release, and map the codes of the records if MIMIC is loaded."""
     from ontoground.flow.pipeline import run_stages
     from ontoground.flow.session import writing
     from ontoground.flow.stages import stage, state_of
@@ -67,7 +67,7 @@ def _paint_build(out: Console, payload: dict[str, Any]) -> None:
 def show(
     concept: Concept,
     options: InWorkspace,
-    limit: Annotated[int, typer.Option(min=0, help="Neighbours of each predicate that are shown; 0 shows all")] = 8,
+    limit: Annotated[int, typer.Option(min=0, help="Neighbours to show for each predicate; 0 shows all")] = 8,
 ) -> Result:
     """Show a concept: its names, semantic types, and neighbours by predicate in words."""
     from kg.graph import ConceptGraph
@@ -109,7 +109,7 @@ def relations(
     tail: Concept,
     options: InWorkspace,
     max_hops: Annotated[int, typer.Option(min=1, max=3, help="Longest path")] = 3,
-    paths: Annotated[int, typer.Option(min=0, help="Paths of each pattern that are shown; 0 shows all")] = 3,
+    paths: Annotated[int, typer.Option(min=0, help="Paths to show for each pattern; 0 shows all")] = 3,
     show_all: Annotated[bool, typer.Option("--all", help="Show plausible relations beside stronger ones too")] = False,
 ) -> Result:
     """List what the graph says from the first concept to the second: sentence, path, tier and evidence.
@@ -173,14 +173,14 @@ def export(
         Literal["kgx", "rdf"], typer.Option("--format", help="kgx: node and edge tables; rdf: Turtle (SKOS)")
     ] = "kgx",
     cui: Annotated[list[str] | None, typer.Option("--cui", metavar="CUI", help="A concept (may be repeated)")] = None,
-    hops: Annotated[int, typer.Option(min=0, max=3, help="Also what lies so many edges around each --cui")] = 1,
+    hops: Annotated[int, typer.Option(min=0, max=3, help="Include concepts up to this many edges from each --cui")] = 1,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="PATH", help="Where it is written"), WRITTEN
+        Path | None, typer.Option("--output", "-o", metavar="PATH", help="Output folder or file"), WRITTEN
     ] = None,
 ) -> Result:
     """Write the graph, or the part around some concepts, for other tools.
 
-    The whole graph is written as KGX only: an RDF graph is made in memory and needs --cui.
+    The whole graph can be written as KGX only. RDF is made in memory, so it needs --cui.
     """
     from ground.storage.files import private_directory, write_text
     from kg.export import to_kgx, to_rdf

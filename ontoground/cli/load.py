@@ -27,14 +27,15 @@ def mimic(
     folders: Annotated[
         list[str],
         typer.Argument(
-            metavar="DIR...", help="Folders, or URLs as s3://bucket/mimiciv, that hold hosp/ and perhaps note/ and icu/"
+            metavar="DIR...",
+            help="Folders, or URLs such as s3://bucket/mimiciv, with hosp/ and optionally note/ and icu/",
         ),
     ],
     options: Configured,
 ) -> Result:
-    """Load MIMIC-IV (hosp, note and icu where they are there; .csv, .csv.gz or Parquet).
+    """Load MIMIC-IV (hosp, and note and icu if present; .csv, .csv.gz or Parquet).
 
-    MIMIC-IV-Note is a download of its own: name both folders, in one command.
+    MIMIC-IV-Note is a separate download: name both folders in one command.
     """
     return _load("mimic", folders, options)
 
@@ -46,7 +47,7 @@ def umls(
     ],
     options: Configured,
 ) -> Result:
-    """Load a UMLS release (MRCONSO, MRREL, MRSTY and the other .RRF files, in pieces and gzipped too)."""
+    """Load a UMLS release (MRCONSO, MRREL, MRSTY and the other .RRF files; also split or gzipped)."""
     return _load("umls", [folder], options)
 
 
@@ -57,7 +58,7 @@ def rxnorm(
     ],
     options: Configured,
 ) -> Result:
-    """Load an RxNorm release (RXNCONSO, RXNREL, RXNSAT, RXNSTY): better codes for drug orders."""
+    """Load an RxNorm release (RXNCONSO, RXNREL, RXNSAT, RXNSTY), which improves the mapping of drug orders."""
     return _load("rxnorm", [folder], options)
 
 

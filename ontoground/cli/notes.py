@@ -42,7 +42,7 @@ Hadm = Annotated[
 
 @verb(group, "Split the notes into sections.", "ontoground notes sections", "ontoground notes sections --hadm 20000001")
 def sections(options: Sharded, hadm: Hadm = None, force: Force = False) -> Result:
-    """Split every discharge summary into sections that lose no character."""
+    """Split every discharge summary into sections that together cover all of it."""
     if hadm is not None:
         return _shown("sections", hadm, options)
     return _built("sections", "sections_per_note", options, force)
@@ -58,7 +58,7 @@ def sections(options: Sharded, hadm: Hadm = None, force: Force = False) -> Resul
 def mentions(options: Sharded, hadm: Hadm = None, force: Force = False) -> Result:
     """Find the concepts that the notes mention, and whether each is present, absent, historical and so on.
 
-    With --hadm the note itself is printed on your terminal, its mentions marked and listed.
+    With --hadm the note itself is printed on your terminal, with its mentions marked and listed.
     """
     if hadm is not None:
         return _shown("mentions", hadm, options)
@@ -76,12 +76,12 @@ def read(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A text in UTF-8; - reads standard input")],
     options: InWorkspace,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write a page with it marked"), WRITTEN
+        Path | None, typer.Option("--html", metavar="FILE", help="Write an HTML page with the mentions marked"), WRITTEN
     ] = None,
 ) -> Result:
-    """Find the concepts that a text of yours mentions, with the names of the workspace's release; nothing is kept.
+    """Find the concepts that a text of yours mentions, with the names of the workspace's release; nothing is stored.
 
-    The text alone is known: no code or order of an admission says how sure a mention is.
+    Only the text is known, so no code or order of an admission can corroborate a mention.
     """
     from ontoground.cli.runs import require_packages
     from ontoground.door import OpenWorkspace

@@ -64,7 +64,7 @@ Overrides = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=1, metavar="N", help="Workers that share the shards; run.workers where left out."),
+    typer.Option("--workers", min=1, metavar="N", help="Number of parallel workers; default: run.workers."),
 ]
 Executor = Annotated[
     Literal["serial", "processes", "ray"] | None,
@@ -72,11 +72,11 @@ Executor = Annotated[
 ]
 Address = Annotated[
     str | None,
-    typer.Option("--address", metavar="HOST:PORT", help="Ray's address, or auto; it is started here where left out."),
+    typer.Option("--address", metavar="HOST:PORT", help="Address of Ray, or auto; default: start Ray on this machine."),
 ]
 WRITTEN = "written"
 """Marks an option that names what an answer is written to."""
-Force = Annotated[bool, typer.Option("--force", help="Run the stages again although they are up to date.")]
+Force = Annotated[bool, typer.Option("--force", help="Run the stages again even if they are up to date.")]
 
 
 Paint = Callable[["Console", dict[str, Any]], None]

@@ -29,16 +29,17 @@ def predict(
     model: Annotated[Path, typer.Option(metavar="RUN", help="Folder of a trained classifier, encoder or CoRFu run")],
     note: Annotated[Path, typer.Option("--note", metavar="FILE", help="A text in UTF-8; - reads standard input")],
     statements: Annotated[
-        list[str], typer.Option("--statement", metavar="TEXT", help="A sentence as the dataset has them; repeatable")
+        list[str],
+        typer.Option(
+            "--statement", metavar="TEXT", help="A sentence in the form of the dataset's statements; repeatable"
+        ),
     ],
-    device: Annotated[
-        Literal["auto", "cpu", "cuda"], typer.Option(help="auto takes a GPU where there is one")
-    ] = "auto",
+    device: Annotated[Literal["auto", "cpu", "cuda"], typer.Option(help="auto uses a GPU if there is one")] = "auto",
 ) -> Result:
-    """Say which quadrant a trained model gives to statements about a note, with its probabilities; nothing is kept.
+    """Predict the quadrant of statements about a note with a trained model, with probabilities; nothing is stored.
 
-    The model sees the sections that make a context (build.sections), or the whole text where it has none of them.
-    Statements worded otherwise than those it was trained on are judged, and say little.
+    The model sees the sections of the context (build.sections), or the whole text if it has none of them.
+    The answer means little for statements worded differently from those in the training data.
     """
     require_packages("torch", "transformers", "peft")
     from ontoground.views.predictions import predict_statements

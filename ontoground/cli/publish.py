@@ -27,11 +27,11 @@ def publish(
     dataset: Annotated[Path, typer.Argument(metavar="DATASET_DIR", help="A dataset that was built")],
     url: Annotated[str, typer.Argument(metavar="URL", help="Folder of a store: s3://..., or any fsspec URL")],
     options: Configured,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace another dataset that is there")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace another dataset in this place")] = False,
 ) -> Result:
-    """Put a built dataset into object storage, its manifest last: a folder that has one holds a whole dataset.
+    """Copy a built dataset to object storage, with its manifest last: a folder with a manifest is complete.
 
-    Run it again after a stop: what was sent is not sent again. Credentialed datasets go only to stores that the
+    After a stop, run it again: files already sent are not sent again. Credentialed datasets go only to stores that the
     settings name (remote.allow_credentialed), with a reason. Credentials come from the environment (AWS_PROFILE, ...).
     """
     from ground.storage.publishing import publish

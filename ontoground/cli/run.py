@@ -44,16 +44,16 @@ def run(
     mimic: Annotated[
         list[str],
         typer.Option(
-            "--mimic", metavar="DIR", help="MIMIC-IV folder or URL with hosp/; again for MIMIC-IV-Note with note/"
+            "--mimic", metavar="DIR", help="MIMIC-IV folder or URL with hosp/; repeat it for MIMIC-IV-Note with note/"
         ),
     ],
     umls: Annotated[str, typer.Option("--umls", metavar="DIR", help="UMLS META folder or URL")],
     options: Sharded,
     rxnorm: Annotated[str | None, typer.Option("--rxnorm", metavar="DIR", help="RxNorm rrf folder or URL")] = None,
 ) -> Result:
-    """Load, map, read the notes and build the dataset; what is finished and unchanged is skipped.
+    """Load, map, read the notes and build the dataset; skip what is finished and unchanged.
 
-    Run it again after a stop or a change: it goes on where it has to.
+    After a stop or a change, run it again: it does only what is still needed.
     """
     from ehr.release import require_notes
     from ground.storage.remote import place_of, several

@@ -28,7 +28,7 @@ def validate(
     dataset: Annotated[Path, typer.Argument(metavar="DATASET_DIR", help="A dataset built in this workspace")],
     options: InWorkspace,
 ) -> Result:
-    """Derive every label of a dataset again from the warehouse, on another road than the builder took.
+    """Derive every label of a dataset again from the warehouse, in a different way from the builder.
 
     The warehouse's own rules (sections tile the note, offsets fit the text) are checked too. Ends with 0 where all
     agree, with 1 where anything does not; disagreements are listed by row and check.

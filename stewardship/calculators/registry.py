@@ -1,10 +1,14 @@
 """Calculators by number and name: each a typed function of plain numbers, bound to the features that it reads.
 
-A module of calculators defines its functions and binds each to its number:
+A module of calculators binds its functions to their numbers:
 
-    @calculator(5)
-    def _(features: Features, version: Version) -> float:
-        return mean_arterial_pressure(features.quantity("Systolic Blood Pressure", "mmhg"), ...)
+    @equation(7, ("Calcium", "mg/dL"), ("Albumin", "g/dL"))
+    def corrected_calcium(calcium: float, albumin: float) -> float: ...
+
+    @calculator(39)
+    def _anion_gap(features: Features, version: Version) -> float: ...
+
+A score whose points are all in ``score_points.tsv`` needs no function.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import stewardship.calculators
 from ground import ROOT
@@ -46,13 +50,14 @@ __all__ = [
 Version = Literal["corrected", "v1.0"]
 """``corrected``: as published; ``v1.0``: as MedCalc-Bench v1.0 computed, for what its labels hold."""
 
+Formula = TypeVar("Formula", bound=Callable[..., float])
 Binding = Callable[[Features, Version], float | date | LabelValue]
 
 CALCULATORS = ROOT / "stewardship" / "data" / "calculators.tsv"
 TABLE = re.compile(r'"([a-z0-9_]+\.tsv)"')
 COLUMNS = ("id", "name", "kind", "category", "output_type", "unit", "formula", "source")
 
-MODULES = ("equations_", "scores_")
+MODULES = ("equations_", "scores")
 """How the names of the modules of this package begin that bind calculators."""
 
 
@@ -112,6 +117,19 @@ def calculator(number: int) -> Callable[[Binding], Binding]:
             raise ValueError(f"calculator {number} is bound twice")
         _bound[number] = function
         return function
+
+    return bind
+
+
+def equation(number: int, *reads: tuple[str, str]) -> Callable[[Formula], Formula]:
+    """Bind a formula of quantities, each a feature in a unit, to a calculator's number."""
+
+    def bind(formula: Formula) -> Formula:
+        def computed(features: Features, version: Version) -> float:
+            return formula(*(features.quantity(name, unit) for name, unit in reads))
+
+        calculator(number)(computed)
+        return formula
 
     return bind
 
@@ -200,7 +218,13 @@ def _bindings() -> dict[int, Binding]:
     for module in pkgutil.iter_modules(stewardship.calculators.__path__):
         if module.name.startswith(MODULES):
             importlib.import_module(f"{stewardship.calculators.__name__}.{module.name}")
-    return _bound
+    from stewardship.calculators.scoring import Score, items_of
+
+    scores = {one.id for one in calculators() if items_of(one.id, "corrected")} - set(_bound)
+    return _bound | {
+        number: lambda features, version, number=number: Score(number, features, version).all().total
+        for number in scores
+    }
 
 
 def _written(value: LabelValue, known: Calculator) -> str:

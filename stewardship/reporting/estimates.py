@@ -19,7 +19,7 @@ from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import population_of
 from stewardship.runs.votes import LIKELY_ERROR
 from stewardship.sheets.batch import read_batches
-from stewardship.sheets.errors import drawn_of
+from stewardship.sheets.figures import drawn_of
 
 __all__ = ["SOURCES", "WHO", "GroupEstimate", "estimates_markdown", "label_estimates", "scope", "stratified_share"]
 

@@ -11,9 +11,18 @@ import numpy as np
 import polars as pl
 
 from ground.settings import StewardSettings
-from stewardship.adjudication.agreement import Estimate, Reviewed, bootstrap_mean, review, smape, smape_terms, wilson
+from stewardship.adjudication.agreement import (
+    Estimate,
+    Reviewed,
+    bootstrap_mean,
+    review,
+    smape,
+    smape_bound,
+    smape_terms,
+    whole_test,
+    wilson,
+)
 from stewardship.adjudication.discrepancy import FLAGGED, Flag
-from stewardship.adjudication.estimates import smape_bound, whole_test
 from stewardship.adjudication.standing import Standing
 from stewardship.adjudication.triage import TriageSummary, summarise, triage
 from stewardship.benchmark.folder import Benchmark
@@ -21,7 +30,7 @@ from stewardship.history.log import Role
 from stewardship.runs.votes import LIKELY_ERROR, AuditSummary
 from stewardship.runs.votes import summarise as summarise_audits
 from stewardship.sheets.batch import read_batches
-from stewardship.sheets.errors import drawn_of
+from stewardship.sheets.figures import drawn_of
 
 __all__ = ["LABELLERS", "Phase3", "Report", "WholeTest", "build_report"]
 

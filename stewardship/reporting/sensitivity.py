@@ -10,9 +10,18 @@ import polars as pl
 from ground.contracts.labels import LabelValue
 from ground.plain import Plain
 from ground.settings import StewardSettings
-from stewardship.adjudication.agreement import Estimate, Reviewed, ValueType, agrees, review, smape, value_type
+from stewardship.adjudication.agreement import (
+    Estimate,
+    Reviewed,
+    ValueType,
+    agrees,
+    review,
+    smape,
+    smape_bound,
+    value_type,
+    whole_test,
+)
 from stewardship.adjudication.discrepancy import FLAGGED, SLACK, Flag, discrepancies, relative_error
-from stewardship.adjudication.estimates import smape_bound, whole_test
 from stewardship.adjudication.finalise import POLICIES, finalise
 from stewardship.adjudication.standing import Standing
 from stewardship.adjudication.triage import TriageSummary

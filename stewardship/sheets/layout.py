@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ground.spreadsheet import MOST_CHARACTERS
 from stewardship.sheets.batch import BatchKind
-from stewardship.sheets.shown import Shown
+from stewardship.sheets.display import Shown
 
 __all__ = ["FILLED", "MOST_LINES", "Layout", "holds", "layout_of", "lines_of"]
 

@@ -27,11 +27,11 @@ from stewardship.datasets.rows import row_id
 from stewardship.history.log import Event, History, Role
 from stewardship.sheets.batch import AnswerKind, Batch, Item, read_batches
 from stewardship.sheets.cells import VERDICTS, expected_of, read_answer
+from stewardship.sheets.display import Shown, shown_rows, spot_check_rows
+from stewardship.sheets.figures import Reliability, reliability
 from stewardship.sheets.guidance import HINTS, guidance
-from stewardship.sheets.interrater import Reliability, reliability
 from stewardship.sheets.ratings import SETTLED, new_events, said_by
 from stewardship.sheets.reading import Rating
-from stewardship.sheets.shown import Shown, shown_rows, spot_check_rows
 from stewardship.sheets.spotchecks import add_spot_checks, spot_checks
 
 __all__ = ["LEAST", "SILENT", "Answered", "ChangedError", "Opinion", "Review", "Task", "open_review"]

@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ground.errors import UsageError
-from ground.spreadsheet import plain, text_mark, write_cells
+from ground.spreadsheet import Sheet, text_mark, write_sheet
 from ground.stable import stable_hash
 from ground.storage.files import private_directory
 from stewardship.benchmark.folder import Benchmark
 from stewardship.sheets.batch import NAME, SHEETS, AnswerKind, Batch, BatchKind, Item, item_name, keys_of
-from stewardship.sheets.excel import write_excel
-from stewardship.sheets.layout import FILLED, holds, layout_of
-from stewardship.sheets.shown import Shown
+from stewardship.sheets.cells import VERDICTS
+from stewardship.sheets.display import Shown
+from stewardship.sheets.guidance import HINTS, guidance
+from stewardship.sheets.layout import FILLED, Layout, holds, layout_of, lines_of
 
-__all__ = ["Written", "free_name", "write_batch"]
+__all__ = ["ANSWERS", "Written", "free_name", "write_batch"]
 
 
 @dataclass(frozen=True)
@@ -95,12 +97,11 @@ def write_batch(
     private_directory(folder)
     # One layout for all raters: a sheet's columns tell nothing of its rows.
     layout = layout_of([shown[item.uid] for item in items], kind)
-    for rater, (excel, text) in files.items():
+    for rater, (excel, _) in files.items():
         own = [item for item in items if item.rater == rater]
         rows = [layout.row(item.item, shown[item.uid]) for item in own]
-        write_excel(excel, layout, rows, [item.expects for item in own], kind, blind=blind, names=benchmark.categories)
-        cells = [{key: value if key in FILLED else plain(value) for key, value in row.items()} for row in rows]
-        write_cells(text, layout.columns, cells)
+        expected = [item.expects for item in own]
+        write_sheet(excel, _sheet(layout, rows, expected, kind, blind=blind, names=benchmark.categories))
     # Last: sheets without a key count as never written.
     key = batch.save(benchmark.folder)
     continued = {item.uid for item in items if layout.pieces(shown[item.uid].context, "context") > 1}
@@ -128,3 +129,44 @@ def _items(
     ]
     # Each rater's sheet in an order of its own: what comes late is read with less care, and not the same by all.
     return sorted(items, key=lambda one: (one.rater, stable_hash(seed, "sheet order", name, one.rater, one.uid)))
+
+
+ANSWERS = "Answers"
+POINTS_A_LINE = 13.5
+MOST_POINTS = 409.0
+LEAST_LINES = 5
+
+
+def _sheet(
+    layout: Layout,
+    rows: Sequence[Mapping[str, str]],
+    expects: Sequence[AnswerKind],
+    kind: BatchKind,
+    *,
+    blind: bool,
+    names: Sequence[str],
+) -> Sheet:
+    widths = {name: layout.width(name) for name in layout.columns}
+    lines = [max((lines_of(text, widths[name]) for name, text in row.items()), default=1) for row in rows]
+    paragraphs, table = guidance(kind, blind=blind, expects=expects, categories=names)
+    head = ("Answer", "Means" if names or kind == "spot_check" else "Is written")
+    return Sheet(
+        page=ANSWERS,
+        widths=widths,
+        filled=FILLED,
+        rows=rows,
+        frozen=len(layout.left),
+        heights=[min(MOST_POINTS, POINTS_A_LINE * max(count, LEAST_LINES) + 4) for count in lines],
+        checks=[("answer", row, row, _check(expected, names)) for row, expected in enumerate(expects, start=1)],
+        text="answer",
+        guide=("How to answer", "How to answer", paragraphs, [(head, table)]),
+    )
+
+
+def _check(expected: AnswerKind, names: Sequence[str]) -> dict[str, Any]:
+    hint = {"input_title": "Answer", "input_message": f"{HINTS[expected]} Empty: not reviewed."}
+    if expected not in ("category", "verdict"):
+        return {"validate": "any", **hint}
+    source = [*names, "N/A"] if expected == "category" else list(VERDICTS)
+    refusal = {"error_title": "Answer", "error_message": f"One of {', '.join(source)}"[:255]}
+    return {"validate": "list", "source": source, **hint, **refusal}

@@ -11,25 +11,29 @@ runs that say another label later go before the rule, which is then applied agai
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
+from typing import Literal
 
 import duckdb
 import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ground.contracts.labels import LabelValue, parse_label
-from ground.errors import UsageError
+from ground.errors import InputError, UsageError
 from ground.settings import StewardSettings
 from ground.storage.files import private_directory, write_text
 from ground.storage.warehouse import SPOKEN, open_database
 from stewardship.adjudication.agreement import USUAL, agrees, value_type
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import RULE, Event
-from stewardship.versions.rule_files import Do, Rule
 
-__all__ = ["Effect", "Outcome", "apply_rule", "try_rule"]
+__all__ = ["Do", "Effect", "Outcome", "Rows", "Rule", "apply_rule", "read_rule", "try_rule"]
 
 FOLDER = "rules"
 
@@ -293,3 +297,94 @@ def _label(
         return None, "no number"
     number = before.number * do.multiply if do.multiply is not None else before.number + (do.add or 0)
     return LabelValue.of(number).rounded(do.decimals), ""
+
+
+THINGS = ("calculator", "take", "abstain", "value", "multiply", "add")
+"""What can be done, one at a time."""
+
+
+class Rows(BaseModel):
+    """Which rows share the fault: all that fit everything that is given."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    strata: tuple[str, ...] = Field(default=(), description="numbers or names of strata, as calculators")
+    uids: tuple[str, ...] = Field(default=(), description="keys of rows")
+    where: str = Field(default="", description="SQL condition on the columns of the rows and their labels")
+    unlabelled: bool = Field(default=False, description="rows without a recomputed label (deferred) too")
+
+
+class Do(BaseModel):
+    """What the label of such a row is instead: one of these."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    calculator: Literal["corrected", "v1.0"] | None = Field(default=None, description="recompute from the features")
+    take: Literal["original", "runs"] | None = Field(
+        default=None, description="the original label, or the one that the runs gave before any rule"
+    )
+    abstain: Literal[True] | None = Field(default=None, description="N/A: the score cannot be computed")
+    value: str | None = Field(default=None, min_length=1, description="this label, as a name or a number")
+    multiply: float | None = Field(default=None, description="the recomputed number, times this")
+    add: float | None = Field(default=None, description="the recomputed number, or date in days, and this")
+    decimals: int = Field(default=2, ge=0, description="decimals of a number that was computed")
+
+    @model_validator(mode="after")
+    def _one(self) -> Do:
+        if len(self.named()) != 1:
+            raise ValueError("exactly one of calculator, take, abstain, value, multiply, add")
+        return self
+
+    def named(self) -> list[str]:
+        """Return what is to be done, in words."""
+        values = {name: getattr(self, name) for name in THINGS}
+        return [name if value is True else f"{name} {value}" for name, value in values.items() if value is not None]
+
+
+class Rule(BaseModel):
+    """A rule file.
+
+    Attributes:
+        name: of the rule.
+        by: who found it.
+        why: what was wrong, in words.
+        evidence: keys of the reviewed rows that show it.
+        rows: which rows share it.
+        do: what their label is instead.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
+    by: str = Field(min_length=1)
+    why: str = Field(min_length=1)
+    evidence: tuple[str, ...] = Field(min_length=1)
+    rows: Rows
+    do: Do
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of what the rule says."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+
+def read_rule(file: Path) -> Rule:
+    """Read a rule file (TOML).
+
+    Raises:
+        InputError: there is none, or it is no rule; the message says which key.
+    """
+    if not file.is_file():
+        raise InputError("no such rule file", file=file)
+    try:
+        return Rule.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError("the rule file is no TOML", file=file, found=str(error)) from error
+    except ValidationError as error:
+        found = [f"{'.'.join(map(str, one['loc'])) or 'rule'}: {one['msg']}" for one in error.errors()]
+        raise InputError(
+            "the rule file cannot be read",
+            file=file,
+            found="; ".join(found),
+            expected="name, by, why, evidence, [rows] with strata, uids or where, and one thing to do in [do]",
+        ) from None

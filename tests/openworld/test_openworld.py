@@ -28,9 +28,9 @@ from openworld.notetext import WIDTH, wrap
 from openworld.patients import FIRST_SUBJECT, limits, plan_patient
 from openworld.shards import write_hospital
 from openworld.sizes import REAL_BYTES, REAL_SIZES, sizes
-from openworld.variety import AMBIGUOUS, ENDINGS
+from openworld.variety import AMBIGUOUS, ENDINGS, knowledge
 from openworld.volume import REAL
-from openworld.world import Knowledge, knowledge
+from openworld.world import Knowledge
 
 HEADERS = (
     "Name:",

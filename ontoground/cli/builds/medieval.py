@@ -18,7 +18,7 @@ __all__ = ["medieval"]
 def medieval(options: Sharded, force: Force = False) -> Result:
     """Build the quadrant statements (true or false, supported or not) into datasets/medieval.
 
-    Stages that it needs and that are missing or stale run first.
+    Earlier stages that are missing or stale run first.
     """
     from ontoground.flow.pipeline import run_stages
     from ontoground.flow.session import writing

@@ -31,9 +31,7 @@ group = group_of("evaluate", ("quadrants", "medhal", "medval", "sheets"))
 UNDEFINED = "–"
 
 Split = Annotated[Literal["test", "validation"], typer.Option(help="Which rows")]
-Reference = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Dataset folder; the workspace's own where left out")
-]
+Reference = Annotated[Path | None, typer.Option(metavar="DIR", help="Dataset folder; default: the workspace's own")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +48,7 @@ class Evaluated(InWorkspace):
     split: Split = "test"
     missing: Annotated[
         Literal["refuse", "wrong", "leave_out"],
-        typer.Option(help="What a row without a prediction is; leave_out leaves it out for all runs alike"),
+        typer.Option(help="Rows without a prediction: refuse, count as wrong, or leave out for all runs"),
     ] = "refuse"
     endpoint: Annotated[
         str | None, typer.Option(metavar="URL", help="Ask a language model at this OpenAI-compatible server")
@@ -66,7 +64,7 @@ class Evaluated(InWorkspace):
         ),
     ] = None
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the report; the run's report/ where there is one run")
+        Path | None, typer.Option(metavar="DIR", help="Folder of the report; default for one run: its report/")
     ] = None
 
     @property

@@ -42,22 +42,22 @@ class Quadrants(Evaluated):
         typer.Option("--model", metavar="RUN", help="Run folder, or one that holds runs (seeds, lambdas); repeatable"),
     ] = None
     dataset: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Dataset folder; the workspace's own where left out")
+        Path | None, typer.Option(metavar="DIR", help="Dataset folder; default: the workspace's own")
     ] = None
     split_column: Annotated[
         SplitColumn | None,
         typer.Option(
-            help="By patient, also by fact, or folds: all rows, of runs of all folds; the runs' own where left out"
+            help="split: by patient; fact_split: also by fact; folds: all rows, one run a fold; default: as the runs"
         ),
     ] = None
     method: Annotated[
         Literal["auto", "head", "score"],
         typer.Option(help="head: of a classifier; score: label continuations of a policy; auto: what the run has"),
     ] = "auto"
-    baselines: Annotated[bool, typer.Option(help="Fit the baselines that take shortcuts")] = True
+    baselines: Annotated[bool, typer.Option(help="Fit the baselines that see only part of the input")] = True
     missing: Annotated[
         Literal["refuse", "wrong", "leave_out"],
-        typer.Option(help="What a row without a prediction is; leave_out leaves it out for all models alike"),
+        typer.Option(help="Rows without a prediction: refuse, count as wrong, or leave out for all models"),
     ] = "refuse"
     endpoint: Annotated[
         str | None,

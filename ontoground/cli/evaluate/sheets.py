@@ -30,9 +30,9 @@ def sheets(
     per_task: Annotated[int, typer.Option(min=1, help="Items of each task, at most; evenly over risk levels")] = 15,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draw and of the order")] = 42,
 ) -> Result:
-    """Write outputs for experts to grade: no labels, names that tell nothing, an order drawn at random.
+    """Write outputs for experts to grade, without labels, under neutral names and in random order.
 
-    Every expert gets a copy and saves it under a name of their own; the key stays with you.
+    Each expert fills in a copy and saves it under a name of their choice. Keep the key to yourself.
     """
     from evaluation.datasets import TextDataset
     from evaluation.sheets import write_sheets

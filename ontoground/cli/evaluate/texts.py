@@ -67,7 +67,7 @@ class Text(Evaluated):
         int | None, typer.Option(min=0, max=1, metavar="0|1", help="Worked examples before each question")
     ] = None
     ensemble: Annotated[
-        bool, typer.Option("--ensemble", help="Add the majority of all runs; ties to the graver class")
+        bool, typer.Option("--ensemble", help="Add the majority of all runs; a tie goes to the more serious class")
     ] = False
 
 
@@ -99,7 +99,7 @@ def medhal(options: Text) -> Result:
 )
 def medval(
     options: Text,
-    rules: Annotated[bool, typer.Option("--rules", help="Ask the rules' validator, which needs the graph")] = False,
+    rules: Annotated[bool, typer.Option("--rules", help="Ask the rules judge; it needs the graph")] = False,
     texts: Annotated[
         list[str] | None,
         typer.Option(
@@ -111,7 +111,7 @@ def medval(
         list[Path] | None, typer.Option(metavar="SHEET", help="Filled sheet of one expert (.xlsx, .csv); repeatable")
     ] = None,
     sheet_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Key of the sheets; the one beside them where left out")
+        Path | None, typer.Option(metavar="FILE", help="Key of the sheets; default: the file beside them")
     ] = None,
 ) -> Result:
     """Evaluate validators: F1 by level and task, kappa, safe against unsafe, experts' agreement, non-inferiority.

@@ -53,7 +53,7 @@ class OfRuns(ConfiguredBenchmark):
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Tools of the model by commas: calculator, python, reference; or none. Where left out: "
+            help="Tools of the model, separated by commas: calculator, python, reference; or none. Default: "
             "calculator,python, and none where labels are names",
         ),
     ] = None
@@ -62,13 +62,15 @@ class OfRuns(ConfiguredBenchmark):
     ] = None
     runs: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Runs of each row; if left out the settings' (5), or all of --answers"),
+        typer.Option(min=1, metavar="N", help="Runs of each row; default: as in the settings (5), or all of --answers"),
     ] = None
     rows: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="A sample of rows, in proportion to the strata; all if left out"),
+        typer.Option(
+            min=1, metavar="N", help="Size of a sample of rows, in proportion to the strata; default: all rows"
+        ),
     ] = None
-    settle: Annotated[bool, typer.Option("--settle", help="Count runs that could not be made as empty votes")] = False
+    settle: Annotated[bool, typer.Option("--settle", help="Count failed runs as empty votes")] = False
     overrides: Annotated[
         list[str] | None,
         typer.Option(
@@ -132,7 +134,7 @@ def audit(
 ) -> Result:
     """Judge each label by runs that see it with its features and derivation; 4 of 5 Suspicious make a likely error.
 
-    Every run is stored as it is finished, with its prompt and its raw answer. A second call makes only the runs that
+    Each run is stored when it ends, with its prompt and raw answer. A second call makes only the runs that
     are missing. The model answers at temperature 1 unless language_model.temperature says otherwise.
     """
     return _made("audit", engine, options, _paint_audit)
@@ -159,9 +161,9 @@ def recompute(
     ] = None,
     options: OfRuns,
 ) -> Result:
-    """Make labels anew by runs that see context and question only; 4 of 5 equal answers make a label, else deferred.
+    """Recompute labels by runs that see only context and question; 4 of 5 equal answers make a label, else deferred.
 
-    3 of 5 do where another answer is near. Every run is stored as it is finished, with its prompt and its raw answer.
+    3 of 5 are enough if another answer is close. Each run is stored when it ends, with its prompt and raw answer.
     A second call makes only the runs that are missing. The model answers at temperature 1 unless
     language_model.temperature says otherwise.
     """

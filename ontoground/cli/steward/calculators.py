@@ -44,7 +44,7 @@ class Asked(InWorkspace):
         Path | None, Option(metavar="FILE", help="Compute the rows of a table with features (see adopt)")
     ] = None
     output: Annotated[
-        Path | None, Option(metavar="FILE", help="Where the rows go; a benchmark's to its folder if left out"), WRITTEN
+        Path | None, Option(metavar="FILE", help="Output file; default for a benchmark: in its folder"), WRITTEN
     ] = None
     listed: Annotated[bool, Option("--list", help="List all calculators, as without any option")] = False
 

@@ -43,7 +43,7 @@ def diff(
     top: Annotated[int, Option(min=1, metavar="N", help="Rows of each table to print")] = 20,
     csv: Annotated[Path | None, Option("--csv", metavar="FILE", help="Write all changes to this file"), WRITTEN] = None,
 ) -> Result:
-    """Say in words and as tables what is different: rows, labels, limits and spelling, by stratum and by reason."""
+    """Describe in words and tables what differs: rows, labels, limits and spelling, by stratum and by reason."""
     from ground.spreadsheet import write_csv
     from ground.storage.files import atomic_path
     from stewardship.versions.diffs import compare

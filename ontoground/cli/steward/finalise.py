@@ -33,19 +33,19 @@ def finalise(
         Literal["physician", "released"] | None,
         typer.Option(
             help="physician: the physician's label wherever there is one; released: only where the recomputed one is "
-            "not close to it, as in the released data; the settings' own where left out",
+            "not close to it, as in the released data; default: as in the settings",
             show_default=False,
         ),
     ] = None,
     options: ConfiguredBenchmark,
 ) -> Result:
-    """Write the final label of every row to the history, with why it holds and what it rests on.
+    """Write the final label of each row to the history, with the reason and the evidence.
 
     Only rows whose final label changes get an event: a second call adds nothing.
     """
     from stewardship.adjudication import finalise as deciding
     from stewardship.adjudication.discrepancy import FLAGGED, discrepancies
-    from stewardship.adjudication.finalising import final_events, says_more
+    from stewardship.adjudication.finalise import final_events, says_more
     from stewardship.adjudication.standing import disputed, standing
 
     settings, benchmark = options.settings, options.adopted

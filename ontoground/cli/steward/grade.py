@@ -41,7 +41,7 @@ class Graded(InBenchmark):
     limits: Annotated[
         Literal["v1", "corrected"] | None,
         Option(
-            help="v1: 5% about decimals, else exact; corrected: 5% about every number; the labels' own where left out",
+            help="v1: 5% around decimals, else exact; corrected: 5% around every number; default: the labels' own",
             show_default=False,
         ),
     ] = None
@@ -49,13 +49,13 @@ class Graded(InBenchmark):
         Literal["tagged", "bare"] | None,
         Option(
             "--answers",
-            help="tagged: responses with <answer> tags; bare: answers alone; where left out: bare if not one has a tag",
+            help="tagged: responses with <answer> tags; bare: answers only; default: bare if no response has a tag",
             show_default=False,
         ),
     ] = None
     missing: Annotated[
         Literal["refuse", "wrong", "leave_out"],
-        Option(help="What a labelled row without an answer is; on a board it is left out for all alike"),
+        Option(help="Labelled rows without an answer; on a board they are left out for all models"),
     ] = "refuse"
     others: Annotated[
         Literal["refuse", "ignore"], Option(help="What answers to rows are that the benchmark does not have")
@@ -71,7 +71,7 @@ class Graded(InBenchmark):
             raise UsageError(
                 "two models have one name",
                 found=", ".join(twice),
-                do="give the files a column model, or names of their own",
+                do="give the files a column `model`, or different names",
             )
         return found
 

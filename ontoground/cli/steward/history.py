@@ -29,12 +29,12 @@ PLAIN = ("published", "labelled", "finalised", "reverted", "rule")
 def history(
     options: InBenchmark,
     uid: Annotated[
-        str | None, Argument(metavar="UID", help="Key of the row; all batches where left out", show_default=False)
+        str | None, Argument(metavar="UID", help="Key of the row; default: all batches", show_default=False)
     ] = None,
 ) -> Result:
-    """Show who or what said which label of a row, when, why, and from what evidence, and which one holds.
+    """Show who or what gave each label of a row, when, why and from what evidence, and which label is valid.
 
-    A history that was altered is not shown: the line that was altered is named instead.
+    If the history was altered, it is not shown, and the altered line is named.
     """
     import polars as pl
 

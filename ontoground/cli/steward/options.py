@@ -26,7 +26,7 @@ group = group_of("steward", ORDER)
 
 BenchmarkName = Annotated[
     str | None,
-    Option("--benchmark", metavar="NAME", help="Which benchmark of the workspace; its only one where left out"),
+    Option("--benchmark", metavar="NAME", help="Benchmark of the workspace; may be left out if there is only one"),
 ]
 
 

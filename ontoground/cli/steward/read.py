@@ -54,14 +54,18 @@ ALPHAS = {
 def read(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[SHEET]...", help="Filled sheets, Excel or CSV; none: only report", show_default=False),
+        typer.Argument(
+            metavar="[SHEET]...",
+            help="Filled sheets, Excel or CSV; without any, only the report is printed",
+            show_default=False,
+        ),
     ] = None,
     *,
     partial: Annotated[
-        bool, typer.Option("--partial", help="Take what can be taken; the rest goes to SHEET.refused.csv")
+        bool, typer.Option("--partial", help="Accept the valid cells; the others go to SHEET.refused.csv")
     ] = False,
     settle: Annotated[
-        bool, typer.Option("--settle", help="Settle rows by the answers there are, though not all raters answered")
+        bool, typer.Option("--settle", help="Decide rows by the answers so far, even if raters are missing")
     ] = False,
     options: ConfiguredBenchmark,
 ) -> Result:
@@ -139,8 +143,7 @@ def _agreement(settings: StewardSettings, benchmark: Benchmark, batches: list[Ba
     """Return how raters and labels agree, over all that the history holds."""
     from stewardship.adjudication.standing import standing
     from stewardship.reporting.estimates import label_estimates
-    from stewardship.sheets.errors import confusion, drawn_of, error_rates
-    from stewardship.sheets.interrater import reliability
+    from stewardship.sheets.figures import confusion, drawn_of, error_rates, reliability
     from stewardship.sheets.ratings import AWAITING, OPEN, current_ratings
     from stewardship.sheets.spotchecks import spot_check_summary
 

@@ -32,15 +32,15 @@ class Wanted(ConfiguredBenchmark):
     ] = "corrected"
     version: Annotated[
         str | None,
-        Option("--version", metavar="X.Y.Z", help="The version; the one that fits what changed where left out"),
+        Option("--version", metavar="X.Y.Z", help="Version number; default: the one that fits the changes"),
     ] = None
     licence: Annotated[
-        str | None, Option("--licence", metavar="TEXT", help="Licence of the labels; the last release's where left out")
+        str | None, Option("--licence", metavar="TEXT", help="Licence of the labels; default: as in the last release")
     ] = None
     caveats: Annotated[
         list[str] | None, Option("--caveat", metavar="TEXT", help="A further caveat for the card; repeatable")
     ] = None
-    dry_run: Annotated[bool, Option("--dry-run", help="Say what the release would be, and write nothing")] = False
+    dry_run: Annotated[bool, Option("--dry-run", help="Show what the release would be, and write nothing")] = False
     check: Annotated[
         bool, Option("--check", help="Check history and frozen releases against their hashes, and write nothing")
     ] = False

@@ -31,7 +31,7 @@ def report(options: ConfiguredBenchmark) -> Result:
     from ground.storage.files import atomic_directory
     from ontoground.cli.runs import require_packages
 
-    require_packages("matplotlib", "statsmodels", extra="steward")
+    require_packages("jinja2", "matplotlib", "statsmodels", extra="steward")
     from stewardship.adjudication.standing import standing
     from stewardship.reporting.caveats import caveats
     from stewardship.reporting.drawing import draw
@@ -67,7 +67,7 @@ def report(options: ConfiguredBenchmark) -> Result:
     folder = benchmark.folder / "report"
     with atomic_directory(folder) as temporary:
         pictures = draw(found, temporary)
-        page = write_page(found, compared, others, known, pictures) + estimates_markdown(estimates)
+        page = write_page(found, compared, others, known, pictures=pictures) + estimates_markdown(estimates)
         (temporary / "report.md").write_text(harmless(page), encoding="utf-8")
         result.payload["files"] = [str(folder / one) for one in ("report.md", "report.json", *pictures)]
         (temporary / "report.json").write_text(json.dumps(result.payload, indent=2) + "\n", encoding="utf-8")

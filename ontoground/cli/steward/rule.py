@@ -48,15 +48,15 @@ __all__ = ["rule"]
 def rule(
     options: ConfiguredBenchmark,
     file: Annotated[Path | None, Argument(metavar="RULE.toml", help="The rule", show_default=False)] = None,
-    apply: Annotated[bool, Option("--apply", help="Record the new labels; without it they are only shown")] = False,
+    apply: Annotated[bool, Option("--apply", help="Store the new labels; without it they are only shown")] = False,
     force: Annotated[
-        bool, Option("--force", help="Also where the rule agrees with fewer physicians' labels than before")
+        bool, Option("--force", help="Apply even if the rule agrees with fewer physicians' labels than before")
     ] = False,
-    revert: Annotated[str | None, Option("--revert", metavar="BATCH", help="Take a batch of the history back")] = None,
-    by: Annotated[str, Option("--by", metavar="NAME", help="Who takes it back")] = "",
-    why: Annotated[str, Option("--why", metavar="TEXT", help="Why it is taken back")] = "",
+    revert: Annotated[str | None, Option("--revert", metavar="BATCH", help="Revert a batch of the history")] = None,
+    by: Annotated[str, Option("--by", metavar="NAME", help="Who reverts it")] = "",
+    why: Annotated[str, Option("--why", metavar="TEXT", help="Why it is reverted")] = "",
 ) -> Result:
-    """Apply a rule to the unreviewed rows that share a fault, as one batch that can be taken back.
+    """Apply a rule to the unreviewed rows that share a fault, as one batch that can be reverted.
 
     Reviewed rows are never touched: they show whether the rule gives what the physicians said. The rule's labels are
     recomputed labels: run it before `finalise`. A condition sees the rows' columns, `features` as JSON, and the labels
@@ -71,8 +71,7 @@ def rule(
 
 def _ruled(options: ConfiguredBenchmark, file: Path, *, apply: bool, force: bool) -> Result:
     from ontoground.cli.runs import require_packages
-    from stewardship.versions.rule_files import read_rule
-    from stewardship.versions.rules import apply_rule, try_rule
+    from stewardship.versions.rules import apply_rule, read_rule, try_rule
 
     benchmark = options.adopted
     read = read_rule(file)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from stewardship.benchmark.folder import Benchmark
     from stewardship.sheets.batch import AnswerKind, BatchKind
+    from stewardship.sheets.draws import Pick
     from stewardship.sheets.experts import Experts
-    from stewardship.sheets.sampling import Pick
     from stewardship.sheets.writing import Written
 
 __all__ = ["DRAWN", "sample", "sheets"]
@@ -41,18 +41,20 @@ class OfSheets(ConfiguredBenchmark):
     """Options of the verbs that write sheets."""
 
     raters: Annotated[
-        list[str] | None, typer.Option("--rater", metavar="NAME", help="A rater who knows every row; repeatable")
+        list[str] | None, typer.Option("--rater", metavar="NAME", help="A rater who may label every row; repeatable")
     ] = None
     experts: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Table of who knows what: rater, and calculator (or stratum) or category"),
+        typer.Option(
+            metavar="FILE", help="Table of the raters' fields: rater, and calculator (or stratum) or category"
+        ),
     ] = None
     evidence: Annotated[
-        bool, typer.Option("--evidence", help="Of a dataset of ours: show what the label rests on; not blind")
+        bool, typer.Option("--evidence", help="For a dataset built here: show the evidence for the label; not blind")
     ] = False
     name: Annotated[str | None, typer.Option(metavar="NAME", help="Name of these sheets")] = None
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the sheets; the benchmark's own where left out")
+        Path | None, typer.Option(metavar="DIR", help="Folder of the sheets; default: the benchmark's folder")
     ] = None
 
 
@@ -67,10 +69,10 @@ class OfSheets(ConfiguredBenchmark):
 def sheets(
     *,
     rows: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Rows to draw; steward.review_rows where left out")
+        int | None, typer.Option(min=1, metavar="N", help="Rows to draw; default: steward.review_rows")
     ] = None,
     raters_per_row: Annotated[
-        int, typer.Option(min=1, metavar="K", help="Experts who label the same row, each on a sheet of their own")
+        int, typer.Option(min=1, metavar="K", help="Experts who label the same row, each on a separate sheet")
     ] = 1,
     pick: Annotated[
         Literal["sampled", "top", "any"],
@@ -80,14 +82,14 @@ def sheets(
         int | None, typer.Option(min=1, metavar="N", help="Rows of one calculator (or stratum) at most")
     ] = None,
     spot_check: Annotated[
-        bool, typer.Option("--spot-check", help="Rows that the audit flagged, with label and critique; not blind")
+        bool, typer.Option("--spot-check", help="Rows that the audit flagged, with label and criticism; not blind")
     ] = False,
     adjudicate: Annotated[
-        bool, typer.Option("--adjudicate", help="Rows that raters disagree on, for one who has not seen them")
+        bool, typer.Option("--adjudicate", help="Rows on which raters disagree, for a person who has not seen them")
     ] = False,
     options: OfSheets,
 ) -> Result:
-    """Write a sheet for each expert, as Excel and CSV: question and context, and nothing of any label.
+    """Write a sheet for each expert, as Excel and CSV, with question and context and without any label.
 
     Rows are drawn from the ranked list of `steward triage`. Rows that are reviewed, or on another sheet, are not drawn
     again. The key stays in the benchmark's folder.
@@ -105,11 +107,11 @@ def sample(
     *,
     rows: Annotated[int, typer.Option(min=1, metavar="N", help="Rows to draw")] = 200,
     raters_per_row: Annotated[
-        int | None, typer.Option(min=1, metavar="K", help="Experts who label the same row; all of them where left out")
+        int | None, typer.Option(min=1, metavar="K", help="Experts who label the same row; default: all")
     ] = None,
     options: OfSheets,
 ) -> Result:
-    """Draw as many rows of each label (quadrant), spread over strata (relations), and write a sheet for each expert.
+    """Draw equally many rows of each label (quadrant), over all strata (relations), and write a sheet for each expert.
 
     Where labels are numbers and dates, the sample is balanced over strata (calculators). Of rows about one context one
     is drawn. All experts label all rows, each in another order.
@@ -122,9 +124,8 @@ def _written(
 ) -> Result:
     """Draw rows, each for so many experts, and write a sheet for each expert; ``most``: rows of one stratum."""
     from stewardship.sheets.batch import read_batches
-    from stewardship.sheets.draws import EXPECTED_ROWS, draw_rows
-    from stewardship.sheets.sampling import assign
-    from stewardship.sheets.shown import answer_kinds, shown_rows, spot_check_rows
+    from stewardship.sheets.display import answer_kinds, shown_rows, spot_check_rows
+    from stewardship.sheets.draws import EXPECTED_ROWS, assign, draw_rows
     from stewardship.sheets.writing import free_name, write_batch
 
     settings, benchmark = options.settings, options.adopted
@@ -219,6 +220,6 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     if payload["too_long"]:
         out.print(f"left out: {payload['too_long']:,} with a question that no cell holds")
     if payload["continued"]:
-        out.print(f"{payload['continued']:,} contexts go on in further columns")
+        out.print(f"{payload['continued']:,} contexts are too long for one cell and continue in extra columns")
     out.print(f"sheets in {relative(next(iter(files.values())).parent)}", soft_wrap=True)
     out.print(f"key (keep it from the experts): {relative(Path(payload['key']))}", soft_wrap=True)

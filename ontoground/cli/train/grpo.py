@@ -42,21 +42,23 @@ class Grpo(Trained):
         None
     )
     smoke: Annotated[
-        bool, typer.Option("--smoke", help="Two steps of a tiny random model, to see that all parts fit each other.")
+        bool, typer.Option("--smoke", help="Two steps of a tiny random model, to test the installation.")
     ] = False
     benchmark: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Whose rows train; the workspace's only one where left out")
+        str | None, typer.Option(metavar="NAME", help="Benchmark to train on; may be left out if there is only one")
     ] = None
     arms: Annotated[
         list[str] | None,
-        typer.Option("--arm", metavar="LABELS", help="Labels of an arm: a role or a release; original and recomputed"),
+        typer.Option(
+            "--arm", metavar="LABELS", help="Labels of an arm: a role or a release; default: original and recomputed"
+        ),
     ] = None
     evaluate: Annotated[
         list[str] | None,
-        typer.Option(metavar="[NAME:]LABELS", help="Labels to evaluate on; all of rows that are held out"),
+        typer.Option(metavar="[NAME:]LABELS", help="Labels to evaluate on; default: all labels of the held-out rows"),
     ] = None
     limits: Annotated[
-        Literal["corrected", "v1"], typer.Option(help="Limits of all labels alike, so that arms differ in labels only")
+        Literal["corrected", "v1"], typer.Option(help="Limits of a right answer, the same for all arms")
     ] = "corrected"
 
 
@@ -64,7 +66,7 @@ class Grpo(Trained):
     group,
     "A policy by rewards from labels (GRPO), an arm for each set.",
     "ontoground train grpo --smoke",
-    "ontoground train grpo --model Qwen/Qwen3-8B --benchmark train \\",
+    "ontoground --hub train grpo --model Qwen/Qwen3-8B --benchmark train \\",
     "    --arm original --arm recomputed --evaluate test:physician",
 )
 def grpo(options: Grpo) -> Result:

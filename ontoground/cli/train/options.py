@@ -35,7 +35,7 @@ class Trained(InWorkspace):
 
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Run folder; named after model and settings below runs/ where left out"),
+        typer.Option(metavar="DIR", help="Run folder; default: in runs/, named after model and settings"),
     ] = None
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file of settings (docs/settings.md)")] = None
     overrides: Annotated[
@@ -43,7 +43,7 @@ class Trained(InWorkspace):
         typer.Option("--set", metavar="KEY=VALUE", help="Override one setting, as epochs=2"),
     ] = None
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run in the folder; a whole one stays as it is.")
+        bool, typer.Option("--resume", help="Continue the run in the folder; a finished run stays unchanged.")
     ] = False
 
     def settings(self, kind: type[SettingsModel], *more: str) -> SettingsModel:
@@ -63,7 +63,7 @@ class OnDataset(Trained):
         str, typer.Option(metavar="NAME_OR_PATH", help="Base model: hub name, local folder, or a run folder")
     ]
     dataset: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Dataset folder; the workspace's own where left out")
+        Path | None, typer.Option(metavar="DIR", help="Dataset folder; default: the workspace's own")
     ] = None
 
     def data(self, name: str) -> Path:

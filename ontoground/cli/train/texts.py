@@ -24,18 +24,18 @@ class Text(OnDataset):
 @verb(
     group,
     "Detector of non-factual statements (MedHal).",
-    "ontoground train medhal --model Qwen/Qwen3-8B",
-    "ontoground train medhal --model Qwen/Qwen3-8B --set 'tasks=[\"nli\"]'",
+    "ontoground --hub train medhal --model Qwen/Qwen3-8B",
+    "ontoground --hub train medhal --model Qwen/Qwen3-8B --set 'tasks=[\"nli\"]'",
 )
 def medhal(options: Text) -> Result:
-    """Fine-tune a model to tell factual statements from others and to explain why."""
+    """Fine-tune a model to recognise non-factual statements and to explain what is wrong."""
     return _fine_tuned("medhal", options)
 
 
 @verb(
     group,
     "Validator that names errors and grades their risk (MedVAL).",
-    "ontoground train medval --model Qwen/Qwen3-4B --config medval.toml",
+    "ontoground --hub train medval --model Qwen/Qwen3-4B --config medval.toml",
 )
 def medval(options: Text) -> Result:
     """Fine-tune a model to name the errors of a medical text and to grade their risk."""

@@ -19,13 +19,14 @@ from stewardship.adjudication.agreement import (
     bootstrap_mean,
     review,
     smape,
+    smape_bound,
     smape_terms,
     tolerance,
     value_type,
+    whole_test,
     wilson,
 )
 from stewardship.adjudication.discrepancy import relative_error
-from stewardship.adjudication.estimates import smape_bound, whole_test
 from stewardship.benchmark.tables import read_cells
 
 NUMBERS = st.floats(min_value=-1e6, max_value=1e6)

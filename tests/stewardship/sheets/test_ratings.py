@@ -11,8 +11,7 @@ from ground.settings import StewardSettings
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import Event
 from stewardship.sheets.batch import Batch, read_batches
-from stewardship.sheets.errors import confusion, drawn_of, error_rates
-from stewardship.sheets.interrater import reliability
+from stewardship.sheets.figures import confusion, drawn_of, error_rates, reliability
 from stewardship.sheets.ratings import current_ratings, new_events, settle
 from stewardship.sheets.reading import Rating
 from stewardship.sheets.spotchecks import add_spot_checks, spot_check_summary

@@ -14,9 +14,9 @@ from ground.settings import StewardSettings
 from ground.storage.files import private_directory
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import History
+from stewardship.sheets.display import spot_check_rows
 from stewardship.sheets.ratings import OPEN
 from stewardship.sheets.review import LEAST, SILENT, Answered, ChangedError, Review, open_review
-from stewardship.sheets.shown import spot_check_rows
 from stewardship.sheets.writing import write_batch
 from tests.stewardship.sheets.world import QUADRANTS, scores, statements, written
 

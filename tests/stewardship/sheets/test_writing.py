@@ -15,8 +15,8 @@ from ground.errors import UsageError
 from ground.spreadsheet import MOST_CHARACTERS, plain, text_mark
 from stewardship.benchmark.folder import Benchmark
 from stewardship.sheets.batch import read_batches
+from stewardship.sheets.display import Shown, answer_kinds
 from stewardship.sheets.layout import MOST_LINES, layout_of, lines_of
-from stewardship.sheets.shown import Shown, answer_kinds
 from tests.stewardship.sheets.filling import sheet_rows
 from tests.stewardship.sheets.world import CALCULATORS, label_of, scores, statements, written
 

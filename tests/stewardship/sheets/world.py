@@ -9,7 +9,7 @@ import polars as pl
 from stewardship.adjudication.triage import triage
 from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import LabelTable
-from stewardship.sheets.shown import answer_kinds, shown_rows
+from stewardship.sheets.display import answer_kinds, shown_rows
 from stewardship.sheets.writing import Written, write_batch
 
 QUADRANTS = ("Q1", "Q2", "Q3", "Q4")

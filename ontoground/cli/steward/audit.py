@@ -204,12 +204,12 @@ def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Re
             outcome: Any = work(
                 benchmark, source, settings, runs=runs, uids=uids, settle=options.settle, advance=advance
             )
-    found = dict(vars(outcome))
-    made = found.pop("made")
+    results = dict(vars(outcome))
+    counts = results.pop("counts")
     if kind == "calculators":
         unread = unread_features(extracted(benchmark, chosen_rows(benchmark, source, uids)))
-        found["unread"] = [{"uid": uid, "features": list(names)} for uid, names in unread.items()]
-    found["summary"] = asdict(outcome.summary)
+        results["unread"] = [{"uid": uid, "features": list(names)} for uid, names in unread.items()]
+    results["summary"] = asdict(outcome.summary)
     return options.result(
         phase,
         paint,
@@ -217,10 +217,10 @@ def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Re
         tools=tools,
         rows=rows,
         runs=runs,
-        runs_stored=made.stored,
-        runs_made=made.made,
-        runs_not_made=dict(sorted(made.passing.items())),
-        **found,
+        runs_stored=counts.stored,
+        runs_made=counts.made,
+        runs_not_made=dict(sorted(counts.passing.items())),
+        **results,
         language_model={"model": model.settings.model, **model.totals.as_dict()} if model else None,
     )
 
@@ -364,14 +364,14 @@ def _paint_runs(out: Console, payload: dict[str, Any], what: str) -> None:
     from ontoground.cli.render import relative
 
     empty = {f"said something that is no {what}": payload["unparseable"], "gave no answer": payload["unanswered"]}
-    if told := [f"{count:,} {how}" for how, count in empty.items() if count]:
+    if lines := [f"{count:,} {how}" for how, count in empty.items() if count]:
         total = payload["summary"]["n"] * payload["runs"]
-        out.print(f"empty votes: of {total:,} runs {', '.join(told)}", soft_wrap=True)
+        out.print(f"empty votes: of {total:,} runs {', '.join(lines)}", soft_wrap=True)
         if sum(empty.values()) == total:
             out.print(f"NOT ONE RUN GAVE A {what.upper()}: see votes.csv and runs.jsonl in the folder below")
-    made = f"{payload['runs_made']:,} runs made, {payload['runs_stored']:,} stored before"
+    result = f"{payload['runs_made']:,} runs made, {payload['runs_stored']:,} stored before"
     runs = "1 run" if payload["runs"] == 1 else f"{payload['runs']} runs"
-    out.print(f"{payload['rows']:,} rows, {runs} a row: {made}; {payload['events']:,} new events")
+    out.print(f"{payload['rows']:,} rows, {runs} a row: {result}; {payload['events']:,} new events")
     if payload["engine"] == "recorded" and payload["runs"] == 1:
         out.print(f"one run a row agrees with nothing: --set steward.{QUORUMS[payload['verb']]}=1 takes its word")
     if payload["incomplete"]:

@@ -55,37 +55,37 @@ def board(
     benchmark, resamples, seed = options.adopted, settings.resamples, settings.seed
     sets = label_set(benchmark, before, options.limits), label_set(benchmark, after, options.limits)
     grader, missing, others = options.grader, options.missing, options.others
-    found = leaderboard.board(
+    results = leaderboard.board(
         benchmark, *sets, options.answers(), grader, missing=missing, others=others, resamples=resamples, seed=seed
     )
     result = options.result(
         "board",
         _paint,
-        **{side: {"labels": one.name, "limits": one.limits} for side, one in zip(SIDES, sets, strict=True)},
+        **{side: {"labels": item.name, "limits": item.limits} for side, item in zip(SIDES, sets, strict=True)},
         grader=grader,
         missing=missing,
         resamples=resamples,
         seed=seed,
-        rows=found.rows,
-        left_out=dict(zip(SIDES, found.left_out, strict=True)),
-        kendall_tau=found.tau,
+        rows=results.rows,
+        left_out=dict(zip(SIDES, results.left_out, strict=True)),
+        kendall_tau=results.tau,
         models=[
             {
-                "model": one.model,
-                **{side: asdict(part) for side, part in zip(SIDES, one.shares, strict=True)},
-                "rank": {side: asdict(place) for side, place in zip(SIDES, one.places, strict=True)},
-                "climbed": one.climbed,
-                "difference": asdict(one.difference),
+                "model": entry.model,
+                **{side: asdict(part) for side, part in zip(SIDES, entry.shares, strict=True)},
+                "rank": {side: asdict(place) for side, place in zip(SIDES, entry.places, strict=True)},
+                "climbed": entry.climbed,
+                "difference": asdict(entry.difference),
             }
-            for one in found.entries
+            for entry in results.entries
         ],
     )
     folder = out or benchmark.folder / "board" / f"{before}-{after}"
-    result.payload["files"] = _written(folder, found, result.payload)
+    result.payload["files"] = _written(folder, results, result.payload)
     return result
 
 
-def _written(folder: Path, found: Board, payload: dict[str, Any]) -> dict[str, str]:
+def _written(folder: Path, result: Board, payload: dict[str, Any]) -> dict[str, str]:
     """Write rows, tables and picture, and return the files."""
     import polars as pl
 
@@ -98,19 +98,22 @@ def _written(folder: Path, found: Board, payload: dict[str, Any]) -> dict[str, s
     files = {name: folder / f"board.{name}" for name in ("csv", "md", "png")} | {"rows": folder / "rows.csv"}
     flat = [
         {
-            "model": one["model"],
-            **{f"accuracy_{side}": one[side]["value"] for side in SIDES},
-            **{f"{end}_{side}": one[side][end] for side in SIDES for end in ("low", "high")},
-            **{f"rank_{side}": one["rank"][side]["rank"] for side in SIDES},
-            **{("difference" if name == "value" else f"difference_{name}"): x for name, x in one["difference"].items()},
+            "model": model["model"],
+            **{f"accuracy_{side}": model[side]["value"] for side in SIDES},
+            **{f"{end}_{side}": model[side][end] for side in SIDES for end in ("low", "high")},
+            **{f"rank_{side}": model["rank"][side]["rank"] for side in SIDES},
+            **{
+                ("difference" if name == "value" else f"difference_{name}"): x
+                for name, x in model["difference"].items()
+            },
         }
-        for one in payload["models"]
+        for model in payload["models"]
     ]
-    for name, frame in (("csv", pl.DataFrame(flat)), ("rows", found.graded)):
+    for name, frame in (("csv", pl.DataFrame(flat)), ("rows", result.graded)):
         with atomic_path(files[name]) as temporary:
             write_csv(frame, temporary)
     page = [
-        f"# {payload['benchmark']}: {' and '.join(found.labels)} labels",
+        f"# {payload['benchmark']}: {' and '.join(result.labels)} labels",
         "",
         markdown_table(*_table(payload)),
         *(f"- {note}" for note in _notes(payload)),
@@ -118,7 +121,7 @@ def _written(folder: Path, found: Board, payload: dict[str, Any]) -> dict[str, s
         "![Accuracy of each model under both sets of labels](board.png)\n",
     ]
     write_text(files["md"], harmless("\n".join(page)))
-    draw_board(found, files["png"])
+    draw_board(result, files["png"])
     return {name: str(file) for name, file in files.items()}
 
 
@@ -128,12 +131,14 @@ def _table(payload: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
     columns = ["change", "95% interval", "gained/lost", "p", "rank", "95% of new rank"]
     rows = []
-    for one in payload["models"]:
-        change, (old, new) = one["difference"], (one["rank"][side] for side in SIDES)
-        accuracies = [percent(one[side]["value"]) for side in SIDES]
+    for model in payload["models"]:
+        change, (old, new) = model["difference"], (model["rank"][side] for side in SIDES)
+        accuracies = [percent(model[side]["value"]) for side in SIDES]
         p = "<0.0001" if change["p"] < 1e-4 else f"{change['p']:.4f}"
         ranks = [f"{old['rank']} -> {new['rank']}", f"{new['low']}-{new['high']}"]
-        rows.append([one["model"], *accuracies, *difference(change), f"{change['gained']}/{change['lost']}", p, *ranks])
+        rows.append(
+            [model["model"], *accuracies, *difference(change), f"{change['gained']}/{change['lost']}", p, *ranks]
+        )
     return ["model", *(payload[side]["labels"] for side in SIDES), *columns], rows
 
 

@@ -50,22 +50,22 @@ def diff(
 
     limit, benchmark = options.settings.flag_rel_err, options.adopted
     names = _names(benchmark, before, after)
-    found = compare(*(_side(benchmark, name) for name in names), categories=benchmark.categories, limit=limit)
+    result = compare(*(_side(benchmark, name) for name in names), categories=benchmark.categories, limit=limit)
     if csv is not None:
         with atomic_path(csv) as temporary:
-            write_csv(found.frame, temporary)
+            write_csv(result.frame, temporary)
     return options.result(
         "diff",
         partial(_paint, top=top),
-        before={"name": names[0], "rows": found.before},
-        after={"name": names[1], "rows": found.after},
+        before={"name": names[0], "rows": result.before},
+        after={"name": names[1], "rows": result.after},
         limit=limit,
-        grade=found.grade,
-        counts=found.counts(),
-        words=found.words(),
-        by_stratum=found.by_stratum().to_dicts(),
-        by_why=found.by_why().to_dicts(),
-        changes=found.frame.to_dicts(),
+        grade=result.grade,
+        counts=result.counts(),
+        words=result.words(),
+        by_stratum=result.by_stratum().to_dicts(),
+        by_why=result.by_why().to_dicts(),
+        changes=result.frame.to_dicts(),
         csv=str(csv) if csv else None,
     )
 
@@ -118,28 +118,30 @@ def _paint(out: Console, payload: dict[str, Any], *, top: int) -> None:
         return
     out.print()
     strata, heads = payload["by_stratum"], {"label": "other label", "abstained": "N/A"}
-    counts = [name for name in strata[0] if name != "stratum" and any(one[name] for one in strata)]
-    rows = [[short(one["stratum"] or "(none)"), *(one[name] for name in counts)] for one in strata]
+    counts = [name for name in strata[0] if name != "stratum" and any(stratum[name] for stratum in strata)]
+    rows = [[short(stratum["stratum"] or "(none)"), *(stratum[name] for name in counts)] for stratum in strata]
     part(out, ["stratum", *(heads.get(name, name) for name in counts)], rows, top=top)
-    rows = [[one["rows"], one["change"], one["why"] or "(not said)"] for one in payload["by_why"]]
+    rows = [[item["rows"], item["change"], item["why"] or "(not said)"] for item in payload["by_why"]]
     part(out, ["rows", "change", "why the new label"], rows, top=top)
     rows = []
-    for *_, apart, one in sorted(((*_apart(one), one) for one in payload["changes"]), key=lambda each: each[:2]):
-        sides = (short(one[side], 14) for side in ("before", "after"))
-        rows.append([one["uid"], short(one["stratum"], 30), *sides, apart])
+    for *_, apart, item in sorted(
+        ((*_apart(change), change) for change in payload["changes"]), key=lambda each: each[:2]
+    ):
+        sides = (short(item[side], 14) for side in ("before", "after"))
+        rows.append([item["uid"], short(item["stratum"], 30), *sides, apart])
     part(out, ["uid", "stratum", "before", "after", "apart"], rows, "rows, other labels first", top=top)
     if payload["csv"]:
         out.print(f"all in {relative(Path(payload['csv']))}", soft_wrap=True)
 
 
-def _apart(one: dict[str, Any]) -> tuple[int, float, str]:
+def _apart(item: dict[str, Any]) -> tuple[int, float, str]:
     """Say how far apart two labels are, behind their place.
 
     First come labels without a distance (N/A), then numbers by distance, dates, and last what is no other label.
     """
-    change, distance = one["change"], one["distance"]
+    change, distance = item["change"], item["distance"]
     if " to " not in change:
         return (3 if change.startswith("row ") else 4), 0.0, change
     if distance is None:
         return 0, 0.0, ""
-    return (2, -distance, f"{distance:.0f} days") if one["unit"] == "days" else (1, -distance, f"{distance:.3f}")
+    return (2, -distance, f"{distance:.0f} days") if item["unit"] == "days" else (1, -distance, f"{distance:.3f}")

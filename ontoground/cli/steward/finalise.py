@@ -50,32 +50,32 @@ def finalise(
 
     settings, benchmark = options.settings, options.adopted
     labels, history, policy = standing(benchmark), benchmark.history, policy or settings.finalise
-    found = deciding.finalise(labels.settled, labels.physician, policy=policy, settings=settings)
+    result = deciding.finalise(labels.settled, labels.physician, policy=policy, settings=settings)
     before = history.latest("final")
-    if not found and all(event.value is None for event in before.values()):
+    if not result and all(event.value is None for event in before.values()):
         raise InputError(
             "the benchmark has no label that could hold",
             file=benchmark.folder,
             expected="recomputed or physicians' labels",
             do="run `ontoground steward recompute` or `ontoground steward read`",
         )
-    events = final_events(history, found, policy)
+    events = final_events(history, result, policy)
     changed = [event for event in events if says_more(before.get(event.uid), event)]
     batch = history.append(changed) if changed else None
-    both = [uid for uid in found if uid in labels.original]
+    both = [uid for uid in result if uid in labels.original]
     against = discrepancies(
-        [labels.original[uid] for uid in both], [found[uid].label for uid in both], limit=settings.flag_rel_err
+        [labels.original[uid] for uid in both], [result[uid].label for uid in both], limit=settings.flag_rel_err
     )
     origins = Counter(event.evidence.get("from") for event in events)
     payload: dict[str, Any] = {
         "policy": policy,
         "rows": benchmark.items.height,
-        "final": len(found),
-        "without": benchmark.items.height - len(found),
+        "final": len(result),
+        "without": benchmark.items.height - len(result),
         "from": {source: origins[source] for source in ("recomputed", "rule", "physician")},
-        "reviewed": sum(one.reviewed for one in found.values()),
+        "reviewed": sum(item.reviewed for item in result.values()),
         "disputed": len(disputed(history)),
-        "abstentions": sum(one.label.kind.value == "na" for one in found.values()),
+        "abstentions": sum(item.label.kind.value == "na" for item in result.values()),
         "differ_from_original": sum(flag in FLAGGED for flag in against["flag"]),
         "added": len(changed),
         "batch": batch,
@@ -95,7 +95,7 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     out.print(table(("why", "rows"), list(payload["why"].items())))
     out.print()
     if changes := payload["changes"]:
-        rows = [tuple(one.values()) for one in changes[:SHOWN]]
+        rows = [tuple(change.values()) for change in changes[:SHOWN]]
         out.print(table(("uid", "before", "after", "why"), rows, title="labels that changed"))
         if len(changes) > SHOWN:
             out.print(f"and {len(changes) - SHOWN:,} more")

@@ -65,15 +65,15 @@ class Graded(InBenchmark):
         """Return the answers of every model of every file; two models of one name are refused."""
         from stewardship.grading.grades import read_answers
 
-        found = [one for file in self.files for one in read_answers(file, self.form)]
-        names = [one.model for one in found]
+        results = [answer for file in self.files for answer in read_answers(file, self.form)]
+        names = [item.model for item in results]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise UsageError(
                 "two models have one name",
                 found=", ".join(twice),
                 do="give the files a column `model`, or different names",
             )
-        return found
+        return results
 
 
 @verb(
@@ -111,11 +111,11 @@ def grade(
         raise UsageError("--out does not say what to write", found=str(out), expected=f"a name in {', '.join(WRITERS)}")
     labels = label_set(benchmark, against, options.limits)
     graded = [
-        (one, grade_rows(benchmark, labels, one, grader, missing=missing, others=options.others))
-        for one in options.answers()
+        (answer, grade_rows(benchmark, labels, answer, grader, missing=missing, others=options.others))
+        for answer in options.answers()
     ]
     if out is not None:
-        rows = pl.concat(rows.select(pl.lit(one.model).alias("model"), pl.all()) for one, rows in graded)
+        rows = pl.concat(rows.select(pl.lit(item.model).alias("model"), pl.all()) for item, rows in graded)
         with atomic_path(out) as temporary:
             if out.suffix == ".csv":
                 write_csv(rows, temporary)
@@ -130,7 +130,7 @@ def grade(
         missing=missing,
         rows=benchmark.items.height,
         labelled=len(labels.references),
-        models=[_model(one, rows) for one, rows in graded],
+        models=[_model(item, rows) for item, rows in graded],
         out=None if out is None else str(out),
     )
 
@@ -150,7 +150,7 @@ def _model(answers: Answers, graded: pl.DataFrame) -> dict[str, Any]:
         "labels_na": int((graded["label"] == "N/A").sum()),
         "mean_reward": graded["reward"].mean(),
         "by": {
-            by: [{"name": name, **asdict(one)} for name, one in shares(graded, by).items()]
+            by: [{"name": name, **asdict(item)} for name, item in shares(graded, by).items()]
             for by in BY
             if by in graded.columns
         },
@@ -164,19 +164,19 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
 
     columns = ["correct", "of", "share", "95% interval"]
 
-    def cells(one: dict[str, Any]) -> list[Any]:
-        return [one["correct"], one["n"], percent(one["value"]), ends(one)]
+    def cells(item: dict[str, Any]) -> list[Any]:
+        return [item["correct"], item["n"], percent(item["value"]), ends(item)]
 
     for model in payload["models"]:
         rows = [["", "all rows", *cells(model["share"])]]
         for by in ("category", "output_type"):
-            rows += [[by.replace("_", " "), one["name"], *cells(one)] for one in model["by"].get(by, [])]
+            rows += [[by.replace("_", " "), item["name"], *cells(item)] for item in model["by"].get(by, [])]
         out.print(table(["by", "rows", *columns], rows, title=model["model"]))
         out.print(_verdicts(model))
         if strata := model["by"].get("stratum"):
-            worst = sorted(strata, key=lambda one: (one["value"], -one["n"], one["name"]))[:10]
+            worst = sorted(strata, key=lambda stratum: (stratum["value"], -stratum["n"], stratum["name"]))[:10]
             title = f"lowest of {len(strata)} strata" if len(strata) > len(worst) else "strata"
-            out.print(table(["", *columns], [[one["name"][:48], *cells(one)] for one in worst], title=title))
+            out.print(table(["", *columns], [[item["name"][:48], *cells(item)] for item in worst], title=title))
         out.print()
     unlabelled = payload["rows"] - payload["labelled"]
     out.print(

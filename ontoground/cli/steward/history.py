@@ -40,35 +40,35 @@ def history(
 
     benchmark = options.adopted
     events, batches = benchmark.history, benchmark.history.batches()
-    found: dict[str, Any] = {"events": len(events.events), "chain": events.chain}
+    results: dict[str, Any] = {"events": len(events.events), "chain": events.chain}
     if uid is None:
-        found["batches"] = [asdict(one) for one in batches]
-        return options.result("history", _paint_batches, **found)
+        results["batches"] = [asdict(batch) for batch in batches]
+        return options.result("history", _paint_batches, **results)
     rows = benchmark.items.filter(pl.col("uid") == uid)
     if not rows.height:
         raise InputError(
             "no such row in the benchmark", file=benchmark.folder, found=uid, expected="a key of its first table"
         )
     item = rows.row(0, named=True)
-    taken = {one.reverts: one.name for one in batches if one.reverts and one.holds}
+    taken = {batch.reverts: batch.name for batch in batches if batch.reverts and batch.holds}
     standing = [event for event in events.row(uid) if event.batch not in taken and event.status != "reverted"]
-    found |= {
+    results |= {
         "uid": uid,
         "row": {role: item.get(role) for role in ("stratum", "stratum_id", "category", "output_type", "question")},
         "holds": {event.role: event.status if event.role == "audit" else event.value for event in standing},
         "history": [{**event.model_dump(), "taken_back_by": taken.get(event.batch)} for event in events.row(uid)],
     }
-    return options.result("history", _paint_row, **found)
+    return options.result("history", _paint_row, **results)
 
 
 def _paint_batches(out: Console, payload: dict[str, Any]) -> None:
     from ontoground.cli.render import number, table
 
     rows = []
-    for one in payload["batches"]:
-        who = f"takes back {one['reverts']} ({one['by']})" if one["reverts"] else one["by"]
-        who = who if one["holds"] else f"{who}; taken back"
-        rows.append([one["name"], one["at"][:10], one["events"], ", ".join(one["roles"]), who])
+    for batch in payload["batches"]:
+        who = f"takes back {batch['reverts']} ({batch['by']})" if batch["reverts"] else batch["by"]
+        who = who if batch["holds"] else f"{who}; taken back"
+        rows.append([batch["name"], batch["at"][:10], batch["events"], ", ".join(batch["roles"]), who])
     out.print(table(["batch", "when", "events", "labels", "who or what"], rows))
     out.print(f"\n{number(payload['events'])} events, each as written; chain {payload['chain'][:16]}")
 
@@ -84,27 +84,27 @@ def _paint_row(out: Console, payload: dict[str, Any]) -> None:
         out.print(indented(row["question"].strip(), 2))
     out.print()
     rows = []
-    for one in payload["history"]:
-        label = f"({one['status']})" if one["value"] is None else short(one["value"], 14)
-        rows.append([one["batch"], one["at"][:10], one["role"], label, _reasons(one)])
+    for item in payload["history"]:
+        label = f"({item['status']})" if item["value"] is None else short(item["value"], 14)
+        rows.append([item["batch"], item["at"][:10], item["role"], label, _reasons(item)])
     out.print(table(["batch", "when", "label of", "label", "who, why, from what"], rows))
     holds = ", ".join(f"{role} {'(none)' if value is None else value}" for role, value in payload["holds"].items())
     out.print(f"\nholds: {holds or 'nothing'}", soft_wrap=True)
 
 
-def _reasons(one: dict[str, Any]) -> str:
-    by, taken = one["by"], one["taken_back_by"]
+def _reasons(item: dict[str, Any]) -> str:
+    by, taken = item["by"], item["taken_back_by"]
     evidence = [
         f"{name} {_plain(name, value)}"
-        for name, value in one["evidence"].items()
+        for name, value in item["evidence"].items()
         # What stands in `by` is not said again.
         if value not in (None, "", [], by) and f"{name} {value}" != by and not (name == "rule" and value in by)
     ]
-    status = "" if one["status"] in PLAIN or one["value"] is None else f" ({one['status'].replace('_', ' ')})"
-    parts = (f"{by}{status}", one["why"], ", ".join(evidence), taken and f"TAKEN BACK by batch {taken}")
+    status = "" if item["status"] in PLAIN or item["value"] is None else f" ({item['status'].replace('_', ' ')})"
+    parts = (f"{by}{status}", item["why"], ", ".join(evidence), taken and f"TAKEN BACK by batch {taken}")
     return "; ".join(filter(None, parts))
 
 
 def _plain(name: str, value: object) -> str:
-    plain = ", ".join(value) if isinstance(value, list) else str(value)
-    return plain[:12] if name.endswith("sha256") else plain
+    text = ", ".join(value) if isinstance(value, list) else str(value)
+    return text[:12] if name.endswith("sha256") else text

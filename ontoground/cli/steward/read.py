@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ground.settings import StewardSettings
     from stewardship.benchmark.folder import Benchmark
-    from stewardship.sheets.batch import Batch
+    from stewardship.sheets.batch import SheetBatch
     from stewardship.sheets.reading import Rating
 
 __all__ = ["read"]
@@ -85,19 +85,19 @@ def read(
     adopted = _adopted(benchmark, files or [])
     sheets = [file for file in files or [] if file not in adopted]
     questions = benchmark.column("question")
-    found = read_sheets(sheets, batches, questions, categories=benchmark.categories)
-    taken = not found.refused or partial
+    result = read_sheets(sheets, batches, questions, categories=benchmark.categories)
+    taken = not result.refused or partial
     nothing = {"events_added": 0, "batch": None, "spot_checks_added": 0}
     payload: dict[str, Any] = {
         "files": list(map(str, sheets)),
         "already_adopted": list(map(str, adopted)),
         "taken": taken,
-        "answers": len(found.ratings),
-        "abstentions": sum(one.value.kind.value == "na" for one in found.ratings),
-        **(_take(settings, benchmark, batches, found.ratings, settle=settle) if taken else nothing),
-        "refused": [asdict(one) for one in found.refused],
-        "refused_tables": list(map(str, write_refused(found, sheets, questions))) if partial else [],
-        **{name: getattr(found, name) for name in ("notes", "given", "empty", "missing")},
+        "answers": len(result.ratings),
+        "abstentions": sum(rating.value.kind.value == "na" for rating in result.ratings),
+        **(_take(settings, benchmark, batches, result.ratings, settle=settle) if taken else nothing),
+        "refused": [asdict(item) for item in result.refused],
+        "refused_tables": list(map(str, write_refused(result, sheets, questions))) if partial else [],
+        **{name: getattr(result, name) for name in ("notes", "given", "empty", "missing")},
         **_agreement(settings, benchmark, batches),
     }
     return options.result("read", _paint, 0 if taken else 1, **payload)
@@ -111,12 +111,17 @@ def _adopted(benchmark: Benchmark, files: Sequence[Path]) -> list[Path]:
     if twice:
         # Messages and tables of refused cells go by the file's name.
         raise UsageError("two sheets have one name", found=", ".join(twice), expected="a name for each")
-    known = {one["sha256"] for one in (benchmark.record or {}).get("files", [])}
+    known = {item["sha256"] for item in (benchmark.record or {}).get("files", [])}
     return [file for file in files if file.is_file() and sha256_of(file) in known]
 
 
 def _take(
-    settings: StewardSettings, benchmark: Benchmark, batches: list[Batch], ratings: Sequence[Rating], *, settle: bool
+    settings: StewardSettings,
+    benchmark: Benchmark,
+    batches: list[SheetBatch],
+    ratings: Sequence[Rating],
+    *,
+    settle: bool,
 ) -> dict[str, Any]:
     """Add what the sheets say, labels to the history and spot checks beside it."""
     from stewardship.sheets.ratings import new_events
@@ -125,7 +130,7 @@ def _take(
     checks = {batch.name for batch in batches if batch.kind == "spot_check"}
     history = benchmark.history
     events = new_events(
-        [one for one in ratings if one.batch not in checks],
+        [rating for rating in ratings if rating.batch not in checks],
         batches,
         history,
         settings=settings,
@@ -135,11 +140,13 @@ def _take(
     return {
         "events_added": len(events),
         "batch": history.append(events) if events else None,
-        "spot_checks_added": add_spot_checks(benchmark.folder, [one for one in ratings if one.batch in checks]),
+        "spot_checks_added": add_spot_checks(
+            benchmark.folder, [rating for rating in ratings if rating.batch in checks]
+        ),
     }
 
 
-def _agreement(settings: StewardSettings, benchmark: Benchmark, batches: list[Batch]) -> dict[str, Any]:
+def _agreement(settings: StewardSettings, benchmark: Benchmark, batches: list[SheetBatch]) -> dict[str, Any]:
     """Return how raters and labels agree, over all that the history holds."""
     from stewardship.adjudication.standing import standing
     from stewardship.reporting.estimates import label_estimates
@@ -165,7 +172,7 @@ def _agreement(settings: StewardSettings, benchmark: Benchmark, batches: list[Ba
         "awaiting": statuses[AWAITING],
         "agreement": reliability(ratings, others, settings).as_dict(),
         "errors": [asdict(rate) for rate in error_rates(labels.physician, predictions, drawn, groups, settings)],
-        "dataset": [asdict(one) for one in label_estimates(benchmark) if one.source == "physician"],
+        "dataset": [asdict(estimate) for estimate in label_estimates(benchmark) if estimate.source == "physician"],
         "confusion": confusion(labels.physician, labels.original, drawn) if benchmark.categories else {},
         "spot_check": spot_check_summary(benchmark.folder),
     }
@@ -174,11 +181,11 @@ def _agreement(settings: StewardSettings, benchmark: Benchmark, batches: list[Ba
 def _paint(out: Console, payload: dict[str, Any]) -> None:
     from ontoground.cli.render import indented
 
-    for one in payload["refused"]:
-        out.print(f"{one['file']} row {one['line']}, {one['column']}: {one['problem']}", soft_wrap=True)
+    for item in payload["refused"]:
+        out.print(f"{item['file']} row {item['line']}, {item['column']}: {item['problem']}", soft_wrap=True)
         for name in ("found", "expected", "do"):
-            if one[name]:
-                out.print(indented(f"{name}: {one[name]}", 2))
+            if item[name]:
+                out.print(indented(f"{name}: {item[name]}", 2))
     if payload["refused"]:
         out.print()
     for line in _taken(payload):
@@ -188,9 +195,9 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     _paint_agreement(out, payload["agreement"])
     _paint_errors(out, payload)
     _paint_confusion(out, payload["confusion"])
-    if found := payload["spot_check"]:
-        counts = ", ".join(f"{name} {count}" for name, count in found["verdicts"].items())
-        out.print(f"\nspot check of the audit's flags: {counts}; agree {share(found['agree'])}", soft_wrap=True)
+    if result := payload["spot_check"]:
+        counts = ", ".join(f"{name} {count}" for name, count in result["verdicts"].items())
+        out.print(f"\nspot check of the audit's flags: {counts}; agree {share(result['agree'])}", soft_wrap=True)
 
 
 def _taken(payload: dict[str, Any]) -> Iterator[str]:
@@ -205,7 +212,7 @@ def _taken(payload: dict[str, Any]) -> Iterator[str]:
         more = f", {empty:,} empty: not reviewed" if empty else ""
         yield f"{rater}: {count:,} rows given{more}" + (f", {missing:,} not in the file" if missing else "")
     # A row can be refused for several of its cells.
-    refused = len({(one["file"], one["line"]) for one in payload["refused"]})
+    refused = len({(item["file"], item["line"]) for item in payload["refused"]})
     answers, added = payload["answers"], payload["events_added"] + payload["spot_checks_added"]
     if payload["files"] and not payload["taken"]:
         yield (
@@ -229,7 +236,7 @@ def _taken(payload: dict[str, Any]) -> Iterator[str]:
         yield f"not all raters have answered {payload['awaiting']:,}: settle what is there with --settle"
 
 
-def _paint_agreement(out: Console, found: dict[str, Any]) -> None:
+def _paint_agreement(out: Console, results: dict[str, Any]) -> None:
     from ontoground.cli.render import table
 
     def coefficient(of: dict[str, Any], name: str, end: str = "") -> str:
@@ -237,21 +244,21 @@ def _paint_agreement(out: Console, found: dict[str, Any]) -> None:
             return "not defined"
         return f"{of[name]:.3f} [{of[f'{end}low']:.3f}, {of[f'{end}high']:.3f}]"
 
-    if not found["rows"]:
+    if not results["rows"]:
         return
     columns = ("raters", "rows", "agree", "share [95% interval]", "same label", "Cohen's kappa [95%]")
     rows = []
-    for one in found["pairs"]:
-        raters = f"{one['first']}, {one['second']}"
+    for pair in results["pairs"]:
+        raters = f"{pair['first']}, {pair['second']}"
         rows.append(
-            (raters, one["n"], one["agree"], share(one["share"]), one["same"], coefficient(one, "kappa", "kappa_"))
+            (raters, pair["n"], pair["agree"], share(pair["share"]), pair["same"], coefficient(pair, "kappa", "kappa_"))
         )
     out.print()
     out.print(table(columns, rows, title="agreement of raters"))
-    out.print(f"unanimous: {found['unanimous']:,} of {found['rows']:,} rows")
-    for one in found["alphas"]:
-        value = f"{ALPHAS[one['level']]}: {coefficient(one, 'value')}"
-        rests = f"({one['rows']:,} rows, {one['answers']:,} answers)"
+    out.print(f"unanimous: {results['unanimous']:,} of {results['rows']:,} rows")
+    for pair in results["alphas"]:
+        value = f"{ALPHAS[pair['level']]}: {coefficient(pair, 'value')}"
+        rests = f"({pair['rows']:,} rows, {pair['answers']:,} answers)"
         out.print(f"Krippendorff's alpha, {value} {rests}", soft_wrap=True)
 
 
@@ -259,11 +266,11 @@ def _paint_errors(out: Console, payload: dict[str, Any]) -> None:
     from ontoground.cli.render import table
 
     by_draw: dict[str, list[tuple[str | int, ...]]] = {}
-    for one in payload["errors"]:
-        if one["by"] != "stratum" or one["n"] >= LEAST_SHOWN:
-            group = "all" if one["by"] == "all" else one["group"][:30]
-            cells = (one["labeller"], group, one["errors"], one["n"], share(one, "share"))
-            by_draw.setdefault(one["drawn"], []).append(cells)
+    for error in payload["errors"]:
+        if error["by"] != "stratum" or error["n"] >= LEAST_SHOWN:
+            group = "all" if error["by"] == "all" else error["group"][:30]
+            cells = (error["labeller"], group, error["errors"], error["n"], share(error, "share"))
+            by_draw.setdefault(error["drawn"], []).append(cells)
     for drawn, rows in by_draw.items():
         out.print(f"\nlabels that reviewers do not agree with, of rows {DRAWN[drawn]}", soft_wrap=True)
         out.print(table(("labels", "rows", "wrong", "of", "share [95% interval]"), rows))
@@ -277,16 +284,16 @@ def _paint_errors(out: Console, payload: dict[str, Any]) -> None:
         out.print(f"{hidden:,} shares of strata with fewer than {LEAST_SHOWN} rows: --json")
 
 
-def _of_dataset(found: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _of_dataset(results: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Say how many labels of the dataset are wrong, and of which part of it that is known."""
     from stewardship.reporting.estimates import scope
 
-    strata = [one for one in found if one["by"] == "stratum"]
-    unread = sum(not one["judged"] for one in strata)
-    for one in found:
-        if one["by"] == "all":
-            yield f"of {scope(one['rows'], one['covered'])}, weighed by rows: {share(one, 'share')} of labels wrong"
-            if one["covered"] < 1:
+    strata = [item for item in results if item["by"] == "stratum"]
+    unread = sum(not stratum["judged"] for stratum in strata)
+    for item in results:
+        if item["by"] == "all":
+            yield f"of {scope(item['rows'], item['covered'])}, weighed by rows: {share(item, 'share')} of labels wrong"
+            if item["covered"] < 1:
                 of = f"{unread:,} of {len(strata):,} strata have no row that was read"
                 yield f"(nothing is known of the rest of the dataset: {of})"
 

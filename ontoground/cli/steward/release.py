@@ -67,36 +67,36 @@ def _released(options: Wanted) -> Result:
     from stewardship.adjudication.standing import disputed
     from stewardship.versions.recipes import Recipe
     from stewardship.versions.releases import Release, Version
-    from stewardship.versions.releasing import made_of, make_release
+    from stewardship.versions.releasing import draft_release, make_release
 
     recipe = Recipe(options.labels, options.rest, options.limits)
     limit, benchmark = options.settings.flag_rel_err, options.adopted
     version = Version.parse(options.version) if options.version else None
     if options.dry_run:
-        made = made_of(benchmark, recipe, version, limit=limit)
+        result = draft_release(benchmark, recipe, version, limit=limit)
     else:
         caveats = options.caveats or ()
-        made = make_release(benchmark, recipe, version, licence=options.licence, caveats=caveats, limit=limit)
-    frozen = Release.open(benchmark, made.version) if made.folder else None
+        result = make_release(benchmark, recipe, version, licence=options.licence, caveats=caveats, limit=limit)
+    frozen = Release.open(benchmark, result.version) if result.folder else None
     return options.result(
         "release",
         _paint,
-        version=str(made.version),
-        new=made.new,
-        written=made.new and made.folder is not None,
+        version=str(result.version),
+        new=result.new,
+        written=result.new and result.folder is not None,
         recipe=asdict(recipe),
-        rows=made.frame.height,
-        by_source=dict(made.frame["source"].value_counts().sort("source").iter_rows()),
-        by_kind=dict(made.frame["kind"].value_counts().sort("kind").iter_rows()),
-        previous=str(made.before) if made.before else None,
-        change=made.grade,
-        changes=made.diff.counts() if made.diff else {},
-        words=made.diff.words() if made.diff else [],
+        rows=result.frame.height,
+        by_source=dict(result.frame["source"].value_counts().sort("source").iter_rows()),
+        by_kind=dict(result.frame["kind"].value_counts().sort("kind").iter_rows()),
+        previous=str(result.before) if result.before else None,
+        change=result.grade,
+        changes=result.diff.counts() if result.diff else {},
+        words=result.diff.words() if result.diff else [],
         disputed=len(disputed(benchmark.history)),
-        caveats=list(made.caveats),
+        caveats=list(result.caveats),
         labels_sha256=frozen.manifest["labels_sha256"] if frozen else None,
         sha256=frozen.sha256 if frozen else None,
-        folder=str(made.folder) if made.folder else None,
+        folder=str(result.folder) if result.folder else None,
     )
 
 
@@ -121,8 +121,8 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     if payload["folder"] is None:
         out.print(f"{name} {'would be new; nothing was written' if payload['new'] else there}")
     else:
-        said = "written and frozen" if payload["written"] else there
-        out.print(f"{said}: {relative(Path(payload['folder']))}", soft_wrap=True)
+        answer = "written and frozen" if payload["written"] else there
+        out.print(f"{answer}: {relative(Path(payload['folder']))}", soft_wrap=True)
         out.print(f"sha256   {payload['sha256']}")
 
 
@@ -145,20 +145,20 @@ def _checked(options: Wanted) -> Result:
             releases.append({"version": str(version), "sha256": frozen.sha256, "rows": frozen.labels.height})
         except OntogroundError as error:
             altered.append({"of": str(version), **error.as_dict()})
-    found = {"events": events, "checked": releases, "altered": altered}
-    return options.result("release", _paint_checked, 1 if altered else 0, **found)
+    results = {"events": events, "checked": releases, "altered": altered}
+    return options.result("release", _paint_checked, 1 if altered else 0, **results)
 
 
 def _paint_checked(out: Console, payload: dict[str, Any]) -> None:
     from ontoground.cli.render import indented, number, table
 
     if payload["checked"]:
-        rows = [[one["version"], one["rows"], one["sha256"]] for one in payload["checked"]]
+        rows = [[item["version"], item["rows"], item["sha256"]] for item in payload["checked"]]
         out.print(table(["release", "rows", "sha256"], rows), "")
-    for one in payload["altered"]:
-        where = f"{one['file']}:{one['line']}" if one["line"] else str(one["file"])
-        out.print(f"{one['of']}: {one['what']}", style="bold")
-        out.print(indented(where, 2), indented(f"found {one['found']}", 2))
+    for item in payload["altered"]:
+        where = f"{item['file']}:{item['line']}" if item["line"] else str(item["file"])
+        out.print(f"{item['of']}: {item['what']}", style="bold")
+        out.print(indented(where, 2), indented(f"found {item['found']}", 2))
     events = "cannot be read" if payload["events"] is None else f"{number(payload['events'])} events, each as written"
     out.print(f"history: {events}")
     out.print(f"{len(payload['altered']) or 'nothing was'} altered")

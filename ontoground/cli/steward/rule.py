@@ -77,31 +77,31 @@ def _ruled(options: ConfiguredBenchmark, file: Path, *, apply: bool, force: bool
     read = read_rule(file)
     if read.do.calculator is not None:
         require_packages("pint", extra="steward")
-    found = try_rule(benchmark, read, options.settings)
-    seen, batch = found.reviewed, apply_rule(benchmark, found, force=force) if apply else None
+    result = try_rule(benchmark, read, options.settings)
+    seen, batch = result.reviewed, apply_rule(benchmark, result, force=force) if apply else None
     return options.result(
         "rule",
         _paint,
         rule={"name": read.name, "by": read.by, "why": read.why, "sha256": read.sha256, "do": read.do.named()[0]},
         applied=batch is not None,
         batch=batch,
-        changed=_effects(found.changed),
-        same=[one.uid for one in found.same],
-        without=_effects(found.without),
+        changed=_effects(result.changed),
+        same=[item.uid for item in result.same],
+        without=_effects(result.without),
         reviewed=_effects(seen),
-        agreed={"before": sum(bool(one.agreed) for one in seen), "after": sum(bool(one.agrees) for one in seen)},
-        unlabelled=found.unlabelled,
-        finalised=bool({one.uid for one in found.changed} & set(benchmark.history.latest("final"))),
+        agreed={"before": sum(bool(item.agreed) for item in seen), "after": sum(bool(item.agrees) for item in seen)},
+        unlabelled=result.unlabelled,
+        finalised=bool({item.uid for item in result.changed} & set(benchmark.history.latest("final"))),
     )
 
 
-def _effects(found: Iterable[Effect]) -> list[dict[str, Any]]:
+def _effects(effects: Iterable[Effect]) -> list[dict[str, Any]]:
     """Return what becomes of rows, their labels as text."""
     from ground.contracts.labels import LabelValue
 
     return [
-        {name: value.text() if isinstance(value, LabelValue) else value for name, value in vars(one).items()}
-        for one in found
+        {name: value.text() if isinstance(value, LabelValue) else value for name, value in vars(item).items()}
+        for item in effects
     ]
 
 
@@ -111,17 +111,19 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
 
     rule = payload["rule"]
     changed, without, reviewed = (
-        [one | {side: one[side] or "(none)" for side in ("before", "after")} for one in payload[name]]
+        [item | {side: item[side] or "(none)" for side in ("before", "after")} for item in payload[name]]
         for name in ("changed", "without", "reviewed")
     )
     out.print(f"{rule['name']} ({rule['by']}): {rule['why']}\ndoes: {rule['do']}\n")
-    rows = [[one["uid"], short(one["stratum"], 30), one["original"], one["before"], one["after"]] for one in changed]
+    rows = [
+        [item["uid"], short(item["stratum"], 30), item["original"], item["before"], item["after"]] for item in changed
+    ]
     part(out, ["uid", "stratum", "original", "before", "after"], rows, "rows that nobody reviewed: another label")
     names = ("uid", "physician", "before", "agreed", "after", "agrees")
     columns = ["uid", "physician", "label now", "agrees", "by the rule", "agrees "]
-    rows = [[number(one[name]) for name in names] for one in reviewed]
+    rows = [[number(item[name]) for name in names] for item in reviewed]
     part(out, columns, rows, "reviewed rows: never touched, shown as proof")
-    rows = [[one["uid"], short(one["stratum"]), one["before"], one["note"]] for one in without]
+    rows = [[item["uid"], short(item["stratum"]), item["before"], item["note"]] for item in without]
     part(out, ["uid", "stratum", "keeps", "because"], rows, "rows for which the rule has no label")
     keep = f", {number(len(without))} keep theirs" if without else ""
     have = f"{number(len(payload['same']))} have the rule's label already"
@@ -143,10 +145,10 @@ def _reverted(options: ConfiguredBenchmark, batch: str, *, by: str, why: str) ->
     if not by.strip() or not why.strip():
         raise UsageError("who takes a batch back, and why, is part of the history", expected="--by NAME --why TEXT")
     benchmark = options.adopted
-    made = benchmark.history.revert(batch, by=by, why=why)
-    taken = next(one for one in benchmark.history.batches() if one.name == batch)
-    found = {"reverted": batch, "was_by": taken.by, "events": taken.events, "batch": made, "by": by, "why": why}
-    return options.result("rule", _paint_reverted, **found)
+    result = benchmark.history.revert(batch, by=by, why=why)
+    taken = next(item for item in benchmark.history.batches() if item.name == batch)
+    results = {"reverted": batch, "was_by": taken.by, "events": taken.events, "batch": result, "by": by, "why": why}
+    return options.result("rule", _paint_reverted, **results)
 
 
 def _paint_reverted(out: Console, payload: dict[str, Any]) -> None:

@@ -124,7 +124,7 @@ def _written(
 ) -> Result:
     """Draw rows, each for so many experts, and write a sheet for each expert; ``most``: rows of one stratum."""
     from stewardship.sheets.batch import read_batches
-    from stewardship.sheets.display import answer_kinds, shown_rows, spot_check_rows
+    from stewardship.sheets.display import answer_kinds, displays_of, spot_check_displays
     from stewardship.sheets.draws import EXPECTED_ROWS, assign, draw_rows
     from stewardship.sheets.writing import free_name, write_batch
 
@@ -148,13 +148,13 @@ def _written(
     uids, labels = assigned.uids, benchmark.history.labels("original", categories=benchmark.categories)
     if kind == "spot_check":
         expects: dict[str, AnswerKind] = dict.fromkeys(uids, "verdict")
-        shown = spot_check_rows(benchmark, uids)
+        display = spot_check_displays(benchmark, uids)
     else:
-        expects, shown = answer_kinds(benchmark, labels), shown_rows(benchmark, uids, evidence=options.evidence)
+        expects, display = answer_kinds(benchmark, labels), displays_of(benchmark, uids, evidence=options.evidence)
     written = write_batch(
         benchmark,
         assigned.pairs,
-        shown,
+        display,
         expects,
         name=options.name or free_name(benchmark.folder, kind),
         kind=kind,
@@ -173,14 +173,14 @@ def _experts(options: OfSheets, benchmark: Benchmark, needed: int) -> Experts:
     if options.experts is not None and options.raters:
         raise UsageError("--rater and --experts together", expected="one of them: the table names the raters")
     table = options.experts
-    found = Experts.everyone(options.raters or ()) if table is None else Experts.read(table, benchmark.items)
-    if needed > len(found.knows):
+    result = Experts.everyone(options.raters or ()) if table is None else Experts.read(table, benchmark.items)
+    if needed > len(result.knows):
         raise UsageError(
             "fewer raters are named than each row is to have",
-            found=f"{len(found.knows)} of {needed}",
+            found=f"{len(result.knows)} of {needed}",
             expected="--raters-per-row of at most all raters",
         )
-    return found
+    return result
 
 
 def _described(benchmark: Benchmark, experts: Experts, written: Written, left_out: dict[str, int]) -> dict[str, Any]:

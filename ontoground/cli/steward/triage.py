@@ -60,11 +60,11 @@ def triage(
 
     settings, benchmark = options.settings, options.adopted
     labels = standing(benchmark)
-    for role, found, remedy in (
+    for role, result, remedy in (
         ("original", labels.original, "adopt a table with the labels as they were published"),
         ("recomputed", labels.recomputed, "run `ontoground steward recompute`, or adopt a sheet that has them"),
     ):
-        if not found:
+        if not result:
             raise InputError(
                 f"the benchmark has no {role} labels", file=benchmark.folder, found=benchmark.name, do=remedy
             )
@@ -104,8 +104,8 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     summary = payload["summary"]
     types = [(name, *counts.values()) for name, counts in summary["by_type"].items()]
     out.print(table(("output", "rows", "differ", "abstained"), types))
-    said = {name: percent(value) if name.endswith("_rate") else value for name, value in summary.items()}
-    out.print("\n" + SUMMARY.format_map(said), soft_wrap=True)
+    answers = {name: percent(value) if name.endswith("_rate") else value for name, value in summary.items()}
+    out.print("\n" + SUMMARY.format_map(answers), soft_wrap=True)
     out.print(f"list in {relative(Path(payload['files']['csv']))}", soft_wrap=True)
 
 

@@ -17,7 +17,7 @@ from stewardship.calculators.equations_kidney import ckd_epi_2021, dosing_weight
 from stewardship.calculators.equations_liver import meld_i, meld_na
 from stewardship.calculators.equations_pregnancy import conception, due_date
 from stewardship.calculators.features import Features
-from stewardship.calculators.registry import Outcome, calculate, calculators
+from stewardship.calculators.registry import Computed, calculate, calculators
 
 EQUATIONS = tuple(one.id for one in calculators() if one.kind == "equation")
 
@@ -190,7 +190,7 @@ WORKED: list[tuple[int, dict[str, Any], float, float, str]] = [
 ]
 
 
-def said(which: int, cells: dict[str, Any], **options: Any) -> Outcome:
+def said(which: int, cells: dict[str, Any], **options: Any) -> Computed:
     """Calculate from a cell as a table of features has it: a round trip through its text."""
     return calculate(which, repr(cells), **options)
 

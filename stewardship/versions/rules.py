@@ -28,7 +28,7 @@ from ground.contracts.labels import LabelValue, parse_label
 from ground.errors import InputError, UsageError
 from ground.settings import StewardSettings
 from ground.storage.files import private_directory, write_text
-from ground.storage.warehouse import SPOKEN, open_database
+from ground.storage.warehouse import QUERY_ERRORS, open_database
 from stewardship.adjudication.agreement import USUAL, agrees, value_type
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import RULE, Event
@@ -250,7 +250,9 @@ def _where(table: pl.DataFrame, condition: str) -> list[str]:
             raise UsageError(
                 "the condition of the rule cannot be run",
                 # An error on a row would quote the row: a note, a comment, features.
-                found=str(error).splitlines()[0] if isinstance(error, SPOKEN) else f"{type(error).__name__} on a row",
+                found=str(error).splitlines()[0]
+                if isinstance(error, QUERY_ERRORS)
+                else f"{type(error).__name__} on a row",
                 expected=f"SQL on {', '.join(name for name in table.columns if name != 'context')}; labels are text",
             ) from None
     return [str(uid) for (uid,) in result]

@@ -31,7 +31,6 @@ class Recipe:
     """How labels are chosen.
 
     Attributes:
-        labels: the role whose labels are released.
         rest: what becomes of rows without such a label: they keep the original one, or are left out.
         limits: the rule of the limits (docs/stewardship.md#limits-and-graders).
     """
@@ -45,8 +44,6 @@ def label_rows(benchmark: Benchmark, recipe: Recipe, events: Events | None = Non
     """Return the labels that a recipe takes, with limits.
 
     Args:
-        benchmark: whose labels.
-        recipe: which labels.
         events: what the history said at some time; all that it says now where left out.
 
     Returns:

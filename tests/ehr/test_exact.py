@@ -150,7 +150,7 @@ def test_an_order_twice_is_refused_unless_the_file_has_no_numbers_of_orders(
     folder = write_mimic(tmp_path)
     header, (order,) = TABLES["hosp/prescriptions"]
     write_table(folder, "hosp/prescriptions", f"{header}\n{order}\n{order}\n")
-    with pytest.raises(InputError, match="not alone: pharmacy_id, drug_type, drug") as caught:
+    with pytest.raises(InputError, match="occurs twice: pharmacy_id, drug_type, drug") as caught:
         load_mimic(warehouse, folder, SETTINGS)
     assert caught.value.line == 3
     unnumbered = order.replace(",5,", ",", 1)

@@ -100,7 +100,7 @@ def build_tree(patterns: Sequence[NumberedPattern], n_steps: int) -> PatternTree
     )
     node_of = {key: node for node, key in enumerate(keys)}
     child = np.full((len(keys), n_steps), -1, np.int16)
-    heads, tails, follows = (np.zeros(len(keys), kind) for kind in (np.int64, np.int64, np.uint64))
+    (heads, tails), follows = np.zeros((2, len(keys)), np.int64), np.zeros(len(keys), np.uint64)
     for key in keys:
         if len(key) > 1:
             child[node_of[key[:-1]], key[-1]] = node_of[key]

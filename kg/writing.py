@@ -43,8 +43,8 @@ def write_arrays(
         n_nodes = _write_concepts(connection, part)
         _write_labels(connection, part, n_nodes)
         relas, sabs = _write_edges(connection, part)
-        ends = (np.load(part / f"{name}.npy") for name in ("head", "tail", "predicate"))
-        adjacency = adjacency_of(*ends, vocabulary, n_nodes)
+        head, tail, predicate = (np.load(part / f"{name}.npy") for name in ("head", "tail", "predicate"))
+        adjacency = adjacency_of(head, tail, predicate, vocabulary, n_nodes)
         for name, array in adjacency.items():
             np.save(part / f"{name}.npy", array)
         manifest = {
@@ -97,7 +97,8 @@ class _Arrays:
     def _write_header(self, name: str) -> None:
         # numpy leaves room in a header for the first axis to grow.
         header = {"descr": self._dtypes[name].str, "fortran_order": False, "shape": (self._sizes[name],)}
-        np.lib.format.write_array_header_1_0(self._files[name], header)
+        write: Any = np.lib.format.write_array_header_1_0
+        write(self._files[name], header)
 
     def add(self, **values: NDArray[Any]) -> None:
         """Append to some arrays."""
@@ -210,11 +211,11 @@ def adjacency_of(
     key[m:] = (tail.astype(np.int64) * n_steps + back[predicate]) * n_nodes + head
     order = np.argsort(key)
     key = key[order]
-    source, key = np.divmod(key, n_steps * n_nodes)
-    step, neighbour = np.divmod(key, n_nodes)
+    indptr = np.searchsorted(key, np.arange(n_nodes + 1) * (n_steps * n_nodes))
+    key %= max(1, n_steps * n_nodes)
     return {
-        "indptr": np.concatenate(([0], np.cumsum(np.bincount(source, minlength=n_nodes)))),
-        "step": step.astype(np.uint8),
-        "neighbour": neighbour.astype(np.int32),
+        "indptr": indptr,
+        "step": (key // max(1, n_nodes)).astype(np.uint8),
+        "neighbour": (key % max(1, n_nodes)).astype(np.int32),
         "edge": (order % max(1, m)).astype(np.int32),
     }

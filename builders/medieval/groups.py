@@ -19,13 +19,12 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from builders.medieval import kernels
 from builders.medieval.balance import REPLACED, draw_statements
 from builders.medieval.bare_text import find_names
 from builders.medieval.coding import SHARD_SIZE, admissions_at_once, begins, in_shards, read_shard, read_terms, runs
-from builders.medieval.digests import Texts, hashes_of, units_of
+from builders.medieval.draws import exponential, mixed
 from builders.medieval.facts import run_steps
 from builders.medieval.hierarchy import reached
 from builders.medieval.judging import bits, judge_false, judge_true
@@ -125,7 +124,7 @@ class _Groups:
     Attributes:
         executor: works on several shards at a time.
         terms: what holds of concepts and frames.
-        texts: concepts by number, as bytes.
+        hashes: stable hash of each concept. Shape: (concepts,)
         false: a bit for each (argument, kept end) and end that makes it false. Shape: (pairs, ends / 8)
         relatives: whether a relative of what a frame replaces makes it true. Shape: (frames' relatives,)
         near_begin: where the ends that are too close to an end begin. Shape: (ends + 1,)
@@ -137,7 +136,7 @@ class _Groups:
 
     executor: Executor
     terms: kernels.Terms
-    texts: Texts
+    hashes: npt.NDArray[np.uint64]
     false: Bytes
     relatives: Bytes
     near_begin: npt.NDArray[np.int64]
@@ -282,13 +281,21 @@ def _read_traits(connection: duckdb.DuckDBPyConnection) -> _Traits:
 
 
 def _by_shard(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[int, pa.Table, pa.ChunkedArray]]:
-    """Yield each shard's number, its drawn groups, and the texts that the hashes of their candidates begin with."""
+    """Yield each shard's number, its drawn groups, and the hash of each with each quadrant."""
     for some in admissions_at_once(connection):
         between = f"where number between {some[0]} and {some[-1]} order by group_no"
         group = arrow_of(connection, f"select group_no, number, frame, turn from fact_group {between}")
-        keys = arrow_of(connection, sql_text("builders/medieval/groups/candidate_key"))["key"]
+        keys = arrow_of(connection, sql_text("builders/medieval/groups/group_hash"))["hash"]
         for first, its in zip(some[::SHARD_SIZE], in_shards(some, group["number"].to_numpy()), strict=True):
             yield first // SHARD_SIZE, group[its], keys[len(REPLACED) * its.start : len(REPLACED) * its.stop]
+
+
+def _concept_hashes(connection: duckdb.DuckDBPyConnection) -> npt.NDArray[np.uint64]:
+    """Return the stable hash of each concept, by number. Shape: (concepts,)"""
+    hashes: npt.NDArray[np.uint64] = arrow_of(
+        connection, "select md5_number_upper(cui) as hash from nameable order by code"
+    )["hash"].to_numpy()
+    return hashes
 
 
 def _list_candidates(
@@ -308,7 +315,7 @@ def _list_candidates(
     code, counts = groups.candidates(shard, chosen, every=True)
     counts = counts[chosen].reshape(-1)
     begin = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-    drawn = hashes_of(Texts.of(keys), begin, groups.texts, code)
+    hashes = mixed(np.repeat(keys.to_numpy(), counts), groups.hashes[code])
     original, each = groups.terms.original[shard.frame[chosen]], np.diff(begin[::3])
     return Candidates(
         np.searchsorted(its, np.arange(shard.group_begin.size)),
@@ -318,8 +325,7 @@ def _list_candidates(
         begin,
         code,
         traits.ease(np.repeat(original, each), np.repeat(wanted[shard.frame[chosen]], each), code),
-        # Exponential draws; Arrow's logarithm is that of the C library, as DuckDB's.
-        -pc.ln(pa.array(units_of(drawn))).to_numpy(),
+        exponential(hashes),
     )
 
 
@@ -361,7 +367,7 @@ def make_groups(
         groups = _Groups(
             executor,
             terms,
-            Texts.of(cui),
+            _concept_hashes(connection),
             asked,
             judge_true(connection, graph, terms, close, settings),
             *_near(connection, graph, cui, ends, settings.min_distractor_distance),

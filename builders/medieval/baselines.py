@@ -34,6 +34,7 @@ __all__ = [
 FOLDS = 5
 CUTS = 3
 RESAMPLES = 1000
+DRAWS_AT_ONCE = 50
 MEASURED_PATIENTS = 1_000
 """Patients whose rows baselines look at, at most: enough for intervals much narrower than their limits."""
 
@@ -134,13 +135,38 @@ def _interval(
     rank = np.unique(np.round(scores, 9), return_inverse=True)[1]
     point = weighted_auc(labels, rank, np.ones(len(labels), dtype=np.int64))
     ids, index = np.unique(patients, return_inverse=True)
-    from builders.medieval.kernels import resampled_auc
-
-    order = np.argsort(rank, kind="stable")
     if point is None:
         return 0.5, None, None
-    drawn = resampled_auc(rank[order], labels[order], index[order], _drawn(len(ids), seed))
+    drawn = _resampled_auc(labels, rank, index, _drawn(len(ids), seed))
     return point, *(percentile_interval(drawn, len(ids)) or (None, None))
+
+
+def _resampled_auc(
+    labels: npt.NDArray[np.bool_], rank: Indices, patient: Indices, drawn: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """Return the area for each way of drawing patients, as `weighted_auc` has it; NaN where a label was not drawn.
+
+    Args:
+        labels, rank: see `weighted_auc`.
+        patient: number of the patient of each row. Shape: (n,)
+        drawn: how often each patient is drawn. Shape: (draws, patients)
+    """
+    from scipy.sparse import csr_array
+
+    shape = drawn.shape[1], int(rank.max()) + 1
+    rows = [
+        csr_array((np.ones(kept.size, np.int64), (patient[kept], rank[kept])), shape=shape)
+        for kept in (np.flatnonzero(labels), np.flatnonzero(~labels))
+    ]
+    areas = []
+    for some in np.array_split(drawn, max(1, len(drawn) // DRAWS_AT_ONCE)):
+        positive, negative = (some @ of_label for of_label in rows)
+        pairs = positive.sum(axis=1) * negative.sum(axis=1)
+        below = np.cumsum(negative, axis=1) - negative
+        # Twice the area, in whole numbers.
+        area = (positive * (2 * below + negative)).sum(axis=1)
+        areas.append(np.where(pairs > 0, area / 2 / np.maximum(pairs, 1), np.nan))
+    return np.concatenate(areas)
 
 
 @lru_cache(maxsize=1)

@@ -24,10 +24,11 @@ def mixed(one: Hashes, other: Hashes) -> Hashes:
     The step and the finalizer of SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom number generators,
     OOPSLA 2014): state ``one``, step ``other`` times the golden ratio.
     """
-    number = one + other * GOLDEN
+    number: Hashes = one + other * GOLDEN
     number = (number ^ number >> np.uint64(30)) * FIRST
     number = (number ^ number >> np.uint64(27)) * SECOND
-    return number ^ number >> np.uint64(31)
+    number ^= number >> np.uint64(31)
+    return number
 
 
 def exponential(hashes: Hashes) -> npt.NDArray[np.float64]:

@@ -23,11 +23,20 @@ import pyarrow as pa
 from builders.medieval import kernels
 from builders.medieval.balance import REPLACED, draw_statements
 from builders.medieval.bare_text import find_names
-from builders.medieval.coding import SHARD_SIZE, admissions_at_once, begins, in_shards, read_shard, read_terms, runs
+from builders.medieval.coding import (
+    SHARD_SIZE,
+    admissions_at_once,
+    begins,
+    bits,
+    in_shards,
+    read_shard,
+    read_terms,
+    runs,
+)
 from builders.medieval.draws import exponential, mixed
 from builders.medieval.facts import run_steps
 from builders.medieval.hierarchy import reached
-from builders.medieval.judging import bits, judge_false, judge_true
+from builders.medieval.judging import judge_false, judge_true
 from builders.medieval.pool import Candidates, Pool
 from builders.medieval.records import linked_pairs
 from ground.flow.executor import Executor, nothing
@@ -125,10 +134,7 @@ class _Groups:
         executor: works on several shards at a time.
         terms: what holds of concepts and frames.
         hashes: stable hash of each concept. Shape: (concepts,)
-        false: a bit for each (argument, kept end) and end that makes it false. Shape: (pairs, ends / 8)
-        relatives: whether a relative of what a frame replaces makes it true. Shape: (frames' relatives,)
-        near_begin: where the ends that are too close to an end begin. Shape: (ends + 1,)
-        near: ends.
+        verdicts: of replacements.
         shards: number of shards of admissions.
         folder: where the shards lie.
         without: facts that have no candidate for Q2, Q3 and Q4. Shape: (3,)
@@ -137,10 +143,7 @@ class _Groups:
     executor: Executor
     terms: kernels.Terms
     hashes: npt.NDArray[np.uint64]
-    false: Bytes
-    relatives: Bytes
-    near_begin: npt.NDArray[np.int64]
-    near: npt.NDArray[np.int32]
+    verdicts: kernels.Verdicts
     shards: int
     folder: Path
     without: npt.NDArray[np.int64]
@@ -160,10 +163,7 @@ class _Groups:
         All of them, or only the first for each.
         """
         counts = np.zeros((shard.frame.size, 3), np.int32)
-        near = self.near_begin, self.near
-        return kernels.candidates_of(
-            self.terms, shard, self.false, self.relatives, *near, wanted, every, counts
-        ), counts
+        return kernels.candidates_of(self.terms, shard, self.verdicts, wanted, every, counts), counts
 
 
 def _asked(executor: Executor, terms: kernels.Terms, folder: Path, shards: int, ends: int) -> tuple[Bytes, Bytes]:
@@ -221,13 +221,12 @@ def _near(
 
 def _count_near(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> None:
     """Count the false distractors that are too close to what some group would replace with them."""
-    terms, met = groups.terms, np.zeros(groups.near.size, np.uint8)
+    terms, met = groups.terms, np.zeros(groups.verdicts.near.size, np.uint8)
     argument = np.repeat(np.arange(terms.first_bucket.size - 1), np.diff(terms.bucket_begin[terms.first_bucket]))
     bucket = np.repeat(np.arange(terms.bucket_begin.size - 1), np.diff(terms.bucket_begin))
     bucket_of = np.full((terms.taxonomic.size, terms.mask.size), -1, np.int32)
     bucket_of[argument, terms.bucket] = bucket - terms.first_bucket[argument]
-    near = groups.near_begin, groups.near, met
-    for _ in groups.each(lambda n: kernels.mark_near(terms, groups.shard(n), groups.false, bucket_of, *near)):
+    for _ in groups.each(lambda n: kernels.mark_near(terms, groups.shard(n), groups.verdicts, bucket_of, met)):
         pass
     set_variables(connection, {"near_pairs": int(met.sum())})
 
@@ -364,13 +363,13 @@ def make_groups(
         asked, close = _asked(executor, terms, shards_at, shards, ends)
         # What is false is asked of areas that what is true makes anew.
         judge_false(connection, graph, terms, asked, linked, settings)
+        true = judge_true(connection, graph, terms, close, settings)
+        near = _near(connection, graph, cui, ends, settings.min_distractor_distance)
         groups = _Groups(
             executor,
             terms,
             _concept_hashes(connection),
-            asked,
-            judge_true(connection, graph, terms, close, settings),
-            *_near(connection, graph, cui, ends, settings.min_distractor_distance),
+            kernels.Verdicts(asked, true, *near),
             shards,
             shards_at,
             np.zeros(3, np.int64),

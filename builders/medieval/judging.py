@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from builders.medieval.coding import begins
+from builders.medieval.coding import begins, bits, bits_of
 from builders.medieval.facts import cuis, find_true, run_steps
 from builders.medieval.kernels import Terms, mark_related
 from builders.medieval.records import lifted_pairs
@@ -27,7 +27,7 @@ from kg.facts import FACT_SCHEMA
 from kg.graph import ConceptGraph
 from kg.predicates import TIERS
 
-__all__ = ["bits", "judge_false", "judge_true"]
+__all__ = ["judge_false", "judge_true"]
 
 AT_ONCE = 1 << 24
 """Pairs, a byte each, that are looked through at once."""
@@ -58,19 +58,6 @@ Places = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 
 
-def bits(rows: int, columns: int) -> Bytes:
-    """Return a matrix of bits, none set. Shape: (rows, columns / 8)"""
-    return np.zeros((rows, (columns + 7) // 8), np.uint8)
-
-
-def _bits_of(row: Ints, column: Ints, rows: int, ends: int) -> Bytes:
-    """Return a matrix of bits, of which some are set. Shape: (rows, ends / 8)"""
-    matrix = bits(rows, ends)
-    at = row * matrix.shape[1] + (column >> 3)
-    np.bitwise_or.at(matrix.reshape(-1), at, np.left_shift(1, column & 7).astype(np.uint8))
-    return matrix
-
-
 def _count(matrix: Bytes) -> int:
     """Return how many bits are set."""
     return int.from_bytes(matrix.tobytes(), "little").bit_count()
@@ -94,7 +81,7 @@ def _sharing(kept: Ints, own: _Side, others: _Side, ends: int) -> Bytes:
     """
     found = bits(kept.size, ends)
     keys, row = np.unique(others.key, return_inverse=True)
-    holding = _bits_of(row, others.code, keys.size, ends)
+    holding = bits_of(row, others.code, keys.size, ends)
     known = np.isin(own.key, keys)
     code, key = own.code[known], np.searchsorted(keys, own.key[known])
     begin = np.searchsorted(code, kept)
@@ -258,7 +245,7 @@ def judge_false(
     wanted = np.union1d(replacing, kept[asked.any(axis=1)])
     known = _Known(
         _related(connection, graph, wanted, ends),
-        _bits_of(*np.divmod(linked, max(1, terms.mask.size)), ends, ends),
+        bits_of(*np.divmod(linked, max(1, terms.mask.size)), ends, ends),
         lifted_pairs(connection, ends, settings.max_lift),
     )
     run_steps(connection, "groups", ["false_ground"])

@@ -15,7 +15,7 @@ from builders.medieval.kernels import Meant, Terms
 from ground.flow.executor import Executor, nothing
 from ground.storage.warehouse import arrow_of
 
-__all__ = ["lifted_pairs", "linked_pairs"]
+__all__ = ["lifted", "lifted_pairs", "linked_pairs", "together"]
 
 LINKED_SHARE = 20
 """Notes count as linking a pair if they do in one of so many admissions with both (docs/definitions.md#linked)."""
@@ -99,23 +99,57 @@ def _pairs(one: csr_array, other: csr_array) -> tuple[_Numbers, _Numbers, _Numbe
     return both.row.astype(np.int64), both.col.astype(np.int64), both.data.astype(np.int64)
 
 
-def _together(
-    executor: Executor, folder: Path, shards: int, pairs: npt.NDArray[np.int64], concepts: int
-) -> npt.NDArray[np.int64]:
+def together(admission: _Numbers, code: npt.NDArray[np.int32], pairs: _Numbers, concepts: int) -> _Counts:
+    """Return which of some pairs, ``one * concepts + other`` and sorted, admissions hold, and how many hold each.
+
+    Args:
+        admission, code: what admissions hold, each concept once. Shape: (n,)
+        pairs: the pairs. Shape: (pairs,)
+        concepts: number of all concepts.
+    """
+    held = _matrix(admission, code, int(admission.max(initial=-1)) + 1, concepts)
+    one, other, n = _pairs(held.T, held)
+    place = np.searchsorted(pairs, one * concepts + other)
+    wanted = np.append(pairs, -1)[place] == one * concepts + other
+    return place[wanted], n[wanted]
+
+
+def lifted(admission: _Numbers, code: npt.NDArray[np.int32], ends: int, max_lift: float) -> npt.NDArray[np.uint8]:
+    """Return which ends stand together in at least `FEWEST_TOGETHER` admissions, more often than chance would.
+
+    Args:
+        admission, code: what admissions hold, each concept once; admissions from 0. Shape: (n,)
+        ends: number of ends.
+        max_lift: lift above which a pair is marked.
+
+    Returns:
+        A bit for each pair. Shape: (ends, ends / 8)
+    """
+    admissions = int(admission.max(initial=-1)) + 1
+    held = _matrix(admission, code, admissions, ends)
+    holders = held.T.tocsr()
+    alone = np.diff(holders.indptr).astype(np.int64)
+    pairs = [np.empty((2, 0), np.int64)]
+    for first in range(0, ends, CONCEPTS_AT_ONCE):
+        one, other, n = _pairs(holders[first : first + CONCEPTS_AT_ONCE], held)
+        one += first
+        often = (n >= FEWEST_TOGETHER) & (n * admissions / (alone[one] * alone[other]) > max_lift)
+        pairs.append(np.stack((one[often], other[often])))
+    marked = np.concatenate(pairs, axis=1)
+    return bits_of(marked[0], marked[1], ends, ends)
+
+
+def _together(executor: Executor, folder: Path, shards: int, pairs: _Numbers, concepts: int) -> _Numbers:
     """Return in how many admissions the notes mention both of each pair. Shape: (pairs,)"""
 
     def count(_: None, number: int) -> _Counts:
         owner, code = np.load(folder / f"{number}-carried.npy")
-        held = _matrix(owner - number * SHARD_SIZE, code, SHARD_SIZE, concepts)
-        one, other, n = _pairs(held.T, held)
-        place = np.searchsorted(pairs, one * concepts + other)
-        wanted = np.append(pairs, -1)[place] == one * concepts + other
-        return place[wanted], n[wanted]
+        return together(owner.astype(np.int64) - number * SHARD_SIZE, code, pairs, concepts)
 
-    together = np.zeros(pairs.size, np.int64)
+    total = np.zeros(pairs.size, np.int64)
     for place, n in executor.in_order(nothing, count, range(shards)):
-        together[place] += n
-    return together
+        total[place] += n
+    return total
 
 
 def lifted_pairs(connection: duckdb.DuckDBPyConnection, ends: int, max_lift: float) -> npt.NDArray[np.uint8]:
@@ -131,17 +165,6 @@ def lifted_pairs(connection: duckdb.DuckDBPyConnection, ends: int, max_lift: flo
     Shape: (ends, ends / 8)
     """
     run_steps(connection, "groups", ["recorded"])
-    query = "select dense_rank() over (order by hadm_id) - 1 as row, code from recorded order by hadm_id"
-    row, code = (arrow_of(connection, query)[name].to_numpy() for name in ("row", "code"))
-    admissions = int(row.max(initial=-1)) + 1
-    held = _matrix(row, code, admissions, ends)
-    holders = held.T.tocsr()
-    alone = np.diff(holders.indptr).astype(np.int64)
-    lifted = list[npt.NDArray[np.int64]]()
-    for first in range(0, ends, CONCEPTS_AT_ONCE):
-        one, other, n = _pairs(holders[first : first + CONCEPTS_AT_ONCE], held)
-        one += first
-        often = (n >= FEWEST_TOGETHER) & (n * admissions / (alone[one] * alone[other]) > max_lift)
-        lifted.append(np.stack((one[often], other[often])))
-    pairs = np.concatenate(lifted, axis=1) if lifted else np.empty((2, 0), np.int64)
-    return bits_of(pairs[0], pairs[1], ends, ends)
+    query = "select dense_rank() over (order by hadm_id) - 1 as admission, code from recorded"
+    table = arrow_of(connection, query)
+    return lifted(table["admission"].to_numpy(), table["code"].to_numpy(), ends, max_lift)

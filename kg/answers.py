@@ -86,19 +86,19 @@ class PathReader:
             heads: where the paths begin. Shape: (n,)
             entries: adjacency entries of each, -1 for none. Shape: (n, 4)
         """
-        known, made = self.described(entries), dict[int, Any]()
-        found = []
+        known, rows = self.described(entries), dict[int, Any]()
+        paths = []
         for start, row in zip(self._arrays.cui[heads].tolist(), entries.tolist(), strict=True):
             source, path = start.decode(), []
             for entry in row:
                 if entry >= 0:
-                    if entry not in made:
+                    if entry not in rows:
                         # An entry has one head.
-                        made[entry] = {"head_cui": source, **known[entry]}
-                    path.append(made[entry])
-                    source = made[entry]["tail_cui"]
-            found.append(tuple(path))
-        return found
+                        rows[entry] = {"head_cui": source, **known[entry]}
+                    path.append(rows[entry])
+                    source = rows[entry]["tail_cui"]
+            paths.append(tuple(path))
+        return paths
 
     def concepts(self, heads: NDArray[np.int64], entries: NDArray[np.int64]) -> pa.ListArray:
         """Return the CUIs of paths from the head on, in lists; see ``paths``."""

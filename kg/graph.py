@@ -203,14 +203,14 @@ class ConceptGraph:
             canonical: each edge once, in its canonical direction; otherwise also read the other way round.
         """
         nodes, arrays = self.nodes(cuis), self.arrays
-        found: list[Edge] = []
+        edges: list[Edge] = []
         for node in nodes:
             begin, end = (int(value) for value in arrays.indptr[node : node + 2])
             kept = np.isin(arrays.neighbour[begin:end], nodes)
             if canonical:
                 kept &= (arrays.head[arrays.edge[begin:end]] == node) & (arrays.step[begin:end] % 2 == 0)
-            found += [self._edge(int(node), int(entry)) for entry in np.flatnonzero(kept) + begin]
-        return found
+            edges += [self._edge(int(node), int(entry)) for entry in np.flatnonzero(kept) + begin]
+        return edges
 
     def _bounds(self, node: int, step: int) -> tuple[int, int]:
         begin, end = (int(value) for value in self.arrays.indptr[node : node + 2])
@@ -246,9 +246,9 @@ class ConceptGraph:
         from kg.paths import find_paths
 
         graph, back = self._graph, self._numbers.back
-        found = [find_paths(graph, self._groups, back, tree, head, tail) for head, tail in pairs.T.tolist()]
-        pair = np.repeat(np.arange(len(found)), [len(rows) for rows in found])
-        rows = np.concatenate([np.empty((0, 5), np.int64), *found])
+        paths = [find_paths(graph, self._groups, back, tree, head, tail) for head, tail in pairs.T.tolist()]
+        pair = np.repeat(np.arange(len(paths)), [len(rows) for rows in paths])
+        rows = np.concatenate([np.empty((0, 5), np.int64), *paths])
         order = np.lexsort((rows[:, 0], pair))
         pair, rows = pair[order], rows[order]
         if limit:
@@ -443,10 +443,10 @@ class ConceptGraph:
 
         known = self._vocabulary.step_names
         numbers = np.array([self._vocabulary.step_of(name) for name in steps if name in known], np.int64)
-        found: NDArray[np.int32] = levels(
+        reached: NDArray[np.int32] = levels(
             *self._graph, begin, starts, numbers, len(self) if max_depth is None else max_depth
         )
-        return found
+        return reached
 
     def cuis_of(self, numbers: NDArray[np.int32]) -> pa.Array:
         """Return the CUIs of numbers. Shape: (n,)"""
@@ -454,9 +454,9 @@ class ConceptGraph:
         return pa.array(self._cuis[distinct].astype(str), pa.string()).take(pa.array(place))
 
     def _levels(self, cui: str, steps: Sequence[str], max_depth: int | None) -> dict[str, int]:
-        found = self.reach(np.array([0, 1]), np.array([self._node(cui)], np.int32), steps, max_depth)
-        order = np.lexsort((found[:, 1], found[:, 2]))
-        return {self._cui(int(node)): int(level) for _, node, level in found[order]}
+        reached = self.reach(np.array([0, 1]), np.array([self._node(cui)], np.int32), steps, max_depth)
+        order = np.lexsort((reached[:, 1], reached[:, 2]))
+        return {self._cui(int(node)): int(level) for _, node, level in reached[order]}
 
     def ancestors(self, cui: str, max_depth: int | None = None) -> dict[str, int]:
         """Return the concepts above by ``is_a`` or ``placed_under`` with their least distance, nearest first."""
@@ -468,12 +468,12 @@ class ConceptGraph:
 
     def siblings(self, cui: str) -> list[str]:
         """Return the other children of the direct ``is_a`` parents, sorted."""
-        found = {
+        children = {
             child.tail
             for parent in self.neighbours(cui, "is_a")
             for child in self.neighbours(parent.tail, "has_subtype")
         }
-        return sorted(found - {cui})
+        return sorted(children - {cui})
 
     def equivalents(self, cui: str) -> list[str]:
         """Return the other names of the same drug, sorted: brands, salts, forms and products of one substance.
@@ -508,5 +508,5 @@ class ConceptGraph:
             [self._vocabulary.step_of(name) for name in HIERARCHY_STEPS if name in self._vocabulary.step_names],
             np.int64,
         )
-        found = int(meet(*self._graph, self._node(one), self._node(other), steps, max_distance))
-        return None if found < 0 else found
+        steps_between = int(meet(*self._graph, self._node(one), self._node(other), steps, max_distance))
+        return None if steps_between < 0 else steps_between

@@ -133,6 +133,6 @@ def find_admission_facts(connection: duckdb.DuckDBPyConnection, seed: int, execu
         executor: of workers that share this process's memory.
     """
     facts = _read_facts(connection)
-    made = executor.in_order(nothing, lambda _, held: _chosen(facts, seed, held), _shards(connection))
-    for table in made:
+    tables = executor.in_order(nothing, lambda _, held: _chosen(facts, seed, held), _shards(connection))
+    for table in tables:
         add_rows(connection, "admission_fact", table)

@@ -59,7 +59,7 @@ def measured_patients(connection: duckdb.DuckDBPyConnection, seed: int) -> list[
     """Return the patients of ``statement`` that baselines look at, those of the lowest hashes, sorted."""
     query = "select distinct subject_id from statement"
     patients = [row[0] for row in connection.execute(query).fetchall()]
-    return sorted(sorted(patients, key=lambda one: stable_hash(seed, "measured", one))[:MEASURED_PATIENTS])
+    return sorted(sorted(patients, key=lambda patient: stable_hash(seed, "measured", patient))[:MEASURED_PATIENTS])
 
 
 class TextFeatures:
@@ -98,8 +98,8 @@ class TextFeatures:
         # their number.
         with threadpool_limits(1, "blas"):
             model = LogisticRegression(max_iter=1000).fit(features[code], wanted, weight)
-        found = np.asarray(model.decision_function(features), dtype=np.float64)[self._code[test]]
-        return np.asarray(found, dtype=np.float64)
+        scores = np.asarray(model.decision_function(features), dtype=np.float64)[self._code[test]]
+        return np.asarray(scores, dtype=np.float64)
 
 
 def weighted_auc(

@@ -220,8 +220,8 @@ def shard_of(held: Held, terms: Terms, meant: Meant) -> Shard:
         none,
     )
     holder, name = held.found
-    found = named_only(terms, shard, begins(holder - first, admissions), name, meant)
-    return shard._replace(named_begin=begins(found[:, 0], admissions), named=found[:, 1].copy())
+    named = named_only(terms, shard, begins(holder - first, admissions), name, meant)
+    return shard._replace(named_begin=begins(named[:, 0], admissions), named=named[:, 1].copy())
 
 
 def read_shard(file: Path) -> Shard:

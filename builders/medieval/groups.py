@@ -172,11 +172,11 @@ def _asked(executor: Executor, terms: kernels.Terms, folder: Path, shards: int, 
     Two workers that set bits of one byte would lose one of them: each has tables of its own.
     """
     buckets = int(np.diff(terms.first_bucket).max(initial=1))
-    made = list[tuple[Bytes, Bytes]]()
+    of_workers = list[tuple[Bytes, Bytes]]()
 
     def tables() -> tuple[Bytes, Bytes, Bytes]:
         own = bits(int(terms.pair.max(initial=-1)) + 1, ends), np.zeros(int(terms.relative_begin[-1]), np.uint8)
-        made.append(own)
+        of_workers.append(own)
         return *own, np.zeros((terms.original.size, buckets), np.uint8)
 
     def mark(own: tuple[Bytes, Bytes, Bytes], number: int) -> None:
@@ -184,9 +184,11 @@ def _asked(executor: Executor, terms: kernels.Terms, folder: Path, shards: int, 
 
     for _ in executor.in_order(tables, mark, range(shards)):
         pass
-    if not made:  # no shard, no worker
+    if not of_workers:  # no shard, no worker
         tables()
-    asked, relatives = (reduce(partial(np.bitwise_or, out=all_of[0]), all_of) for all_of in zip(*made, strict=True))
+    asked, relatives = (
+        reduce(partial(np.bitwise_or, out=all_of[0]), all_of) for all_of in zip(*of_workers, strict=True)
+    )
     return asked, relatives
 
 
@@ -266,7 +268,7 @@ def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> No
     while groups != before:
         before = groups
         most = {"max_pairs": settings.max_pair_share, "max_of_predicate": share}
-        set_variables(connection, {name: max(1, int(one * groups)) for name, one in most.items()})
+        set_variables(connection, {name: max(1, int(share_of * groups)) for name, share_of in most.items()})
         run_steps(connection, "groups", ["group_limit"])
         groups = number_of(connection, "select count(*) from limited_group")
     run_steps(connection, "groups", ["fact_group"])

@@ -161,7 +161,7 @@ def named_only(terms: Any, shard: Any, begin: Any, name: Any, meant: Any) -> Any
         meant: what names leave unclear.
     """
     unclear = np.full(terms.mask.size, -1, np.int32)
-    found = np.empty((1024, 2), np.int32)
+    named = np.empty((1024, 2), np.int32)
     n = 0
     for admission in range(begin.size - 1):
         _mark_unclear(terms, shard, admission, unclear)
@@ -170,17 +170,17 @@ def named_only(terms: Any, shard: Any, begin: Any, name: Any, meant: Any) -> Any
                 code = meant.concept[j]
                 if unclear[code] != admission:
                     unclear[code] = admission
-                    if n == found.shape[0]:
-                        found = np.concatenate((found, np.empty((n, 2), np.int32)))
-                    found[n, 0], found[n, 1] = admission, code
+                    if n == named.shape[0]:
+                        named = np.concatenate((named, np.empty((n, 2), np.int32)))
+                    named[n, 0], named[n, 1] = admission, code
                     n += 1
-    return found[:n].copy()
+    return named[:n].copy()
 
 
 @maker
 def _ends(terms: Any, shard: Any, admission: int, seen: Any) -> Any:
     """Return the ends of the facts of an admission, sorted."""
-    found = np.empty(2 * (shard.group_begin[admission + 1] - shard.group_begin[admission]), np.int32)
+    codes = np.empty(2 * (shard.group_begin[admission + 1] - shard.group_begin[admission]), np.int32)
     n = 0
     for group in range(shard.group_begin[admission], shard.group_begin[admission + 1]):
         code = terms.original[shard.frame[group]]
@@ -188,12 +188,12 @@ def _ends(terms: Any, shard: Any, admission: int, seen: Any) -> Any:
             seen[code] = admission
             # An admission has some dozens of ends; a library's sort would take seconds to compile.
             hole = n
-            while hole and found[hole - 1] > code:
-                found[hole] = found[hole - 1]
+            while hole and codes[hole - 1] > code:
+                codes[hole] = codes[hole - 1]
                 hole -= 1
-            found[hole] = code
+            codes[hole] = code
             n += 1
-    return found[:n]
+    return codes[:n]
 
 
 @part
@@ -285,11 +285,11 @@ def mark_related(head: Any, tail: Any, begin: Any, twin: Any, related: Any) -> N
     """
     for row in range(head.size):
         for i in range(begin[head[row]], begin[head[row] + 1]):
-            one = twin[i]
+            code = twin[i]
             for j in range(begin[tail[row]], begin[tail[row] + 1]):
                 other = twin[j]
-                related[one, other >> 3] |= 1 << (other & 7)
-                related[other, one >> 3] |= 1 << (one & 7)
+                related[code, other >> 3] |= 1 << (other & 7)
+                related[other, code >> 3] |= 1 << (code & 7)
 
 
 @kernel
@@ -472,7 +472,7 @@ def facts_of(
         loose: whether it may be a class that is not mentioned itself. Shape: (facts,)
     """
     place = np.full(fact_begin.size, -1, np.int32)
-    found = np.empty((1024, 3), np.int32)
+    rows = np.empty((1024, 3), np.int32)
     n = 0
     for admission in range(begin.size - 1):
         first, last = begin[admission], begin[admission + 1]
@@ -489,11 +489,11 @@ def facts_of(
                     mention, mention_begin[end], mention_begin[end + 1], mention_begin[other], mention_begin[other + 1]
                 ):
                     continue
-                if n == found.shape[0]:
-                    found = np.concatenate((found, np.empty((n, 3), np.int32)))
-                found[n, 0], found[n, 1], found[n, 2] = fact, admission, closeness[end] + closeness[other]
+                if n == rows.shape[0]:
+                    rows = np.concatenate((rows, np.empty((n, 3), np.int32)))
+                rows[n, 0], rows[n, 1], rows[n, 2] = fact, admission, closeness[end] + closeness[other]
                 n += 1
-    return found[:n].copy()
+    return rows[:n].copy()
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from builders.medieval.coding import SHARD_SIZE, Held, bits_of, read_held, shard_of
+from builders.medieval.coding import Held, bits_of, read_held, shard_of
 from builders.medieval.facts import run_steps
 from builders.medieval.kernels import Meant, Terms
 from ground.flow.executor import Executor, nothing
@@ -144,7 +144,7 @@ def _together(executor: Executor, folder: Path, shards: int, pairs: _Numbers, co
 
     def count(_: None, number: int) -> _Counts:
         owner, code = np.load(folder / f"{number}-carried.npy")
-        return together(owner.astype(np.int64) - number * SHARD_SIZE, code, pairs, concepts)
+        return together(np.unique(owner, return_inverse=True)[1], code, pairs, concepts)
 
     total = np.zeros(pairs.size, np.int64)
     for place, n in executor.in_order(nothing, count, range(shards)):

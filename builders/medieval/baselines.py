@@ -109,7 +109,7 @@ def _areas(
 ) -> npt.NDArray[np.float64]:
     """Return the area under the ROC curve for each way of drawing patients; NaN where a label was not drawn.
 
-    The Mann-Whitney statistic, ties counted half, as scikit-learn has it, whose own function would take most of a build.
+    The Mann-Whitney statistic, ties counted half. scikit-learn says the same, and would take most of a build.
 
     Args:
         labels, scores: of the rows. Shape: (n,)

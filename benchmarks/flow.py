@@ -146,8 +146,8 @@ def flow_checks(step: str, measure: Measure, lexicon: str = "") -> list[Check]:
     if step in ("sections", "mentions"):
         what = f"MB of text, a second and core{lexicon}"
         bound = MEGABYTES_PER_SECOND if step == "mentions" else 0.0
-        found = Check(what, round(figures["MB of text"] / cpu, 3))
-        return [at_least(what, found.found, bound) if bound else found]
+        rate = Check(what, round(figures["MB of text"] / cpu, 3))
+        return [at_least(what, rate.value, bound) if bound else rate]
     return []
 
 

@@ -25,7 +25,7 @@ from benchmarks.flow import STEPS, flow_checks, generated, run_flow, whole_run
 from benchmarks.kept import Kept
 from benchmarks.measures import Measure, Result
 from benchmarks.measuring import OURS, Inputs, machine, save
-from benchmarks.tables import checks_table, flow_table, print_result
+from benchmarks.tables import print_checks, print_flow, print_result
 from ground.errors import OntogroundError
 from ground.storage.files import private_directory, write_text
 from ground.storage.workspace import Workspace
@@ -126,7 +126,7 @@ def measured(
     run_flow(root, world, [step for step in options.steps if step in wanted], keep_step)
     flow = [one for one in results_of(kept, options.scale) if one.kind == "step"]
     if options.steps:
-        console().print(flow_table(flow))
+        print_flow(flow)
     inputs = Inputs(world, root, private_directory(folder / "scratch"), options.scale, options.workers)
     for name in options.stages:
         if _stage_key(name) in wanted:
@@ -134,7 +134,7 @@ def measured(
             print_result(result)
             keep(_stage_key(name), result)
     results = results_of(kept, options.scale)
-    console().print(checks_table(results))
+    print_checks(results)
     for one in results:
         if one.remark and one.kind == "step":
             console().print(one.remark)

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.yardsticks.task import Found, Note
+from benchmarks.yardsticks.task import AssertedSpan, Note
 
 __all__ = ["Score", "score"]
 
@@ -31,7 +31,7 @@ class Score:
     assertion: float
 
 
-def score(notes: Sequence[Note], spans: Mapping[str, Sequence[Found]]) -> Score:
+def score(notes: Sequence[Note], spans: Mapping[str, Sequence[AssertedSpan]]) -> Score:
     """Compare found spans with the marks of the notes that were read."""
     marked = hits = exact = right = found = good = 0
     for note in notes:
@@ -48,7 +48,7 @@ def score(notes: Sequence[Note], spans: Mapping[str, Sequence[Found]]) -> Score:
     return Score(_share(hits, marked), _share(exact, marked), _share(good, found), _share(right, hits))
 
 
-def _overlapping(spans: Sequence[Found], wanted: Found) -> list[Found]:
+def _overlapping(spans: Sequence[AssertedSpan], wanted: AssertedSpan) -> list[AssertedSpan]:
     """Return the spans that overlap another; they are sorted."""
     begin, end, _ = wanted
     over = []

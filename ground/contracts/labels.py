@@ -162,27 +162,27 @@ def parse_label(text: str | None, *, physician: bool = False, categories: Collec
 
 def _duration(body: str) -> LabelValue | None:
     for pattern in DURATIONS:
-        if found := pattern.fullmatch(body):
-            parts = found.groupdict()
+        if match := pattern.fullmatch(body):
+            parts = match.groupdict()
             days = 7 * int(parts["weeks"]) + int(parts.get("days") or 0)
             return LabelValue(LabelKind.NUMBER, float(days), weeks_days=True)
     return LabelValue(LabelKind.UNPARSEABLE) if OTHER_WEEKS.match(body) else None
 
 
 def _date(body: str) -> LabelValue | None:
-    found = next((found for pattern in DATES if (found := pattern.search(body))), None)
-    if found is None:
+    match = next((match for pattern in DATES if (match := pattern.search(body))), None)
+    if match is None:
         return LabelValue(LabelKind.UNPARSEABLE) if OTHER_DATES.search(body) else None
     try:
-        return LabelValue(LabelKind.DATE, date(int(found["year"]), int(found["month"]), int(found["day"])))
+        return LabelValue(LabelKind.DATE, date(int(match["year"]), int(match["month"]), int(match["day"])))
     except ValueError:
         return LabelValue(LabelKind.UNPARSEABLE)
 
 
 def _number(body: str) -> LabelValue | None:
     signed = APART_SIGN.sub("-", body, count=1) if APART_SIGN.match(body) else body
-    found = NUMBER.search(signed)
-    if found is None or UNCLEAR_COMMA.match(signed, found.end()):
+    match = NUMBER.search(signed)
+    if match is None or UNCLEAR_COMMA.match(signed, match.end()):
         return None
-    number = float(found[0].replace(",", "").replace("\u2212", "-"))
+    number = float(match[0].replace(",", "").replace("\u2212", "-"))
     return LabelValue(LabelKind.NUMBER, number) if math.isfinite(number) else None

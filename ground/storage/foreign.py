@@ -13,7 +13,7 @@ from ground.errors import InputError, UsageError
 
 __all__ = ["READERS", "Check", "read_foreign", "refuse_rows"]
 
-# A name is a name and no pattern: the reader of JSON takes every name for one.
+# Names are no patterns, but polars' reader of JSON takes every name for one.
 READERS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
     ".parquet": lambda path: pl.read_parquet(path, glob=False),
     ".csv": lambda path: pl.read_csv(path, infer_schema=False, glob=False),

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hin
 import typer
 
 from ground.errors import InputError, UsageError
-from ontoground.cli.render import emit, note
+from ontoground.cli.render import Blocks, emit, note, paint
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,7 +64,7 @@ Overrides = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=1, metavar="N", help="Workers that share the shards; run.workers where left out."),
+    typer.Option("--workers", min=1, metavar="N", help="Number of parallel workers; default: run.workers."),
 ]
 Executor = Annotated[
     Literal["serial", "processes", "ray"] | None,
@@ -72,14 +72,15 @@ Executor = Annotated[
 ]
 Address = Annotated[
     str | None,
-    typer.Option("--address", metavar="HOST:PORT", help="Ray's address, or auto; it is started here where left out."),
+    typer.Option("--address", metavar="HOST:PORT", help="Address of Ray, or auto; default: start Ray on this machine."),
 ]
 WRITTEN = "written"
 """Marks an option that names what an answer is written to."""
-Force = Annotated[bool, typer.Option("--force", help="Run the stages again although they are up to date.")]
+Force = Annotated[bool, typer.Option("--force", help="Run the stages again even if they are up to date.")]
 
 
-Paint = Callable[["Console", dict[str, Any]], None]
+Paint = Callable[[dict[str, Any]], Blocks] | Callable[["Console", dict[str, Any]], None]
+"""Returns what a person is shown of a payload, or prints it."""
 Verb = TypeVar("Verb", bound="Callable[..., Result]")
 
 
@@ -89,13 +90,21 @@ class Result:
 
     Attributes:
         payload: the object that ``--json`` prints.
-        paint: shows the payload to a person.
+        blocks: returns what a person is shown of the payload, or prints it.
         code: the exit code: 1 where a check found disagreements.
     """
 
     payload: dict[str, Any]
-    paint: Paint
+    blocks: Paint
     code: int = 0
+
+    def paint(self, out: Console) -> None:
+        """Show the payload to a person."""
+        blocks: Any = self.blocks
+        if len(inspect.signature(blocks).parameters) == 1:
+            paint(out, blocks(self.payload))
+        else:
+            blocks(out, self.payload)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,9 +176,9 @@ class InWorkspace:
             Workspace.create(self.workspace)
         return opened
 
-    def result(self, verb: str, paint: Paint, code: int = 0, /, **found: Any) -> Result:
+    def result(self, verb: str, blocks: Paint, code: int = 0, /, **found: Any) -> Result:
         """Return what a verb found in the workspace; its payload begins with the two."""
-        return Result({"verb": verb, "workspace": str(self.workspace), **found}, paint, code)
+        return Result({"verb": verb, "workspace": str(self.workspace), **found}, blocks, code)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,7 +235,7 @@ def verb(app: typer.Typer, short_help: str, *examples: str) -> Callable[[Verb], 
                 for parameter, kind in classes.items():
                     given[parameter] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
                 result = function(**given)
-            emit(result.payload, lambda out: result.paint(out, result.payload), as_json=as_json)
+            emit(result.payload, result.paint, as_json=as_json)
             if result.code:
                 raise typer.Exit(result.code)
 

@@ -24,7 +24,7 @@ from ground.storage.files import atomic_path
 from ground.storage.parquet import parquet_rows
 from ground.storage.scratch import scratch_folder
 from ground.storage.sqlfiles import quoted, quoted_files, quoted_list, quoted_name, sql_text
-from ground.storage.warehouse import SPOKEN, arrow_of, database_config, open_database
+from ground.storage.warehouse import QUERY_ERRORS, arrow_of, database_config, open_database
 from ground.storage.workspace import Workspace
 from ontoground.flow.interrupts import interruptible, limited
 from ontoground.flow.session import reading
@@ -194,7 +194,7 @@ def _is_parquet(connection: duckdb.DuckDBPyConnection, file: Path) -> bool:
 def _explained() -> Iterator[None]:
     try:
         yield
-    except SPOKEN as error:
+    except QUERY_ERRORS as error:
         if column := NO_COLUMN.search(str(error)):
             near = NEAR.search(str(error))
             expected = near[1].replace('"', "") if near else None

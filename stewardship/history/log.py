@@ -51,7 +51,6 @@ class History(Events):
     """The events of one benchmark, oldest first.
 
     Attributes:
-        file: the lines.
         events: all of them, those of batches that were taken back too.
         chain: SHA-256 that stands for all of them, in order; empty where there are none.
     """
@@ -96,7 +95,6 @@ class History(Events):
         """Add events as one batch, whole or not at all, and return the batch's name; writers wait for one another.
 
         Args:
-            events: to add.
             check: called before the batch is written, when this history holds all that others wrote and no other can
                 write; an error that it raises leaves the history as it was.
 
@@ -181,11 +179,11 @@ def _read_seal(file: Path) -> Seal:
             raise InputError("the history's seal is missing", file=seal, do="put the file back")
         return Seal()
     try:
-        found = Seal.model_validate_json(seal.read_bytes())
+        result = Seal.model_validate_json(seal.read_bytes())
     except ValidationError:
         raise InputError("the history's seal cannot be read", file=seal, do="put the file back as it was") from None
     size = file.stat().st_size if file.is_file() else 0
-    if size < found.bytes:
+    if size < result.bytes:
         if size:
             # A line that was made shorter is named, rather than called lost.
             _bodies(file.read_bytes(), Seal(), file)
@@ -193,10 +191,10 @@ def _read_seal(file: Path) -> Seal:
             "lines of the history are lost",
             file=file,
             found=f"{size:,} bytes",
-            expected=f"{found.bytes:,} bytes, {found.events:,} events",
+            expected=f"{result.bytes:,} bytes, {result.events:,} events",
             do="put the file back as it was",
         )
-    return found
+    return result
 
 
 def _events(added: bytes, before: Seal, seal: Seal, file: Path) -> list[Event]:
@@ -213,8 +211,8 @@ def _events(added: bytes, before: Seal, seal: Seal, file: Path) -> list[Event]:
     try:
         return EVENTS.validate_json(b"[" + b",".join(bodies) + b"]")
     except ValidationError as error:
-        found = ", ".join(sorted({str(one["type"]) for one in error.errors(include_input=False)}))
-        raise InputError("the history has lines that are no events", file=file, found=found) from None
+        result = ", ".join(sorted({str(item["type"]) for item in error.errors(include_input=False)}))
+        raise InputError("the history has lines that are no events", file=file, found=result) from None
 
 
 def _bodies(added: bytes, before: Seal, file: Path) -> tuple[list[bytes], str]:

@@ -66,10 +66,6 @@ class Experts:
         ``category``; all filled cells of a line must hold for a row. ``rows``, where there, is the most that a rater
         takes.
 
-        Args:
-            file: CSV, Excel, Parquet or JSONL.
-            items: the benchmark's rows.
-
         Raises:
             InputError: the table cannot be read, has other columns, or names what no row has.
         """

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ground.errors import InputError, UsageError
 from stewardship.benchmark.folder import Benchmark
+from stewardship.sheets.draws import assign, balanced, candidates
 from stewardship.sheets.experts import Experts
-from stewardship.sheets.sampling import assign, balanced, candidates
 from tests.stewardship.sheets.world import ranked, scores, statements
 
 

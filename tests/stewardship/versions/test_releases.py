@@ -13,16 +13,16 @@ import pytest
 from ground.contracts.grading import Reference, grade_v1
 from ground.contracts.labels import LabelValue
 from ground.errors import InputError, UsageError
+from stewardship.adjudication.standing import standing
 from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import read_label_table
 from stewardship.grading.grades import label_set
 from stewardship.history.log import Event
-from stewardship.history.standing import standing
 from stewardship.sheets.ratings import OPEN, RATED
 from stewardship.versions.diffs import compare
 from stewardship.versions.recipes import Recipe, label_rows, role_rows, table_rows
 from stewardship.versions.releases import Release, Version, check_history, check_labels, check_previous, versions_of
-from stewardship.versions.releasing import made_of, make_release
+from stewardship.versions.releasing import draft_release, make_release
 from tests.stewardship.labelled import adopted, finalised
 
 
@@ -118,7 +118,7 @@ def test_a_release_made_on_another_day_has_the_same_bytes(tmp_path: Path) -> Non
 
 
 def test_a_dry_run_writes_nothing(benchmark: Benchmark) -> None:
-    made = made_of(benchmark, Recipe("original"))
+    made = draft_release(benchmark, Recipe("original"))
     assert (str(made.version), made.new, made.folder) == ("1.0.0", True, None)
     assert not (benchmark.folder / "releases").exists()
 

@@ -9,13 +9,12 @@ import pytest
 
 from ground.contracts.labels import LabelValue
 from ground.errors import InputError, UsageError
+from stewardship.adjudication.standing import standing
 from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import read_label_table
 from stewardship.history.log import Event
-from stewardship.history.standing import standing
 from stewardship.runs.phases import append_new
-from stewardship.versions.rule_files import Rule, read_rule
-from stewardship.versions.rules import apply_rule, try_rule
+from stewardship.versions.rules import Rule, apply_rule, read_rule, try_rule
 from tests.stewardship.labelled import GCS, MME, adopted
 
 FILE = """

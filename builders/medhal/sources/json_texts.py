@@ -40,7 +40,7 @@ def objects_in_lines(
                 good = isinstance(row, dict) and all(field in row for field in fields)
                 if not good and first:
                     raise InputError(
-                        "a file of a file of a file of a source has another layout",
+                        "a file of a file of a file of a file of a source has another layout",
                         file=path,
                         line=number,
                         found=_fields(row),
@@ -73,7 +73,7 @@ def object_in(path: Path) -> dict[str, Any]:
         raise InputError("a file of a source is not UTF-8 text", file=path, do=AS_RELEASED) from error
     if not isinstance(found, dict):
         raise InputError(
-            "a file of a file of a file of a source has another layout",
+            "a file of a file of a file of a file of a source has another layout",
             file=path,
             found="no JSON object",
             expected="one JSON object",

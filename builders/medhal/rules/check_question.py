@@ -68,8 +68,8 @@ def _exchanged(factual: str, wrong: str, answer: str) -> Refusal | None:
         before, after = folded[:place], folded[place + len(low) :]
         if other.startswith(before) and other.endswith(after) and len(other) > len(before) + len(after):
             taken = other[len(before) : len(other) - len(after)]
-            same = taken == low
-            return Refusal("judge_wrong_statement_holds_the_answer") if same else None
+            held = f" {low} " in f" {taken} "
+            return Refusal("judge_wrong_statement_holds_the_answer") if held else None
     return Refusal("judge_statements_differ")
 
 

@@ -75,10 +75,10 @@ def write_sheets(
     """
     files = {"sheet": file, "csv": file.with_suffix(".csv"), "key": file.with_name(file.stem + KEY_SUFFIX)}
     if file.suffix != ".xlsx":
-        raise UsageError("the sheet is no Excel file", file=file, expected="a name that ends in .xlsx")
-    for one in files.values():
-        if one.exists():
-            raise UsageError("a file of this name is there already", file=one, do="name another sheet")
+        raise UsageError("the sheet is not an Excel file", file=file, expected="a name that ends in .xlsx")
+    for item in files.values():
+        if item.exists():
+            raise UsageError("a file of this name is there already", file=item, do="name another sheet")
     items, too_long = _items(dataset, split, per_task, seed)
     if not items:
         raise InputError(f"the {split} split has no row that a sheet can hold", file=dataset.folder)
@@ -187,7 +187,7 @@ def read_sheets(sheets: Sequence[Path], key: Path | None = None) -> SheetsRead:
     rows: list[dict[str, Any]] = []
     for sheet in sheets:
         if raters[sheet.stem] > 1:
-            raise InputError("two sheets of one rater", file=sheet, expected="file names that tell raters apart")
+            raise InputError("two sheets of one rater", file=sheet, expected="a different file name for each rater")
         filled = read_sheet(sheet, RATINGS, COLUMNS)[1]
         items = Counter(row["item"] for _, row in filled if row["item"])
         rows += [
@@ -218,15 +218,15 @@ def _key_of(sheets: Sequence[Path], key: Path | None) -> dict[str, tuple[str, st
         InputError: it is no key.
     """
     if key is None:
-        found = sorted({path for sheet in sheets for path in sheet.parent.glob(f"*{KEY_SUFFIX}")})
-        if len(found) != 1:
+        results = sorted({path for sheet in sheets for path in sheet.parent.glob(f"*{KEY_SUFFIX}")})
+        if len(results) != 1:
             raise UsageError(
                 "the key of the sheets is not known",
-                found=f"{len(found)} files *{KEY_SUFFIX} beside the sheets",
+                found=f"{len(results)} files *{KEY_SUFFIX} beside the sheets",
                 expected="one",
                 do="name it: --sheet-key FILE",
             )
-        key = found[0]
+        key = results[0]
     try:
         return {row["item"]: (row["id"], row["text"]) for _, row in read_sheet(key, "", KEY)[1]}
     except (InputError, UsageError, OSError) as error:
@@ -277,7 +277,7 @@ def _notes(rated: pl.DataFrame, file: str, wanted: set[str]) -> Iterator[str]:
     }
     for what, which in doubtful.items():
         if numbers := rated.filter(which)["number"].to_list():
-            shown = ", ".join(map(str, numbers[:MOST_TOLD])) + (", ..." if len(numbers) > MOST_TOLD else "")
-            yield f"{file}, row{'s' if len(numbers) > 1 else ''} {shown}: {what}"
+            display = ", ".join(map(str, numbers[:MOST_TOLD])) + (", ..." if len(numbers) > MOST_TOLD else "")
+            yield f"{file}, row{'s' if len(numbers) > 1 else ''} {display}: {what}"
     if lacking := len(wanted - set(rated["id"])):
         yield f"{file}: {lacking:,} items of the key are not in the sheet"

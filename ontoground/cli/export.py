@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import InWorkspace, Result, verb
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from ontoground.cli.render import Blocks, unfolded
 
 __all__ = ["group"]
 
@@ -45,10 +43,10 @@ def physionet(
     from builders.physionet import export_physionet
 
     done = export_physionet(dataset, folder, title=title, cui_only=cui_only)
-    return options.result("export physionet", _paint, dataset=str(dataset), **done.as_dict())
+    return options.result("export physionet", _blocks, dataset=str(dataset), **done.as_dict())
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
-    out.print(f"{len(payload['files'])} files in {payload['folder']}", soft_wrap=True)
-    out.print(f"title: {payload['title']}", soft_wrap=True)
-    out.print(f"left for you to write: {', '.join(payload['to_write'])} (AUTHORS: in README.md)", soft_wrap=True)
+def _blocks(payload: dict[str, Any]) -> Blocks:
+    yield unfolded(f"{len(payload['files'])} files in {payload['folder']}")
+    yield unfolded(f"title: {payload['title']}")
+    yield unfolded(f"left for you to write: {', '.join(payload['to_write'])} (AUTHORS: in README.md)")

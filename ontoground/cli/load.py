@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import Configured, Result, verb
-from ontoground.cli.render import listing, number
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from ontoground.cli.render import Blocks, listing, number
 
 __all__ = ["group"]
 
@@ -75,14 +72,13 @@ def _load(source: str, named: list[str], options: Configured) -> Result:
         query = "select file, rows_read, rows_rejected, release from ground.load where source = ? order by file"
         files = records(connection.execute(query, [source]))
     return options.result(
-        f"load {source}", _paint, seconds=round(outcome.seconds, 2), files=files, report=outcome.report
+        f"load {source}", _blocks, seconds=round(outcome.seconds, 2), files=files, report=outcome.report
     )
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
+def _blocks(payload: dict[str, Any]) -> Blocks:
     files = payload["files"]
-    out.print(listing(files, "file, rows_read: rows, rows_rejected: refused, release"))
-    read = number(sum(one["rows_read"] for one in files))
-    out.print(f"\n{read} rows of {len(files)} files in {payload['workspace']}/warehouse.duckdb")
-    for warning in payload["report"].get("warnings", []):
-        out.print(f"note: {warning}")
+    yield listing(files, "file, rows_read: rows, rows_rejected: refused, release")
+    read = number(sum(file["rows_read"] for file in files))
+    yield f"{read} rows of {len(files)} files in {payload['workspace']}/warehouse.duckdb"
+    yield from (f"note: {warning}" for warning in payload["report"].get("warnings", []))

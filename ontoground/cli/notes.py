@@ -12,10 +12,9 @@ import typer
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import WRITTEN, Force, InWorkspace, Result, Sharded, text_of, verb
-from ontoground.cli.render import listing, note, table, text
+from ontoground.cli.render import Blocks, console, listing, note, table, text
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.text import Text
 
 __all__ = ["group"]
@@ -44,7 +43,7 @@ Hadm = Annotated[
 def sections(options: Sharded, hadm: Hadm = None, force: Force = False) -> Result:
     """Split every discharge summary into sections that together cover all of it."""
     if hadm is not None:
-        return _shown("sections", hadm, options)
+        return _of_admission("sections", hadm, options)
     return _built("sections", "sections_per_note", options, force)
 
 
@@ -61,7 +60,7 @@ def mentions(options: Sharded, hadm: Hadm = None, force: Force = False) -> Resul
     With --hadm the note itself is printed on your terminal, with its mentions marked and listed.
     """
     if hadm is not None:
-        return _shown("mentions", hadm, options)
+        return _of_admission("mentions", hadm, options)
     return _built("mentions", "mentions_by_section", options, force)
 
 
@@ -88,15 +87,14 @@ def read(
 
     if html is not None:
         require_packages("jinja2", extra="pages")
-    found = OpenWorkspace(options.open()).read_text(text_of(file))
+    notes = OpenWorkspace(options.open()).read_text(text_of(file))
     if html is not None:
         from ground.storage.files import write_text
 
-        write_text(html, found.html())
+        write_text(html, notes.html())
         note(f"wrote {html}")
-    (one,) = found
-    read = {**one, "note_id": str(file)}
-    return options.result("notes read", lambda out, _: _paint_mentions(out, read), file=str(file), note=read)
+    answer = {**notes[0], "note_id": str(file)}
+    return options.result("notes read", lambda _: _mention_blocks(answer), file=str(file), note=answer)
 
 
 def _built(name: str, query: str, options: Sharded, force: bool) -> Result:
@@ -107,50 +105,49 @@ def _built(name: str, query: str, options: Sharded, force: bool) -> Result:
     opened = options.open()
     with writing(opened) as connection:
         outcomes = run_stages(opened, connection, [name], force=force, say=note)
-        found = fetch(connection, query_text(query, None), 0)
+        answer = fetch(connection, query_text(query, None), 0)
     return options.result(
         f"notes {name}",
-        lambda out, _: out.print(table(found.columns, found.rows)),
-        columns=found.columns,
-        rows=found.rows,
+        lambda payload: [table(payload["columns"], payload["rows"])],
+        columns=answer.columns,
+        rows=answer.rows,
         stages=[outcome.as_dict() for outcome in outcomes],
     )
 
 
-def _shown(name: str, hadm: int, options: Sharded) -> Result:
+def _of_admission(name: str, hadm: int, options: Sharded) -> Result:
     from ontoground.flow.session import reading
     from ontoground.views.notes import admission_notes
 
     with reading(InWorkspace(workspace=options.workspace).open()) as connection:
         notes = admission_notes(connection, hadm, with_mentions=name == "mentions")
+    blocks = _section_blocks if name == "sections" else _mention_blocks
+    return options.result(
+        f"notes {name}",
+        lambda payload: [block for note in payload["notes"] for block in blocks(note)],
+        hadm_id=hadm,
+        notes=notes,
+    )
 
-    def paint(out: Console, _payload: dict[str, Any]) -> None:
-        for one in notes:
-            (_paint_sections if name == "sections" else _paint_mentions)(out, one)
 
-    return options.result(f"notes {name}", paint, hadm_id=hadm, notes=notes)
-
-
-def _paint_sections(out: Console, note: dict[str, Any]) -> None:
+def _section_blocks(note: dict[str, Any]) -> Blocks:
     columns = "section, header, begin_offset: begin, end_offset: end"
-    out.print(listing(note["sections"], columns, title=note["note_id"]))
+    yield listing(note["sections"], columns, title=note["note_id"])
 
 
-def _paint_mentions(out: Console, note: dict[str, Any]) -> None:
-    """Print each section with its mentions marked, then the mentions as a table."""
-
-    out.print(text(note["note_id"], "bold"))
+def _mention_blocks(note: dict[str, Any]) -> Blocks:
+    """Yield each section with its mentions marked, then the mentions as a table."""
+    yield text(note["note_id"], "bold")
     for section in note["sections"]:
-        out.print(text(f"[{section['section']}]", "bold dim"))
-        out.print(_marked(note, section["begin_offset"], section["end_offset"]))
+        yield text(f"[{section['section']}]", "bold dim")
+        yield _marked(note, section["begin_offset"], section["end_offset"])
     rows = [{**one, "sure": " ".join((one["certainty"], *one["reasons"]))} for one in note["mentions"]]
-    out.print(listing(rows, "begin_offset: begin, end_offset: end, text, concepts, assertion, sure, section"))
-    if not out.is_terminal:
-        return  # nothing is marked without colours
-    legend = text("marked: ")
-    for assertion, style in STYLES.items():
-        legend.append(assertion, style).append(" ")
-    out.print(legend)
+    yield listing(rows, "begin_offset: begin, end_offset: end, text, concepts, assertion, sure, section")
+    if console().is_terminal:  # nothing is marked without colours
+        legend = text("marked: ")
+        for assertion, style in STYLES.items():
+            legend.append(assertion, style).append(" ")
+        yield legend
 
 
 def _marked(note: dict[str, Any], begin: int, end: int) -> Text:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import InWorkspace, Result, text_of, verb
-from ontoground.cli.render import number, percent, table, text
+from ontoground.cli.render import Blocks, number, percent, table, text
 from ontoground.cli.runs import require_packages
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 __all__ = ["predict"]
 
@@ -44,19 +41,19 @@ def predict(
     require_packages("torch", "transformers", "peft")
     from ontoground.views.predictions import predict_statements
 
-    found = predict_statements(model, text_of(note), statements, options.open(needs_warehouse=False), device)
-    return options.result("predict", _paint, note=str(note), **found)
+    answer = predict_statements(model, text_of(note), statements, options.open(needs_warehouse=False), device)
+    return options.result("predict", _blocks, note=str(note), **answer)
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
+def _blocks(payload: dict[str, Any]) -> Blocks:
     rows = [
         (one["quadrant"], *(f"{100 * share:.1f}" for share in one["probabilities"].values()), one["statement"])
         for one in payload["statements"]
     ]
-    out.print(table(("", "Q1", "Q2", "Q3", "Q4", "statement"), rows))
-    sections = ", ".join(one.replace("_", " ") for one in payload["sections"])
-    out.print(f"in percent; context: {sections or 'the whole text, which has none of the sections'}", soft_wrap=True)
+    yield table(("", "Q1", "Q2", "Q3", "Q4", "statement"), rows)
+    sections = ", ".join(section.replace("_", " ") for section in payload["sections"])
+    yield f"in percent; context: {sections or 'the whole text, which has none of the sections'}"
     if cut := payload["context_tokens_cut"]:
         whole = payload["context_tokens"]
-        said = f"{number(cut)} of its {number(whole)} tokens ({percent(cut / whole)}) are not read"
-        out.print(text(f"the context is cut to fit the model, by section priority: {said}", "bold"), soft_wrap=True)
+        unread = f"{number(cut)} of its {number(whole)} tokens ({percent(cut / whole)}) are not read"
+        yield text(f"the context is cut to fit the model, by section priority: {unread}", "bold")

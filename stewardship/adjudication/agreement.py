@@ -58,7 +58,6 @@ class Estimate:
     Attributes:
         value: the number; None where there is nothing to count.
         low, high: ends of the interval.
-        n: rows that it rests on.
     """
 
     value: float | None
@@ -76,13 +75,13 @@ def value_type(
     ``ordinal_limit`` in absolute value; else ordinal. Abstaining predictions are ignored. None: the physician's label
     is missing or cannot be read, and the row is not reviewed.
     """
-    plain = {
+    text = {
         LabelKind.ABSTENTION: ValueType.NA,
         LabelKind.DATE: ValueType.DATE,
         LabelKind.CATEGORY: ValueType.CATEGORY,
     }
     if physician.number is None:
-        return plain.get(physician.kind)
+        return text.get(physician.kind)
     numbers = [label.number for label in (physician, *predictions) if label.number is not None]
     continuous = any(abs(number - round(number)) > WHOLE or abs(number) > settings.ordinal_limit for number in numbers)
     return ValueType.CONTINUOUS if continuous else ValueType.ORDINAL
@@ -94,10 +93,9 @@ def tolerance(labels: Iterable[LabelValue], types: Iterable[str], *, points: flo
     Args:
         labels: its original ones. Where all lie within ``points`` of one another (0 and 1), any two would agree.
         types: of output, as the benchmark names them.
-        points: of the settings.
     """
     numbers = [label.number for label in labels if label.number is not None]
-    named = {one.strip().casefold() for one in types}
+    named = {item.strip().casefold() for item in types}
     binary = len(numbers) >= ENOUGH and max(numbers) - min(numbers) <= points and all(map(float.is_integer, numbers))
     return 0.0 if binary or (named and named <= CODES) else points
 
@@ -122,9 +120,6 @@ class Reviewed:
     """One row that a physician labelled.
 
     Attributes:
-        uid: the row.
-        type: by which rule it is judged.
-        physician: the physician's label.
         predictions: name of a labeller to its label; a labeller without one here is left out.
         agree: name of a labeller to whether it agrees.
     """
@@ -243,7 +238,6 @@ def whole_test(flagged: Estimate, weight: float, unflagged: float) -> Estimate:
 
     Args:
         flagged: sMAPE of the reviewed rows, taken to stand for all flagged ones.
-        weight: w, the share of flagged rows.
         unflagged: u, sMAPE supposed on the others: 0 for the original labels, `smape_bound` for the recomputed ones.
     """
     if flagged.value is None or flagged.low is None or flagged.high is None:

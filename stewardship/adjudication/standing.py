@@ -18,11 +18,8 @@ class Standing:
     """The labels of a benchmark by phase; each maps uid to label.
 
     Attributes:
-        original: published first.
-        recomputed: with high confidence.
         settled: as ``recomputed``, and what a rule put right on unreviewed rows (`stewardship.versions.rules`); final
             labels come from these, every count of phase 2 from ``recomputed``.
-        physician: a physician's.
         audits: uid to ``likely_error`` or ``passed``.
         attempted: N, the rows that were to be recomputed. All rows of the benchmark where recomputed labels came with
             a table (it does not say what was deferred); else the rows that have a consensus or were deferred.
@@ -123,7 +120,7 @@ def check_final(events: Events) -> None:
     """
     if old := outdated(events):
         raise UsageError(
-            "final labels are older than what they rest on",
+            "final labels are older than their evidence",
             found=f"{len(old):,} rows: {', '.join(old[:5])}",
             do="run `ontoground steward finalise` first",
         )

@@ -30,7 +30,6 @@ def corrected_sodium(sodium: float, glucose: float, factor: float = 0.024) -> fl
     """Return sodium corrected for hyperglycaemia, mEq/L, from sodium in mEq/L and glucose in mg/dL.
 
     Args:
-        sodium: mEq/L.
         glucose: mg/dL.
         factor: mEq/L of sodium for 1 mg/dL of glucose: 0.024 (Hillier 1999), or 0.016 (Katz 1973, N Engl J Med
             289:843-844).

@@ -29,7 +29,7 @@ def _opioids() -> dict[str, tuple[float, str]]:
 
 
 def _equivalent_dose(name: str) -> float:
-    known = {one.casefold(): dose for one, dose in _steroids().items()}
+    known = {steroid.casefold(): dose for steroid, dose in _steroids().items()}
     dose = known.get(" ".join(name.split()).casefold())
     if dose is None:
         raise NotComputable(f"no equivalent dose of this steroid is known: {name[:40]}; of {', '.join(_steroids())}")

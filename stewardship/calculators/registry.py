@@ -38,7 +38,7 @@ from stewardship.calculators.units_v1 import round_v1
 __all__ = [
     "MODULES",
     "Calculator",
-    "Outcome",
+    "Computed",
     "Version",
     "calculate",
     "calculator",
@@ -66,14 +66,9 @@ class Calculator:
     """What is known of a calculator (``stewardship/data/calculators.tsv``).
 
     Attributes:
-        id: its number in MedCalc-Bench.
-        name: its name there.
         kind: ``equation`` or ``rule``.
         category: lab, physical, date, dosage, risk, severity or diagnosis.
-        output_type: decimal, integer, date or weeks_days.
         unit: of its result; ``points`` for a score.
-        formula: in words.
-        source: the published definition.
     """
 
     id: int
@@ -87,7 +82,7 @@ class Calculator:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Computed:
     """What a calculator made of a row.
 
     Attributes:
@@ -139,7 +134,7 @@ def calculators() -> tuple[Calculator, ...]:
     """Return all calculators, by number."""
     rows = read_table(CALCULATORS, COLUMNS)
     known = (Calculator(int(row.pop("id")), **row) for row in rows)
-    return tuple(sorted(known, key=lambda one: one.id))
+    return tuple(sorted(known, key=lambda item: item.id))
 
 
 def find(which: int | str) -> Calculator:
@@ -149,22 +144,21 @@ def find(which: int | str) -> Calculator:
         UsageError: there is none, or several.
     """
     text = str(which).strip().casefold()
-    for one in calculators():
-        if text in (str(one.id), one.name.casefold()):
-            return one
-    near = [one for one in calculators() if text and not text.isdigit() and text in one.name.casefold()]
+    for item in calculators():
+        if text in (str(item.id), item.name.casefold()):
+            return item
+    near = [item for item in calculators() if text and not text.isdigit() and text in item.name.casefold()]
     if len(near) == 1:
         return near[0]
     what = "several calculators have this in their name" if near else "no such calculator"
-    names = "; ".join(f"{one.id} {one.name}" for one in near)
+    names = "; ".join(f"{item.id} {item.name}" for item in near)
     raise UsageError(what, found=str(which), expected=names or "a number or a name of `ontoground steward calculators`")
 
 
-def calculate(which: int | str, features: Features | str, version: Version = "corrected") -> Outcome:
+def calculate(which: int | str, features: Features | str, version: Version = "corrected") -> Computed:
     """Compute a score from the features of a row, whose names are read in other cases, spellings and synonyms too.
 
     Args:
-        which: number or name of the calculator.
         features: of the row, or a cell ``Relevant Entities``.
         version: as published, or as MedCalc-Bench v1.0 did.
 
@@ -174,7 +168,7 @@ def calculate(which: int | str, features: Features | str, version: Version = "co
     known = find(which)
     binding = _bindings().get(known.id)
     if binding is None:
-        raise UsageError("this calculator is not there yet", found=f"{known.id} {known.name}")
+        raise UsageError("this calculator does not exist yet", found=f"{known.id} {known.name}")
     read = Features({})
     unread: tuple[str, ...] = ()
     try:
@@ -193,7 +187,7 @@ def calculate(which: int | str, features: Features | str, version: Version = "co
     except (ArithmeticError, ValueError) as error:
         # A logarithm of nothing, a denominator of zero, a year past the calendar's end.
         value, reason = LabelValue.of(None), f"the formula has no value for these features: {error}"
-    return Outcome(value, tuple(read.steps), tuple(read.assumptions), reason, unread)
+    return Computed(value, tuple(read.steps), tuple(read.assumptions), reason, unread)
 
 
 def _rounded(result: float | date | LabelValue, known: Calculator, version: Version) -> LabelValue:
@@ -220,7 +214,7 @@ def _bindings() -> dict[int, Binding]:
             importlib.import_module(f"{stewardship.calculators.__name__}.{module.name}")
     from stewardship.calculators.scoring import Score, items_of
 
-    scores = {one.id for one in calculators() if items_of(one.id, "corrected")} - set(_bound)
+    scores = {item.id for item in calculators() if items_of(item.id, "corrected")} - set(_bound)
     return _bound | {
         number: lambda features, version, number=number: Score(number, features, version).all().total
         for number in scores

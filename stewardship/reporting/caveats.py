@@ -42,8 +42,6 @@ def caveats(report: Report, labels: Standing, *, paper: bool = False) -> list[Ca
     """Return the caveats that hold for this report; those of a phase that was not run are left out.
 
     Args:
-        report: the report.
-        labels: what it was made of.
         paper: the physicians' labels are those of the paper, of which the paper says how they came about.
     """
     compared = report.triage is not None and report.table is not None

@@ -37,11 +37,7 @@ class GroupEstimate:
     Attributes:
         source: ``audit``, ``recomputed`` or ``physician``.
         by: ``all``, ``label`` or ``stratum``.
-        group: the part.
-        rows: of the dataset in this part.
-        taken: of the benchmark.
         judged: of these, rows that the source says something of; the others are taken to be like them.
-        errors: judged rows whose label is wrong.
         covered: share of the part's rows that lie in cells with a judged row; the estimate holds for these.
         share, low, high: of wrong labels, weighed to the dataset's own distribution, with the 95% interval.
     """

@@ -36,7 +36,6 @@ def write_page(
     """Return the page.
 
     Args:
-        report: what the phases came to.
         compared: the paper's numbers beside ours; empty for other benchmarks.
         variants: how the numbers move under other readings.
         caveats: what to know before quoting.

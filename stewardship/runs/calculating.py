@@ -37,18 +37,18 @@ class CalculatorEngine(Engine):
         item = ask.item
         assert isinstance(item, Extracted)
         try:
-            found = calculate(item.name, item.features)
+            result = calculate(item.name, item.features)
         except UsageError as error:
             return Answer(ask, self.name, reason=error.what)
-        if found.reason and found.unread:
+        if result.reason and result.unread:
             # What was not read may be what is missing: nothing is known of the row, not even that it has no score.
-            return Answer(ask, self.name, reason=found.reason)
-        told = [found.reason] if found.reason else [*found.steps, *found.assumptions]
-        return Answer(ask, self.name, found.value.text(), found.value.text(), remark="; ".join(told) or None)
+            return Answer(ask, self.name, reason=result.reason)
+        lines = [result.reason] if result.reason else [*result.steps, *result.assumptions]
+        return Answer(ask, self.name, result.value.text(), result.value.text(), remark="; ".join(lines) or None)
 
 
 def unread_features(items: Iterable[Extracted]) -> dict[str, tuple[str, ...]]:
     """Return by uid the features whose names are not known to the row's calculator, of rows that have such."""
-    known = {name for one in calculators() for name in (str(one.id), one.name)}
-    found = ((item.uid, calculate(item.name, item.features).unread) for item in items if item.name in known)
-    return {uid: unread for uid, unread in found if unread}
+    known = {name for calculator in calculators() for name in (str(calculator.id), calculator.name)}
+    result = ((item.uid, calculate(item.name, item.features).unread) for item in items if item.name in known)
+    return {uid: unread for uid, unread in result if unread}

@@ -17,18 +17,17 @@ from stewardship.datasets.sheets import sheet_context
 from stewardship.runs.store import read_runs, series_folders
 from stewardship.sheets.batch import AnswerKind
 
-__all__ = ["Shown", "answer_kinds", "critiques", "shown_rows", "spot_check_rows"]
+__all__ = ["Display", "answer_kinds", "critiques", "displays_of", "spot_check_displays"]
 
 WEEKS = re.compile(r"\bweeks?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Shown:
+class Display:
     """What a sheet shows of a row.
 
     Attributes:
         question: what is asked; a statement, a text to be graded.
-        context: the note.
         label: the published label; shown on spot checks only.
         critique: what an audit found wrong with it; shown on spot checks only.
     """
@@ -39,14 +38,12 @@ class Shown:
     critique: str = ""
 
 
-def shown_rows(benchmark: Benchmark, uids: Collection[str], *, evidence: bool = False) -> dict[str, Shown]:
+def displays_of(benchmark: Benchmark, uids: Collection[str], *, evidence: bool = False) -> dict[str, Display]:
     """Return what sheets show of rows, by uid.
 
     Rows of our own datasets have the names of the statement marked in the context, the same for every label.
 
     Args:
-        benchmark: the rows' benchmark.
-        uids: which rows.
         evidence: of our own datasets: mark and say what the label rests on (mentions, the path in words, edits). A
             sheet with it is not blind.
 
@@ -56,10 +53,12 @@ def shown_rows(benchmark: Benchmark, uids: Collection[str], *, evidence: bool = 
     rows = benchmark.items.filter(pl.col("uid").is_in(list(uids))).to_dicts()
     if evidence and not all(map(is_ours, rows)):
         raise UsageError(
-            "these rows have no evidence to show", found=benchmark.name, expected="a benchmark from a dataset of ours"
+            "these rows have no evidence to show",
+            found=benchmark.name,
+            expected="a benchmark adopted from a dataset built by ontoground",
         )
     return {
-        row["uid"]: Shown(
+        row["uid"]: Display(
             row.get("question") or "",
             sheet_context(row, blind=not evidence) if is_ours(row) else row.get("context") or "",
         )
@@ -67,15 +66,15 @@ def shown_rows(benchmark: Benchmark, uids: Collection[str], *, evidence: bool = 
     }
 
 
-def spot_check_rows(benchmark: Benchmark, uids: Collection[str]) -> dict[str, Shown]:
+def spot_check_displays(benchmark: Benchmark, uids: Collection[str]) -> dict[str, Display]:
     """Return what spot checks show of rows, by uid: the label and the audit's critique too."""
     # A sheet that shows the label may show what it rests on.
     ours = all(map(is_ours, benchmark.items.head(1).to_dicts()))
-    shown = shown_rows(benchmark, uids, evidence=ours)
-    labels, said = benchmark.history.latest("original"), critiques(benchmark)
+    display = displays_of(benchmark, uids, evidence=ours)
+    labels, answer = benchmark.history.latest("original"), critiques(benchmark)
     return {
-        uid: replace(one, label=labels[uid].value or "" if uid in labels else "", critique=said.get(uid, ""))
-        for uid, one in shown.items()
+        uid: replace(item, label=labels[uid].value or "" if uid in labels else "", critique=answer.get(uid, ""))
+        for uid, item in display.items()
     }
 
 
@@ -97,7 +96,7 @@ def answer_kinds(benchmark: Benchmark, original: Mapping[str, LabelValue]) -> di
     most: dict[str, AnswerKind] = {
         stratum: max(sorted(counts), key=counts.__getitem__) for stratum, counts in kinds.items()
     }
-    found: dict[str, AnswerKind] = {}
+    results: dict[str, AnswerKind] = {}
     for row in rows:
         kind = most.get(row.get("stratum") or "", "number")
         if row.get("output_type") == "date":
@@ -105,8 +104,8 @@ def answer_kinds(benchmark: Benchmark, original: Mapping[str, LabelValue]) -> di
         # The published question of gestational age asks for weeks and days, the corrected one for days.
         if kind == "weeks" and not WEEKS.search(row.get("question") or ""):
             kind = "number"
-        found[row["uid"]] = kind
-    return found
+        results[row["uid"]] = kind
+    return results
 
 
 def _kind(label: LabelValue) -> AnswerKind:
@@ -120,15 +119,15 @@ def critiques(benchmark: Benchmark) -> dict[str, str]:
 
     Of the runs that name it the longest remark is taken; where no run says a word, the reason of the audit's event.
     """
-    said: dict[str, list[tuple[str, str]]] = {}
+    answers: dict[str, list[tuple[str, str]]] = {}
     for folder in series_folders(benchmark.folder, "audit"):
         for run in read_runs(folder):
             if run.parsed == "Suspicious" and run.remark:
-                said.setdefault(run.uid, []).append((run.failure_mode or "", run.remark))
-    found = {uid: event.why for uid, event in benchmark.history.latest("audit").items() if event.why}
-    for uid, remarks in said.items():
+                answers.setdefault(run.uid, []).append((run.failure_mode or "", run.remark))
+    results = {uid: event.why for uid, event in benchmark.history.latest("audit").items() if event.why}
+    for uid, remarks in answers.items():
         modes = Counter(mode for mode, _ in remarks)
         mode = max(sorted(modes), key=modes.__getitem__)
         words = max((remark for named, remark in remarks if named == mode), key=len)
-        found[uid] = f"{mode.replace('_', ' ')}: {words}" if mode else words
-    return found
+        results[uid] = f"{mode.replace('_', ' ')}: {words}" if mode else words
+    return results

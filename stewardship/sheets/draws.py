@@ -18,7 +18,7 @@ from stewardship.adjudication.discrepancy import FLAGGED
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import Role
 from stewardship.runs.votes import LIKELY_ERROR
-from stewardship.sheets.batch import Batch, BatchKind
+from stewardship.sheets.batch import BatchKind, SheetBatch
 from stewardship.sheets.experts import Experts
 from stewardship.sheets.ratings import OPEN
 
@@ -42,9 +42,7 @@ class Draw:
 
     Attributes:
         order: best first.
-        drawn: how.
         rows: how many to give at most; all where None.
-        left_out: rows that may not, by reason.
         barred: by row the raters who must not have it.
     """
 
@@ -57,7 +55,7 @@ class Draw:
 
 def draw_rows(
     benchmark: Benchmark,
-    batches: Sequence[Batch],
+    batches: Sequence[SheetBatch],
     settings: StewardSettings,
     *,
     kind: BatchKind,
@@ -67,10 +65,8 @@ def draw_rows(
     """Return the rows that sheets of a kind may be given.
 
     Args:
-        benchmark: whose rows.
         batches: sheets written before: no row is given twice, and none for adjudication to who has seen it.
         settings: seed, and rows where ``rows`` is left out.
-        kind: what the sheets are for.
         pick: of blind sheets: how flagged rows, or all, are drawn.
         rows: at most.
 
@@ -102,7 +98,7 @@ def _among(uids: set[str], given: set[str], draw: Draw, seed: int) -> Draw:
     return Draw(order, draw.drawn, draw.rows, {"on other sheets": len(given & uids)}, draw.barred)
 
 
-def _blind(benchmark: Benchmark, batches: Sequence[Batch], pick: Pick, rows: int, seed: int) -> Draw:
+def _blind(benchmark: Benchmark, batches: Sequence[SheetBatch], pick: Pick, rows: int, seed: int) -> Draw:
     reviewed = set(benchmark.history.latest("physician"))
     given = {item.uid for batch in batches if batch.kind == "blind" for item in batch.items} - reviewed
     ranked = benchmark.items.select("uid") if pick == "any" else _ranked(benchmark)
@@ -175,8 +171,6 @@ def candidates(ranked: pl.DataFrame, *, pick: Pick, seed: int, without: Collecti
         ranked: *shape* (n, 2 or 3): ``uid``, ``flag`` (abstained, differs, unflagged or null where there is nothing to
             compare), and ``rank``; not needed for ``any``. A column ``unit`` that is ``days`` puts dates behind the
             others, whose distance is of another unit.
-        pick: how.
-        seed: of the stable hash.
         without: rows that are reviewed already, or on another sheet.
 
     Raises:
@@ -214,13 +208,10 @@ def assign(
 
     Args:
         order: rows, best first.
-        items: the benchmark's rows.
-        experts: who knows what.
         rows: how many rows to give; all that someone knows where None.
         raters_per_row: how many raters label the same row, each on his own sheet.
         per_stratum: rows of a stratum (a calculator, a relation) at most.
         barred: by row the raters who must not have it: who has rated it does not decide about it.
-        seed: breaks ties between raters.
     """
     columns = [name for name in ("uid", "stratum", "stratum_id", "category") if name in items.columns]
     known: dict[str, dict[str, Any]] = {row["uid"]: row for row in items.select(columns).to_dicts()}
@@ -236,14 +227,16 @@ def assign(
         stratum = row.get("stratum") or ""
         no_longer = (barred or {}).get(uid, ())
         free = [
-            one for one in experts.of(row) if one not in no_longer and load[one] < experts.most.get(one, len(known))
+            item
+            for item in experts.of(row)
+            if item not in no_longer and load[item] < experts.most.get(item, len(known))
         ]
         if len(free) < raters_per_row:
             passed["too_few_experts"] += 1
         elif per_stratum is not None and strata[stratum] >= per_stratum:
             passed["stratum_full"] += 1
         else:
-            chosen = sorted(free, key=lambda one: (load[one], stable_hash(seed, "sheet rater", uid, one)))
+            chosen = sorted(free, key=lambda item: (load[item], stable_hash(seed, "sheet rater", uid, item)))
             pairs += [(uid, rater) for rater in chosen[:raters_per_row]]
             load.update(chosen[:raters_per_row])
             strata[stratum] += 1
@@ -260,7 +253,6 @@ def balanced(rows: pl.DataFrame, *, most: int, seed: int) -> list[str]:
     Args:
         rows: *shape* (n, 4): ``uid``, ``group`` (a label, or what else is balanced over), ``stratum``, ``context``.
         most: rows in all; what does not divide evenly goes to the first groups.
-        seed: of the stable hash.
 
     Returns:
         Keys of rows in the order of the draw. A group that has too few rows stays short.

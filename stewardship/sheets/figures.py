@@ -14,7 +14,7 @@ from ground.reliability import alpha_interval, kappa_interval, krippendorff_alph
 from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import Estimate, review, wilson
 from stewardship.history.log import History
-from stewardship.sheets.batch import Batch
+from stewardship.sheets.batch import SheetBatch
 from stewardship.sheets.ratings import Ratings, agreed_pair
 
 __all__ = [
@@ -36,9 +36,7 @@ class Pair:
 
     Attributes:
         first, second: the raters.
-        n: rows.
         agree: rows on which they agree by the rule for a label and a physician's.
-        share: of them, with its Wilson interval.
         same: rows with the same label, numbers rounded.
         kappa: Cohen's, of labels that are the same; N/A is a label. None where it is not defined: all labels are one.
         kappa_low, kappa_high: its 95% interval, rows drawn again.
@@ -67,8 +65,6 @@ class Alpha:
             all, N/A against any value.
         value: None where it is not defined: fewer than two answers to any row, or all the same.
         low, high: its 95% interval, rows drawn again.
-        rows: with two answers or more that count.
-        answers: on these rows.
     """
 
     level: Literal["nominal", "interval", "computable"]
@@ -84,10 +80,7 @@ class Reliability(Plain):
     """Agreement of raters.
 
     Attributes:
-        rows: that two raters or more labelled.
-        raters: who labelled any of them.
         unanimous: rows on which all pairs agree by the rule.
-        pairs: each two raters with a row in common.
         alphas: nominal and computable; interval too where labels are numbers.
     """
 
@@ -106,15 +99,14 @@ def reliability(
     Args:
         ratings: row to rater to label.
         predictions: row to its other labels, which decide with the raters' whether a score is ordinal.
-        settings: tolerances.
     """
     shared = {uid: by for uid, by in ratings.items() if len(by) > 1}
     raters = sorted({rater for by in shared.values() for rater in by})
     pairs = [_pair(*two, shared, predictions, settings) for two in combinations(raters, 2)]
     unanimous = sum(
         all(
-            agreed_pair(one, other, predictions.get(uid, ()), settings)
-            for one, other in combinations([by[rater] for rater in sorted(by)], 2)
+            agreed_pair(item, other, predictions.get(uid, ()), settings)
+            for item, other in combinations([by[rater] for rater in sorted(by)], 2)
         )
         for uid, by in shared.items()
     )
@@ -133,16 +125,16 @@ def _pair(
     settings: StewardSettings,
 ) -> Pair:
     both = [(uid, by[first], by[second]) for uid, by in shared.items() if first in by and second in by]
-    agree = sum(agreed_pair(one, other, predictions.get(uid, ()), settings) for uid, one, other in both)
-    names = [[_name(label, settings.decimals) for label in (one, other)] for _, one, other in both]
-    ours, theirs = [one for one, _ in names], [other for _, other in names]
+    agree = sum(agreed_pair(item, other, predictions.get(uid, ()), settings) for uid, item, other in both)
+    names = [[_name(label, settings.decimals) for label in (item, other)] for _, item, other in both]
+    ours, theirs = [name for name, _ in names], [other for _, other in names]
     counts: dict[str, dict[str, int]] | None = None
     if all(LabelKind.NUMBER is not label.kind is not LabelKind.DATE for _, *two in both for label in two):
         counts = {}
-        for one, other in zip(ours, theirs, strict=True):
-            row = counts.setdefault(one, {})
+        for our, other in zip(ours, theirs, strict=True):
+            row = counts.setdefault(our, {})
             row[other] = row.get(other, 0) + 1
-    same = sum(one == other for one, other in zip(ours, theirs, strict=True))
+    same = sum(our == other for our, other in zip(ours, theirs, strict=True))
     kappa, low, high = _kappa(ours, theirs, settings.seed)
     share = wilson(agree, len(both))
     return Pair(first, second, len(both), agree, share, same, kappa, low, high, counts)
@@ -162,9 +154,9 @@ def _kappa(
         return None, None, None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = kappa_interval(confusion_matrix(first, second), seed=seed)
+        result = kappa_interval(confusion_matrix(first, second), seed=seed)
         # There are two labels: some drawing has them too, if not this one.
-        low, high = found or (-1.0, 1.0)
+        low, high = result or (-1.0, 1.0)
         return float(cohen_kappa_score(first, second)), low, high
 
 
@@ -217,9 +209,7 @@ class ErrorRate:
 
     Attributes:
         drawn: how the rows were drawn: shares of rows drawn in unlike ways are never put together.
-        labeller: original or recomputed.
         by: what the rows are divided by; ``all`` where they are not.
-        group: the part.
         errors: rows where the labels disagree.
         n: rows that reviewers and labeller both labelled.
         share, low, high: of errors, with the 95% Wilson interval.
@@ -236,14 +226,14 @@ class ErrorRate:
     high: float | None
 
 
-def drawn_of(history: History, batches: Sequence[Batch]) -> dict[str, str]:
+def drawn_of(history: History, batches: Sequence[SheetBatch]) -> dict[str, str]:
     """Return how each reviewed row was drawn, by uid; where it was drawn twice, by the batch that was written first."""
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for batch in batches:
         if batch.kind in ("blind", "sample"):
             for item in batch.items:
-                found.setdefault(item.uid, batch.drawn)
-    return {uid: found.get(uid, PUBLISHED) for uid, event in history.latest("physician").items() if event.value}
+                results.setdefault(item.uid, batch.drawn)
+    return {uid: results.get(uid, PUBLISHED) for uid, event in history.latest("physician").items() if event.value}
 
 
 def error_rates(
@@ -260,7 +250,6 @@ def error_rates(
         predictions: labeller to its labels by uid.
         drawn: uid to how the row was drawn.
         groups: what to divide by to the group of each uid.
-        settings: tolerances.
     """
     rows = review(physician, predictions, settings)
     counts: dict[tuple[str, str, str, str], list[int]] = {}
@@ -272,22 +261,22 @@ def error_rates(
                 pair[0] += not agree
                 pair[1] += 1
     order = {name: at for at, name in enumerate(["all", *groups])}
-    found = []
+    rates = []
     for (how, labeller, by, group), (errors, n) in sorted(
-        counts.items(), key=lambda one: (one[0][0], one[0][1], order[one[0][2]], one[0][3])
+        counts.items(), key=lambda count: (count[0][0], count[0][1], order[count[0][2]], count[0][3])
     ):
         rate = wilson(errors, n)
-        found.append(ErrorRate(how, labeller, by, group, errors, n, rate.value, rate.low, rate.high))
-    return found
+        rates.append(ErrorRate(how, labeller, by, group, errors, n, rate.value, rate.low, rate.high))
+    return rates
 
 
 def confusion(
     physician: Mapping[str, LabelValue], original: Mapping[str, LabelValue], drawn: Mapping[str, str]
 ) -> dict[str, dict[str, dict[str, int]]]:
     """Return by how rows were drawn, by the published label and by the reviewers' the rows; for names of labels."""
-    found: dict[str, dict[str, dict[str, int]]] = {}
+    results: dict[str, dict[str, dict[str, int]]] = {}
     for uid, label in physician.items():
         if uid in original and label.answered:
-            row = found.setdefault(drawn.get(uid, PUBLISHED), {}).setdefault(original[uid].text(), {})
+            row = results.setdefault(drawn.get(uid, PUBLISHED), {}).setdefault(original[uid].text(), {})
             row[label.text()] = row.get(label.text(), 0) + 1
-    return found
+    return results

@@ -15,9 +15,9 @@ from ground.spreadsheet import Sheet, text_mark, write_sheet
 from ground.stable import stable_hash
 from ground.storage.files import private_directory
 from stewardship.benchmark.folder import Benchmark
-from stewardship.sheets.batch import NAME, SHEETS, AnswerKind, Batch, BatchKind, Item, item_name, keys_of
+from stewardship.sheets.batch import NAME, SHEETS, AnswerKind, BatchKind, Item, SheetBatch, item_name, keys_of
 from stewardship.sheets.cells import VERDICTS
-from stewardship.sheets.display import Shown
+from stewardship.sheets.display import Display
 from stewardship.sheets.guidance import HINTS, guidance
 from stewardship.sheets.layout import FILLED, Layout, holds, layout_of, lines_of
 
@@ -29,14 +29,11 @@ class Written:
     """Sheets that were written.
 
     Attributes:
-        batch: what the key holds.
-        key: the key's file.
-        sheets: by rater his Excel and his CSV file.
         too_long: rows whose question no cell can hold: on no sheet.
         continued: rows whose context goes on in further cells.
     """
 
-    batch: Batch
+    batch: SheetBatch
     key: Path
     sheets: Mapping[str, tuple[Path, Path]]
     too_long: int
@@ -53,7 +50,7 @@ def free_name(benchmark: Path, kind: str) -> str:
 def write_batch(
     benchmark: Benchmark,
     pairs: Sequence[tuple[str, str]],
-    shown: Mapping[str, Shown],
+    displays: Mapping[str, Display],
     expects: Mapping[str, AnswerKind],
     *,
     name: str,
@@ -66,15 +63,10 @@ def write_batch(
     """Write a sheet for each rater, and the key into the benchmark's folder.
 
     Args:
-        benchmark: the rows' benchmark.
         pairs: (uid, rater).
-        shown: what is shown of each row.
         expects: what belongs into each row's answer cell.
-        name: of the batch.
-        kind: of the batch.
         drawn: how the rows were drawn.
         blind: whether neither a label nor what it rests on is shown.
-        seed: of the order and of the items' names.
         out: folder of the sheets; ``{benchmark}/sheets/{name}`` where left out.
 
     Raises:
@@ -83,35 +75,35 @@ def write_batch(
     if any(file.stem == name for file in keys_of(benchmark.folder)):
         raise UsageError("a batch of sheets of this name is there already", found=name, do="name another with --name")
     if not NAME.fullmatch(name):
-        raise UsageError("the name of the sheets is none", found=name, expected="1 to 40 letters, digits, - and _")
-    kept = [pair for pair in pairs if holds(shown[pair[0]])]
+        raise UsageError("this cannot be the name of sheets", found=name, expected="1 to 40 letters, digits, - and _")
+    kept = [pair for pair in pairs if holds(displays[pair[0]])]
     too_long = {uid for uid, _ in pairs} - {uid for uid, _ in kept}
     if not kept:
         raise UsageError("no row for a sheet", found=f"{len(too_long)} with a question that no cell can hold")
-    items = _items(benchmark, kept, shown, expects, name, seed)
-    batch = Batch(name=name, kind=kind, drawn=drawn, blind=blind, seed=seed, items=tuple(items))
+    items = _items(benchmark, kept, displays, expects, name, seed)
+    batch = SheetBatch(name=name, kind=kind, drawn=drawn, blind=blind, seed=seed, items=tuple(items))
     folder = out or benchmark.folder / SHEETS / name
     files = {rater: (folder / f"{name}-{rater}.xlsx", folder / f"{name}-{rater}.csv") for rater in batch.raters}
     if out is not None and (there := [file for pair in files.values() for file in pair if file.exists()]):
         raise UsageError("a file of this name is there already", file=there[0], do="name another folder with --out")
     private_directory(folder)
     # One layout for all raters: a sheet's columns tell nothing of its rows.
-    layout = layout_of([shown[item.uid] for item in items], kind)
+    layout = layout_of([displays[item.uid] for item in items], kind)
     for rater, (excel, _) in files.items():
         own = [item for item in items if item.rater == rater]
-        rows = [layout.row(item.item, shown[item.uid]) for item in own]
+        rows = [layout.row(item.item, displays[item.uid]) for item in own]
         expected = [item.expects for item in own]
         write_sheet(excel, _sheet(layout, rows, expected, kind, blind=blind, names=benchmark.categories))
     # Last: sheets without a key count as never written.
     key = batch.save(benchmark.folder)
-    continued = {item.uid for item in items if layout.pieces(shown[item.uid].context, "context") > 1}
+    continued = {item.uid for item in items if layout.pieces(displays[item.uid].context, "context") > 1}
     return Written(batch, key, files, len(too_long), len(continued))
 
 
 def _items(
     benchmark: Benchmark,
     pairs: Sequence[tuple[str, str]],
-    shown: Mapping[str, Shown],
+    displays: Mapping[str, Display],
     expects: Mapping[str, AnswerKind],
     name: str,
     seed: int,
@@ -122,13 +114,13 @@ def _items(
             uid=uid,
             rater=rater,
             expects=expects[uid],
-            question=text_mark([shown[uid].question]),
-            context=text_mark([shown[uid].context]),
+            question=text_mark([displays[uid].question]),
+            context=text_mark([displays[uid].context]),
         )
         for uid, rater in pairs
     ]
     # Each rater's sheet in an order of its own: what comes late is read with less care, and not the same by all.
-    return sorted(items, key=lambda one: (one.rater, stable_hash(seed, "sheet order", name, one.rater, one.uid)))
+    return sorted(items, key=lambda item: (item.rater, stable_hash(seed, "sheet order", name, item.rater, item.uid)))
 
 
 ANSWERS = "Answers"

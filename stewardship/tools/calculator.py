@@ -62,7 +62,7 @@ class CalculatorTool:
 
     def manual(self) -> str:
         """Return what the model is told."""
-        names = "; ".join(f"{one.id} {one.name}" for one in calculators())
+        names = "; ".join(f"{calculator.id} {calculator.name}" for calculator in calculators())
         return (
             "`calculator` knows the published definitions of these scores, tells one with its inputs if it is called "
             "without features, and computes it if it is called with them (it converts units; a missing input gives "
@@ -78,13 +78,13 @@ class CalculatorTool:
         inputs = inputs_of(known.id)
         if not arguments.features:
             return ToolResult(_definition(known, inputs))
-        found = calculate(known.id, Features({one.name.strip(): _cell(one) for one in arguments.features}))
-        lines = [*found.steps, *(f"assumed: {text}" for text in found.assumptions)]
-        lines += [f"not an input of this calculator: {', '.join(found.unread)}"] if found.unread else []
-        if found.reason:
-            lines += [f"N/A: {found.reason}", f"inputs: {_listed(inputs)}"]
+        result = calculate(known.id, Features({feature.name.strip(): _cell(feature) for feature in arguments.features}))
+        lines = [*result.steps, *(f"assumed: {text}" for text in result.assumptions)]
+        lines += [f"not an input of this calculator: {', '.join(result.unread)}"] if result.unread else []
+        if result.reason:
+            lines += [f"N/A: {result.reason}", f"inputs: {_listed(inputs)}"]
         else:
-            lines.append(f"result: {found.value.text()} {'' if found.value.day else known.unit}".rstrip())
+            lines.append(f"result: {result.value.text()} {'' if result.value.day else known.unit}".rstrip())
         return ToolResult("\n".join(lines))
 
 
@@ -98,7 +98,7 @@ def _arithmetic(expression: str) -> ToolResult:
             raise ValueError(f"an expression of more than {LONGEST} characters")
         value = simpleeval.SimpleEval(operators=operators, functions=FUNCTIONS, names=NUMBERS).eval(expression)
     except Exception as error:
-        names = "; ".join(f"{one.id} {one.name}" for one in calculators())
+        names = "; ".join(f"{calculator.id} {calculator.name}" for calculator in calculators())
         why = f"no calculator is called {expression!r}, and it is no arithmetic ({type(error).__name__}: {error})"
         return ToolResult(f"{why}. Calculators: {names}", ok=False)
     return ToolResult(f"{value:.12g}" if isinstance(value, float) else str(value))
@@ -112,17 +112,17 @@ def _definition(known: Calculator, inputs: Sequence[Input]) -> str:
 
 
 def _listed(inputs: Sequence[Input]) -> str:
-    return "; ".join(f"{one.feature} ({_form(one)})" for one in inputs)
+    return "; ".join(f"{item.feature} ({_form(item)})" for item in inputs)
 
 
-def _form(one: Input) -> str:
-    if one.kind == "quantity":
-        form = f"number with unit, such as {one.units[0]}"
-    elif one.kind == "choice":
-        form = f"one of {', '.join(one.words)}"
+def _form(item: Input) -> str:
+    if item.kind == "quantity":
+        form = f"number with unit, such as {item.units[0]}"
+    elif item.kind == "choice":
+        form = f"one of {', '.join(item.words)}"
     else:
-        form = FORMS[one.kind]
-    return f"{form}; if not given: {one.absent}" if one.absent else form
+        form = FORMS[item.kind]
+    return f"{form}; if not given: {item.absent}" if item.absent else form
 
 
 def _cell(given: Given) -> object:

@@ -31,7 +31,6 @@ class Recipe:
     """How labels are chosen.
 
     Attributes:
-        labels: the role whose labels are released.
         rest: what becomes of rows without such a label: they keep the original one, or are left out.
         limits: the rule of the limits (docs/stewardship.md#limits-and-graders).
     """
@@ -45,8 +44,6 @@ def label_rows(benchmark: Benchmark, recipe: Recipe, events: Events | None = Non
     """Return the labels that a recipe takes, with limits.
 
     Args:
-        benchmark: whose labels.
-        recipe: which labels.
         events: what the history said at some time; all that it says now where left out.
 
     Returns:
@@ -54,7 +51,7 @@ def label_rows(benchmark: Benchmark, recipe: Recipe, events: Events | None = Non
 
     Raises:
         InputError: no row has a label of this role, or a label cannot be read.
-        UsageError: final labels are older than what they rest on; or the limits of v1.0 go by output type, and the
+        UsageError: final labels are older than their evidence; or the limits of v1.0 go by output type, and the
             benchmark has none.
     """
     events = benchmark.history if events is None else events

@@ -28,12 +28,12 @@ from ground.contracts.labels import LabelValue, parse_label
 from ground.errors import InputError, UsageError
 from ground.settings import StewardSettings
 from ground.storage.files import private_directory, write_text
-from ground.storage.warehouse import SPOKEN, open_database
+from ground.storage.warehouse import QUERY_ERRORS, open_database
 from stewardship.adjudication.agreement import USUAL, agrees, value_type
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import RULE, Event
 
-__all__ = ["Do", "Effect", "Outcome", "Rows", "Rule", "apply_rule", "read_rule", "try_rule"]
+__all__ = ["Do", "Effect", "Rows", "Rule", "RuleOutcome", "apply_rule", "read_rule", "try_rule"]
 
 FOLDER = "rules"
 
@@ -43,8 +43,6 @@ class Effect:
     """What a rule does to one row.
 
     Attributes:
-        uid: the row.
-        stratum: of the row.
         original: the label published first; None where there is none.
         before: the recomputed label; None where there is none.
         after: the label that the rule gives; None where it gives none.
@@ -66,11 +64,10 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RuleOutcome:
     """What a rule would do, or did.
 
     Attributes:
-        rule: the rule.
         changed: unreviewed rows that get another label.
         same: unreviewed rows that have this label already.
         without: unreviewed rows for which the rule gives no label; they keep theirs.
@@ -86,12 +83,10 @@ class Outcome:
     unlabelled: int
 
 
-def try_rule(benchmark: Benchmark, rule: Rule, settings: StewardSettings = USUAL) -> Outcome:
+def try_rule(benchmark: Benchmark, rule: Rule, settings: StewardSettings = USUAL) -> RuleOutcome:
     """Return what a rule would do, without writing anything.
 
     Args:
-        benchmark: whose labels.
-        rule: the rule.
         settings: of agreement (docs/stewardship.md#agreement).
 
     Raises:
@@ -105,10 +100,12 @@ def try_rule(benchmark: Benchmark, rule: Rule, settings: StewardSettings = USUAL
     runs = _of_runs(benchmark)
     given = None if rule.do.value is None else parse_label(rule.do.value, categories=names)
     if given is not None and not given.answered:
-        raise UsageError("the rule's value is no label", found=rule.do.value, expected=", ".join(names) or "a number")
+        raise UsageError(
+            "the value of the rule is not a label", found=rule.do.value, expected=", ".join(names) or "a number"
+        )
     about = _about(benchmark, rule)
     _check_evidence(rule, set(about["uid"]), set(physician))
-    found: dict[str, list[Effect]] = {"changed": [], "same": [], "without": [], "reviewed": [], "unlabelled": []}
+    results: dict[str, list[Effect]] = {"changed": [], "same": [], "without": [], "reviewed": [], "unlabelled": []}
     for row in about.iter_rows(named=True):
         uid = row["uid"]
         before, theirs = recomputed.get(uid), physician.get(uid)
@@ -117,25 +114,25 @@ def try_rule(benchmark: Benchmark, rule: Rule, settings: StewardSettings = USUAL
         )
         effect = Effect(uid, row.get("stratum"), original.get(uid), before, after, note, theirs)
         if theirs is not None:
-            kind = value_type(theirs, [one for one in (before, original.get(uid)) if one is not None], settings)
+            kind = value_type(theirs, [item for item in (before, original.get(uid)) if item is not None], settings)
             if kind is not None:
                 agreed, agree = (
-                    one is not None and agrees(theirs, one, kind, settings)
-                    for one in (before, before if after is None else after)
+                    item is not None and agrees(theirs, item, kind, settings)
+                    for item in (before, before if after is None else after)
                 )
                 effect = replace(effect, agreed=agreed, agrees=agree)
-            found["reviewed"].append(effect)
+            results["reviewed"].append(effect)
         elif before is None and not rule.rows.unlabelled:
-            found["unlabelled"].append(effect)
+            results["unlabelled"].append(effect)
         elif after is None:
-            found["without"].append(effect)
+            results["without"].append(effect)
         else:
-            found["same" if after == before else "changed"].append(effect)
-    lists = {name: tuple(effects) for name, effects in found.items() if name != "unlabelled"}
-    return Outcome(rule, **lists, unlabelled=len(found["unlabelled"]))
+            results["same" if after == before else "changed"].append(effect)
+    lists = {name: tuple(effects) for name, effects in results.items() if name != "unlabelled"}
+    return RuleOutcome(rule, **lists, unlabelled=len(results["unlabelled"]))
 
 
-def apply_rule(benchmark: Benchmark, outcome: Outcome, *, force: bool = False) -> str | None:
+def apply_rule(benchmark: Benchmark, outcome: RuleOutcome, *, force: bool = False) -> str | None:
     """Write what a rule changes as one batch, keep the rule beside the history, and return the batch's name.
 
     Returns None where nothing changes.
@@ -145,18 +142,18 @@ def apply_rule(benchmark: Benchmark, outcome: Outcome, *, force: bool = False) -
             replaces, and ``force`` is not set.
     """
     rule, history = outcome.rule, benchmark.history
-    agreed, agree = (sum(bool(getattr(one, name)) for one in outcome.reviewed) for name in ("agreed", "agrees"))
+    agreed, agree = (sum(bool(getattr(item, name)) for item in outcome.reviewed) for name in ("agreed", "agrees"))
     if agree < agreed and not force:
         raise UsageError(
             "the rule agrees with fewer physicians' labels than the labels that it replaces",
             found=f"{agree} of {len(outcome.reviewed)} reviewed rows, before {agreed}",
-            do="narrow [rows], or apply it all the same with --force",
+            do="narrow [rows], or apply it anyway with --force",
         )
     if not outcome.changed:
         return None
 
     def check() -> None:
-        if reviewed := sorted({one.uid for one in outcome.changed} & set(history.latest("physician"))):
+        if reviewed := sorted({item.uid for item in outcome.changed} & set(history.latest("physician"))):
             raise UsageError(
                 "a rule never changes a reviewed row", found=", ".join(reviewed[:5]), do="try the rule again"
             )
@@ -167,9 +164,9 @@ def apply_rule(benchmark: Benchmark, outcome: Outcome, *, force: bool = False) -
     return history.append(
         [
             Event(
-                uid=one.uid,
+                uid=item.uid,
                 role="recomputed",
-                value=one.after.text(),
+                value=item.after.text(),
                 status=RULE,
                 by=f"rule {rule.name} ({rule.by})",
                 why=rule.why,
@@ -177,12 +174,12 @@ def apply_rule(benchmark: Benchmark, outcome: Outcome, *, force: bool = False) -
                     "rule": rule.name,
                     "rule_sha256": rule.sha256,
                     "did": rule.do.named()[0],
-                    "before": one.before.text() if one.before is not None else None,
+                    "before": item.before.text() if item.before is not None else None,
                     "reviewed_rows": list(rule.evidence),
                 },
             )
-            for one in outcome.changed
-            if one.after is not None
+            for item in outcome.changed
+            if item.after is not None
         ],
         check=check,
     )
@@ -204,7 +201,7 @@ def _check_evidence(rule: Rule, about: set[str], reviewed: set[str]) -> None:
         raise UsageError("a rule never changes a reviewed row", found=", ".join(named), expected="unreviewed rows")
     if lost := [uid for uid in rule.evidence if uid not in about and not rule.rows.uids]:
         raise UsageError(
-            "the rule is not about the rows that show it",
+            "the rule does not apply to its own evidence",
             found=", ".join(lost),
             expected="evidence that fits strata and where of [rows]",
         )
@@ -227,10 +224,10 @@ def _about(benchmark: Benchmark, rule: Rule) -> pl.DataFrame:
         *(pl.lit(None, pl.String).alias(role) for role, values in labels.items() if not values),
     )  # fmt: skip
     if rows.strata:
-        wanted = [one.casefold() for one in rows.strata]
+        wanted = [stratum.casefold() for stratum in rows.strata]
         columns = [name for name in ("stratum", "stratum_id") if name in table.columns]
         known = {value.casefold() for name in columns for value in table[name].drop_nulls().unique()}
-        if lost := [one for one in rows.strata if one.casefold() not in known]:
+        if lost := [stratum for stratum in rows.strata if stratum.casefold() not in known]:
             raise UsageError("no such stratum", found=", ".join(lost), expected="a number or a name of a stratum")
         table = table.filter(pl.any_horizontal(pl.col(name).str.to_lowercase().is_in(wanted) for name in columns))
     if rows.uids:
@@ -250,15 +247,17 @@ def _where(table: pl.DataFrame, condition: str) -> list[str]:
         connection.execute(f"create table label_row as select * replace (uid as uid{cast}) from given")
         connection.execute("set enable_external_access = false; set lock_configuration = true")
         try:
-            found = connection.execute(f"select uid from label_row where ({condition})").fetchall()
+            result = connection.execute(f"select uid from label_row where ({condition})").fetchall()
         except duckdb.Error as error:
             raise UsageError(
                 "the condition of the rule cannot be run",
                 # An error on a row would quote the row: a note, a comment, features.
-                found=str(error).splitlines()[0] if isinstance(error, SPOKEN) else f"{type(error).__name__} on a row",
+                found=str(error).splitlines()[0]
+                if isinstance(error, QUERY_ERRORS)
+                else f"{type(error).__name__} on a row",
                 expected=f"SQL on {', '.join(name for name in table.columns if name != 'context')}; labels are text",
             ) from None
-    return [str(uid) for (uid,) in found]
+    return [str(uid) for (uid,) in result]
 
 
 def _as_json(cell: str) -> str | None:
@@ -345,12 +344,7 @@ class Rule(BaseModel):
     """A rule file.
 
     Attributes:
-        name: of the rule.
-        by: who found it.
-        why: what was wrong, in words.
         evidence: keys of the reviewed rows that show it.
-        rows: which rows share it.
-        do: what their label is instead.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -379,12 +373,12 @@ def read_rule(file: Path) -> Rule:
     try:
         return Rule.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError("the rule file is no TOML", file=file, found=str(error)) from error
+        raise InputError("the rule file is not TOML", file=file, found=str(error)) from error
     except ValidationError as error:
-        found = [f"{'.'.join(map(str, one['loc'])) or 'rule'}: {one['msg']}" for one in error.errors()]
+        results = [f"{'.'.join(map(str, item['loc'])) or 'rule'}: {item['msg']}" for item in error.errors()]
         raise InputError(
             "the rule file cannot be read",
             file=file,
-            found="; ".join(found),
+            found="; ".join(results),
             expected="name, by, why, evidence, [rows] with strata, uids or where, and one thing to do in [do]",
         ) from None

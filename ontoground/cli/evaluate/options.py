@@ -16,15 +16,14 @@ from ground.stable import stable_hash
 from ground.storage.files import private_directory, sha256_of, write_text
 from ontoground.cli.app import group_of
 from ontoground.cli.options import InWorkspace
+from ontoground.cli.render import Blocks, relative, unfolded
 from ontoground.cli.runs import model_overrides, require_packages, run_folder, run_settings, short_name
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ground.lm.settings import LmSettings
     from ground.settings import Section
 
-__all__ = ["UNDEFINED", "Evaluated", "Reference", "Split", "few", "group", "interval", "paint_places", "percent"]
+__all__ = ["UNDEFINED", "Evaluated", "Reference", "Split", "few", "group", "interval", "percent", "place_blocks"]
 
 group = group_of("evaluate", ("quadrants", "medhal", "medval", "sheets"))
 
@@ -164,13 +163,11 @@ class Evaluated(InWorkspace):
         }
 
 
-def paint_places(out: Console, report: Mapping[str, Any]) -> None:
-    """Show where a report lies."""
-    from ontoground.cli.render import relative
-
-    pictures = Path(report["folder"]) / "figures"
-    for name, path in (("report", report["markdown"]), ("numbers", report["json"]), ("pictures", pictures)):
-        out.print(f"{name:10}{relative(Path(path))}", soft_wrap=True)
+def place_blocks(report: Mapping[str, Any]) -> Blocks:
+    """Yield where a report lies."""
+    yield unfolded(f"report    {relative(Path(report['markdown']))}")
+    yield unfolded(f"numbers   {relative(Path(report['json']))}")
+    yield unfolded(f"pictures  {relative(Path(report['folder']) / 'figures')}")
 
 
 def few(n: int, what: str) -> str:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ontoground.cli.options import InWorkspace, Result, verb
+from ontoground.cli.render import unfolded
 from ontoground.cli.runs import require_packages, run_folder, run_settings, short_name
 from ontoground.cli.train.options import PACKAGES, group
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 __all__ = ["ablation"]
 
@@ -53,19 +51,19 @@ def ablation(
     """
     require_packages(*PACKAGES, "trl", "datasets", "statsmodels")
     from training.runs.folder import is_main
-    from training.transfer.ablation import AblationSettings, ablate, plan_cells
+    from training.transfer.ablation import AblationSettings, ablate, ablation_table, plan_cells
 
     settings = run_settings(AblationSettings, config, overrides or ())
     folder = out or run_folder(options.workspace, "ablation", short_name(model), f"seed{settings.training.seed}")
     judged = reference or options.workspace / "datasets" / "medval"
-    result = ablate(plan_cells(of_model, teacher, folder), judged, model, folder, settings, baseline=baseline)
+    cells = ablate(plan_cells(of_model, teacher, folder), judged, model, folder, settings, baseline=baseline)
     # Of several processes that train together one speaks.
     if not is_main():
         raise typer.Exit
-    return options.result("train ablation", _paint, reference=str(judged), folder=str(folder), **result)
-
-
-def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from training.transfer.ablation import ablation_table
-
-    out.print(ablation_table(payload), soft_wrap=True)
+    return options.result(
+        "train ablation",
+        lambda payload: [unfolded(ablation_table(payload))],
+        reference=str(judged),
+        folder=str(folder),
+        **cells,
+    )

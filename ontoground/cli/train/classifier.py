@@ -10,6 +10,7 @@ import typer
 
 from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
+from ontoground.cli.render import note
 from ontoground.cli.runs import require_packages, short_name
 from ontoground.cli.train.options import PACKAGES, OnDataset, group, state_of, steps_of, trained
 
@@ -56,7 +57,6 @@ def classifier(options: Classifier) -> Result:
     seeds = _seeds(options.seeds)
     require_packages(*PACKAGES)
     from evaluation.datasets import MedievalDataset
-    from ontoground.cli.render import note
     from training.classifier.train import train_classifier
     from training.encoder.train import train_encoder
     from training.runs.folder import is_main

@@ -11,6 +11,7 @@ import typer
 
 from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
+from ontoground.cli.render import note
 from ontoground.cli.runs import require_packages, short_name
 from ontoground.cli.train.options import PACKAGES, OnDataset, Run, group, state_of, steps_of, trained
 
@@ -57,7 +58,6 @@ def corfu(options: Corfu) -> Result:
     engine: Literal["shared", "trl"] = "trl" if options.engine == "trl" else "shared"
     require_packages(*PACKAGES, *(["trl"] if engine == "trl" else []))
     from evaluation.datasets import MedievalDataset
-    from ontoground.cli.render import note
     from training.corfu.run import sweep_lambda, train_corfu
     from training.encoder.pretrained import PACKAGED
     from training.runs.folder import is_main, read_run

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from ontoground.cli.options import Result, verb
+from ontoground.cli.render import note
 from ontoground.cli.runs import require_packages, short_name
 from ontoground.cli.train.options import PACKAGES, OnDataset, group, state_of, trained
 
@@ -45,7 +46,6 @@ def medval(options: Text) -> Result:
 def _fine_tuned(kind: Literal["medhal", "medval"], options: Text) -> Result:
     require_packages(*PACKAGES, "trl", "datasets")
     from evaluation.datasets import TextDataset
-    from ontoground.cli.render import note
     from training.runs.folder import is_main
     from training.runs.settings import MedhalSettings, MedvalSettings
     from training.sft.train import train_texts

@@ -160,3 +160,146 @@ def test_a_folder_of_the_users_own_is_read_in_a_layout_that_is_named(
     assert "named twice" in capsys.readouterr().err
     assert invoke(["build", "medhal", *map(str, named), "--set", "medhal.framed=false"]) == 3
     assert "mine: framed (3)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["--texts", "mine={texts}:medec"], 2, "LAYOUT one of acm, medmcqa, mednli"),
+        (["--texts", "medqa={texts}:medmcqa"], 2, "LAYOUT one of"),
+        (["--texts", "mine={texts}/none:medqa"], 3, "existing folder"),
+        (["--texts", "mine={texts}:medqa", "--texts", "mine={texts}:acm"], 2, "each NAME only once"),
+        (["--texts", "{texts}", "--texts", "{texts}"], 2, "each NAME only once"),
+        (["--sources", "medqa"], 2, "--texts DIR"),
+        (["--sources", "medqaa", "--texts", "{texts}"], 2, "medqa, medmcqa"),
+        (["--sources", "medqa,medqa", "--texts", "{texts}"], 2, "each once"),
+        (["--sources", "mimic=here"], 2, "the workspace's own data"),
+        (["--sources", "mimic"], 3, "ontoground load mimic DIR"),
+        (["--sources", "medbullets", "--texts", "{texts}"], 3, "leave the source out"),
+        (["--sources", "medqa={texts}/sumpubmed"], 3, "train.jsonl"),
+        (["--texts", "{texts}/nothing"], 3, "one folder a source"),
+        (["--sources", "sumpubmed", "--texts", "{texts}", "--splits", "test"], 3, "--splits all"),
+        (["--texts", "{texts}", "--engine", "lm"], 2, "--endpoint-model NAME"),
+        (["--texts", "{texts}", "--endpoint", "http://127.0.0.1:1/v1"], 2, "--engine lm"),
+        (["--texts", "{texts}", "--set", "medhal.sed=1"], 2, "did you mean seed"),
+        (["--texts", "{texts}", "--splits", "dev"], 2, ""),
+    ],
+)
+def test_wrong_use_says_what_to_do_and_leaves_nothing_behind(
+    arguments: list[str], code: int, told: str, texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [one.format(texts=texts) for one in arguments]
+    found, error = failure(capsys, *given, "--workspace", tmp_path / "work")
+    assert found == code and told in " ".join(str(error.get(name)) for name in ("expected", "do", "found"))
+    left = list((tmp_path / "work").rglob("*")) if (tmp_path / "work").exists() else []
+    assert [path for path in left if path.name != "datasets"] == []
+
+
+def test_credentialed_texts_are_not_sent_to_another_machine(
+    texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = ("--engine", "lm", "--endpoint", "https://models.example.com/v1", "--endpoint-model", "m")
+    arguments = ("--texts", texts, "--sources", "medqa,mednli", "--workspace", tmp_path / "work", *model)
+    code, error = failure(capsys, *arguments)
+    assert code == 4 and "models.example.com" in error["do"]
+    assert not (tmp_path / "work").exists()
+
+
+def test_training_opens_what_was_built(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from evaluation.datasets import TextDataset
+
+    printed = build(capsys, "--texts", texts, "--sources", "medqa,acm", "--workspace", tmp_path)
+    dataset = TextDataset.open(tmp_path / "datasets" / "medhal", "medhal")
+    counts = {split: dataset.count(split) for split in ("train", "validation", "test")}
+    assert counts == printed["splits"]
+
+
+def answered(_place: int, body: dict[str, Any]) -> Reply:
+    """Answer as a good model would: a statement where one is asked for, a verdict where a judge is."""
+    asked = body["messages"][-1]["content"]
+    if "### Known to be right\n" in asked:
+        right = asked.split("### Known to be right\n")[1].splitlines()[0]
+        statement = asked.split("### Statement\n")[1].splitlines()[0]
+        return completion(f"Factual: {'YES' if right in statement else 'NO'}\nExplanation: {right} is right.")
+    if "\nSentence: " in asked:
+        return completion(asked.split("\nSentence: ")[1].replace("increased", "decreased"))
+    question, answer = asked.removeprefix("Question: ").split("\nAnswer: ")
+    return completion(f"The answer to the question about {question.split()[-1].rstrip('?')} is {answer}.")
+
+
+def lm_arguments(texts: Path, url: str, workspace: Path) -> list[str]:
+    """Return the verb with two sources behind a model."""
+    source = ("--texts", texts, "--sources", "medqa,sumpubmed", "--workspace", workspace)
+    model = ("--engine", "lm", "--endpoint", url, "--endpoint-model", "m")
+    return ["build", "medhal", *map(str, (*source, *model)), "--set", f"language_model.concurrency={CONCURRENCY}"]
+
+
+def test_a_run_killed_half_way_goes_on_to_the_same_files_and_asks_nothing_twice(
+    texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with scripted_server(answered) as server:
+        assert invoke([*lm_arguments(texts, server.url, tmp_path / "whole"), "--json"]) == 0
+        whole = checked(capsys.readouterr().out, "build-medhal")
+        wanted = server.times_seen()
+    assert [one["factual"] for one in whole["sources"]] == [12, 12]
+    assert set(wanted.values()) == {1} and sum(wanted.values()) == whole["language_model"]["sent"]
+
+    # Half of the last judging: its requests wait for no answer, so all that may be under way are. After a step's last
+    # request fewer would be: the next step waits for its answer.
+    half = len(wanted) - whole["sources"][-1]["confirmed"]
+    half_way, hold = threading.Event(), threading.Event()
+
+    def held(place: int, body: dict[str, Any]) -> Reply:
+        reply = answered(place, body)
+        if place < half:
+            return reply
+        if place == half + CONCURRENCY - 1:
+            half_way.set()
+        return Reply(reply.status, reply.body, reply.headers, until=hold)
+
+    with scripted_server(held) as server:
+        arguments = lm_arguments(texts, server.url, tmp_path / "killed")
+        environment = {**os.environ, "PYTHONHASHSEED": "7"}
+        with subprocess.Popen([*COMMAND, *arguments], cwd=ROOT, env=environment) as process:
+            assert half_way.wait(timeout=120)
+            process.send_signal(signal.SIGKILL)
+        hold.set()
+        assert not (tmp_path / "killed" / "datasets" / "medhal").exists()
+        assert invoke([*arguments, "--json"]) == 0
+        resumed = checked(capsys.readouterr().out, "build-medhal")
+        seen = server.times_seen()
+    assert digests(tmp_path / "killed" / "datasets" / "medhal") == digests(tmp_path / "whole" / "datasets" / "medhal")
+    assert set(seen) == set(wanted)
+    # Only what the server still held back when the kill came was sent again: no answer to it can have been kept.
+    assert sum(seen.values()) - len(seen) == resumed["language_model"]["interrupted"] == CONCURRENCY
+    assert resumed["language_model"]["sent"] == len(wanted) - half
+    assert [path.name for path in (tmp_path / "killed" / "datasets").iterdir()] == ["medhal"]
+
+
+@pytest.mark.xdist_group("transformers_serve")
+def test_a_real_server_with_a_random_model_gives_typed_refusals_and_no_row_of_its_own(
+    served: Served, texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = ("--engine", "lm", "--endpoint", served.url, "--endpoint-model", served.model)
+    sources = ("--texts", texts, "--sources", "medqa,mednli", "--workspace", tmp_path)
+    few = ("--set", "language_model.max_tokens=8", "--set", "language_model.concurrency=2")
+    code, error = failure(capsys, *sources, *model, *few)
+    assert code == 3 and "mednli: judge_unreadable (12)" in error["found"]
+    printed = build(capsys, *sources, *model, *few, "--set", "medhal.judge=false")
+    counts = {one["source"]: one for one in printed["sources"]}
+    assert counts["mednli"]["factual"] == 12 and counts["medqa"]["factual"] == 0
+    refused = {
+        name.removeprefix("medqa: "): n for name, n in printed["dropped"].items() if name.startswith("medqa: lm_")
+    }
+    assert sum(refused.values()) == 12 and set(refused) <= RANDOM_REASONS
+    assert printed["language_model"]["sent"] == 0 and printed["language_model"]["cached"] > 0
+    sources_left = Counter(pq.read_table(tmp_path / "datasets" / "medhal" / "data")["source"].to_pylist())
+    assert sources_left == {"mednli": 24}
+
+
+def test_documents_never_straddle_splits(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    build(capsys, "--texts", texts, "--sources", "acm,nli4ct", "--workspace", tmp_path)
+    for row in rows_of(tmp_path / "datasets" / "medhal").to_pylist():
+        if row["source"] == "acm":
+            document = row["inner_id"].split("/")[0]
+            assert row["split"] == split_of(42, Origin("acm", "-", document, "train"))

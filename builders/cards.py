@@ -166,10 +166,8 @@ CROISSANT_CONTEXT = {
 
 def section_texts(section: str, *datasets: str) -> list[str]:
     """Return what ``physionet.tsv`` says in a section of the work that datasets belong to."""
-    rows = read_table(SECTIONS, ("dataset", "section", "text", "source"))
-    return [
-        row["text"] for dataset in datasets for row in rows if (row["dataset"], row["section"]) == (dataset, section)
-    ]
+    rows = [row for row in read_table(SECTIONS, ("dataset", "section", "text", "source")) if row["section"] == section]
+    return [row["text"] for dataset in datasets for row in rows if row["dataset"] == dataset]
 
 
 def is_synthetic(manifest: Mapping[str, Any]) -> bool:

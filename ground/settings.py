@@ -259,6 +259,9 @@ class MedhalSettings(Section):
         description="a row with fewer characters of context and statement belongs to the length-filtered version",
     )
     judge: bool = Field(default=True, description="keep only pairs whose labels a judge confirms")
+    framed: bool = Field(
+        default=True, description="take statements that quote a question and name its answer, besides whole sentences"
+    )
 
 
 class MedvalSettings(Section):

@@ -342,7 +342,7 @@ class StewardSettings(Section):
     review_rows: int = Field(default=50, ge=1, description="number of rows for physicians to review")
     finalise: Literal["physician", "released"] = Field(
         default="physician",
-        description="physician: the physician's label if there is one; released: only if it disagrees, as the authors did",
+        description="physician: the physician's label if there is one; released: only if it disagrees",
     )
 
     def quorum_of(self, name: Quorum, runs: int) -> int:

@@ -224,7 +224,7 @@ class ConceptGraph:
     ) -> list[int]:
         """Return the numbers of the patterns that a query asks for."""
         if not 1 <= max_hops <= MAX_HOPS:
-            raise InputError("a path has 1 to 3 hops", found=str(max_hops), expected="1, 2 or 3")
+            raise InputError("a path must have 1 to 3 hops", found=str(max_hops), expected="1, 2 or 3")
         for tier in tiers or ():
             if tier not in TIERS:
                 raise InputError("there is no such tier", found=tier, expected=", ".join(TIERS))
@@ -339,7 +339,7 @@ class ConceptGraph:
             known = [line for line in self._patterns if pattern_name(line) == text]
             free = Pattern(text, tuple(text.split(" . ")), "", "", "stated", 0, "")
             if free.hops > MAX_HOPS and not known:
-                raise InputError("a path has 1 to 3 hops", found=text, expected="1, 2 or 3 steps")
+                raise InputError("a path must have 1 to 3 hops", found=text, expected="1, 2 or 3 steps")
             lines = {line.max_fan: line for line in reversed(known)} or {0: free}
             self._path_trees[text] = [
                 build_tree([self._numbers.pattern(lines[fan], any_groups=True)], self._numbers.back.size)

@@ -108,7 +108,7 @@ def build_tree(patterns: Sequence[NumberedPattern], n_steps: int) -> PatternTree
     sibling = _numbered([key[:2] if len(key) == 3 and follows[node_of[key]] else None for key in keys])
     if sibling.max(initial=0) >= MAX_SIBLINGS:
         raise InputError(
-            "too many patterns of three steps begin alike",
+            "too many patterns of three steps have the same beginning",
             found=str(sibling.max() + 1),
             expected=f"{MAX_SIBLINGS} second steps",
         )

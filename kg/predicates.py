@@ -142,7 +142,7 @@ def _predicate(row: dict[str, str]) -> Predicate:
 
 def _pattern(row: Row) -> Pattern:
     if not (row["max_fan"] or "0").isdecimal():
-        raise row.refused("a pattern's max_fan is no number", row["max_fan"], "a whole number, or nothing: no limit")
+        raise row.refused("a pattern's max_fan is not a number", row["max_fan"], "a whole number, or nothing: no limit")
     steps = tuple(row["pattern"].split(" . "))
     return Pattern(**{**row, "steps": steps, "max_fan": int(row["max_fan"] or 0)})  # type: ignore[arg-type]
 

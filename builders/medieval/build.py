@@ -86,7 +86,7 @@ def _require(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> 
     missing = [table for table in needed if not table_exists(connection, table)]
     if missing:
         raise InputError(
-            "the builder needs more of the flow",
+            "earlier steps are missing",
             found=f"no {', '.join(missing)}",
             expected="loaded data, a graph, sections and mentions",
             do="run `ontoground run`, or `graph build`, `notes sections` and `notes mentions` before `build medieval`",

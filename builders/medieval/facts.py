@@ -227,7 +227,7 @@ def statement_predicates(connection: duckdb.DuckDBPyConnection, settings: BuildS
     unknown = sorted(set(settings.predicates).difference(allowed))
     if unknown:
         raise UsageError(
-            "setting build.predicates names what is no statement predicate",
+            "setting build.predicates names something that is not a predicate of statements",
             found=", ".join(unknown),
             expected=", ".join(sorted(allowed)),
         )

@@ -100,7 +100,7 @@ def test_what_is_no_file_drops_no_notes_that_were_loaded(warehouse: Connection, 
         os.mkfifo(path)
     else:
         path.symlink_to("nowhere")
-    with pytest.raises(InputError, match="a file of the release is none") as caught:
+    with pytest.raises(InputError, match="what has the name of a file of the release is not a file") as caught:
         load_mimic(warehouse, folder, SETTINGS)
     assert caught.value.file == str(path)
     assert rows(warehouse, "select count(*) from mimiciv_note.discharge") == [(1,)]
@@ -135,7 +135,7 @@ def test_notes_alone_and_records_alone_are_called_so(tmp_path: Path) -> None:
     write_mimic(tmp_path / "all")
     (tmp_path / "texts").mkdir()
     (tmp_path / "all" / "note").rename(tmp_path / "texts" / "note")
-    with pytest.raises(InputError, match="this is MIMIC-IV-Note alone") as caught:
+    with pytest.raises(InputError, match="this is only MIMIC-IV-Note") as caught:
         find_mimic(tmp_path / "texts")
     assert "load mimic DIR NOTE_DIR" in (caught.value.do or "")
     (tmp_path / "all" / "notes.csv").write_text("text\n")

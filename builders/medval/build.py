@@ -261,7 +261,7 @@ def _require_rows(counts: Counts, dropped: Mapping[str, int]) -> None:
         "no triple was kept",
         found="; ".join(f"{reason} ({n})" for reason, n in most) or "no input in the sources",
         expected="inputs whose two outputs the validator judges as the generator meant them",
-        do="use every split (--splits all), a lower --tau, or other tasks",
+        do="use every split (--splits all) or other tasks; with --engine lm a lower --tau",
     )
 
 
@@ -278,7 +278,7 @@ def _report(
     return BuildReport(
         folder=str(folder),
         engine=made.engine,
-        tau=settings.tau,
+        tau=None if made.engine == "rules" else settings.tau,
         rows=sum(splits.values()),
         splits=splits,
         inputs=counts.inputs,
@@ -303,7 +303,7 @@ def _task_counts(task: MedvalTask, counts: Counts) -> dict[str, Any]:
         "judged": judged,
         "kept": kept,
         "kept_share": _rounded(kept / judged if judged else None),
-        "mean_consistency": _rounded(float(rows["consistency_sum"].sum()) / judged if judged else None),
+        "mean_consistency": _rounded(counts.mean_of(rows)),
         "kept_by_level": by_level,
     }
 
@@ -325,6 +325,7 @@ def _write_papers(
         inputs=list({to_json(entry): entry for entry in listed}.values()),
         settings={
             **settings.model_dump(mode="json"),
+            "tau": report.tau,
             "engine": made.engine,
             "tasks": list(dict.fromkeys(feed.task for feed in plan.feeds)),
             "sources": list(dict.fromkeys(feed.source.source for feed in plan.feeds)),

@@ -27,23 +27,35 @@ perturbed one share an input: `triple_id`, `variant`.
 Built by the engine `{engine}` after MedVAL's Algorithm S1 (Aali et al.): for each input a level is drawn by stable hash
 (delta = (level - 1) / 3; where the engine has no edit of that level, the other safe or unsafe one stands in),
 a generator makes the clean output and one perturbed at that level, and a validator that sees neither the edit nor the
-level judges both. **The labels are the validator's**; `delta` keeps what the generator was
-asked for. `consistency` is M_MedVAL = 1 - (v(clean)^2 + (v(pert) - delta)^2 + (v(pert) - v(clean) - delta)^2) / 6;
-both rows of a triple are here where it is at least {tau:g} (one pass, no iteration).
+level judges both. {labels}
 
 `chat/` holds the same rows as conversations (the prompt of a validator and its answer): configuration `chat`.
 `triples.parquet` (configuration `triples`) holds every triple, kept or not: both outputs, the exact edits, the level
-that was asked for, both judgements, M_MedVAL, and the reason of a refusal. The input is named there by its SHA-256.
+that was asked for, both judgements, M_MedVAL (engine `lm`), and the reason of a refusal. The input is named there by
+its SHA-256.
 """
 
 LIMITS = """
 ## Limits
 
-- {engine}
-- {tau}
+{engine}
 - Sources without splits of their own count as `train` for `--splits`. `split` here is ours, by document and by patient.
 - Not a source of medical advice.
 """
+
+LABELS: dict[Engine, str] = {
+    "rules": (
+        "**Levels are known by construction**: an edit weighs what its rule says. The validator checks them: it refuses"
+        " a row whose outcome (safe or unsafe) it sees otherwise, or whose edit it does not name. Where it finds the"
+        " level of the edit, `label_basis` is `by_construction`; where it finds the other safe or unsafe level, the row"
+        " has the validator's (`validator`). `consistency` is null."
+    ),
+    "lm": (
+        "**The labels are the validator's** (`label_basis`: `validator`); `delta` keeps what the generator was asked"
+        " for. `consistency` is M_MedVAL = 1 - (v(clean)^2 + (v(pert) - delta)^2 + (v(pert) - v(clean) - delta)^2) / 6; both"
+        " rows of a triple are here where it is at least {tau:g} (one pass, no iteration)."
+    ),
+}
 
 ENGINES: dict[Engine, str] = {
     "rules": (
@@ -79,6 +91,8 @@ def card_of(
 ) -> str:
     """Return the text of README.md."""
     present = [split for split in SPLITS if report.splits[split]]
+    by_model = report.tau is not None
+    limits = [ENGINES[engine], *([_what_tau_lets(settings.tau)] if by_model else [])]
     parts = [
         front_matter(
             title="MedVAL rows built by ontoground",
@@ -92,7 +106,7 @@ def card_of(
                 "triples": "triples.parquet",
             },
         ),
-        INTRODUCTION.format(engine=engine, tau=settings.tau),
+        INTRODUCTION.format(engine=engine, labels=LABELS[engine].format(tau=settings.tau)),
         "## Kept triples by task and level\n",
         _by_task(report),
         "\n### By source\n",
@@ -103,8 +117,7 @@ def card_of(
         "Rows: the level that an output was made at (a clean one: 1). Columns: the level that the validator gave it, of"
         " all judged triples; the last column is the share of outputs whose level was recovered.\n",
         _confusion(counts),
-        "\n### M_MedVAL\n",
-        _consistency(counts, settings.tau),
+        *(["\n### M_MedVAL\n", _consistency(counts, settings.tau)] if by_model else []),
         "\n## Errors of kept rows\n",
         _categories(counts),
         *(["\n### Edits by level and rule\n", _rules(counts)] if counts.rules.height else []),
@@ -115,7 +128,7 @@ def card_of(
         _left_out_tasks(plan),
         "\n## Columns\n",
         columns_table("medval"),
-        LIMITS.format(engine=ENGINES[engine], tau=_what_tau_lets(settings.tau)),
+        LIMITS.format(engine="\n".join(f"- {limit}" for limit in limits)),
         "## Licences\n",
         _licences(plan),
         f"\n{LICENCE[tier] if tier == 'credentialed' else 'No source is credentialed; the licences above hold.'}\n",

@@ -23,8 +23,6 @@ QUOTED = re.compile(r'"([^"\n]{2,})"|“([^”\n]{2,})”')
 class LmValidator:
     """Asks one language model; an answer that cannot be read is a refusal ``lm_...`` and never a risk level."""
 
-    name: Literal["rules", "lm"] = "lm"
-
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
 

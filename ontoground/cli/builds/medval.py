@@ -55,7 +55,12 @@ class Medval(FromTexts):
     ] = None
     tau: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Consistency from which on a triple is kept; 0 keeps all", show_default=False),
+        typer.Option(
+            min=0,
+            max=1,
+            help="With --engine lm: consistency from which on a triple is kept; 0 keeps all",
+            show_default=False,
+        ),
     ] = None
     config: Annotated[
         Path | None,
@@ -77,6 +82,21 @@ class Medval(FromTexts):
         """What is said of the dataset, with ``--tau``."""
         return super().flags + ([] if self.tau is None else [f"medval.tau={self.tau}"])
 
+    def check_rules(self) -> None:
+        """Refuse what belongs to language models alone.
+
+        Raises:
+            UsageError: a model, or a consistency, was named for the engine rules.
+        """
+        if self.model.given:
+            raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the models out")
+        if self.tau is not None or any(setting.startswith("medval.tau=") for setting in self.overrides or ()):
+            raise UsageError(
+                "a consistency without language models",
+                found="--tau with the engine rules, whose levels are known by construction",
+                do="leave it out, or add --engine lm",
+            )
+
     @property
     def names(self) -> tuple[str, ...]:
         """The tasks that are named."""
@@ -87,9 +107,8 @@ class Medval(FromTexts):
     group,
     "Build outputs of text tasks, judged for errors.",
     "ontoground build medval --texts DIR",
-    "ontoground build medval --texts mine=DIR:aci_bench",
-    "ontoground build medval --tasks query2question,course2diagnosis \\",
-    "    --texts DIR --tau 0",
+    "ontoground build medval --texts mine=DIR:meqsum",
+    "ontoground build medval --tasks query2question,course2diagnosis --texts DIR",
     "ontoground build medval --tasks bhc2spanish --engine lm \\",
     "    --endpoint http://127.0.0.1:8000/v1 --endpoint-model Qwen3-8B",
 )
@@ -105,8 +124,8 @@ def medval(options: Medval) -> Result:
     from ontoground.flow.status import dataset_counts
 
     workspace = options.open(needs_warehouse=False)
-    if options.engine == "rules" and options.model.given:
-        raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the models out")
+    if options.engine == "rules":
+        options.check_rules()
     texts = options.named_texts
     check_asked(options.names, options.engine, texts.folder)
     if options.engine == "lm":
@@ -219,8 +238,11 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
         }
         for one in payload["tasks"]
     ]
-    columns = "task, inputs, judged, kept, kept_share: share, mean_consistency: mean M, 1, 2, 3, 4"
-    title = f"MedVAL triples, engine {payload['engine']}, tau {payload['tau']:g}; 1 to 4: kept of each level"
+    tau = payload["tau"]
+    mean = "" if tau is None else "mean_consistency: mean M, "
+    columns = f"task, inputs, judged, kept, kept_share: share, {mean}1, 2, 3, 4"
+    how = payload["engine"] if tau is None else f"{payload['engine']}, tau {tau:g}"
+    title = f"MedVAL triples, engine {how}; 1 to 4: kept of each level"
     out.print(listing(rows, columns, title=title))
     paint_dropped(out, payload["dropped"], REASONS_SHOWN)
     paint_shortcuts(out, payload["shortcuts"])

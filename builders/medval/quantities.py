@@ -107,17 +107,19 @@ def numbers_of(text: str) -> list[Number]:
 
 def _in_words(run: re.Match[str]) -> Iterator[Number]:
     """Yield the numbers that a run of counts gives: "twenty-two" is one, "two four" are two."""
-    begin, end, value = run.start(), run.start(), 0
+    begin, end, thousands, value = run.start(), run.start(), 0, 0
     for match in re.finditer(_COUNT, run.group()):
-        count = _COUNTS[match.group()]
-        tens = value % 100
+        count, tens = _COUNTS[match.group()], value % 100
         joins = count >= 100 or tens == 0 or (tens >= 20 and tens % 10 == 0 and 0 < count < 10)
         if end > begin and not joins:
-            yield Number(begin, end, float(value))
-            begin, value = run.start() + match.start(), 0
-        value = max(value, 1) * count if count >= 100 else value + count
+            yield Number(begin, end, float(thousands + value))
+            begin, thousands, value = run.start() + match.start(), 0, 0
+        if count == 1000:
+            thousands, value = 1000 * max(value, 1), 0
+        else:
+            value = max(value, 1) * count if count == 100 else value + count
         end = run.start() + match.end()
-    yield Number(begin, end, float(value))
+    yield Number(begin, end, float(thousands + value))
 
 
 def quantities_of(text: str, numbers: list[Number]) -> list[Quantity]:

@@ -52,8 +52,8 @@ LABELS: dict[Engine, str] = {
     ),
     "lm": (
         "**The labels are the validator's** (`label_basis`: `validator`); `delta` keeps what the generator was asked"
-        " for. `consistency` is M_MedVAL = 1 - (v(clean)^2 + (v(pert) - delta)^2 + (v(pert) - v(clean) - delta)^2) / 6; both"
-        " rows of a triple are here where it is at least {tau:g} (one pass, no iteration)."
+        " for. `consistency` is M_MedVAL = 1 - (v(clean)^2 + (v(pert) - delta)^2 + (v(pert) - v(clean) - delta)^2) / 6;"
+        " both rows of a triple are here where it is at least {tau:g} (one pass, no iteration)."
     ),
 }
 

@@ -119,9 +119,9 @@ def test_what_is_lost_and_what_comes_decide_how_much_another_subject_weighs(rule
 def test_a_drug_weighs_by_its_class_and_by_what_it_treats_here(rules: Engine) -> None:
     names = ("warfarin", "lisinopril", "omeprazole")
     weighed = {}
-    for given in ("He has heart failure.", "He has back pain."):
-        scene = rules.generator.scene(listed("", given), "")
-        weighed[given] = [name for name in names if scene.weighs(scene.concepts.concepts(name)[:1])]
+    for course in ("He has heart failure.", "He has back pain."):
+        scene = rules.generator.scene(listed("", course), "")
+        weighed[course] = [name for name in names if scene.weighs(scene.concepts.concepts(name)[:1])]
     assert weighed == {"He has heart failure.": ["warfarin", "lisinopril"], "He has back pain.": ["warfarin"]}
 
 

@@ -184,9 +184,11 @@ def test_quotes_are_verbatim_and_reasoning_is_a_sentence_or_two(rules: Engine) -
     for one in ITEMS[1:]:
         for level in RISK_LEVELS:
             made = rules.perturb(one, level)
-            judged = rules.judge(one, made.text) if isinstance(made, Output) else None
-            assert judged is None or (judged.reasoning[0].isupper() and judged.reasoning.endswith("."))
-            for error in judged.errors if judged and isinstance(made, Output) else ():
+            if not isinstance(made, Output):
+                continue
+            judged = rules.judge(one, made.text)
+            assert judged.reasoning[0].isupper() and judged.reasoning.endswith(".")
+            for error in judged.errors:
                 errors += 1
                 source = {"input": one.input, "output": made.text}[error["quoted_from"] or ""]
                 assert error["quote"] and error["quote"] in source

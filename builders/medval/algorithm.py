@@ -59,9 +59,9 @@ class Triple:
         """The degradation that the perturbed output was to reach: (level - 1) / 3."""
         return MEDVAL_DELTAS[self.level]
 
-    def label_basis(self, made: RiskLevel, judged: Judgement) -> LabelBasis:
+    def label_basis(self, level: RiskLevel, judged: Judgement) -> LabelBasis:
         """Return what a row's level rests on: the edits, where the validator finds the level they were made at."""
-        return "by_construction" if self.by_construction and judged.risk_level == made else "validator"
+        return "by_construction" if self.by_construction and judged.risk_level == level else "validator"
 
 
 def consistency(clean: ArrayLike, perturbed: ArrayLike, delta: ArrayLike) -> NDArray[np.float64]:
@@ -113,9 +113,9 @@ def make_triples(
     for turn in range(2 if settings.redraw else 1):
         places = [place for place in sorted(clean) if place not in perturbed and _may_try(turn, refusals.get(place))]
         asked = {place: orders[place][turn] for place in places}
-        made, refused = _perturbed(items, clean, asked, generator)
-        perturbed |= made
-        levels |= {place: asked[place] for place in made}
+        outputs, refused = _perturbed(items, clean, asked, generator)
+        perturbed |= outputs
+        levels |= {place: asked[place] for place in outputs}
         # Where no level can be reached, the reason that stays is that of the level that was drawn.
         refusals |= {place: reason for place, reason in refused.items() if place not in refusals}
     refusals = {place: reason for place, reason in refusals.items() if place not in perturbed}

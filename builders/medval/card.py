@@ -122,7 +122,7 @@ def card_of(
         _categories(counts),
         *(["\n### Edits by level and rule\n", _rules(counts)] if counts.rules.height else []),
         "\n## What the output alone tells\n",
-        shortcut_table([Shortcut(**one) for one in report.shortcuts]),
+        shortcut_table([Shortcut(**shortcut) for shortcut in report.shortcuts]),
         "\n## Left out, by task, source and reason\n",
         plain_table(("reason", "n"), sorted(report.dropped.items())) if report.dropped else "Nothing.",
         _left_out_tasks(plan),
@@ -141,17 +141,17 @@ def _by_task(report: BuildReport) -> str:
     columns = ("task", "inputs", "judged", "kept", "kept, %", "mean M", *(f"level {level}" for level in levels))
     rows = [
         (
-            one["task"],
-            one["inputs"],
-            one["judged"],
-            one["kept"],
-            percent(one["kept"], one["judged"]),
-            _decimal(one["mean_consistency"]),
-            *(one["kept_by_level"][level] for level in levels),
+            task["task"],
+            task["inputs"],
+            task["judged"],
+            task["kept"],
+            percent(task["kept"], task["judged"]),
+            _decimal(task["mean_consistency"]),
+            *(task["kept_by_level"][level] for level in levels),
         )
-        for one in report.tasks
+        for task in report.tasks
     ]
-    totals = [sum(one["kept_by_level"][level] for one in report.tasks) for level in levels]
+    totals = [sum(task["kept_by_level"][level] for task in report.tasks) for level in levels]
     share = percent(report.kept, report.judged)
     last = ("all", report.inputs, report.judged, report.kept, share, _decimal(report.mean_consistency), *totals)
     return plain_table(columns, [*rows, last])
@@ -188,9 +188,9 @@ def _consistency(counts: Counts, tau: float) -> str:
 
 def _categories(counts: Counts) -> str:
     sides = ("edit", "clean", "perturbed")
-    found = {(side, category): n for side, category, n in counts.categories.rows()}
+    counted = {(side, category): n for side, category, n in counts.categories.rows()}
     rows = [
-        (category, *(found.get((side, category), 0) for side in sides)) for category in (*MEDVAL_CATEGORIES, "none")
+        (category, *(counted.get((side, category), 0) for side in sides)) for category in (*MEDVAL_CATEGORIES, "none")
     ]
     columns = ("category", "edits made", "named in clean outputs", "named in perturbed outputs")
     return "`none`: an edit without clinical meaning.\n\n" + plain_table(columns, rows)

@@ -124,16 +124,16 @@ def _in_words(run: re.Match[str]) -> Iterator[Number]:
 
 def quantities_of(text: str, numbers: list[Number]) -> list[Quantity]:
     """Return the numbers of a text that stand before a unit, and how often something is done."""
-    found = []
+    quantities = []
     for number in numbers:
         if match := _UNIT.match(text, number.end):
             factor = _PREFIXES[(match["prefix"] or "").lower()] * (1e-3 if match["base"].lower() == "cc" else 1)
             base = _BASES[match["base"][0].lower()]
-            found.append(Quantity(number, match.end(), base, round(number.value * factor, 9)))
+            quantities.append(Quantity(number, match.end(), base, round(number.value * factor, 9)))
     for match in _FREQUENCY.finditer(text.lower()):
         per_day = _per_day(match)
-        found.append(Quantity(Number(*match.span(), per_day), match.end(), "day", per_day))
-    return found
+        quantities.append(Quantity(Number(*match.span(), per_day), match.end(), "day", per_day))
+    return quantities
 
 
 def _per_day(match: re.Match[str]) -> float:

@@ -106,10 +106,10 @@ class View:
     @cached_property
     def by_stem(self) -> dict[str, list[str]]:
         """The words by how they begin."""
-        found: dict[str, list[str]] = {}
+        by_stem: dict[str, list[str]] = {}
         for word in sorted(self.words):
-            found.setdefault(stem(word), []).append(word)
-        return found
+            by_stem.setdefault(stem(word), []).append(word)
+        return by_stem
 
     @cached_property
     def drugs(self) -> list[Seen]:
@@ -144,13 +144,13 @@ class View:
     @cached_property
     def doses(self) -> list[Dose]:
         """Each quantity with the nearest drug before it, in the same line and sentence."""
-        found = []
+        doses = []
         for quantity in self.quantities if self.drugs else ():
             before = [drug for drug in self.drugs if drug.mention.end <= quantity.begin]
             drug = max(before, key=lambda named: named.mention.end, default=None)
             if drug is not None and self._is_near(drug.mention.end, quantity.begin):
-                found.append(Dose(drug, quantity))
-        return found
+                doses.append(Dose(drug, quantity))
+        return doses
 
     def amounts_of(self, dose: Dose) -> set[float]:
         """Return how much, or how often, this text has of the drug of a dose, in the same base unit."""
@@ -165,16 +165,16 @@ class View:
 
     @cached_property
     def _by_concept(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        numbers: dict[str, list[int]] = {}
         for number, named in enumerate(self.seen):
             for cui in named.family:
-                found.setdefault(cui, []).append(number)
-        return found
+                numbers.setdefault(cui, []).append(number)
+        return numbers
 
     def like(self, family: frozenset[str]) -> list[Seen]:
         """Return the mentions that share a concept with a family."""
-        found = {number for cui in family for number in self._by_concept.get(cui, ())}
-        return [self.seen[number] for number in sorted(found)]
+        numbers = {number for cui in family for number in self._by_concept.get(cui, ())}
+        return [self.seen[number] for number in sorted(numbers)]
 
 
 class Concepts:
@@ -198,12 +198,12 @@ class Concepts:
         readings = self.reader.read_all([text for *_, text in new], headers=headers)
         for key, reading in zip(new, readings, strict=True):
             self._views[key] = self._view(key[2], reading, _CANDIDATES[given])
-        found = [self._views[key] for key in keys]
+        views = [self._views[key] for key in keys]
         for key in keys:
             self._views.move_to_end(key)
         while len(self._views) > KEPT_VIEWS:
             self._views.popitem(last=False)
-        return found
+        return views
 
     def view(self, task: MedvalTask, text: str, *, given: bool) -> View:
         """Return the view of one text."""
@@ -232,8 +232,8 @@ class Concepts:
     def above(self, cui: str) -> frozenset[str]:
         """Return the concept and those above it by few steps."""
         if cui not in self._above:
-            found = self.graph.ancestors(cui, _ANCESTOR_STEPS) if cui in self.graph else {}
-            self._above[cui] = frozenset((cui, *found))
+            ancestors = self.graph.ancestors(cui, _ANCESTOR_STEPS) if cui in self.graph else {}
+            self._above[cui] = frozenset((cui, *ancestors))
         return self._above[cui]
 
     def lineage(self, cuis: Iterable[str]) -> frozenset[str]:

@@ -168,8 +168,8 @@ def triple_table(triples: Sequence[Triple], seeds: Seeds) -> pa.Table:
                 "drawn_level": triple.drawn,
                 "level": triple.level,
                 "delta": triple.delta,
-                **_said("clean", triple.clean, triple.judged_clean),
-                **_said("perturbed", triple.perturbed, triple.judged_perturbed),
+                **_side_of("clean", triple.clean, triple.judged_clean),
+                **_side_of("perturbed", triple.perturbed, triple.judged_perturbed),
                 "consistency": triple.consistency,
                 "kept": triple.kept,
                 "refusal": triple.refusal,
@@ -180,7 +180,7 @@ def triple_table(triples: Sequence[Triple], seeds: Seeds) -> pa.Table:
     )
 
 
-def _said(name: str, output: Output | None, judgement: Judgement | None) -> dict[str, Any]:
+def _side_of(name: str, output: Output | None, judgement: Judgement | None) -> dict[str, Any]:
     values: dict[str, Any] = {}
     if output is not None:
         values |= {"output": output.text, "edits": [_edit(edit) for edit in output.edits]}

@@ -33,7 +33,7 @@ def claims(c: Comparison) -> list[Finding]:
     if c.is_question:
         return []
     findings = []
-    for named in c.made.seen:
+    for named in c.output_view.seen:
         wanted = named.polarity != "absent" if named.mention.kind == "procedure" else named.polarity == "present"
         if named.mention.kind in {"procedure", "finding"} and wanted and not borne_out(c, named):
             text = f"the output names a {named.mention.kind} that the input does not name"
@@ -54,15 +54,15 @@ def _kind(c: Comparison, match: re.Match[str]) -> str | None:
 
 def is_read(c: Comparison) -> bool:
     """Tell whether each claim of the output was compared: its mentions and all other words and numbers that tell."""
-    if not all(borne_out(c, named) for named in c.made.seen) or _strange_words(c) or stops_alone(c):
+    if not all(borne_out(c, named) for named in c.output_view.seen) or _strange_words(c) or stops_alone(c):
         return False
     passed = {match.start("number") for match in LIST_MARK.finditer(c.output)}
-    passed |= {at for named in c.made.seen for at in range(named.mention.begin, named.mention.end)}
-    numbers = [number for number in c.made.numbers if number.begin not in passed and number.value != 1]
-    if not c.is_question and not all(number.value in c.given.values for number in numbers):
+    passed |= {at for named in c.output_view.seen for at in range(named.mention.begin, named.mention.end)}
+    numbers = [number for number in c.output_view.numbers if number.begin not in passed and number.value != 1]
+    if not c.is_question and not all(number.value in c.input_view.values for number in numbers):
         return False
     # Where no word tells anything, nothing was compared.
-    return bool(c.made.seen) or any(telling_words(c))
+    return bool(c.output_view.seen) or any(telling_words(c))
 
 
 @lru_cache(maxsize=2)
@@ -71,11 +71,11 @@ def _strange_words(c: Comparison) -> tuple[re.Match[str], ...]:
 
     A segment may say what its input says with some everyday words of its own.
     """
-    mentions = (named.mention for named in c.made.seen if named.mention.cuis)
+    mentions = (named.mention for named in c.output_view.seen if named.mention.cuis)
     inside = {at for mention in mentions for at in range(mention.begin, mention.end)}
     if c.is_question:
         # How often something is done is compared as such.
-        inside |= {quantity.begin for quantity in c.made.quantities if quantity.base == "day"}
+        inside |= {quantity.begin for quantity in c.output_view.quantities if quantity.base == "day"}
     strange: list[re.Match[str]] = []
     for telling in telling_words(c):
         unknown = [match for match in telling if match.start() not in inside and not c.worded(match.group())]
@@ -100,5 +100,7 @@ def _plan_words() -> frozenset[str]:
 
 def _is_in_plan(c: Comparison, place: int) -> bool:
     """Tell whether a word stands in a sentence that says what is done, or what the problem is."""
-    begin, end = next(((s.begin, s.end) for s in c.made.segments if s.begin <= place < s.end), (0, len(c.output)))
+    begin, end = next(
+        ((s.begin, s.end) for s in c.output_view.segments if s.begin <= place < s.end), (0, len(c.output))
+    )
     return any(word.lower() in _plan_words() for word in WORD.findall(c.output[begin:end]))

@@ -21,8 +21,8 @@ def sides(c: Comparison) -> list[Finding]:
     """Parts of the body on the other side."""
     findings = []
     text = "the output puts this on the other side of the body than the input"
-    for side in c.made.sides:
-        theirs = {other.side for other in c.given.sides if other.parts & side.parts}
+    for side in c.output_view.sides:
+        theirs = {other.side for other in c.input_view.sides if other.parts & side.parts}
         if theirs and side.side not in theirs:
             findings.append(quoted("laterality", text, c, side.begin, side.end))
     return findings
@@ -34,9 +34,9 @@ def numbers(c: Comparison) -> list[Finding]:
     has_age = _AGE.search(c.input) is not None
     # A wrong dose is named as such, and that of a strange drug with the drug.
     passed = {dose.quantity.begin for dose, _ in other_doses(c)}
-    passed |= {dose.quantity.begin for dose in c.made.doses if not c.supported(dose.drug)}
-    for number in c.made.numbers:
-        if number.begin in passed or number.value in c.given.values or not _is_value(c, number):
+    passed |= {dose.quantity.begin for dose in c.output_view.doses if not c.supported(dose.drug)}
+    for number in c.output_view.numbers:
+        if number.begin in passed or number.value in c.input_view.values or not _is_value(c, number):
             continue
         if not has_age and _AGE.match(c.output, number.end):
             continue
@@ -48,5 +48,5 @@ def numbers(c: Comparison) -> list[Finding]:
 
 def _is_value(c: Comparison, number: Number) -> bool:
     before = c.output[max(0, number.begin - _BEFORE) : number.begin]
-    in_name = any(named.mention.begin <= number.begin < named.mention.end for named in c.made.seen)
+    in_name = any(named.mention.begin <= number.begin < named.mention.end for named in c.output_view.seen)
     return c.output[number.begin].isdigit() and not in_name and _PART_BEFORE.search(before) is None

@@ -48,8 +48,8 @@ def doses(c: Comparison) -> list[Finding]:
 def other_doses(c: Comparison) -> list[tuple[Dose, float]]:
     """Return the quantities that the input does not give for their drug, each with how many decades it is off."""
     others = []
-    for dose in c.made.doses:
-        value, theirs = dose.quantity.value, c.given.amounts_of(dose)
+    for dose in c.output_view.doses:
+        value, theirs = dose.quantity.value, c.input_view.amounts_of(dose)
         if theirs and value not in theirs:
             off = (math.log10(value / other) for other in theirs if value > 0 and other > 0)
             others.append((dose, min(off, key=abs, default=0.0)))
@@ -59,7 +59,7 @@ def other_doses(c: Comparison) -> list[tuple[Dose, float]]:
 def drugs(c: Comparison) -> list[Finding]:
     """Drugs that the input does not name."""
     findings = []
-    for drug in c.made.drugs:
+    for drug in c.output_view.drugs:
         mention = drug.mention
         if mention.assertion.value == "allergy" or not mention.cuis or c.supported(drug):
             continue
@@ -81,9 +81,9 @@ def _stranger(c: Comparison, drug: Seen) -> tuple[str, str]:
 
 def _lost_drug(c: Comparison) -> str | None:
     """Return the drug of narrow margin of a message whose question names none of the message's drugs."""
-    if any(drug.family & c.made.families for drug in c.given.drugs):
+    if any(drug.family & c.output_view.families for drug in c.input_view.drugs):
         return None
-    return next((drug.mention.text for drug in c.given.drugs if c.severity.is_critical(drug.mention)), None)
+    return next((drug.mention.text for drug in c.input_view.drugs if c.severity.is_critical(drug.mention)), None)
 
 
 def _is_class(c: Comparison, drug: Seen) -> bool:
@@ -105,9 +105,9 @@ def _actions(view: View, drug: Seen) -> list[tuple[str, int]]:
 def _compared_actions(c: Comparison) -> list[tuple[Seen, str, int, set[str]]]:
     """Return each drug of the output with what is done with it and where, and what the input does with it."""
     compared = []
-    for drug in c.made.drugs:
-        if ours := _actions(c.made, drug):
-            theirs = {action for other in c.given.like(drug.family) for action, _ in _actions(c.given, other)}
+    for drug in c.output_view.drugs:
+        if ours := _actions(c.output_view, drug):
+            theirs = {action for other in c.input_view.like(drug.family) for action, _ in _actions(c.input_view, other)}
             compared.append((drug, *ours[-1], theirs))
     return compared
 

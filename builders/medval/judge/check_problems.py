@@ -22,7 +22,7 @@ def problems(c: Comparison) -> list[Finding]:
     if c.is_question:
         return []
     findings = []
-    for problem in c.made.problems:
+    for problem in c.output_view.problems:
         mention = problem.mention
         if problem.polarity == "absent" or mention.kind != "disorder" or not mention.cuis:
             continue
@@ -38,13 +38,13 @@ def problems(c: Comparison) -> list[Finding]:
 def polarities(c: Comparison) -> list[Finding]:
     """Problems that one text says are there and the other says are not."""
     findings: list[Finding] = []
-    for problem in c.made.problems if not c.is_question else ():
+    for problem in c.output_view.problems if not c.is_question else ():
         begin, end = problem.mention.begin, problem.mention.end
-        theirs = {other.polarity for other in c.given.like(problem.family)}
+        theirs = {other.polarity for other in c.input_view.like(problem.family)}
         if c.output[:begin].endswith(" for ") or problem.polarity in {"unknown", *theirs}:
             continue
         # The same words say the same, however the rest of their sentence was read.
-        same = c.output[max(0, begin - _BEFORE) : end + _AFTER].lower() in c.given.lower
+        same = c.output[max(0, begin - _BEFORE) : end + _AFTER].lower() in c.input_view.lower
         if not theirs or "unknown" in theirs or same:
             continue
         text = (
@@ -60,15 +60,15 @@ def polarities(c: Comparison) -> list[Finding]:
 def gradings(c: Comparison) -> list[Finding]:
     """Problems that the output calls stronger or milder than the input, or grades where the input has no such word."""
     findings = []
-    for problem in c.made.problems:
-        grade = word_before(c.made, problem)
+    for problem in c.output_view.problems:
+        grade = word_before(c.output_view, problem)
         rank = rank_of(grade)
-        theirs = c.given.like(problem.family)
+        theirs = c.input_view.like(problem.family)
         if grade is None or not rank or not theirs or problem.polarity == "absent":
             continue
-        ranks = {rank_of(word_before(c.given, other)) for other in theirs} - {0}
+        ranks = {rank_of(word_before(c.input_view, other)) for other in theirs} - {0}
         # A grade that does not stand right before the problem may be anywhere.
-        if rank in (ranks or {rank_of((word, 0)) for word in c.given.words}):
+        if rank in (ranks or {rank_of((word, 0)) for word in c.input_view.words}):
             continue
         rule = "overstate_slightly" if rank > max(ranks, default=_MIDDLE - 1) else "understate_slightly"
         text = f"the output calls {grade[0]} what the input does not call so"
@@ -85,13 +85,13 @@ def certainties(c: Comparison) -> list[Finding]:
     """Doubt of the output where the input has none."""
     findings = []
     text = "the output doubts what the input states"
-    for problem in c.made.problems:
+    for problem in c.output_view.problems:
         begin, end = problem.mention.begin, problem.mention.end
         doubt = _DOUBT.search(c.output, max(0, begin - _DOUBT_REACH), begin)
-        theirs = c.given.like(problem.family)
-        if doubt is None or not theirs or any(is_doubted(c.given, other) for other in theirs):
+        theirs = c.input_view.like(problem.family)
+        if doubt is None or not theirs or any(is_doubted(c.input_view, other) for other in theirs):
             continue
-        if c.is_question and not any(is_somebodys(c.given, other) for other in theirs):
+        if c.is_question and not any(is_somebodys(c.input_view, other) for other in theirs):
             continue
         findings.append(quoted("understate_certainty", text, c, doubt.start(), end))
     return findings

@@ -34,7 +34,7 @@ _SENTENCE_ENDS = re.compile(r"(?<=[.?!])\s+|\n")
 def subjects(c: Comparison) -> list[Finding]:
     """Problems of a question that its message does not hold."""
     findings = []
-    for problem in c.made.problems if c.is_question else ():
+    for problem in c.output_view.problems if c.is_question else ():
         mention = problem.mention
         if problem.polarity == "absent" or not mention.cuis:
             continue
@@ -55,14 +55,14 @@ def subjects(c: Comparison) -> list[Finding]:
 
 def _replaces(c: Comparison) -> bool:
     """Tell whether the message names a disorder that its question does not."""
-    disorders = (other for other in c.given.problems if other.mention.kind == "disorder" and other.mention.cuis)
-    return any(not other.family & c.made.families for other in disorders)
+    disorders = (other for other in c.input_view.problems if other.mention.kind == "disorder" and other.mention.cuis)
+    return any(not other.family & c.output_view.families for other in disorders)
 
 
 def _lost_subject(c: Comparison) -> str | None:
     """Return the grave problem of a message whose question names none of the message's disorders."""
-    theirs = [other for other in c.given.problems if other.mention.cuis and other.polarity != "absent"]
-    if any(other.family & c.made.families for other in theirs if other.mention.kind == "disorder"):
+    theirs = [other for other in c.input_view.problems if other.mention.cuis and other.polarity != "absent"]
+    if any(other.family & c.output_view.families for other in theirs if other.mention.kind == "disorder"):
         return None
     return next((other.mention.text for other in theirs if c.severity.is_serious(other.mention)), None)
 
@@ -74,10 +74,10 @@ def strange_subject(c: Comparison, findings: list[Finding]) -> bool:
     """
     if not c.is_question:
         return False
-    about = (*c.made.problems, *c.made.drugs)
+    about = (*c.output_view.problems, *c.output_view.drugs)
     if not about and not findings:
         empty = c.concepts.words.frequent | words("neutral").keys()
-        telling = [word for word in c.made.words - empty if len(word) >= LONG]
+        telling = [word for word in c.output_view.words - empty if len(word) >= LONG]
         return sum(c.worded(word) for word in telling) < _MOST * len(telling)
     quotes = [finding.quote or "" for finding in findings if finding.quoted_from == "output"]
     return any(not c.supported(named) and not any(named.mention.text in quote for quote in quotes) for named in about)
@@ -108,7 +108,7 @@ def _cues() -> dict[str, re.Pattern[str]]:
 
 def parts(c: Comparison) -> list[Finding]:
     """Things that a question asks about the problem of its message and the message does not, or the reverse."""
-    about = (*c.made.problems, *c.made.drugs)
+    about = (*c.output_view.problems, *c.output_view.drugs)
     if not c.is_question or not all(c.supported(named) for named in about):
         return []
     return [*_extra_parts(c), *_lost_parts(c)]
@@ -166,8 +166,8 @@ def groups(c: Comparison) -> list[Finding]:
 def qualifiers(c: Comparison) -> list[Finding]:
     """Words that qualify a problem wherever its message names it, and that the question leaves out."""
     findings = []
-    for problem in c.made.problems if c.is_question else ():
-        theirs = c.given.like(problem.family)
+    for problem in c.output_view.problems if c.is_question else ():
+        theirs = c.input_view.like(problem.family)
         if problem.polarity == "absent":
             continue
         if not theirs and problem.mention.cuis and (exact := c.more_exact(problem)):
@@ -178,20 +178,20 @@ def qualifiers(c: Comparison) -> list[Finding]:
 
 
 def _lost_before(c: Comparison, theirs: list[Seen]) -> list[Finding]:
-    before = [word_before(c.given, other) for other in theirs]
+    before = [word_before(c.input_view, other) for other in theirs]
     first = before[0] if before else None
     if first is None or any(word is None or word[0] != first[0] for word in before):
         return []
-    if rank_of(first) or not c.concepts.words.qualifies(first[0]) or stem(first[0]) in c.made.stems:
+    if rank_of(first) or not c.concepts.words.qualifies(first[0]) or stem(first[0]) in c.output_view.stems:
         return []
     text = "the output leaves out a word that qualifies the problem in the input"
     return [Finding("omit_modifier", text, c.input[first[1] : theirs[0].mention.end], "input")]
 
 
 def _lost_after(c: Comparison, theirs: list[Seen]) -> list[Finding]:
-    after = [qualifier_after(c.given, other) for other in theirs]
+    after = [qualifier_after(c.input_view, other) for other in theirs]
     stems = [{stem(word) for word in phrase.split()[1:] if len(word) >= LONG} for phrase in after]
-    if not stems or not set.intersection(*stems) - c.made.stems:
+    if not stems or not set.intersection(*stems) - c.output_view.stems:
         return []
     text = "the output leaves out words that qualify the problem in the input"
     end = theirs[0].mention.end + len(after[0])

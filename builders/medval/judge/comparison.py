@@ -47,12 +47,12 @@ class Comparison:
     severity: Severity
 
     @cached_property
-    def given(self) -> View:
+    def input_view(self) -> View:
         """The input, with all that an unclear name of it may mean."""
         return self.concepts.view(self.task, self.input, given=True)
 
     @cached_property
-    def made(self) -> View:
+    def output_view(self) -> View:
         """The output, each name with its likeliest meaning."""
         return self.concepts.view(self.task, self.output, given=False)
 
@@ -78,16 +78,16 @@ class Comparison:
             return False
         # "Gout" is not in "throughout".
         whole = r"[\W_]*".join(letters)
-        return re.search(rf"\b{whole}(?:e?s)?\b", self.given.lower) is not None
+        return re.search(rf"\b{whole}(?:e?s)?\b", self.input_view.lower) is not None
 
     @cached_property
     def _letters(self) -> str:
         """The letters and digits of the input."""
-        return _SIGNS.sub("", self.given.lower)
+        return _SIGNS.sub("", self.input_view.lower)
 
     def _has_word(self, word: str) -> bool:
-        if forms_of(word) & self.given.forms or any(
-            _is_same_word(word, other) for other in self.given.by_stem.get(stem(word), ())
+        if forms_of(word) & self.input_view.forms or any(
+            _is_same_word(word, other) for other in self.input_view.by_stem.get(stem(word), ())
         ):
             return True
         cutoff = 1 if len(word) < _LONG_NAME else 2
@@ -97,7 +97,7 @@ class Comparison:
 
     @cached_property
     def _long_words(self) -> list[str]:
-        return sorted(word for word in self.given.words if len(word) >= LONG)
+        return sorted(word for word in self.input_view.words if len(word) >= LONG)
 
     def abbreviated(self, text: str) -> bool:
         """Tell whether the input has the first letters of a phrase of several words."""
@@ -110,7 +110,9 @@ class Comparison:
     def more_exact(self, named: Seen) -> Seen | None:
         """Return what the input names more exactly; what is more general bears nothing out."""
         cuis, above = set(named.mention.cuis[:2]), self.concepts.above
-        exact = (other for other in self.given.seen if any(not above(cui).isdisjoint(cuis) for cui in other.family))
+        exact = (
+            other for other in self.input_view.seen if any(not above(cui).isdisjoint(cuis) for cui in other.family)
+        )
         return next(exact, None)
 
     def specified(self, named: Seen) -> bool:
@@ -124,17 +126,17 @@ class Comparison:
     @cached_property
     def _lineage(self) -> tuple[frozenset[str], str]:
         """The concepts of the input and all above them, and their names in lower case, one a line after a space."""
-        above = self.concepts.lineage(self.given.families)
+        above = self.concepts.lineage(self.input_view.families)
         return above, "".join(f" {self.concepts.graph.name(cui).lower()}\n" for cui in above)
 
     def may_mean(self, named: Seen) -> bool:
         """Tell whether a message may mean a problem that it names by something more general only."""
-        return self.is_question and self.concepts.akin(named.mention.cuis[:2], self.given.families)
+        return self.is_question and self.concepts.akin(named.mention.cuis[:2], self.input_view.families)
 
     def supported(self, named: Seen) -> bool:
         """Tell whether the input names what a mention of the output names, by concept or by its words."""
         text, begin, end = named.mention.text, named.mention.begin, named.mention.end
-        if named.family & self.given.families or self.has(text) or named.family & self.given.unclear:
+        if named.family & self.input_view.families or self.has(text) or named.family & self.input_view.unclear:
             return True
         if "-" in (self.output[begin - 1 : begin], self.output[end : end + 1]):
             return True

@@ -29,7 +29,7 @@ class Severity:
         self._concepts = concepts
 
     def _named(self, names: Sequence[str]) -> _Named:
-        cuis = (cui for found in self._concepts.concepts_of(names) for cui in self._concepts.family_of(found[:1]))
+        cuis = (cui for first in self._concepts.concepts_of(names) for cui in self._concepts.family_of(first[:1]))
         return _Named(frozenset(cuis), frozenset(name.lower() for name in names))
 
     @cached_property

@@ -23,8 +23,8 @@ def borne_out(c: Comparison, named: Seen) -> bool:
 @lru_cache(maxsize=2)
 def telling_words(c: Comparison) -> list[list[re.Match[str]]]:
     """Return the words of each segment that tell something."""
-    found = [WORD.finditer(c.output, segment.begin, segment.end) for segment in c.made.segments]
-    return [[match for match in matches if _tells(c, match.group())] for matches in found]
+    segments = [WORD.finditer(c.output, segment.begin, segment.end) for segment in c.output_view.segments]
+    return [[match for match in matches if _tells(c, match.group())] for matches in segments]
 
 
 def _tells(c: Comparison, word: str) -> bool:

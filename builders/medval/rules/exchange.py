@@ -67,7 +67,7 @@ def _gravity(scene: Scene, pool: Pool, name: Name, *, grave: bool) -> bool | Non
 
 def _is_strange(scene: Scene, name: Name) -> bool:
     """Tell whether neither text holds a name: no kin of it, and no telling word in any form."""
-    named = scene.may_be_given | scene.made.families
+    named = scene.may_be_given | scene.output_view.families
     if name.family & named or any(cui in scene.known or scene.concepts.above(cui) & named for cui in name.cuis):
         return False
     return not {word[:_STEM] for word in name.text.lower().split() if len(word) > _TELLING} & scene.stems
@@ -85,7 +85,7 @@ def other_strengths(scene: Scene, pool: Pool, *, critical: bool) -> list[Edit]:
         quantity, number = dose.quantity, dose.quantity.number
         if quantity.base == "day":
             continue
-        beside = (theirs | scene.made.amounts_of(dose)) - {quantity.value}
+        beside = (theirs | scene.output_view.amounts_of(dose)) - {quantity.value}
         strengths = pool.strengths.get(scene.text[number.end : quantity.end], [])
         for written, other in draws(strengths, *scene.name, number.begin):
             times = min(max(other, value) / max(min(other, value), 1e-9) for value in theirs)
@@ -100,7 +100,7 @@ def other_strengths(scene: Scene, pool: Pool, *, critical: bool) -> list[Edit]:
 
 def _given_doses(scene: Scene) -> list[tuple[Dose, set[float]]]:
     """Return the doses that the input gives for the drug too, each with all that the input gives."""
-    doses = [(dose, scene.given.amounts_of(dose)) for dose in scene.made.doses]
+    doses = [(dose, scene.input_view.amounts_of(dose)) for dose in scene.output_view.doses]
     return [
         (dose, theirs)
         for dose, theirs in doses

@@ -24,7 +24,7 @@ class Gravity:
 
     @cached_property
     def _roots(self) -> frozenset[str]:
-        return frozenset(cui for found in self._concepts.concepts_of(grave_roots()) for cui in found[:1])
+        return frozenset(cui for first in self._concepts.concepts_of(grave_roots()) for cui in first[:1])
 
     def is_grave(self, cui: str) -> bool:
         """Tell whether a problem, or a drug or what it holds, is below one of the groups that are grave."""

@@ -60,13 +60,13 @@ class Name:
 def names_in(scene: Scene) -> Iterator[tuple[Seen, Name]]:
     """Yield the problems and drugs of a text that may be taken out whole, in a question with the nouns beside them."""
     question = scene.item.task == "query2question"
-    for named in scene.made.seen:
+    for named in scene.output_view.seen:
         mention = named.mention
         if mention.kind not in _KINDS or not mention.cuis:
             continue
         if not question and (named.polarity != "present" or mention.kind == "finding"):
             continue
-        doses = (dose for dose in scene.made.doses if dose.drug is named and dose.quantity.base != "day")
+        doses = (dose for dose in scene.output_view.doses if dose.drug is named and dose.quantity.base != "day")
         strength = next(doses, None)
         begin, end = mention.begin, strength.quantity.end if strength else mention.end
         if not strength and not scene.stands_alone(named):
@@ -150,7 +150,7 @@ class Pool:
         """Strengths in digits as written and in the base unit, by the words of their unit."""
         by_unit: dict[str, list[tuple[str, float]]] = {}
         for scene in self._scenes:
-            for dose in scene.made.doses:
+            for dose in scene.output_view.doses:
                 number, quantity = dose.quantity.number, dose.quantity
                 unit = scene.text[number.end : quantity.end]
                 if quantity.base != "day" and scene.text[number.begin].isdigit():
@@ -163,6 +163,6 @@ class Pool:
         return [
             (scene.text[dose.quantity.begin : dose.quantity.end], dose.quantity.value)
             for scene in self._scenes
-            for dose in scene.made.doses
+            for dose in scene.output_view.doses
             if dose.quantity.base == "day"
         ]

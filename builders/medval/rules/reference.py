@@ -24,8 +24,8 @@ _NEAR = 60
 
 def departs(scene: Scene) -> bool:
     """Tell whether a reference gives a dose that its input does not, or calls a problem acute, chronic or of a type."""
-    doses = any(not _is_given(scene.given, dose) for dose in scene.made.doses)
-    return doses or any(_adds_kind(scene, problem) for problem in scene.made.problems)
+    doses = any(not _is_given(scene.input_view, dose) for dose in scene.output_view.doses)
+    return doses or any(_adds_kind(scene, problem) for problem in scene.output_view.problems)
 
 
 def _is_given(given: View, dose: Dose) -> bool:
@@ -47,13 +47,13 @@ def _adds_kind(scene: Scene, problem: Seen) -> bool:
         return False
     bare = scene.concepts.family_of(scene.concepts.concepts(_KIND.sub("", name).strip())[:1])
     # A name of its own ("acute kidney injury") is said by any other name of the concept ("AKI").
-    if problem.family & scene.given.families and not problem.family & bare:
+    if problem.family & scene.input_view.families and not problem.family & bare:
         return False
-    theirs = [other.mention for other in scene.given.like(problem.family | bare)]
+    theirs = [other.mention for other in scene.input_view.like(problem.family | bare)]
     initials = "".join(word[0] for word in name.upper().split())
     if any(mention.text.upper() == initials for mention in theirs):
         return False
-    text = scene.given.text
+    text = scene.input_view.text
     if scene.item.task == "course2diagnosis":
         text = " ".join(text[max(0, mention.begin - _NEAR) : mention.end + _NEAR] for mention in theirs)
     return bool(theirs) and not all(re.search(rf"\b(?:{_CUES[kind]})", text, re.IGNORECASE) for kind in kinds)

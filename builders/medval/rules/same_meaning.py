@@ -73,12 +73,12 @@ def _may_vary(scene: Scene, match: re.Match[str], kind: str) -> bool:
             return False
     # A name stands for a whole mention: "kidney stone" inside a longer name is a part of it.
     return _mention_at(scene, match) is not None or not any(
-        named.mention.begin < match.end() and named.mention.end > match.start() for named in scene.made.seen
+        named.mention.begin < match.end() and named.mention.end > match.start() for named in scene.output_view.seen
     )
 
 
 def _mention_at(scene: Scene, match: re.Match[str]) -> Seen | None:
-    spans = {(named.mention.begin, named.mention.end): named for named in scene.made.seen}
+    spans = {(named.mention.begin, named.mention.end): named for named in scene.output_view.seen}
     return spans.get(match.span())
 
 
@@ -106,7 +106,7 @@ def own_names(scene: Scene) -> list[Edit]:
     """Call a problem or drug by another of its names: the input's, else the one that the graph has for it."""
     edits = []
     for named, name in names_in(scene):
-        theirs = [other.mention.text for other in scene.given.seen if other.mention.cuis[:1] == name.cuis]
+        theirs = [other.mention.text for other in scene.input_view.seen if other.mention.cuis[:1] == name.cuis]
         text = named.mention.text
         # A beginning of the same name is none: "bleed" cannot stand for "bleeding".
         names = (other for other in (*theirs, *_graph_names(scene, name.cuis[0])))
@@ -130,7 +130,7 @@ def _graph_names(scene: Scene, cui: str) -> list[str]:
 def reordered(scene: Scene) -> list[Edit]:
     """Return swaps of two neighbours in a list of drugs."""
     edits = []
-    drugs = {drug.mention.begin for drug in scene.made.drugs}
+    drugs = {drug.mention.begin for drug in scene.output_view.drugs}
     for first, second in zip(scene.entries, scene.entries[1:], strict=False):
         if first.line == second.line and {first.begin, second.begin} <= drugs and first.text != second.text:
             after = f"{second.text}{scene.text[first.end : second.begin]}{first.text}"

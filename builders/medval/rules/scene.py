@@ -43,12 +43,12 @@ class Scene:
     gravity: Gravity
 
     @cached_property
-    def given(self) -> View:
+    def input_view(self) -> View:
         """The input."""
         return self.concepts.view(self.item.task, self.item.input, given=True)
 
     @cached_property
-    def made(self) -> View:
+    def output_view(self) -> View:
         """The clean output."""
         return self.concepts.view(self.item.task, self.text, given=False)
 
@@ -60,25 +60,25 @@ class Scene:
     @cached_property
     def may_be_given(self) -> frozenset[str]:
         """All concepts that the input names, or that an ambiguous word of it may mean."""
-        return self.given.families | self.given.unclear
+        return self.input_view.families | self.input_view.unclear
 
     @cached_property
     def known(self) -> frozenset[str]:
         """All concepts that either text names, or that the input may mean, and those above them by few steps."""
-        return frozenset[str]().union(*map(self.concepts.above, self.may_be_given | self.made.families))
+        return frozenset[str]().union(*map(self.concepts.above, self.may_be_given | self.output_view.families))
 
     @cached_property
     def stems(self) -> frozenset[str]:
         """The beginnings of the words of both texts."""
-        return self.given.stems | self.made.stems
+        return self.input_view.stems | self.output_view.stems
 
     def in_input(self, named: Seen) -> bool:
         """Tell whether the input names what a mention of the output names."""
-        return bool(named.family & self.given.families)
+        return bool(named.family & self.input_view.families)
 
     def weighs(self, cuis: Iterable[str]) -> bool:
         """Tell whether a problem is grave; or a drug, by its class or by what it treats or is forbidden in here."""
-        return self.gravity.weighs(cuis, self.given.families)
+        return self.gravity.weighs(cuis, self.input_view.families)
 
     def is_grave(self, named: Seen) -> bool:
         """Tell the same of a mention."""

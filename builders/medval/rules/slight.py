@@ -51,7 +51,7 @@ _STRONGER = frozenset({"moderate", "severe"})
 
 def _lesser(scene: Scene) -> Iterator[Seen]:
     """Yield the problems that are there, that the input names, and that are not grave."""
-    for problem in scene.made.problems:
+    for problem in scene.output_view.problems:
         there = problem.polarity != "absent" and problem.mention.cuis and scene.in_input(problem)
         if there and not scene.is_grave(problem):
             yield problem
@@ -67,7 +67,7 @@ def graded_problems(scene: Scene, *, over: bool) -> list[Edit]:
         begin, end = problem.mention.begin, problem.mention.end
         match = _BEFORE.search(scene.text, max(0, begin - 40), begin)
         word = match.group(1).lower() if match else ""
-        if (other := words("intensity").get(word)) and (other in _STRONGER) is over and word in scene.given.words:
+        if (other := words("intensity").get(word)) and (other in _STRONGER) is over and word in scene.input_view.words:
             edits.append(scene.edit(rule, begin - len(word) - 1, begin - 1, other, "the input has the other grade"))
         elif (problem.mention.kind == "finding" or informed) and _may_be_graded(scene, problem):
             grade = "severe" if over else "mild"
@@ -88,8 +88,8 @@ def _may_be_graded(scene: Scene, problem: Seen) -> bool:
 
 def _is_graded(scene: Scene, problem: Seen) -> bool:
     """Tell whether the input grades a symptom near one of the places where it names it, in words or numbers."""
-    for other in scene.given.like(problem.family):
-        around = scene.given.text[max(0, other.mention.begin - _AROUND) : other.mention.end + _AROUND].lower()
+    for other in scene.input_view.like(problem.family):
+        around = scene.input_view.text[max(0, other.mention.begin - _AROUND) : other.mention.end + _AROUND].lower()
         if set(_WORD.findall(around)) & words("grade").keys() or re.search(r"\d", around):
             return True
     return False
@@ -112,17 +112,17 @@ def doubted_problems(scene: Scene) -> list[Edit]:
 
 def _may_be_doubted(scene: Scene, problem: Seen) -> bool:
     """Tell whether the input states a problem of somebody, and it is no first entry of a list."""
-    theirs = scene.given.like(problem.family)
-    if _DOUBTED.search(scene.given.text) or any(_is_hedged(scene, other) for other in theirs):
+    theirs = scene.input_view.like(problem.family)
+    if _DOUBTED.search(scene.input_view.text) or any(_is_hedged(scene, other) for other in theirs):
         return False
     if scene.item.task == "query2question":
-        return problem.mention.begin > 0 and any(_is_of_somebody(scene.given.text, other) for other in theirs)
+        return problem.mention.begin > 0 and any(_is_of_somebody(scene.input_view.text, other) for other in theirs)
     return problem.polarity == "present" and any(entry.begin == problem.mention.begin for entry in scene.entries[1:])
 
 
 def _is_hedged(scene: Scene, problem: Seen) -> bool:
     begin, end = problem.mention.begin, problem.mention.end
-    around = scene.given.text[max(0, begin - _AROUND) : end + _AROUND // 2]
+    around = scene.input_view.text[max(0, begin - _AROUND) : end + _AROUND // 2]
     return problem.polarity != "present" or _HEDGE.search(around) is not None
 
 
@@ -135,7 +135,7 @@ def _is_of_somebody(text: str, problem: Seen) -> bool:
 def added_groups(scene: Scene) -> list[Edit]:
     """Ask of a group of people of a sex or an age, where neither text speaks of anybody of such a kind."""
     end = len(scene.text) - 1
-    last = next((named for named in scene.made.seen if named.mention.end == end), None)
+    last = next((named for named in scene.output_view.seen if named.mention.end == end), None)
     if scene.item.task != "query2question" or last is None or not _ABOUT.match(scene.text) or not scene.in_input(last):
         return []
     # Who takes a drug matters to its effects, not to what it is made of, or costs.
@@ -182,6 +182,6 @@ def _small(scene: Scene, problem: Seen) -> str:
     name, cui, graph = problem.mention.text, problem.mention.cuis[0], scene.concepts.graph
     first = name.split(maxsplit=1)[0]
     raised = _RAISES.search(scene.text, 0, problem.mention.begin) and first[1:].islower() and first.isalpha()
-    written = (scene.given.text, graph.name(cui) if cui in graph else "")
+    written = (scene.input_view.text, graph.name(cui) if cui in graph else "")
     ordinary = any(re.search(rf"\b{first.lower()}\b", text) for text in written)
     return name[:1].lower() + name[1:] if raised and ordinary else name

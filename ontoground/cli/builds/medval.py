@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import duckdb
     from rich.console import Console
 
-    from builders.medval.build import Made
+    from builders.medval.build import Method
     from builders.medval.feeds import Plan
     from ground.flow.manifest import LicenceTier
     from ground.storage.workspace import Workspace
@@ -169,12 +169,12 @@ def _stages(options: Medval, workspace: Workspace) -> list[Outcome]:
 @contextmanager
 def _made(
     options: Medval, workspace: Workspace, plan: Plan, connection: duckdb.DuckDBPyConnection | None
-) -> Iterator[Made]:
+) -> Iterator[Method]:
     tier, seed = closest(*(feed.tier for feed in plan.feeds)), workspace.settings.build.seed
     if connection is not None and options.engine == "rules":
         yield _made_by_rules(workspace, connection, tier, seed)
         return
-    from builders.medval.build import Made
+    from builders.medval.build import Method
     from builders.medval.lm.generator import LmGenerator
     from builders.medval.lm.validator import LmValidator
     from ground.lm.client import LanguageModel
@@ -186,7 +186,7 @@ def _made(
         }
         generator = models["language_model"]
         validator = models.get("validator_model", generator)
-        yield Made(
+        yield Method(
             "lm",
             lambda _: (LmGenerator(generator), LmValidator(validator)),
             tier,
@@ -197,15 +197,15 @@ def _made(
         )
 
 
-def _made_by_rules(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tier: LicenceTier, seed: int) -> Made:
-    from builders.medval.build import Made
+def _made_by_rules(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tier: LicenceTier, seed: int) -> Method:
+    from builders.medval.build import Method
     from builders.medval.workers import rules_of
     from ground.flow.manifest import inputs, licence_tier
 
     if not (workspace.graph / "manifest.json").is_file():
         raise _no_graph(workspace)
     run = workspace.settings.run
-    return Made(
+    return Method(
         "rules",
         partial(rules_of, workspace),
         # Words of the ontology come into the outputs: its licence holds for them too.

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from builders.medval.algorithm import levels_of
-from builders.medval.build import Made, build_medval
+from builders.medval.build import Method, build_medval
 from builders.medval.feeds import ENGINES, Feed, Plan, plan_feeds
 from builders.medval.items import Item
 from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA
@@ -50,7 +50,7 @@ def feed(made: Sequence[Item], source: str = "meqsum") -> Feed:
 
 
 def build(folder: Path, *feeds: Feed, batch: int = 16, workers: int = 1, **settings: Any) -> Any:
-    made = Made("lm", open_toy, "open", PATIENT_SEED, workers=workers)
+    made = Method("lm", open_toy, "open", PATIENT_SEED, workers=workers)
     plan = Plan(feeds or (feed(items()),), (("bhc2spanish", "needs a writer"),))
     return build_medval(plan, folder, MedvalSettings(**settings), made, batch=batch)
 

@@ -2,9 +2,8 @@
 
 ``python -m benchmarks.growth --scales 0.003 0.01 0.03 0.1`` measures the flow at each scale that has no saved result
 yet, then fits and draws; without ``--scales`` it reads what is saved. The exponent is the slope of a line through the
-logarithms; a step that has a fixed part, such as starting or compiling, shows a smaller one at small scales, so that
-the slope between the two largest scales is given too. What a step would take at 1/1 is extrapolated from its largest
-scale with the larger of these exponents, and of 1 for time; it is no measurement.
+logarithms. A step with a fixed part, such as starting or compiling, shows a smaller one at small scales, so the slope
+between the two largest scales is given too.
 """
 
 from __future__ import annotations
@@ -19,29 +18,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.table import Table
 
 from benchmarks.command import parser, run
 from benchmarks.flow import STEPS
 from benchmarks.measuring import RESULTS
-from benchmarks.tables import figures_table
+from ground import ROOT
 from ground.errors import InputError
 from ground.markdown import markdown_table
-from ontoground.cli.render import console, note
+from ontoground.cli.render import console, note, table
 
-__all__ = ["Growth", "concept_runs", "exponent", "growth_of", "main", "runs"]
+__all__ = ["DRAWING", "LEAST_SCALES", "Growth", "draw", "exponent", "growth_markdown", "growth_of", "main", "runs"]
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-DRAWING, CONCEPT_DRAWING = DOCS / "growth.svg", DOCS / "growth-concepts.svg"
+DRAWING = ROOT / "docs" / "growth.svg"
 STEEP = 1.1
 LEAST_SCALES = 2
-FIGURES = {"seconds": "seconds", "cpu_seconds": "CPU seconds", "peak_bytes": "peak memory"}
+FIGURES = {"seconds": "seconds", "cpu_seconds": "CPU seconds", "peak_bytes": "peak memory, MiB"}
+MIB = 2**20
 WHOLE = "whole run"
 
 
 @dataclass(frozen=True)
 class Growth:
-    """One figure of one step over the scales, or over the concepts that notes can speak of.
+    """One figure of one step over the scales.
 
     Attributes:
         step: of the flow, or the whole run.
@@ -65,10 +63,16 @@ class Growth:
         return exponent(self.scales[-2:], self.values[-2:])
 
     @property
-    def full(self) -> float:
-        """The value at 1/1: extrapolated, unless it was measured there."""
-        steepness = max(self.fitted, self.last, 0.0 if self.figure == "peak_bytes" else 1.0)
-        return float(self.values[-1] * (1 / self.scales[-1]) ** steepness)
+    def cells(self) -> list[str]:
+        """The line of a table: values at each scale, then both exponents, a steep one with a mark."""
+        divide = MIB if self.figure == "peak_bytes" else 1
+        steep = self.figure != "peak_bytes" and max(self.fitted, self.last) > STEEP
+        exponents = [f"{self.fitted:.2f}", f"{self.last:.2f}{' !' if steep else ''}"]
+        return [self.step, *(_figure(value / divide) for value in self.values), *exponents]
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
 
 
 def exponent(scales: Sequence[float], values: Sequence[float]) -> float:
@@ -82,20 +86,12 @@ def exponent(scales: Sequence[float], values: Sequence[float]) -> float:
 
 def runs(folder: Path = RESULTS) -> dict[float, dict[str, Any]]:
     """Return scale -> saved result of ``benchmarks.run``, in increasing order of scale."""
-    found = {}
-    for file in folder.glob("run-*.json"):
-        payload = json.loads(file.read_text(encoding="utf-8"))
-        found[float(payload["settings"]["scale"])] = payload
-    return dict(sorted(found.items()))
+    payloads = [json.loads(file.read_text(encoding="utf-8")) for file in folder.glob("run-*.json")]
+    return {payload["settings"]["scale"]: payload for payload in sorted(payloads, key=_scale)}
 
 
-def concept_runs(folder: Path = RESULTS) -> dict[float, dict[str, Any]]:
-    """Return number of concepts -> saved result of ``benchmarks.run --concepts``, of the largest scale with any."""
-    found: dict[float, dict[float, dict[str, Any]]] = {}
-    for file in folder.glob("concepts-*-run-*.json"):
-        payload = json.loads(file.read_text(encoding="utf-8"))
-        found.setdefault(float(payload["settings"]["scale"]), {})[float(payload["settings"]["concepts"])] = payload
-    return dict(sorted(found[max(found)].items())) if found else {}
+def _scale(payload: Mapping[str, Any]) -> float:
+    return float(payload["settings"]["scale"])
 
 
 def growth_of(saved: Mapping[float, Mapping[str, Any]], figure: str) -> list[Growth]:
@@ -108,125 +104,75 @@ def growth_of(saved: Mapping[float, Mapping[str, Any]], figure: str) -> list[Gro
         raise InputError(
             "growth needs results of several scales", file=RESULTS, found=f"{len(saved)}", do="give --scales A B C D"
         )
-    found = []
+    growths = []
     for step in (*STEPS, WHOLE):
-        points = [(scale, value) for scale, one in saved.items() if (value := _value(one, step, figure)) is not None]
+        points = [
+            (scale, value) for scale, payload in saved.items() if (value := _value(payload, step, figure)) is not None
+        ]
         if len(points) >= LEAST_SCALES:
             scales, values = zip(*points, strict=True)
-            found.append(Growth(step, figure, scales, values))
-    return found
+            growths.append(Growth(step, figure, scales, values))
+    return growths
 
 
 def _value(payload: Mapping[str, Any], step: str, figure: str) -> float | None:
     # A stage with yardsticks may have the same name.
-    stages = [one for one in payload["stages"] if (one["stage"], one["kind"]) == (step, "step")]
+    stages = [stage for stage in payload["stages"] if (stage["stage"], stage["kind"]) == (step, "step")]
     return float(stages[0]["measures"][0][figure]) if stages else None
 
 
-def growth_rows(found: Sequence[Growth], *, by_scale: bool = True) -> list[list[str]]:
-    """Return one line a step: values at each scale, exponents, and (of scales) what follows for 1/1."""
-    divide = 2**20 if found[0].figure == "peak_bytes" else 1
-    return [
-        [
-            one.step,
-            *(_figure(value / divide) for value in one.values),
-            *_slopes(one),
-            *([_figure(_full(one, found) / divide)] if by_scale else []),
-        ]
-        for one in found
-    ]
+def _columns(growths: Sequence[Growth]) -> tuple[str, ...]:
+    scales = max((growth.scales for growth in growths), key=len)
+    return ("step", *(f"{scale:,g}" for scale in scales), "exponent", "last two")
 
 
-def _full(one: Growth, found: Sequence[Growth]) -> float:
-    """Return the value at 1/1; the whole run takes as long as all steps, and as much memory as the largest."""
-    steps = [other.full for other in found if other.step != WHOLE]
-    if one.step != WHOLE or not steps or one.scales[-1] == 1:
-        return one.full
-    return max(steps) if one.figure == "peak_bytes" else sum(steps)
-
-
-def _figure(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
-
-
-def _slopes(one: Growth) -> tuple[str, str]:
-    mark = " !" if one.figure != "peak_bytes" and max(one.fitted, one.last) > STEEP else ""
-    return f"{one.fitted:.2f}", f"{one.last:.2f}{mark}"
-
-
-def growth_columns(found: Sequence[Growth], *, by_scale: bool = True) -> tuple[str, ...]:
-    """Return the names of the columns of ``growth_rows``."""
-    scales = max((one.scales for one in found), key=len)
-    last = ("at 1/1 *",) if by_scale else ()
-    return ("step", *(f"{scale:,g}" for scale in scales), "exponent", "last two", *last)
-
-
-def growth_table(title: str, found: Sequence[Growth]) -> Table:
-    """Return the table of a figure for a terminal."""
-    unit = ", MiB" if found[0].figure == "peak_bytes" else ""
-    step, *numbers = growth_columns(found)
-    return figures_table(f"{title}{unit}, by scale", [step], numbers, growth_rows(found))
-
-
-def growth_markdown(saved: Mapping[float, Mapping[str, Any]], *, by_scale: bool = True) -> str:
-    """Return the tables of all figures as Markdown, by scale or by concepts (in CPU seconds alone)."""
-    parts, by = [], "scale" if by_scale else "concepts that notes can speak of"
-    for figure, title in FIGURES.items():
-        if figure == "seconds" and not by_scale:
-            continue
-        found = growth_of(saved, figure)
-        unit = " in MiB" if figure == "peak_bytes" else ""
-        parts.append(f"{title[0].upper()}{title[1:]}{unit}, by {by}:\n")
-        columns, rows = growth_columns(found, by_scale=by_scale), growth_rows(found, by_scale=by_scale)
-        parts.append(markdown_table(columns, rows))
-    if by_scale:
-        parts.append("\\* extrapolated, unless measured at 1/1.\n")
+def growth_markdown(saved: Mapping[float, Mapping[str, Any]]) -> str:
+    """Return the tables of CPU seconds and of peak memory as Markdown."""
+    parts = []
+    for figure in ("cpu_seconds", "peak_bytes"):
+        growths = growth_of(saved, figure)
+        parts.append(f"{FIGURES[figure][0].upper()}{FIGURES[figure][1:]}, by scale:\n")
+        parts.append(markdown_table(_columns(growths), [growth.cells for growth in growths]))
     return "\n".join(parts)
 
 
-def draw(
-    saved: Mapping[float, Mapping[str, Any]],
-    path: Path,
-    over: str = "scale (1 = the real releases)",
-    time: str = "seconds",
-) -> None:
-    """Draw time and peak memory of every step over the scales, or over concepts, both axes logarithmic."""
+def draw(saved: Mapping[float, Mapping[str, Any]], path: Path) -> None:
+    """Draw time and peak memory of every step over the scales, both axes logarithmic."""
     import matplotlib as mpl
 
     mpl.use("svg")
     # The same results give the same file.
     mpl.rcParams.update({"svg.hashsalt": "growth", "svg.fonttype": "none", "font.size": 8})
     from matplotlib import pyplot
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
     figure, axes = pyplot.subplots(1, 2, figsize=(9.5, 5.2), layout="constrained")
-    for axis, name, divide, label in zip(
-        axes, (time, "peak_bytes"), (1, 2**30), (FIGURES[time], "peak memory, GiB"), strict=True
-    ):
-        for place, one in enumerate(growth_of(saved, name)):
-            style = {"color": "black", "linewidth": 2} if one.step == WHOLE else {"color": f"C{place}"}
-            values = [value / divide for value in one.values]
-            axis.plot(one.scales, values, marker="o", markersize=3, label=f"{one.step} ({one.fitted:.2f})", **style)
-        axis.set(xscale="log", yscale="log", xlabel=over, ylabel=label)
-        axis.set_xticks(list(saved), [f"{scale:,g}" for scale in saved])
-        axis.xaxis.set_minor_locator(NullLocator())
-        # Memory spans less than one power of ten: 0.2, 0.5, 1, 2 are marked, in plain numbers.
-        axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if name == "peak_bytes" else (1,)))
-        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:,g}"))
-        axis.yaxis.set_minor_formatter(NullFormatter())
-        axis.grid(visible=True, which="major", alpha=0.3)
-        axis.legend(
-            fontsize=7,
-            title="step (fitted exponent)",
-            title_fontsize=7,
-            ncols=3,
-            loc="upper center",
-            bbox_to_anchor=(0.5, -0.13),
-            frameon=False,
-        )
+    for axis, name in zip(axes, ("seconds", "peak_bytes"), strict=True):
+        _draw_axis(axis, growth_of(saved, name), list(saved), FIGURES[name])
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
     note(f"drawn: {path}")
+
+
+def _draw_axis(axis: Any, growths: Sequence[Growth], scales: Sequence[float], label: str) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+    memory = growths[0].figure == "peak_bytes"
+    for place, growth in enumerate(growths):
+        style = {"color": "black", "linewidth": 2} if growth.step == WHOLE else {"color": f"C{place}"}
+        values = [value / (MIB if memory else 1) for value in growth.values]
+        axis.plot(
+            growth.scales, values, marker="o", markersize=3, label=f"{growth.step} ({growth.fitted:.2f})", **style
+        )
+    axis.set(xscale="log", yscale="log", xlabel="scale (1 = the real releases)", ylabel=label)
+    axis.set_xticks(scales, [f"{scale:,g}" for scale in scales])
+    axis.xaxis.set_minor_locator(NullLocator())
+    # Memory spans less than one power of ten: 1, 2 and 5 times each are marked.
+    axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if memory else (1,)))
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:,g}"))
+    axis.yaxis.set_minor_formatter(NullFormatter())
+    axis.grid(visible=True, which="major", alpha=0.3)
+    legend = {"fontsize": 7, "title": "step (fitted exponent)", "title_fontsize": 7, "ncols": 3, "frameon": False}
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), **legend)
 
 
 def _measure(scale: float, folder: Path | None, *, again: bool) -> None:
@@ -241,9 +187,9 @@ def _measure(scale: float, folder: Path | None, *, again: bool) -> None:
         raise InputError("the flow could not be measured", found=f"scale {scale:g}: exit code {code}")
 
 
-def whole(payload: Mapping[str, Any] | None) -> bool:
+def _is_whole(payload: Mapping[str, Any] | None) -> bool:
     """Tell whether a saved result has all steps of the flow."""
-    return payload is not None and any(one["stage"] == WHOLE for one in payload["stages"])
+    return payload is not None and any(stage["stage"] == WHOLE for stage in payload["stages"])
 
 
 def _arguments(values: list[str]) -> argparse.Namespace:
@@ -259,12 +205,13 @@ def main(values: list[str]) -> int:
     arguments = _arguments(values)
     there = runs()
     for scale in sorted(arguments.scales):
-        if arguments.again or not whole(there.get(scale)):
+        if arguments.again or not _is_whole(there.get(scale)):
             _measure(scale, arguments.folder, again=arguments.again)
-    saved = {scale: payload for scale, payload in runs().items() if whole(payload)}
+    saved = {scale: payload for scale, payload in runs().items() if _is_whole(payload)}
     for figure, title in FIGURES.items():
-        found = growth_of(saved, figure)
-        console().print(growth_table(title, found))
+        growths = growth_of(saved, figure)
+        lines = [growth.cells for growth in growths]
+        console().print(table(_columns(growths), lines, title=f"{title}, by scale"))
     draw(saved, DRAWING)
     return 0
 

@@ -52,7 +52,7 @@ class Check:
     """A figure with the limit it should keep: ``bound`` is "at most" or "at least"; no limit, nothing to keep."""
 
     what: str
-    found: float
+    value: float
     bound: str = ""
     limit: float = 0.0
 
@@ -61,17 +61,17 @@ class Check:
         """Whether the limit is kept; a figure that is not a number keeps none."""
         if not self.bound:
             return True
-        return self.found <= self.limit if self.bound == "at most" else self.found >= self.limit
+        return self.value <= self.limit if self.bound == "at most" else self.value >= self.limit
 
 
-def at_most(what: str, found: float, limit: float) -> Check:
+def at_most(what: str, value: float, limit: float) -> Check:
     """Return the check that a figure is at most the limit."""
-    return Check(what, round(found, 4), "at most", limit)
+    return Check(what, round(value, 4), "at most", limit)
 
 
-def at_least(what: str, found: float, limit: float) -> Check:
+def at_least(what: str, value: float, limit: float) -> Check:
     """Return the check that a figure is at least the limit."""
-    return Check(what, round(found, 4), "at least", limit)
+    return Check(what, round(value, 4), "at least", limit)
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from benchmarks.command import parser, run
-from benchmarks.growth import CONCEPT_DRAWING, DRAWING, LEAST_SCALES, concept_runs, draw, growth_markdown, runs
-from benchmarks.limits import cores_markdown, limits_markdown
+from benchmarks.growth import DRAWING, LEAST_SCALES, draw, growth_markdown, runs
+from benchmarks.measures import Check
 from benchmarks.measuring import RESULTS
+from benchmarks.tables import CHECKS, check_cells
+from ground import ROOT
 from ground.errors import InputError
 from ground.markdown import markdown_table
 from ground.storage.files import write_text
@@ -18,16 +18,13 @@ from ontoground.cli.render import note
 
 __all__ = ["main", "measured_text", "with_measured"]
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
+PAGE = ROOT / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
-COLUMNS = ("stage", "by", "rows", "of", "seconds", "CPU s", "rows/s", "peak MiB", "private MiB", "disk MiB")
-CHECKS = ("stage", "figure", "found", "to reach", "reached")
+COLUMNS = ("stage", "by", "rows", "of", "seconds", "CPU s", "peak MiB")
 
 
-def measured_text(
-    saved: Mapping[float, Mapping[str, Any]], of_concepts: Mapping[float, Mapping[str, Any]] | None = None
-) -> str:
-    """Return what was measured as Markdown: the largest scale, and growth where there are several, of concepts too.
+def measured_text(saved: Mapping[float, Mapping[str, Any]]) -> str:
+    """Return what was measured as Markdown: the largest scale, and growth where there are several.
 
     Raises:
         InputError: nothing is saved.
@@ -35,21 +32,9 @@ def measured_text(
     if not saved:
         raise InputError("no measurement is saved", file=RESULTS, do="python -m benchmarks.run --save")
     payload = saved[max(saved)]
-    parts = [_machine(payload), _measures(payload), "Ratios and limits:\n", _checks(payload), *_remarks(payload)]
-    if limits := limits_markdown(payload):
-        parts += ["How close each stage is to the machine's limits (what they mean is said above):\n", limits]
-    if cores := cores_markdown(payload):
-        parts += ["What more cores would help, by Amdahl's law from the same run; a prediction:\n", cores]
+    parts = [_machine(payload), _measures(payload), "Limits:\n", _checks(payload), *_remarks(payload)]
     if len(saved) >= LEAST_SCALES:
         parts += [f"![Seconds and peak memory by scale]({DRAWING.name})\n", growth_markdown(saved)]
-    if of_concepts and len(of_concepts) >= LEAST_SCALES:
-        largest = of_concepts[max(of_concepts)]
-        parts += [
-            "### Growth in concepts\n",
-            f"`make bench SCALE={largest['settings']['scale']:g} CONCEPTS=N SAVE=1`. {_machine(largest)}",
-            f"![CPU seconds and peak memory by concepts]({CONCEPT_DRAWING.name})\n",
-            growth_markdown(of_concepts, by_scale=False),
-        ]
     return "\n".join(parts)
 
 
@@ -67,60 +52,53 @@ def with_measured(page: str, text: str) -> str:
 
 
 def _machine(payload: Mapping[str, Any]) -> str:
-    one, settings = payload["machine"], payload["settings"]
-    versions = ", ".join(f"{name} {number}" for name, number in one["packages"].items())
+    machine, settings = payload["machine"], payload["settings"]
+    versions = ", ".join(f"{name} {number}" for name, number in machine["packages"].items())
     return (
-        f"Scale {settings['scale']:g}, {one['cores']} cores, {one['memory_gib']} GiB, {one['system']}, "
-        f"Python {one['python']}, {versions}; {settings['workers']} workers, DuckDB with {settings['threads']} threads "
-        f"and {settings['memory_limit']}.\n"
+        f"Scale {settings['scale']:g}, {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}, "
+        f"Python {machine['python']}, {versions}; {settings['workers']} workers, DuckDB with {settings['threads']} "
+        f"threads and {settings['memory_limit']}.\n"
     )
 
 
 def _measures(payload: Mapping[str, Any]) -> str:
-    rows = [_measure(stage["stage"], one) for stage in payload["stages"] for one in stage["measures"]]
-    return markdown_table(COLUMNS, rows, 2)
+    lines = [_measure(stage["stage"], measure) for stage in payload["stages"] for measure in stage["measures"]]
+    return markdown_table(COLUMNS, lines, 2)
 
 
-def _measure(stage: str, one: Mapping[str, Any]) -> list[str]:
-    if one["failed"]:
-        return [stage, one["name"], "", one["failed"], *[""] * (len(COLUMNS) - 4)]
-    seconds = one["seconds"]
+def _measure(stage: str, measure: Mapping[str, Any]) -> list[str]:
+    if measure["failed"]:
+        return [stage, measure["name"], "", measure["failed"], *[""] * (len(COLUMNS) - 4)]
+    times = (f"{measure[name]:,.2f}" for name in ("seconds", "cpu_seconds"))
     return [
-        *(stage, one["name"], f"{one['rows']:,}", one["unit"], f"{seconds:,.2f}", f"{one['cpu_seconds']:,.2f}"),
-        f"{one['rows'] / seconds:,.0f}" if seconds else "",
-        *(f"{one[name] / 2**20:,.0f}" for name in ("peak_bytes", "private_bytes", "disk_bytes")),
+        *(stage, measure["name"], f"{measure['rows']:,}", measure["unit"], *times),
+        f"{measure['peak_bytes'] / 2**20:,.0f}",
     ]
 
 
 def _checks(payload: Mapping[str, Any]) -> str:
-    rows = [
-        [
-            *(stage["stage"], check["what"], f"{check['found']:,.4g}"),
-            f"{check['bound']} {check['limit']:g}" if check["bound"] else "",
-            ("yes" if check["met"] else "no") if check["bound"] else "",
-        ]
+    """Return the figures that have a limit."""
+    lines = [
+        check_cells(stage["stage"], Check(check["what"], check["value"], check["bound"], check["limit"]))
         for stage in payload["stages"]
         for check in stage["checks"]
+        if check["bound"]
     ]
-    return markdown_table(CHECKS, rows, 2)
+    return markdown_table(CHECKS, lines, 2)
 
 
 def _remarks(payload: Mapping[str, Any]) -> list[str]:
-    """Return what the stages say of their figures."""
-    said = [f"- {stage['stage']}: {stage['remark']}" for stage in payload["stages"] if stage["remark"]]
-    return ["\n".join(said) + "\n"] if said else []
+    remarks = [f"- {stage['stage']}: {stage['remark']}" for stage in payload["stages"] if stage["remark"]]
+    return ["\n".join(remarks) + "\n"] if remarks else []
 
 
 def main(values: list[str]) -> int:
     """Write the page and the drawing."""
-    options: argparse.ArgumentParser = parser("report", __doc__ or "", "python -m benchmarks.report")
-    options.parse_args(values)
-    saved, of_concepts = runs(), concept_runs()
-    page = with_measured(PAGE.read_text(encoding="utf-8"), measured_text(saved, of_concepts))
+    parser("report", __doc__ or "", "python -m benchmarks.report").parse_args(values)
+    saved = runs()
+    page = with_measured(PAGE.read_text(encoding="utf-8"), measured_text(saved))
     if len(saved) >= LEAST_SCALES:
         draw(saved, DRAWING)
-    if len(of_concepts) >= LEAST_SCALES:
-        draw(of_concepts, CONCEPT_DRAWING, "concepts that notes can speak of", "cpu_seconds")
     write_text(PAGE, page)
     note(f"written: {PAGE}")
     return 0

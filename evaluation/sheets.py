@@ -20,7 +20,7 @@ from evaluation.predictions import ANSWER_SCHEMA, PREDICTION_SCHEMA
 from ground.contracts.rows_text import RISK_LEVELS
 from ground.contracts.taxonomy import category_of, error_categories, risk_levels
 from ground.errors import InputError, UsageError
-from ground.spreadsheet import MOST_CHARACTERS, fill_in, guide, plain, read_sheet, text_mark, workbook, write_cells
+from ground.spreadsheet import MOST_CHARACTERS, Sheet, read_sheet, text_mark, write_cells, write_sheet
 from ground.stable import stable_hash
 from ground.storage.files import private_directory
 
@@ -75,10 +75,10 @@ def write_sheets(
     """
     files = {"sheet": file, "csv": file.with_suffix(".csv"), "key": file.with_name(file.stem + KEY_SUFFIX)}
     if file.suffix != ".xlsx":
-        raise UsageError("the sheet is no Excel file", file=file, expected="a name that ends in .xlsx")
-    for one in files.values():
-        if one.exists():
-            raise UsageError("a file of this name is there already", file=one, do="name another sheet")
+        raise UsageError("the sheet is not an Excel file", file=file, expected="a name that ends in .xlsx")
+    for item in files.values():
+        if item.exists():
+            raise UsageError("a file of this name is there already", file=item, do="name another sheet")
     items, too_long = _items(dataset, split, per_task, seed)
     if not items:
         raise InputError(f"the {split} split has no row that a sheet can hold", file=dataset.folder)
@@ -86,8 +86,7 @@ def write_sheets(
     names = [f"i{stable_hash(seed, 'sheet item', row['id']):016x}"[:12] for row in items]
     rows = [{**row, "item": name} for row, name in zip(items, names, strict=True)]
     private_directory(file.parent)
-    _write_excel(files["sheet"], rows)
-    write_cells(files["csv"], COLUMNS, ({name: plain(row[name]) for name in SHOWN} for row in rows))
+    write_sheet(file, _sheet(rows))
     key = ({"item": row["item"], "id": row["id"], "text": _mark(row)} for row in rows)
     write_cells(files["key"], KEY, key)
     by_task = Counter(row["task"] for row in items)
@@ -129,29 +128,32 @@ def _drawn(levels: Mapping[int, list[dict[str, Any]]], per_task: int, seed: int)
     return list(chosen.values())
 
 
-def _write_excel(file: Path, rows: Sequence[Mapping[str, str]]) -> None:
-    categories = error_categories()
+def _sheet(rows: Sequence[Mapping[str, str]]) -> Sheet:
+    names = [category["name"] for category in error_categories()]
     levels = [(f"{row['level']} ({row['risk']}): {row['action']}", row["means"]) for row in risk_levels()]
-    errors = [(f"{row['name']} ({row['group']})", row["means"]) for row in categories]
-    told = INSTRUCTIONS.read_text(encoding="utf-8").format(errors=ERRORS).splitlines()
-    tables = [(("Risk level",), levels), (("Error category",), errors)]
+    errors = [(f"{row['name']} ({row['group']})", row["means"]) for row in error_categories()]
+    paragraphs = INSTRUCTIONS.read_text(encoding="utf-8").format(errors=ERRORS).splitlines()
     choices = {
         "risk_level": (list(map(str, RISK_LEVELS)), "1, 2, 3 or 4"),
-        "category": (f"=Lists!$A$1:$A${len(categories)}", "One of the list; see the page Instructions"),
+        "category": (f"=Lists!$A$1:$A${len(names)}", "One of the list; see the page Instructions"),
     }
-    with workbook(file) as book:
-        guide(book, book.add_worksheet("Instructions"), "How to grade", told, tables)
-        page = fill_in(book, RATINGS, rows, {name: WIDTHS.get(name, 24) for name in COLUMNS}, FILLED)
-        page.freeze_panes(1, 1)
-        for column, name in enumerate(COLUMNS):
-            source, refusal = choices.get("category" if name.endswith("_category") else name, (None, None))
-            if source:
-                choice = {"validate": "list", "source": source, "error_message": refusal}
-                page.data_validation(1, column, len(rows), column, choice)
-        # A list of so many characters must stand in cells.
-        lists = book.add_worksheet("Lists")
-        lists.write_column(0, 0, [category["name"] for category in categories])
-        lists.hide()
+    checks = []
+    for column in FILLED:
+        source, refusal = choices.get("category" if column.endswith("_category") else column, (None, None))
+        if source:
+            check = {"validate": "list", "source": source, "error_message": refusal}
+            checks.append((column, 1, len(rows), check))
+    return Sheet(
+        page=RATINGS,
+        widths={name: WIDTHS.get(name, 24) for name in COLUMNS},
+        filled=FILLED,
+        rows=[{name: row[name] for name in SHOWN} for row in rows],
+        frozen=1,
+        checks=checks,
+        choices=names,
+        guide=("Instructions", "How to grade", paragraphs, [(("Risk level",), levels), (("Error category",), errors)]),
+        guide_first=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,7 @@ def read_sheets(sheets: Sequence[Path], key: Path | None = None) -> SheetsRead:
     rows: list[dict[str, Any]] = []
     for sheet in sheets:
         if raters[sheet.stem] > 1:
-            raise InputError("two sheets of one rater", file=sheet, expected="file names that tell raters apart")
+            raise InputError("two sheets of one rater", file=sheet, expected="a different file name for each rater")
         filled = read_sheet(sheet, RATINGS, COLUMNS)[1]
         items = Counter(row["item"] for _, row in filled if row["item"])
         rows += [
@@ -216,15 +218,15 @@ def _key_of(sheets: Sequence[Path], key: Path | None) -> dict[str, tuple[str, st
         InputError: it is no key.
     """
     if key is None:
-        found = sorted({path for sheet in sheets for path in sheet.parent.glob(f"*{KEY_SUFFIX}")})
-        if len(found) != 1:
+        results = sorted({path for sheet in sheets for path in sheet.parent.glob(f"*{KEY_SUFFIX}")})
+        if len(results) != 1:
             raise UsageError(
                 "the key of the sheets is not known",
-                found=f"{len(found)} files *{KEY_SUFFIX} beside the sheets",
+                found=f"{len(results)} files *{KEY_SUFFIX} beside the sheets",
                 expected="one",
                 do="name it: --sheet-key FILE",
             )
-        key = found[0]
+        key = results[0]
     try:
         return {row["item"]: (row["id"], row["text"]) for _, row in read_sheet(key, "", KEY)[1]}
     except (InputError, UsageError, OSError) as error:
@@ -275,7 +277,7 @@ def _notes(rated: pl.DataFrame, file: str, wanted: set[str]) -> Iterator[str]:
     }
     for what, which in doubtful.items():
         if numbers := rated.filter(which)["number"].to_list():
-            shown = ", ".join(map(str, numbers[:MOST_TOLD])) + (", ..." if len(numbers) > MOST_TOLD else "")
-            yield f"{file}, row{'s' if len(numbers) > 1 else ''} {shown}: {what}"
+            display = ", ".join(map(str, numbers[:MOST_TOLD])) + (", ..." if len(numbers) > MOST_TOLD else "")
+            yield f"{file}, row{'s' if len(numbers) > 1 else ''} {display}: {what}"
     if lacking := len(wanted - set(rated["id"])):
         yield f"{file}: {lacking:,} items of the key are not in the sheet"

@@ -313,6 +313,11 @@ class StewardSettings(Section):
     sandbox_mb: int = Field(
         default=512, ge=64, description="memory in MB that a call of the Python sandbox has, at most"
     )
+    sandbox_image: str = Field(
+        default="",
+        description="container image with Python 3.11 in which docker or podman runs the Python sandbox; without one "
+        "it needs root, who can start a process without rights",
+    )
     review_rows: int = Field(default=50, ge=1, description="rows that physicians review")
     finalise: Literal["physician", "released"] = Field(
         default="physician",

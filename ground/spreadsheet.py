@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from io import StringIO
 from itertools import zip_longest
@@ -28,8 +29,8 @@ __all__ = [
     "FORMULA",
     "LONGEST_CELL",
     "MOST_CHARACTERS",
+    "Sheet",
     "fill_in",
-    "guide",
     "plain",
     "read_page",
     "read_sheet",
@@ -37,24 +38,25 @@ __all__ = [
     "workbook",
     "write_cells",
     "write_csv",
+    "write_sheet",
 ]
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 """A cell that begins so is a formula to a spreadsheet that opens a CSV file."""
 NUMBER = r"^\s*[+-]?(\d[\d,]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 MOST_CHARACTERS = 32_767
-"""What a cell of Excel holds."""
+"""Characters that a cell of Excel can hold."""
 LONGEST_CELL = 64 * 1024 * 1024
 """Bytes of a cell of a CSV file: a patient's note is longer than the 128 KiB that Python's reader allows."""
 CELL_ERROR = "#ERROR!"
-"""What a cell holds whose formula failed: the reader does not say how."""
+"""In place of the value of a cell whose formula failed: the reader does not say how."""
 # Part of the file: without it the same sheet would have other bytes each time.
 FIXED_DATE = datetime(2000, 1, 1)
 WRAP = {"font_name": "Calibri", "font_size": 10, "text_wrap": True, "valign": "top"}
 
 
 def write_csv(frame: pl.DataFrame, file: Path) -> None:
-    """Write a table; text that a spreadsheet would run stands behind an apostrophe, numbers stay as they are."""
+    """Write a table; text that a spreadsheet would run gets an apostrophe before it, numbers stay as they are."""
     frame.with_columns(_plain(name) for name, kind in frame.schema.items() if kind == pl.String).write_csv(file)
 
 
@@ -115,7 +117,7 @@ def fill_in(
     """
     page, style = book.add_worksheet(name), {**WRAP, "border": 1, "border_color": "#bfbfbf"}
     head = book.add_format({**WRAP, "bold": True, "bg_color": "#dde6ee", "border": 1})
-    shown = book.add_format(style)
+    fixed = book.add_format(style)
     # As text: a spreadsheet would make a date of 1/2, a share of 5%, and 4.4 of 4,4 or not, as its language has it.
     empty = book.add_format({**style, "bg_color": "#fffbe6", "num_format": "@", "locked": False})
     for column, (title, width) in enumerate(widths.items()):
@@ -123,24 +125,82 @@ def fill_in(
         page.set_column(column, column, width)
         for number, row in enumerate(rows, start=1):
             if title in filled or title not in row:
-                page.write_blank(number, column, None, empty if title in filled else shown)
+                page.write_blank(number, column, None, empty if title in filled else fixed)
             else:
-                page.write_string(number, column, row[title], shown)
-    # Without a password: it guards against slips, not against people.
+                page.write_string(number, column, row[title], fixed)
+    # Without a password: it guards against slips only.
     page.protect("", {"format_columns": True, "format_rows": True})
     page.set_landscape()
     page.fit_to_pages(1, 0)
     return page
 
 
-def guide(
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """A sheet that experts fill in, with a page that says how.
+
+    Attributes:
+        page: name of the page to be filled in.
+        widths, filled, rows: as in `fill_in`.
+        frozen: how many columns stay in view.
+        heights: of the rows, in points; the spreadsheet's own where empty.
+        checks: column, first and last row, and what a cell there may hold (xlsxwriter's ``data_validation``).
+        guide: name and title of the other page, its paragraphs, and its tables, each of its head and its rows.
+        guide_first: whether it is in front.
+        text: a column whose numbers are text on purpose: no green corner says that this is an error.
+        choices: what ``checks`` refer to as ``Lists!$A$1`` and below: too many characters for a check itself.
+    """
+
+    page: str
+    widths: Mapping[str, int]
+    filled: Container[str]
+    rows: Sequence[Mapping[str, str]]
+    frozen: int
+    checks: Iterable[tuple[str, int, int, Mapping[str, Any]]]
+    guide: tuple[str, str, Iterable[str], Iterable[tuple[Sequence[str], Iterable[Sequence[str]]]]]
+    guide_first: bool = False
+    heights: Iterable[float] = ()
+    text: str | None = None
+    choices: Sequence[str] = ()
+
+
+def write_sheet(file: Path, sheet: Sheet) -> None:
+    """Write a sheet as Excel, and what it shows as a CSV file beside it."""
+    from xlsxwriter.utility import xl_range  # type: ignore[import-untyped]
+
+    columns = list(sheet.widths)
+    with workbook(file) as book:
+        if sheet.guide_first:
+            _write_guide(book, *sheet.guide)
+        page = fill_in(book, sheet.page, sheet.rows, sheet.widths, sheet.filled)
+        for number, points in enumerate(sheet.heights, start=1):
+            page.set_row(number, points)
+        page.freeze_panes(1, sheet.frozen)
+        if sheet.text:
+            place = columns.index(sheet.text)
+            cells = xl_range(1, place, max(1, len(sheet.rows)), place)
+            page.ignore_errors({"number_stored_as_text": cells})
+        for name, first, last, options in sheet.checks:
+            column = columns.index(name)
+            page.data_validation(first, column, last, column, options)
+        if sheet.choices:
+            lists = book.add_worksheet("Lists")
+            lists.write_column(0, 0, sheet.choices)
+            lists.hide()
+        if not sheet.guide_first:
+            _write_guide(book, *sheet.guide)
+    rows = ({name: plain(text) for name, text in row.items()} for row in sheet.rows)
+    write_cells(file.with_suffix(".csv"), columns, rows)
+
+
+def _write_guide(
     book: Any,
-    page: Any,
+    name: str,
     title: str,
     paragraphs: Iterable[str],
     tables: Iterable[tuple[Sequence[str], Iterable[Sequence[str]]]],
 ) -> None:
-    """Write a page that says how to fill a sheet in: paragraphs, then tables, each of its head and its rows."""
+    page = book.add_worksheet(name)
     large, bold, text = map(book.add_format, ({"bold": True, "font_size": 14}, {**WRAP, "bold": True}, WRAP))
     page.set_column(0, 0, 28)
     page.set_column(1, 1, 110)
@@ -181,7 +241,7 @@ def read_sheet(
     if not cells:
         raise InputError("the sheet is empty", file=file)
     names, *lines = ([cell.strip() for cell in line] for line in cells)
-    # Without its head a sheet has an expert's words and a patient's note there: what is no column is counted only.
+    # Without a head the first row holds an expert's words or a patient's note, so unknown names are only counted.
     known = [name for name in names if re.fullmatch(own or "|".join(needed), name)]
     twice = sorted(name for name, count in Counter(known).items() if count > 1)
     if twice or not set(needed) <= set(known):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from ground.stable import stable_unit
 from openworld.products import Catalogue, Product, rxcui
+from openworld.rrf import Row
 from openworld.world import CONTENT_SEED, Concept, Knowledge
 
 __all__ = ["Atom", "concept_atoms", "mapped_only", "snomed_code"]
@@ -16,8 +17,6 @@ MAPPED_ONLY = 0.1
 """Share of ICD-9 codes that no atom carries: a MRMAP row leads to them."""
 HEADING_ONLY = 0.15
 """Share of ICD-10 codes whose atom stands on the three-character heading instead."""
-
-Row = tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -40,11 +39,9 @@ class Atom:
 
     def row(self) -> Row:
         """Return the row of MRCONSO."""
-        scui = self.code if self.sab in ("SNOMEDCT_US", "RXNORM", "MED-RT", "NCI") else ""
-        return (
-            *(self.cui, self.lat, self.ts, self.lui, self.stt, self.sui, self.ispref, self.aui, "", scui, ""),
-            *(self.sab, self.tty, self.code, self.text, "0", self.suppress, ""),
-        )
+        scui = {"SCUI": self.code} if self.sab in ("SNOMEDCT_US", "RXNORM", "MED-RT", "NCI") else {}
+        named = {name.upper(): value for name, value in asdict(self).items() if name != "text"}
+        return named | scui | {"STR": self.text, "SRL": "0"}
 
 
 def snomed_code(concept: Concept) -> str:
@@ -143,10 +140,10 @@ def concept_atoms(known: Knowledge, whole: Catalogue) -> list[list[Atom]]:
     """Return the atoms of every concept, with identifiers: shape (concepts, names)."""
     identifiers = _Identifiers()
     headings = _headings(known)
-    found = []
+    groups = []
     for concept in known.concepts.values():
         clinical = concept.kind in ("disorder", "finding", "procedure", "term")
         atoms = list(_clinical_atoms(concept, headings) if clinical else _drug_atoms(concept))
-        found.append(identifiers.name(atoms))
-    found += [identifiers.name([_product_atom(product)]) for product in whole.products]
-    return found
+        groups.append(identifiers.name(atoms))
+    groups += [identifiers.name([_product_atom(product)]) for product in whole.products]
+    return groups

@@ -109,180 +109,130 @@ def _word(words: tuple[str, ...], values: Integers) -> pl.Series:
     return pl.Series(np.array(words, dtype=object)[(values % np.uint64(len(words))).astype(np.int64)], dtype=pl.String)
 
 
+def _digits(numbers: Integers, width: int = 1) -> pl.Series:
+    return pl.Series(numbers.astype(np.int64)).cast(pl.String).str.pad_start(width, "0")
+
+
 def _cui(numbers: Integers) -> pl.Series:
-    return pl.Series("cui", numbers.astype(np.int64) + FIRST_FILLER).cast(pl.String).str.pad_start(7, "0")
+    return "C" + _digits(numbers + np.uint64(FIRST_FILLER), 7)
 
 
 def _names(numbers: Integers, plan: FillerPlan) -> pl.DataFrame:
-    """Return rows of MRCONSO: shape (concepts x names, 18)."""
+    """Return rows of MRCONSO, concepts x names."""
     concept = np.repeat(numbers, plan.names)
     nth = np.tile(np.arange(plan.names, dtype=np.uint64), len(numbers))
-    atom = concept * np.uint64(plan.names) + nth
+    atom = _digits(concept * np.uint64(plan.names) + nth, 8)
     mixed = _mix(concept * np.uint64(64) + nth, plan.seed)
-    frame = pl.DataFrame(
-        {
-            "cui": _cui(concept),
-            "atom": pl.Series(atom.astype(np.int64)).cast(pl.String).str.pad_start(8, "0"),
-            "grade": _word(GRADES, mixed),
-            "site": _word(SITES, mixed >> np.uint64(8)),
-            "form": _word(FORMS, mixed >> np.uint64(16)),
-            "number": pl.Series(concept.astype(np.int64)).cast(pl.String),
-            "first": pl.Series(nth == 0),
-            "variant": pl.Series(nth.astype(np.int64)).cast(pl.String),
-        }
-    )
-    cui = "C" + pl.col("cui")
-    name = pl.concat_str("grade", "site", "form", "number", "variant", separator=" ")
-    first = pl.col("first")
-    empty = pl.lit("")
-    return frame.select(
+    words = [_word(GRADES, mixed), _word(SITES, mixed >> np.uint64(8)), _word(FORMS, mixed >> np.uint64(16))]
+    cui, first = _cui(concept), pl.Series(nth == 0)
+    return pl.select(
         CUI=cui,
         LAT=pl.lit("ENG"),
         TS=pl.when(first).then(pl.lit("P")).otherwise(pl.lit("S")),
-        LUI="L5" + pl.col("atom"),
+        LUI="L5" + atom,
         STT=pl.lit("PF"),
-        SUI="S5" + pl.col("atom"),
+        SUI="S5" + atom,
         ISPREF=pl.lit("Y"),
-        AUI="A5" + pl.col("atom"),
-        SAUI=empty,
-        SCUI="5" + pl.col("cui"),
-        SDUI=empty,
+        AUI="A5" + atom,
+        SCUI="5" + cui.str.slice(1),
         SAB=pl.lit("SNOMEDCT_US"),
         TTY=pl.when(first).then(pl.lit("PT")).otherwise(pl.lit("SY")),
-        CODE="5" + pl.col("cui"),
-        STR=name,
+        CODE="5" + cui.str.slice(1),
+        STR=pl.concat_str(*words, _digits(concept), _digits(nth), separator=" "),
         SRL=pl.lit("0"),
         SUPPRESS=pl.lit("N"),
-        CVF=empty,
     )
 
 
 def _types(numbers: Integers) -> pl.DataFrame:
-    which = (numbers % np.uint64(len(TYPES))).astype(np.int64)
-    columns = [
-        pl.Series(np.array([kind[place] for kind in TYPES], dtype=object)[which], dtype=pl.String) for place in range(3)
-    ]
-    frame = pl.DataFrame({"cui": _cui(numbers), "TUI": columns[0], "STN": columns[1], "STY": columns[2]})
-    cui = pl.col("cui")
-    return frame.select(CUI="C" + cui, TUI="TUI", STN="STN", STY="STY", ATUI="AT5" + cui, CVF=pl.lit(""))
+    """Return rows of MRSTY, one a concept."""
+    which, cui = numbers % np.uint64(len(TYPES)), _cui(numbers)
+    columns = {
+        name: _word(tuple(kind[place] for kind in TYPES), which) for place, name in enumerate(("TUI", "STN", "STY"))
+    }
+    return pl.DataFrame({"CUI": cui, **columns, "ATUI": "AT5" + cui.str.slice(1)})
 
 
 def _relations(numbers: Integers, plan: FillerPlan) -> Iterator[pl.DataFrame]:
-    """Yield rows of MRREL in both directions, shape (concepts, 16); the first one is isa, to a lower number."""
+    """Yield rows of MRREL in both directions, one a concept; the first one is isa, to a lower number."""
     for nth in range(plan.relations):
         rela, inverse, rel, inverse_rel, sab = RELATIONS[0] if nth == 0 else RELATIONS[1 + nth % (len(RELATIONS) - 1)]
         mixed = _mix(numbers * np.uint64(64) + np.uint64(nth + 1), plan.seed + 1)
         target = mixed % np.maximum(numbers, np.uint64(1)) if nth == 0 else mixed % np.uint64(plan.concepts)
         keep = target != numbers
-        first, second = _cui(numbers[keep]), _cui(target[keep])
-        rui = pl.Series((numbers[keep] * np.uint64(plan.relations) + np.uint64(nth)).astype(np.int64))
-        frame = pl.DataFrame({"a": first, "b": second, "rui": rui.cast(pl.String).str.pad_start(9, "0")})
-        for mark, one, two, label, name in (("3", "b", "a", rel, rela), ("4", "a", "b", inverse_rel, inverse)):
-            yield _relation_frame(frame, mark, (one, two), (label, name, sab))
+        head, tail = _cui(numbers[keep]), _cui(target[keep])
+        rui = _digits(numbers[keep] * np.uint64(plan.relations) + np.uint64(nth), 9)
+        yield _relation_frame(tail, head, "R3" + rui, REL=rel, RELA=rela, SAB=sab, SL=sab)
+        yield _relation_frame(head, tail, "R4" + rui, REL=inverse_rel, RELA=inverse, SAB=sab, SL=sab)
 
 
-def _relation_frame(
-    frame: pl.DataFrame, mark: str, ends: tuple[str, str], labels: tuple[str, str, str]
-) -> pl.DataFrame:
-    empty, cui = pl.lit(""), pl.lit("CUI")
-    return frame.select(
-        CUI1="C" + pl.col(ends[0]),
-        AUI1=empty,
-        STYPE1=cui,
-        REL=pl.lit(labels[0]),
-        CUI2="C" + pl.col(ends[1]),
-        AUI2=empty,
-        STYPE2=cui,
-        RELA=pl.lit(labels[1]),
-        RUI="R" + mark + pl.col("rui"),
-        SRUI=empty,
-        SAB=pl.lit(labels[2]),
-        SL=pl.lit(labels[2]),
-        RG=empty,
-        DIR=empty,
-        SUPPRESS=pl.lit("N"),
-        CVF=empty,
+def _relation_frame(first: pl.Series, second: pl.Series, rui: pl.Series, **labels: str) -> pl.DataFrame:
+    constant = {"STYPE1": "CUI", "STYPE2": "CUI", "SUPPRESS": "N", **labels}
+    return pl.DataFrame({"CUI1": first, "CUI2": second, "RUI": rui}).with_columns(
+        pl.lit(value).alias(name) for name, value in constant.items()
     )
 
 
 def _atoms(numbers: Integers, plan: FillerPlan) -> pl.Series:
     """Return the AUIs of the preferred names."""
-    first = (numbers * np.uint64(plan.names)).astype(np.int64)
-    return "A5" + pl.Series(first).cast(pl.String).str.pad_start(8, "0")
+    return "A5" + _digits(numbers * np.uint64(plan.names), 8)
 
 
 def _contexts(numbers: Integers, plan: FillerPlan) -> Iterator[pl.DataFrame]:
-    """Yield rows of MRHIER, shape (concepts, 9): the path of the isa of MRREL, and as many by other parents."""
+    """Yield rows of MRHIER, one a concept: the path of the isa of MRREL, and as many by other parents."""
+    cui, aui = _cui(numbers), _atoms(numbers, plan)
     for nth in range(CONTEXTS):
         # As _relations: parents have lower numbers, and 0 is the root.
-        at, above, path = numbers, list[pl.DataFrame](), list[str]()
+        at, above = numbers, list[pl.Series]()
         for step in range(DEPTH):
             mixed = _mix(at * np.uint64(64) + np.uint64(1 + (nth if step == 0 else 0)), plan.seed + 1)
             parent = mixed % np.maximum(at, np.uint64(1))
-            above.append(pl.Series(f"above{step}", _atoms(parent, plan)).to_frame().with_columns(
-                pl.when(pl.Series(at > 0)).then(pl.col(f"above{step}"))
-            ))  # fmt: skip
-            path.insert(0, f"above{step}")
+            above.append(pl.select(pl.when(pl.Series(at > 0)).then(_atoms(parent, plan))).to_series())
             at = parent
-        frame = pl.concat(
-            [pl.DataFrame({"cui": _cui(numbers), "aui": _atoms(numbers, plan)}), *above], how="horizontal"
-        )
-        yield frame.filter(pl.col("above0").is_not_null()).select(
-            CUI="C" + pl.col("cui"),
-            AUI="aui",
+        yield pl.select(
+            CUI=cui,
+            AUI=aui,
             CXN=pl.lit(str(nth + 1)),
-            PAUI="above0",
+            PAUI=above[0],
             SAB=pl.lit("SNOMEDCT_US"),
             RELA=pl.lit("isa"),
-            PTR=pl.concat_str(path, separator=".", ignore_nulls=True),
-            HCD=pl.lit(""),
-            CVF=pl.lit(""),
-        )
+            PTR=pl.concat_str(above[::-1], separator=".", ignore_nulls=True),
+        ).filter(pl.col("PAUI").is_not_null())
 
 
 def _attributes(numbers: Integers, plan: FillerPlan) -> Iterator[pl.DataFrame]:
-    """Yield rows of MRSAT that no stage reads, shape (concepts, 13)."""
-    first = pl.Series((numbers * np.uint64(plan.names)).astype(np.int64)).cast(pl.String).str.pad_start(8, "0")
-    frame = pl.DataFrame({"cui": _cui(numbers), "atom": first})
-    cui, atom, empty = pl.col("cui"), pl.col("atom"), pl.lit("")
+    """Yield rows of MRSAT that no stage reads, one a concept."""
+    cui, atom = _cui(numbers), _digits(numbers * np.uint64(plan.names), 8)
     for nth in range(ATTRIBUTES_EACH):
-        value = pl.Series(
-            (_mix(numbers * np.uint64(64) + np.uint64(nth), plan.seed + 2) >> np.uint64(16)).astype(np.int64)
-        )
-        yield frame.select(
-            CUI="C" + cui,
+        value = _mix(numbers * np.uint64(64) + np.uint64(nth), plan.seed + 2) >> np.uint64(16)
+        yield pl.select(
+            CUI=cui,
             LUI="L5" + atom,
             SUI="S5" + atom,
             METAUI="A5" + atom,
             STYPE=pl.lit("AUI"),
-            CODE="5" + cui,
-            ATUI=pl.lit(f"AT{10 + nth}") + cui,
-            SATUI=empty,
+            CODE="5" + cui.str.slice(1),
+            ATUI=f"AT{10 + nth}" + cui.str.slice(1),
             ATN=pl.lit(ATTRIBUTES[nth % len(ATTRIBUTES)]),
             SAB=pl.lit("SNOMEDCT_US"),
-            ATV=value.cast(pl.String),
+            ATV=_digits(value),
             SUPPRESS=pl.lit("N"),
-            CVF=empty,
         )
 
 
 def _definitions(numbers: Integers, plan: FillerPlan) -> pl.DataFrame:
-    """Return rows of MRDEF for some of the concepts, shape (n, 8)."""
+    """Return rows of MRDEF for some of the concepts."""
     some = numbers[numbers % np.uint64(100) < np.uint64(DEFINED_OF_HUNDRED)]
-    cui, empty = pl.col("cui"), pl.lit("")
     words = [
         _word(GRADES + SITES + FORMS, _mix(some * np.uint64(64) + np.uint64(nth), plan.seed + 3)) for nth in range(31)
     ]
-    columns = {f"word{nth}": word for nth, word in enumerate(words)}
-    return pl.DataFrame({"cui": _cui(some), "aui": _atoms(some, plan), **columns}).select(
-        CUI="C" + cui,
-        AUI="aui",
-        ATUI="AT4" + cui,
-        SATUI=empty,
+    return pl.select(
+        CUI=_cui(some),
+        AUI=_atoms(some, plan),
+        ATUI="AT4" + _cui(some).str.slice(1),
         SAB=pl.lit("NCI"),
-        DEF=pl.concat_str(list(columns), separator=" "),
+        DEF=pl.concat_str(words, separator=" "),
         SUPPRESS=pl.lit("N"),
-        CVF=empty,
     )
 
 

@@ -82,14 +82,9 @@ class CoursePart(GeneralTerms):
 
     def cause(self, name: str) -> None:
         """Say what a problem comes from, where a cause is a problem or a drug of this patient."""
-        causes = [
-            one for one in self.known.heads("causes", name) if one in self.problems and one not in self.silent_problems
-        ]
-        harmful = [
-            one
-            for one in self.known.heads("causes", name)
-            if one in self.orders and self.orders[one].status == "stopped"
-        ]
+        heads = self.known.heads("causes", name)
+        causes = [head for head in heads if head in self.problems and head not in self.silent_problems]
+        harmful = [head for head in heads if head in self.orders and self.orders[head].status == "stopped"]
         if harmful:
             chosen = self.dice.pick(harmful, "harmful", name)
             sentence = self.text.sentence("course_drug_cause", self.values(C=[self.drug_item(chosen, "cause")]), name)
@@ -101,35 +96,26 @@ class CoursePart(GeneralTerms):
 
     def manifestation(self, name: str) -> None:
         """Name manifestations and companions of a problem that this patient has."""
-        found = [one for one in self.known.heads("manifestation_of", name) if one in self.problems]
-        if not found:
-            found = [
-                one for one in self.known.heads("manifestation_of", name) if self.known.concepts[one].kind == "finding"
-            ]
-        found = [one for one in found if one not in self.absent and one not in self.silent_problems]
-        if found and self.dice.chance(0.5, "manifestation", name):
-            chosen = self.dice.sample(found, 2, "manifestations", name)
-            sentence = self.text.sentence("course_manifest", self.values(M=[Item(one) for one in chosen]), name)
+        heads = self.known.heads("manifestation_of", name)
+        shown = [head for head in heads if head in self.problems]
+        shown = shown or [head for head in heads if self.known.concepts[head].kind == "finding"]
+        shown = [head for head in shown if head not in self.absent and head not in self.silent_problems]
+        if shown and self.dice.chance(0.5, "manifestation", name):
+            chosen = self.dice.sample(shown, 2, "manifestations", name)
+            sentence = self.text.sentence("course_manifest", self.values(M=[Item(head) for head in chosen]), name)
             self.link(chosen, "manifestation_of", [name], sentence)
 
     def not_found(self, name: str) -> None:
         """Say that a disorder was looked for and not found; each only once."""
-        excluded = [one for one in note_words()["excluded"] if one in self.excluded]
-        left = [one for one in excluded if one not in self.told]
+        left = [name for name in note_words()["excluded"] if name in self.excluded - self.denied_already]
         if left:
             chosen = self.dice.pick(left, "not found", name)
-            self.told.add(chosen)
+            self.denied_already.add(chosen)
             self.text.sentence("course_excluded", self.values(N=[Item(chosen)]), name)
 
     def possible(self, name: str) -> None:
         """Say that another disorder of the same class is possible."""
-        mine = set(self.problems) | {place for one in self.problems for place in self.known.ancestors(one)}
-        mine |= set(self.ruled_out.values()) | self.excluded
-        kin = [
-            one
-            for one in self.known.kin(name)
-            if one not in mine and not set(self.known.ancestors(one)) & set(self.problems)
-        ]
+        kin = self.unrelated(self.known.kin(name), self.ruled_out.values(), self.excluded)
         if kin:
             self.text.sentence("course_possible", self.values(Q=[Item(self.dice.pick(kin, "possible", name))]), name)
 

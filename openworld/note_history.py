@@ -62,7 +62,7 @@ class HistoryPart(NoteWriter):
             text.mention(Item(name), "allergy")
             if dice.chance(0.4, "reaction", name):
                 text.say(" (")
-                reactions = [one for one in note_words()["reaction"] if one not in self.problems]
+                reactions = [finding for finding in note_words()["reaction"] if finding not in self.problems]
                 text.mention(Item(dice.pick(reactions, "which", name)), "allergy")
                 text.say(")")
         text.line()
@@ -90,7 +90,7 @@ class HistoryPart(NoteWriter):
                 text.sentence("hpi_never", self.values(N=[Item(name) for name in never]))
         if dice.chance(0.2, "family in the story"):
             text.sentence("hpi_family", self.values(F=[Item(self.relatives[0])]))
-        for problem in self.dice.shuffled([one.name for one in chronic], "home")[:1]:
+        for problem in self.dice.shuffled([problem.name for problem in chronic], "home")[:1]:
             self.home_sentence(self.problems[problem])
         self.class_sentence()
         text.line()
@@ -116,12 +116,9 @@ class HistoryPart(NoteWriter):
         for order in self.admission.orders:
             if order.against and order.problem not in self.silent_problems:
                 barred = self.barred_class(order)
-                values = {
-                    "D": [self.drug_item(order.drug, "class")],
-                    "G": [Item(barred, barred)],
-                    "P": [Item(order.problem)],
-                }
-                sentence = self.text.sentence("hpi_class", self.values(**values), order.drug)
+                drug = self.drug_item(order.drug, "class")
+                values = self.values(D=[drug], G=[Item(barred, barred)], P=[Item(order.problem)])
+                sentence = self.text.sentence("hpi_class", values, order.drug)
                 self.link([order.drug], "treats", [order.problem], sentence)
                 self.link([order.drug], "has_pharmacologic_class", [barred], sentence)
 
@@ -156,8 +153,7 @@ class HistoryPart(NoteWriter):
     @cached_property
     def relatives(self) -> list[str]:
         """Two illnesses of relatives that the patient does not have."""
-        mine = set(self.problems) | {place for name in self.problems for place in self.known.ancestors(name)}
-        return self.dice.sample([name for name in note_words()["family"] if name not in mine], 2, "family")
+        return self.dice.sample([name for name in note_words()["family"] if name not in self.had], 2, "family")
 
     def history_item(self, problem: Problem) -> None:
         """Write one problem of the past medical history."""
@@ -174,13 +170,7 @@ class HistoryPart(NoteWriter):
     def past(self) -> None:
         """Write problems and operations that are over."""
         text, dice = self.text, self.dice
-        mine = set(self.problems) | {place for name in self.problems for place in self.known.ancestors(name)}
-        mine |= set(self.ruled_out.values()) | self.excluded
-        over = [
-            name
-            for name in note_words()["past"]
-            if name not in mine and not set(self.known.ancestors(name)) & set(self.problems)
-        ]
+        over = self.unrelated(note_words()["past"], self.ruled_out.values(), self.excluded)
         if dice.chance(0.5, "past"):
             text.phrase("pmh_past", self.values(H=[Item(dice.pick(over, "past problem"))]))
             text.line()
@@ -223,15 +213,15 @@ class HistoryPart(NoteWriter):
         """Write the result of a diagnostic procedure."""
         if self.known.concepts[procedure].course != "dx":
             return
-        shown = [name for name in self.known.tails("diagnoses", procedure) if name in self.problems]
-        shown = [name for name in shown if name not in self.silent_problems]
+        results = [name for name in self.known.tails("diagnoses", procedure) if name in self.problems]
+        results = [name for name in results if name not in self.silent_problems]
         excluded = self.ruled_out.get(procedure)
         values = {"X": [Item(procedure)], "N": [Item(excluded)] if excluded else []}
         ending = "_negative" if excluded else ""
-        if not shown:
+        if not results:
             self.text.phrase(f"results_plain{ending}", self.values(**values), procedure)
         else:
-            chosen = self.dice.pick(shown, "shown", procedure)
+            chosen = self.dice.pick(results, "shown", procedure)
             sentence = self.text.phrase(f"results{ending}", self.values(**values, P=[Item(chosen)]), procedure)
             self.link([procedure], "diagnoses", [chosen], sentence)
         self.text.line()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from openworld.note_writer import NoteWriter
 from openworld.notetext import Item, Values
 
@@ -44,90 +46,66 @@ class GeneralTerms(NoteWriter):
             and self.known.concepts[order.drug].kind == "drug"
         ]
 
-    def _grouped(self, predicate: str, members: list[str]) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for name in members:
-            for group in self.known.tails(predicate, name):
-                found.setdefault(group, []).append(name)
-        return found
+    def _named_problems(self) -> list[str]:
+        return [problem.name for problem in self.visible("principal", "complication", "chronic")]
 
-    def distinct(self, groups: dict[str, list[str]], label: str) -> list[str]:
-        """Return groups in an order of their own, one for each set of members."""
+    def _distinct(self, groups: dict[str, list[str]], label: str) -> list[str]:
+        """Return groups in an order of their own, the first of each set of members."""
         chosen: dict[tuple[str, ...], str] = {}
-        for one in self.dice.shuffled(sorted(groups), label):
-            chosen.setdefault(tuple(groups[one]), one)
+        for group in self.dice.shuffled(sorted(groups), label):
+            chosen.setdefault(tuple(groups[group]), group)
         return list(chosen.values())
 
     def drug_classes(self) -> None:
         """Name a drug class and the patient's drugs of it."""
-        groups = self._grouped("has_pharmacologic_class", self._named_drugs())
-        for one in self.dice.shuffled(sorted(groups), "class")[:2]:
-            values = self.values(G=[Item(one)], D=self.drugs(groups[one], "class"))
-            sentence = self.bullet("link_class", values, one)
-            self.link(groups[one], "has_pharmacologic_class", [one], sentence)
+        classes = self.groups(self._named_drugs(), partial(self.known.tails, "has_pharmacologic_class"))
+        for group in self.dice.shuffled(sorted(classes), "class")[:2]:
+            values = self.values(G=[Item(group)], D=self.drugs(classes[group], "class"))
+            self.link(classes[group], "has_pharmacologic_class", [group], self.bullet("link_class", values, group))
 
     def problem_groups(self) -> None:
         """Name a group of disorders and the patient's problems in it."""
-        groups = self._grouped(
-            "classified_as", [problem.name for problem in self.visible("principal", "complication", "chronic")]
-        )
-        for one in self.dice.shuffled(sorted(groups), "group")[:2]:
-            values = self.values(K=[Item(one)], P=[Item(name) for name in groups[one]])
-            sentence = self.bullet("link_group", values, one)
-            self.link(groups[one], "classified_as", [one], sentence)
+        groups = self.groups(self._named_problems(), partial(self.known.tails, "classified_as"))
+        for group in self.dice.shuffled(sorted(groups), "group")[:2]:
+            values = self.values(K=[Item(group)], P=[Item(name) for name in groups[group]])
+            self.link(groups[group], "classified_as", [group], self.bullet("link_group", values, group))
 
     def values_of(self) -> None:
         """Name a treatment plan and the drugs that it consists of."""
-        plans: dict[str, list[str]] = {}
-        for drug in self._named_drugs():
-            for one in self.known.heads("authorized_value", drug):
-                plans.setdefault(one, []).append(drug)
-        for one in self.distinct(plans, "plan")[:3]:
-            sentence = self.bullet("link_value", self.values(V=[Item(one)], D=self.drugs(plans[one], "plan")), one)
-            self.link([one], "authorized_value", plans[one], sentence)
+        plans = self.groups(self._named_drugs(), partial(self.known.heads, "authorized_value"))
+        for plan in self._distinct(plans, "plan")[:3]:
+            values = self.values(V=[Item(plan)], D=self.drugs(plans[plan], "plan"))
+            self.link([plan], "authorized_value", plans[plan], self.bullet("link_value", values, plan))
 
     def drug_sets(self) -> None:
         """Name a set of drugs, and the cardiac risk factors."""
-        sets: dict[str, list[str]] = {}
-        for drug in self._named_drugs():
-            for one in self.known.heads("subset_includes", drug):
-                sets.setdefault(one, []).append(drug)
-        for one in self.distinct(sets, "set")[:2]:
-            sentence = self.bullet("link_set", self.values(U=[Item(one)], D=self.drugs(sets[one], "set")), one)
-            self.link([one], "subset_includes", sets[one], sentence)
+        sets = self.groups(self._named_drugs(), partial(self.known.heads, "subset_includes"))
+        for name in self._distinct(sets, "set")[:2]:
+            values = self.values(U=[Item(name)], D=self.drugs(sets[name], "set"))
+            self.link([name], "subset_includes", sets[name], self.bullet("link_set", values, name))
 
     def problem_sets(self) -> None:
         """Name sets of problems and which of them the patient has."""
-        sets: dict[str, list[str]] = {}
-        for problem in self.visible("principal", "complication", "chronic"):
-            for one in self.known.heads("subset_includes", problem.name):
-                if self.known.concepts[one].types != ("T184",):
-                    sets.setdefault(one, []).append(problem.name)
-        for one in self.distinct(sets, "problem set")[:2]:
-            slot = "link_risk" if one == "cardiac risk factors" else "link_set_problem"
-            values = self.values(U=[Item(one)], M=[Item(name) for name in sets[one]])
-            sentence = self.bullet(slot, values, one)
-            self.link([one], "subset_includes", sets[one], sentence)
+        sets = self.groups(self._named_problems(), partial(self.known.heads, "subset_includes"))
+        sets = {name: members for name, members in sets.items() if self.known.concepts[name].types != ("T184",)}
+        for name in self._distinct(sets, "problem set")[:2]:
+            slot = "link_risk" if name == "cardiac risk factors" else "link_set_problem"
+            values = self.values(U=[Item(name)], M=[Item(member) for member in sets[name]])
+            self.link([name], "subset_includes", sets[name], self.bullet(slot, values, name))
 
     def parts(self) -> None:
         """Name a workup and the procedures that are part of it."""
-        wholes = self._grouped("part_of", self.admission.procedures)
-        for one in self.distinct(wholes, "whole")[:3]:
-            values = self.values(W=[Item(one)], X=[Item(name) for name in wholes[one]])
-            sentence = self.bullet("link_part", values, one)
-            self.link(wholes[one], "part_of", [one], sentence)
+        wholes = self.groups(self.admission.procedures, partial(self.known.tails, "part_of"))
+        for whole in self._distinct(wholes, "whole")[:3]:
+            values = self.values(W=[Item(whole)], X=[Item(part) for part in wholes[whole]])
+            self.link(wholes[whole], "part_of", [whole], self.bullet("link_part", values, whole))
 
     def prophylaxis(self) -> None:
         """Name a disorder that a drug of the patient prevents and that the patient does not have."""
-        mine = (
-            self.absent | set(self.problems) | {place for name in self.problems for place in self.known.ancestors(name)}
-        )
-        mine |= set(self.ruled_out.values())
         pairs = [
             (drug, name)
             for drug in self._named_drugs()
-            for name in self.known.tails("prevents", drug)
-            if name not in mine and not set(self.known.ancestors(name)) & set(self.problems)
+            for name in self.unrelated(self.known.tails("prevents", drug), self.absent, self.ruled_out.values())
         ]
         if pairs:
             drug, name = self.dice.pick(pairs, "prophylaxis")
@@ -136,26 +114,26 @@ class GeneralTerms(NoteWriter):
 
     def companions(self) -> None:
         """Name pairs of the patient's problems that are associated, occur together or are related."""
-        mine = [problem.name for problem in self.visible("principal", "complication", "chronic")]
+        mine = self._named_problems()
         for predicate, slot in (
             ("associated_with", "link_assoc"),
             ("co-occurs_with", "link_cooccur"),
             ("related_to", "link_cooccur"),
         ):
-            pairs = [(one, two) for one in mine for two in mine if self.known.holds(one, predicate, two)]
+            pairs = [(head, tail) for head in mine for tail in mine if self.known.holds(head, predicate, tail)]
             if pairs and self.dice.chance(0.7, predicate):
-                one, two = self.dice.pick(pairs, predicate)
-                sentence = self.bullet(slot, self.values(P=[Item(two)], A=[Item(one)]), predicate)
-                self.link([one], predicate, [two], sentence)
+                head, tail = self.dice.pick(pairs, predicate)
+                sentence = self.bullet(slot, self.values(P=[Item(tail)], A=[Item(head)]), predicate)
+                self.link([head], predicate, [tail], sentence)
 
     def characteristics(self) -> None:
         """Name a problem with what defines it."""
         pairs = [
-            (problem.name, name)
-            for problem in self.visible("principal", "complication", "chronic")
-            for name in self.known.heads("defining_characteristic_of", problem.name)
+            (problem, name)
+            for problem in self._named_problems()
+            for name in self.known.heads("defining_characteristic_of", problem)
             if name not in self.absent and name not in self.silent_problems
         ]
-        for problem, found in dict.fromkeys(self.dice.pick(pairs, "characteristic", n) for n in range(2) if pairs):
-            sentence = self.bullet("link_define", self.values(P=[Item(problem)], S=[Item(found)]))
-            self.link([found], "defining_characteristic_of", [problem], sentence)
+        for problem, sign in dict.fromkeys(self.dice.pick(pairs, "characteristic", n) for n in range(2) if pairs):
+            sentence = self.bullet("link_define", self.values(P=[Item(problem)], S=[Item(sign)]))
+            self.link([sign], "defining_characteristic_of", [problem], sentence)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 from ground.storage.tables import grouped, read_table
 from openworld.notetext import Item, Mention, NoteText, Values
@@ -79,7 +80,7 @@ class NoteWriter:
             if order.status == "inpatient" and self.dice.chance(0.08, "silent", order.drug)
         }
         self.words = self._words()
-        self.told: set[str] = set()
+        self.denied_already: set[str] = set()
 
     def _silent_problems(self) -> set[str]:
         last = [problem.name for problem in self.admission.problems if problem.role == "chronic"][3:]
@@ -114,13 +115,13 @@ class NoteWriter:
         brands = self.known.drugs[drug].brands if drug in self.known.drugs else ()
         synonyms = self.known.concepts[drug].synonyms
         dice = self.dice.about("drug name", drug, *label)
-        plain = synonyms[0] if self.known.concepts[drug].kind == "combination" and synonyms else drug
+        generic = synonyms[0] if self.known.concepts[drug].kind == "combination" and synonyms else drug
         share = dice.integer(1, 100, "kind")
         if brands and share > 66:
             return Item(drug, dice.pick(brands, "brand"))
         if synonyms and share > 56:
             return Item(drug, dice.pick(synonyms, "synonym"))
-        return Item(drug, plain)
+        return Item(drug, generic)
 
     def drugs(self, names: list[str], *label: str | int) -> list[Item]:
         """Return items of the drugs that the note may name."""
@@ -140,10 +141,24 @@ class NoteWriter:
 
     def symptoms(self, problem: str, count: int, *label: str | int) -> list[Item]:
         """Return symptoms of a problem."""
-        found = [name for name in self.known.heads("sign_or_symptom_of", problem) if name not in self.absent]
-        chosen = self.dice.sample(found, count, "symptom", problem, *label)
+        symptoms = [name for name in self.known.heads("sign_or_symptom_of", problem) if name not in self.absent]
+        chosen = self.dice.sample(symptoms, count, "symptom", problem, *label)
         general = {place for name in chosen for place in self.known.ancestors(name)}
         return [Item(name) for name in chosen if name not in general]
+
+    @cached_property
+    def had(self) -> set[str]:
+        """The patient's problems and everything that they are a kind of."""
+        return set(self.problems) | {place for name in self.problems for place in self.known.ancestors(name)}
+
+    def is_kind(self, name: str) -> bool:
+        """Tell whether a concept is a kind of one of the patient's problems."""
+        return not self.problems.keys().isdisjoint(self.known.ancestors(name))
+
+    def unrelated(self, names: Iterable[str], *others: Collection[str]) -> list[str]:
+        """Return those of the names that the patient does not have, no kind of what he has, and none of ``others``."""
+        free = (name for name in names if name not in self.had and not self.is_kind(name))
+        return [name for name in free if not any(name in other for other in others)]
 
     @cached_property
     def absent(self) -> set[str]:
@@ -152,38 +167,39 @@ class NoteWriter:
         possible |= {name for problem in self.problems for name in self.known.heads("manifestation_of", problem)}
         possible |= {place for name in (*possible, *self.problems) for place in self.known.ancestors(name)}
         possible |= {order.problem for order in self.admission.orders} | set(self.problems)
-        usual = [name for name in note_words()["denied"] if name not in possible]
-        usual = [name for name in usual if not set(self.known.ancestors(name)) & set(self.problems)]
-        return set(self.dice.sample(usual, 14, "denied"))
+        return set(self.dice.sample(self.unrelated(note_words()["denied"], possible), 14, "denied"))
 
     @cached_property
     def ruled_out(self) -> dict[str, str]:
         """Diagnostic procedure of this stay -> a disorder that it excluded: none that the patient has or had."""
-        mine = set(self.problems) | {place for name in self.problems for place in self.known.ancestors(name)}
-        found: dict[str, str] = {}
+        excluded: dict[str, str] = {}
         for procedure in self.admission.procedures:
-            tails = self.known.tails("diagnoses", procedure)
             free = [
-                name for name in tails if name not in mine and not set(self.known.ancestors(name)) & set(self.problems)
-            ]
-            free = [
-                name for name in free if not any(self.known.holds(name, "classified_as", one) for one in self.problems)
+                name
+                for name in self.unrelated(self.known.tails("diagnoses", procedure))
+                if not any(self.known.holds(name, "classified_as", problem) for problem in self.problems)
             ]
             if free and self.dice.chance(0.6, "ruled out", procedure):
-                found[procedure] = self.dice.pick(free, "which", procedure)
-        return found
+                excluded[procedure] = self.dice.pick(free, "which", procedure)
+        return excluded
 
     @cached_property
     def excluded(self) -> set[str]:
         """Disorders that this note denies: none that the patient has, and no kind of one."""
-        mine = set(self.problems) | {place for name in self.problems for place in self.known.ancestors(name)}
-        usual = [*note_words()["never"], *note_words()["excluded"]]
-        free = [name for name in usual if name not in mine and not set(self.known.ancestors(name)) & set(self.problems)]
+        free = self.unrelated([*note_words()["never"], *note_words()["excluded"]])
         return set(self.dice.sample(free, 8, "excluded"))
 
     def denied(self, count: int, *label: str | int) -> list[Item]:
         """Return findings to deny."""
         return [Item(name) for name in self.dice.sample(sorted(self.absent), count, "deny", *label)]
+
+    def groups(self, names: Iterable[str], groups_of: Callable[[str], Iterable[str]]) -> dict[str, list[str]]:
+        """Return group -> those of the names that are in it."""
+        members: dict[str, list[str]] = {}
+        for name in names:
+            for group in groups_of(name):
+                members.setdefault(group, []).append(name)
+        return members
 
     def link(self, heads: list[str], predicate: str, tails: list[str], evidence: str) -> None:
         """Record the relations of a sentence that hold in the world."""
@@ -209,19 +225,14 @@ class NoteWriter:
     def barred_class(self, order: Order) -> str:
         """Return the class of a drug that a problem forbids."""
         classes = self.known.drugs[order.drug].classes
-        return next(one for one in classes if self.known.holds(one, "contraindicated_class_of", order.against))
+        return next(name for name in classes if self.known.holds(name, "contraindicated_class_of", order.against))
 
     def subset_sentence(self, slot: str, members: list[str], kind: str) -> None:
         """Name a set of which two of the concepts are members."""
-        sets: dict[str, list[str]] = {}
-        for name in members:
-            for one in self.known.heads("subset_includes", name):
-                sets.setdefault(one, []).append(name)
-        for one in self.dice.shuffled(sorted(sets), "subset", kind):
-            values = self.values(U=[Item(one)], M=[Item(name) for name in sets[one]])
-            sentence = self.text.sentence(slot, values)
-            self.link([one], "subset_includes", sets[one], sentence)
-            return
+        sets = self.groups(members, partial(self.known.heads, "subset_includes"))
+        for name in self.dice.shuffled(sorted(sets), "subset", kind)[:1]:
+            values = self.values(U=[Item(name)], M=[Item(member) for member in sets[name]])
+            self.link([name], "subset_includes", sets[name], self.text.sentence(slot, values))
 
     def diagnostic_sentence(self, slot: str, problems: list[str], *label: str) -> None:
         """Say which procedure showed one of the problems."""

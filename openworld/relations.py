@@ -8,11 +8,10 @@ from functools import lru_cache
 
 from ground.storage.tables import read_table
 from openworld.products import Catalogue, rxcui
+from openworld.rrf import Row
 from openworld.world import DATA, Knowledge
 
 __all__ = ["RelaRow", "rela_table", "relation_rows", "rxnorm_relation_rows"]
-
-Row = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,38 +49,21 @@ def _edges(known: Knowledge, whole: Catalogue) -> Iterator[tuple[str, str, str, 
         yield cuis[head], predicate, cuis[tail], table[predicate, "*"]
 
 
-def relation_rows(known: Knowledge, whole: Catalogue) -> Iterator[tuple[Row, str]]:
-    """Yield both rows of every relation: CUI2 RELA CUI1."""
+def relation_rows(known: Knowledge, whole: Catalogue) -> Iterator[Row]:
+    """Yield both rows of MRREL of every relation: CUI2 RELA CUI1."""
     number = 0
     for head, _, tail, writing in _edges(known, whole):
+        sources = {"SAB": writing.sab, "SL": writing.sab}
         directions = [(tail, head, writing.rel, writing.rela), (head, tail, writing.inverse_rel, writing.inverse_rela)]
         for first, second, rel, rela in directions:
             number += 1
-            rui = f"R9{number:08d}"
-            fields = (
-                first,
-                "",
-                "CUI",
-                rel,
-                second,
-                "",
-                "CUI",
-                rela,
-                rui,
-                "",
-                writing.sab,
-                writing.sab,
-                "",
-                "",
-                "N",
-                "",
-            )
-            yield fields, writing.sab
+            ends = {"CUI1": first, "STYPE1": "CUI", "CUI2": second, "STYPE2": "CUI"}
+            yield ends | sources | {"REL": rel, "RELA": rela, "RUI": f"R9{number:08d}", "SUPPRESS": "N"}
 
 
 def rxnorm_relation_rows(known: Knowledge, whole: Catalogue, inside: set[str]) -> Iterator[Row]:
     """Yield the rows of RXNREL: relations of RXNORM between concepts that are ``inside`` it."""
-    for row, sab in relation_rows(known, whole):
-        if sab == "RXNORM" and row[0] in inside and row[4] in inside:
-            first, second, rel, rela, rui = rxcui(row[0]), rxcui(row[4]), row[3], row[7], row[8][1:]
-            yield first, "", "CUI", rel, second, "", "CUI", rela, rui, "", "RXNORM", "RXNORM", "", "", "N", ""
+    for row in relation_rows(known, whole):
+        if row["SAB"] == "RXNORM" and row["CUI1"] in inside and row["CUI2"] in inside:
+            ends = {"RXCUI1": rxcui(row.pop("CUI1")), "RXCUI2": rxcui(row.pop("CUI2"))}
+            yield row | ends | {"RUI": row["RUI"][1:]}

@@ -11,15 +11,13 @@ from openworld.atoms import Atom, concept_atoms, mapped_only, snomed_code
 from openworld.filler import FillerPlan, filler_batches
 from openworld.products import Catalogue, catalogue
 from openworld.relations import rela_table, relation_rows
-from openworld.rrf import RrfFile, layouts, open_rrf, write_catalogue
+from openworld.rrf import Row, RrfFile, layouts, open_rrf, write_catalogue
 from openworld.world import DATA, Knowledge
 
 __all__ = ["concept_types", "semantic_types", "write_meta"]
 
 RELEASE = "OPENWORLD"
 RELEASE_DATE = "20260101"
-
-Row = tuple[str, ...]
 
 
 def concept_types(known: Knowledge, whole: Catalogue) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -30,93 +28,78 @@ def concept_types(known: Knowledge, whole: Catalogue) -> Iterator[tuple[str, tup
         yield product.cui, ("T122",) if product.tty == "DF" else ("T200",)
 
 
-def semantic_types() -> dict[str, tuple[str, str]]:
-    """Return TUI -> (tree number, name)."""
+def semantic_types() -> dict[str, Row]:
+    """Return TUI -> its tree number and name, as columns of MRSTY."""
     rows = read_table(DATA / "semantic_types.tsv", ("tui", "stn", "name", "source"))
-    return {row["tui"]: (row["stn"], row["name"]) for row in rows}
+    return {row["tui"]: {"STN": row["stn"], "STY": row["name"]} for row in rows}
 
 
 def _attributes(atoms: list[list[Atom]], whole: Catalogue) -> Iterator[Row]:
-    auis = {group[0].cui: group[0] for group in atoms}
-    number = 0
-    for product in whole.products:
-        if product.known_ndc:
-            atom = auis[product.cui]
-            number += 1
-            atui = f"AT9{number:08d}"
-            yield (
-                product.cui,
-                atom.lui,
-                atom.sui,
-                atom.aui,
-                "AUI",
-                atom.code,
-                atui,
-                "",
-                "NDC",
-                "RXNORM",
-                product.ndc,
-                "N",
-                "",
-            )
+    of_cui = {group[0].cui: group[0] for group in atoms}
+    coded = [product for product in whole.products if product.known_ndc]
+    for number, product in enumerate(coded, 1):
+        atom = of_cui[product.cui]
+        ids = {"CUI": product.cui, "LUI": atom.lui, "SUI": atom.sui, "METAUI": atom.aui, "STYPE": "AUI"}
+        value = {"ATN": "NDC", "SAB": "RXNORM", "ATV": product.ndc, "SUPPRESS": "N"}
+        yield ids | value | {"CODE": atom.code, "ATUI": f"AT9{number:08d}"}
 
 
 def _definitions(known: Knowledge, atoms: list[list[Atom]]) -> Iterator[Row]:
-    number = 0
-    for group in atoms:
-        concept = known.concepts.get(group[0].text)
-        if concept is not None and concept.parents:
-            number += 1
-            kinds = " and of ".join(concept.parents)
-            text = f"{concept.name[0].upper()}{concept.name[1:]}: in this world, a kind of {kinds}."
-            yield concept.cui, group[0].aui, f"AT8{number:08d}", "", group[0].sab, text, "N", ""
+    first = [group[0] for group in atoms if group[0].text in known.concepts]
+    for number, atom in enumerate((atom for atom in first if known.concepts[atom.text].parents), 1):
+        concept = known.concepts[atom.text]
+        kinds = " and of ".join(concept.parents)
+        text = f"{concept.name[0].upper()}{concept.name[1:]}: in this world, a kind of {kinds}."
+        ids = {"CUI": concept.cui, "AUI": atom.aui, "ATUI": f"AT8{number:08d}"}
+        yield ids | {"SAB": atom.sab, "DEF": text, "SUPPRESS": "N"}
 
 
 def _map_rows(known: Knowledge) -> Iterator[Row]:
     """Yield ICD-9 to SNOMED CT rows for codes without an atom, and SNOMED CT to ICD-10-CM rows."""
+    codes = [(concept, sab, code) for concept in known.concepts.values() for sab, code in concept.codes]
     number = 0
-    for concept in known.concepts.values():
+    for concept, sab, code in codes:
         snomed = snomed_code(concept)
-        for sab, code in concept.codes:
-            forward = sab == "ICD9CM" and concept.kind != "procedure" and mapped_only(concept, code)
-            if not forward and sab != "ICD10CM":
-                continue
-            number += 1
-            ends = (code, "CODE", snomed, "SCUI") if forward else (snomed, "SCUI", code, "CODE")
-            mapset = ("C9899998", "ICD9CM") if forward else ("C9899999", "SNOMEDCT_US")
-            yield (
-                *(*mapset, "", "", f"AT7{number:08d}", "", ends[0], "", ends[0], ends[1], "", "", "RO", "mapped_to"),
-                *(ends[2], "", ends[2], ends[3], "", "", "", "", "", "", "", ""),
-            )
+        forward = sab == "ICD9CM" and concept.kind != "procedure" and mapped_only(concept, code)
+        if forward:
+            ends = {"MAPSETCUI": "C9899998", "MAPSETSAB": "ICD9CM"} | _map_ends((code, "CODE"), (snomed, "SCUI"))
+        elif sab == "ICD10CM":
+            ends = {"MAPSETCUI": "C9899999", "MAPSETSAB": "SNOMEDCT_US"} | _map_ends((snomed, "SCUI"), (code, "CODE"))
+        else:
+            continue
+        number += 1
+        yield ends | {"MAPID": f"AT7{number:08d}", "REL": "RO", "RELA": "mapped_to"}
+
+
+def _map_ends(begin: tuple[str, str], end: tuple[str, str]) -> Row:
+    """Return both ends of a mapping, each a code and its type."""
+    sides = (("FROM", *begin), ("TO", *end))
+    return {
+        f"{side}{column}": value
+        for side, code, kind in sides
+        for column, value in (("ID", code), ("EXPR", code), ("TYPE", kind))
+    }
 
 
 def _sources(atoms: list[list[Atom]], relation_sabs: set[str]) -> dict[str, list[str]]:
-    found: dict[str, set[str]] = {sab: set() for sab in relation_sabs}
+    ttys_of: dict[str, set[str]] = {sab: set() for sab in relation_sabs}
     for group in atoms:
         for atom in group:
-            found.setdefault(atom.sab, set()).add(atom.tty)
-    return {sab: sorted(ttys) for sab, ttys in sorted(found.items())}
+            ttys_of.setdefault(atom.sab, set()).add(atom.tty)
+    return {sab: sorted(ttys) for sab, ttys in sorted(ttys_of.items())}
 
 
 def _source_rows(sources: dict[str, list[str]]) -> Iterator[Row]:
     for number, (sab, ttys) in enumerate(sources.items(), 1):
         name = f"{sab}, as rendered by the open world: the name of the source only, none of its content"
         latin = "SPA" if sab == "MSHSPA" else "ENG"
-        yield (
-            *(f"C98998{number:02d}", f"C98999{number:02d}", f"{sab}_{RELEASE}", sab, name, sab, RELEASE_DATE, "", ""),
-            *("2026AA", "", "", "", "0", "", "", "", ",".join(ttys), "NDC" if sab == "RXNORM" else "", latin),
-            *("UTF-8", "Y", "Y", sab, name),
-        )
+        names = {"VSAB": f"{sab}_{RELEASE}", "RSAB": sab, "SON": name, "SF": sab, "SSN": sab, "SCIT": name}
+        ids = {"VCUI": f"C98998{number:02d}", "RCUI": f"C98999{number:02d}", "SVER": RELEASE_DATE, "IMETA": "2026AA"}
+        kinds = {"TTYL": ",".join(ttys), "ATNL": "NDC" if sab == "RXNORM" else ""}
+        yield names | ids | kinds | {"SRL": "0", "LAT": latin, "CENC": "UTF-8", "CURVER": "Y", "SABIN": "Y"}
 
 
-TOP_RANKS = (
-    ("MTH", "PN"),
-    ("SNOMEDCT_US", "PT"),
-    ("RXNORM", "IN"),
-    ("RXNORM", "MIN"),
-    ("RXNORM", "PIN"),
-    ("RXNORM", "BN"),
-)
+TOP_RANKS = (("MTH", "PN"), ("SNOMEDCT_US", "PT"), *(("RXNORM", tty) for tty in ("IN", "MIN", "PIN", "BN")))
 
 
 def _rank_rows(sources: dict[str, list[str]]) -> Iterator[Row]:
@@ -124,11 +107,11 @@ def _rank_rows(sources: dict[str, list[str]]) -> Iterator[Row]:
     top = [pair for pair in TOP_RANKS if pair in pairs]
     ordered = [*top, *(pair for pair in pairs if pair not in top)]
     for number, (sab, tty) in enumerate(ordered):
-        yield f"{len(ordered) - number:04d}", sab, tty, "N"
+        yield {"RANK": f"{len(ordered) - number:04d}", "SAB": sab, "TTY": tty, "SUPPRESS": "N"}
 
 
 def _documentation() -> list[Row]:
-    rows: set[Row] = set()
+    rows: set[tuple[str, str, str, str]] = set()
     for writing in rela_table().values():
         for name, other in ((writing.rela, writing.inverse_rela), (writing.inverse_rela, writing.rela)):
             rows |= {("RELA", name, "rela_inverse", other), ("RELA", name, "expanded_form", name.replace("_", " "))}
@@ -136,7 +119,7 @@ def _documentation() -> list[Row]:
         rows.add(("REL", name, "rel_inverse", other))
     rows |= {("ATN", "NDC", "expanded_form", "National drug code"), ("RELEASE", RELEASE, "release_info", RELEASE_DATE)}
     rows |= {("RELA", "", "rela_inverse", ""), ("RELA", "mapped_to", "expanded_form", "mapped to")}
-    return sorted(rows)
+    return [dict(zip(("DOCKEY", "VALUE", "TYPE", "EXPL"), row, strict=True)) for row in sorted(rows)]
 
 
 def write_meta(folder: Path, known: Knowledge, plan: FillerPlan) -> dict[str, int]:
@@ -145,7 +128,7 @@ def write_meta(folder: Path, known: Knowledge, plan: FillerPlan) -> dict[str, in
     whole = catalogue(known)
     atoms = concept_atoms(known, whole)
     relations = list(relation_rows(known, whole))
-    sources = _sources(atoms, {sab for _, sab in relations})
+    sources = _sources(atoms, {row["SAB"] for row in relations})
     types = semantic_types()
     with ExitStack() as stack:
         files = {
@@ -155,9 +138,9 @@ def write_meta(folder: Path, known: Knowledge, plan: FillerPlan) -> dict[str, in
             and name not in ("MRFILES.RRF", "MRCOLS.RRF", *(() if plan.whole else ("MRHIER.RRF",)))
         }
         files["MRCONSO.RRF"].write(atom.row() for group in atoms for atom in group)
-        files["MRREL.RRF"].write(row for row, _ in relations)
+        files["MRREL.RRF"].write(relations)
         files["MRSTY.RRF"].write(
-            (cui, tui, *types[tui], f"AT6{number:08d}", "")
+            {"CUI": cui, "TUI": tui, "ATUI": f"AT6{number:08d}"} | types[tui]
             for number, (cui, tui) in enumerate(((c, t) for c, tuis in concept_types(known, whole) for t in tuis), 1)
         )
         files["MRSAT.RRF"].write(_attributes(atoms, whole))

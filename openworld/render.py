@@ -12,8 +12,9 @@ from openworld.release import write_meta
 from openworld.rxnorm import write_rxnorm
 from openworld.shards import write_hospital
 from openworld.sizes import sizes
+from openworld.variety import knowledge
 from openworld.volume import REAL, STORY, Volume
-from openworld.world import Fact, Knowledge, knowledge
+from openworld.world import Fact, Knowledge
 
 __all__ = ["World", "render", "render_scale"]
 

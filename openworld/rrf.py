@@ -14,8 +14,10 @@ import polars as pl
 from ground.storage.tables import read_table
 from openworld.world import DATA
 
-__all__ = ["Layout", "RrfFile", "Widths", "layouts", "open_rrf", "write_catalogue"]
+__all__ = ["Layout", "Row", "RrfFile", "Widths", "layouts", "open_rrf", "write_catalogue"]
 
+Row = dict[str, str]
+"""The fields of a row by column, without the empty ones."""
 CATALOGUE = ("MRFILES.RRF", "MRCOLS.RRF")
 FIXED_POINT_ROUNDS = 30
 
@@ -54,14 +56,16 @@ class RrfFile:
         self.widths: list[Widths] | None = None
         self._stream = stream
 
-    def write(self, rows: Iterable[tuple[str, ...]]) -> None:
-        """Write rows of text fields, one for each column."""
-        self.write_frame(pl.DataFrame(list(rows), schema=dict.fromkeys(self.layout.columns, pl.String), orient="row"))
+    def write(self, rows: Iterable[Row]) -> None:
+        """Write rows; a column that a row lacks is empty."""
+        self.write_frame(pl.DataFrame(list(rows), schema=dict.fromkeys(self.layout.columns, pl.String)))
 
     def write_frame(self, frame: pl.DataFrame) -> None:
-        """Write a batch that has the file's columns, all text and none null."""
+        """Write a batch of text; a column that it lacks is empty."""
         if frame.is_empty():
             return
+        lacking = [pl.lit("").alias(name) for name in self.layout.columns if name not in frame.columns]
+        frame = frame.with_columns(lacking).select(self.layout.columns).fill_null("")
         lengths = frame.select(pl.all().str.len_chars().cast(pl.Int64))
         measured = zip(lengths.min().row(0), lengths.max().row(0), lengths.sum().row(0), strict=True)
         self._widen([Widths(*each) for each in measured])
@@ -90,25 +94,25 @@ def open_rrf(folder: Path, layout: Layout) -> Iterator[RrfFile]:
         yield RrfFile(layout, stream)
 
 
-def _file_row(file: RrfFile) -> tuple[str, ...]:
-    columns = file.layout.columns
-    return (
-        file.layout.file,
-        file.layout.description,
-        ",".join(columns),
-        str(len(columns)),
-        str(file.rows),
-        str(file.size),
-    )
+def _file_row(file: RrfFile) -> Row:
+    layout, counts = file.layout, {"CLS": len(file.layout.columns), "RWS": file.rows, "BTS": file.size}
+    row = {"FIL": layout.file, "DES": layout.description, "FMT": ",".join(layout.columns)}
+    return row | {name: str(count) for name, count in counts.items()}
 
 
-def _column_rows(file: RrfFile) -> Iterator[tuple[str, ...]]:
+def _column_rows(file: RrfFile) -> Iterator[Row]:
     widths = file.widths or [Widths(0, 0, 0) for _ in file.layout.columns]
     for column, width in zip(file.layout.columns, widths, strict=True):
         mean = width.total / file.rows if file.rows else 0.0
-        described = f"{column} of {file.layout.file.removesuffix('.RRF')}"
-        kind = f"varchar({max(width.longest, 1)})"
-        yield column, described, "", str(width.shortest), f"{mean:.2f}", str(width.longest), file.layout.file, kind
+        yield {
+            "COL": column,
+            "DES": f"{column} of {file.layout.file.removesuffix('.RRF')}",
+            "MIN": str(width.shortest),
+            "AV": f"{mean:.2f}",
+            "MAX": str(width.longest),
+            "FIL": file.layout.file,
+            "DTY": f"varchar({max(width.longest, 1)})",
+        }
 
 
 def _catalogue(known: list[RrfFile], own: list[RrfFile]) -> tuple[list[RrfFile], list[bytes]]:
@@ -116,7 +120,7 @@ def _catalogue(known: list[RrfFile], own: list[RrfFile]) -> tuple[list[RrfFile],
     every = sorted([*known, *own], key=lambda file: file.layout.file)
     rows = {
         "MRFILES.RRF": [_file_row(file) for file in every],
-        "MRCOLS.RRF": sorted(row for file in every for row in _column_rows(file)),
+        "MRCOLS.RRF": sorted((row for file in every for row in _column_rows(file)), key=lambda row: [*row.values()]),
     }
     written, data = [], []
     for file in own:

@@ -10,12 +10,10 @@ from openworld.atoms import Atom, concept_atoms
 from openworld.products import Catalogue, catalogue, rxcui
 from openworld.relations import rxnorm_relation_rows
 from openworld.release import concept_types, semantic_types
-from openworld.rrf import layouts, open_rrf
+from openworld.rrf import Row, layouts, open_rrf
 from openworld.world import Knowledge
 
 __all__ = ["write_rxnorm"]
-
-Row = tuple[str, ...]
 
 RELEASE = "OPENWORLD"
 
@@ -37,7 +35,7 @@ def write_rxnorm(folder: Path, known: Knowledge) -> dict[str, int]:
         files["RXNREL.RRF"].write(rxnorm_relation_rows(known, whole, inside))
         files["RXNSAT.RRF"].write(_rxnorm_attributes(groups, whole))
         files["RXNSTY.RRF"].write(
-            (rxcui(cui), tui, *types[tui], "", "")
+            {"RXCUI": rxcui(cui), "TUI": tui} | types[tui]
             for cui, tuis in concept_types(known, whole)
             if cui in inside
             for tui in tuis
@@ -48,32 +46,23 @@ def write_rxnorm(folder: Path, known: Knowledge) -> dict[str, int]:
 
 def _source_row() -> Row:
     """Return the one source: its version is the release's name, which the licence of built datasets hangs on."""
-    names = ("", "", f"RXNORM_{RELEASE}", "RXNORM", "RxNorm-shaped open world", "RXNORM", RELEASE)
-    return (*names, *("",) * 12, "ENG", "UTF-8", "Y", "Y", "", "")
+    return {
+        "VSAB": f"RXNORM_{RELEASE}",
+        "RSAB": "RXNORM",
+        "SON": "RxNorm-shaped open world",
+        "SF": "RXNORM",
+        "SVER": RELEASE,
+        "LAT": "ENG",
+        "CENC": "UTF-8",
+        "CURVER": "Y",
+        "SABIN": "Y",
+    }
 
 
 def _rxnorm_row(atom: Atom) -> Row:
     code = rxcui(atom.cui)
-    return (
-        code,
-        "ENG",
-        "",
-        "",
-        "",
-        "",
-        "",
-        atom.aui[1:],
-        "",
-        code,
-        "",
-        "RXNORM",
-        atom.tty,
-        code,
-        atom.text,
-        "",
-        "N",
-        "",
-    )
+    ids = {"RXCUI": code, "RXAUI": atom.aui[1:], "SCUI": code, "CODE": code}
+    return ids | {"LAT": "ENG", "SAB": "RXNORM", "TTY": atom.tty, "STR": atom.text, "SUPPRESS": "N"}
 
 
 def _dashed(ndc: str) -> str:
@@ -85,7 +74,8 @@ def _rxnorm_attributes(groups: list[list[Atom]], whole: Catalogue) -> Iterator[R
     auis = {group[0].cui: group[0].aui[1:] for group in groups}
     for number, product in enumerate(whole.products):
         if product.known_ndc:
-            dashed = number % 5 == 0
-            code, sab = rxcui(product.cui), "MTHSPL" if dashed else "RXNORM"
-            value = _dashed(product.ndc) if dashed else product.ndc
-            yield code, "", "", auis[product.cui], "AUI", code, "", "", "NDC", sab, value, "N", ""
+            code = rxcui(product.cui)
+            ids = {"RXCUI": code, "RXAUI": auis[product.cui], "STYPE": "AUI", "CODE": code}
+            dashed = {"SAB": "MTHSPL", "ATV": _dashed(product.ndc)}
+            value = {"SAB": "RXNORM", "ATV": product.ndc} if number % 5 else dashed
+            yield ids | value | {"ATN": "NDC", "SUPPRESS": "N"}

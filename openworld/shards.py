@@ -20,8 +20,9 @@ from openworld.gold import gold_note
 from openworld.hospital import COLUMNS, Hospital, Stay, stay_of
 from openworld.notes import write_note
 from openworld.patients import plan_patient
+from openworld.variety import knowledge
 from openworld.volume import STORY, Volume
-from openworld.world import Knowledge, knowledge
+from openworld.world import Knowledge
 
 __all__ = ["write_hospital"]
 

@@ -12,16 +12,15 @@ and no kind has an ICD code, so that no code speaks for it. None of the other sh
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache, partial
 from itertools import product
-from typing import TYPE_CHECKING
 
 from ground.errors import UsageError
 from ground.stable import stable_hash, stable_unit
+from openworld.world import Concept, Drug, Knowledge
 
-if TYPE_CHECKING:
-    from openworld.world import Concept, Drug, Knowledge
-
-__all__ = ["MOST_CONCEPTS", "widen"]
+__all__ = ["MOST_CONCEPTS", "knowledge"]
 
 MOST_CONCEPTS = 24_000
 """Each kind of concept has the room of 10,000 CUIs (`openworld.world.CUI_BASE`)."""
@@ -78,13 +77,17 @@ class _Widening:
         self.kinds: dict[str, list[str]] = {}
         self.counts = {kind: round(count * share) for kind, share in SHARES.items()}
         self.facts: dict[str, list[tuple[str, str, str]]] = {}
-        for key in sorted(known._facts):
+        for key in sorted(known.is_stated):
             for name in {key[0], key[2]}:
                 self.facts.setdefault(name, []).append(key)
 
     def conditions(self, kind: str) -> None:
         """Add kinds of disorders, findings or procedures."""
-        own = [one.name for one in self.known.concepts.values() if one.kind == kind and one.course != "class"]
+        own = [
+            concept.name
+            for concept in self.known.concepts.values()
+            if concept.kind == kind and concept.course != "class"
+        ]
         for base, count in _ranked(own, self.counts[kind], kind):
             kinds = [base]
             for number in range(count):
@@ -119,14 +122,11 @@ class _Widening:
         has = (stable_unit(SEED, "brand", name) <= brands, stable_unit(SEED, "salt", name) <= salts)
         brand = (word[::-1].capitalize() + "a",) if has[0] else ()
         salt = (f"{name} {SALTS[stable_hash(SEED, name) % len(SALTS)]}",) if has[1] else ()
-        for one in salt:
-            known.add(one, "salt", known.concepts[name].types)
-            known.state(one, "form_of", name)
-        known._brands(name, tuple(one for one in brand if one not in known.concepts))
-        known.drugs[name] = type(model)(
-            name, model.setting, model.doses, model.unit, model.route, model.frequency,
-            brand, salt, model.classes, (name,), model.seldom,
-        )  # fmt: skip
+        for salt_name in salt:
+            known.add(salt_name, "salt", known.concepts[name].types)
+            known.state(salt_name, "form_of", name)
+        known.add_brands(name, tuple(brand_name for brand_name in brand if brand_name not in known.concepts))
+        known.drugs[name] = replace(model, name=name, brands=brand, salts=salt, ingredients=(name,))
         self._take_after(model.name, name)
 
     def _take_after(self, base: str, name: str) -> None:
@@ -139,9 +139,9 @@ class _Widening:
             if fact == use or stable_unit(SEED, name, *fact) <= KEPT_FACTS:
                 head, predicate, tail = fact
                 if head == base:
-                    self.known.state(name, predicate, self._any_kind(tail, name, predicate), self.known._facts[fact])
+                    self.known.state(name, predicate, self._any_kind(tail, name, predicate), self.known.is_stated[fact])
                 else:
-                    self.known.state(self._any_kind(head, name, predicate), predicate, name, self.known._facts[fact])
+                    self.known.state(self._any_kind(head, name, predicate), predicate, name, self.known.is_stated[fact])
         self.kinds.setdefault(base, []).append(name)
 
     def _any_kind(self, base: str, *about: str) -> str:
@@ -149,7 +149,7 @@ class _Widening:
         return kinds[stable_hash(SEED, base, *about) % len(kinds)]
 
 
-def widen(known: Knowledge, concepts: int) -> None:
+def _widen(known: Knowledge, concepts: int) -> None:
     """Add concepts until the world has so many.
 
     Raises:
@@ -164,3 +164,13 @@ def widen(known: Knowledge, concepts: int) -> None:
     for kind in ENDINGS:
         widening.conditions(kind)
     widening.drugs()
+
+
+@lru_cache(maxsize=2)
+def knowledge(concepts: int = 0) -> Knowledge:
+    """Return the world that ships with the package, read once; with invented kinds where more concepts are wanted.
+
+    Raises:
+        UsageError: the world has more concepts of its own, or there is no room for so many.
+    """
+    return Knowledge(widen=partial(_widen, concepts=concepts)) if concepts else Knowledge()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
 from ground import ROOT
 from ground.errors import InputError
 from ground.stable import stable_unit
 from ground.storage.tables import Row, read_table
-from openworld.variety import widen
 
-__all__ = ["CUI_BASE", "DATA", "Concept", "Drug", "Fact", "Knowledge", "knowledge", "split"]
+__all__ = ["CUI_BASE", "DATA", "Concept", "Drug", "Fact", "Knowledge", "split"]
 
 DATA = ROOT / "openworld" / "data"
 CONTENT_SEED = 0
@@ -101,12 +100,13 @@ class Knowledge:
         bases: invented kind (`openworld.variety`) -> the concept of the tables in whose place it stands.
     """
 
-    def __init__(self, data: Path = DATA, concepts: int = 0) -> None:
+    def __init__(self, data: Path = DATA, widen: Callable[[Knowledge], None] = lambda _known: None) -> None:
+        """Read the tables; ``widen`` adds to them before the facts that follow are drawn."""
         self.data = data
         self.bases: dict[str, str] = {}
         self.concepts: dict[str, Concept] = {}
         self.drugs: dict[str, Drug] = {}
-        self._facts: dict[tuple[str, str, str], bool] = {}
+        self.is_stated: dict[tuple[str, str, str], bool] = {}
         self._counts = dict.fromkeys(CUI_BASE, 0)
         self._ancestors: dict[str, tuple[str, ...]] = {}
         self._kin: dict[str, tuple[str, ...]] = {}
@@ -118,8 +118,7 @@ class Knowledge:
         self._read_drugs()
         self._read_combinations()
         self._read_relations()
-        if concepts:
-            widen(self, concepts)
+        widen(self)
         self._check()
         self._add_hierarchy()
         self._leave_open()
@@ -127,25 +126,25 @@ class Knowledge:
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
         """Every fact, in order of head, predicate, tail."""
-        return tuple(Fact(*key, stated) for key, stated in sorted(self._facts.items()))
+        return tuple(Fact(*key, stated) for key, stated in sorted(self.is_stated.items()))
 
     @cached_property
     def by_predicate(self) -> dict[str, list[Fact]]:
         """Predicate -> its facts."""
-        found: dict[str, list[Fact]] = {}
+        facts: dict[str, list[Fact]] = {}
         for fact in self.facts:
-            found.setdefault(fact.predicate, []).append(fact)
-        return found
+            facts.setdefault(fact.predicate, []).append(fact)
+        return facts
 
     @cached_property
     def members(self) -> dict[str, tuple[str, ...]]:
         """Drug class -> its member drugs, direct or through a narrower class."""
-        found: dict[str, set[str]] = {}
+        drugs_of: dict[str, set[str]] = {}
         for concept in self.concepts.values():
             if concept.kind == "drug":
                 for parent in self.ancestors(concept.name):
-                    found.setdefault(parent, set()).add(concept.name)
-        return {name: tuple(sorted(drugs)) for name, drugs in sorted(found.items())}
+                    drugs_of.setdefault(parent, set()).add(concept.name)
+        return {name: tuple(sorted(drugs)) for name, drugs in sorted(drugs_of.items())}
 
     def heads(self, predicate: str, tail: str) -> tuple[str, ...]:
         """Return all heads of a predicate for one tail."""
@@ -157,11 +156,11 @@ class Knowledge:
 
     @cached_property
     def _index(self) -> dict[tuple[str, str, str], tuple[str, ...]]:
-        found: dict[tuple[str, str, str], list[str]] = {}
+        index: dict[tuple[str, str, str], list[str]] = {}
         for fact in self.facts:
-            found.setdefault((fact.predicate, fact.tail, "heads"), []).append(fact.head)
-            found.setdefault((fact.predicate, fact.head, "tails"), []).append(fact.tail)
-        return {key: tuple(values) for key, values in found.items()}
+            index.setdefault((fact.predicate, fact.tail, "heads"), []).append(fact.head)
+            index.setdefault((fact.predicate, fact.head, "tails"), []).append(fact.tail)
+        return {key: tuple(values) for key, values in index.items()}
 
     def usual_drugs(self, problem: str) -> tuple[Drug, ...]:
         """Return the drugs that treat a problem, without those that are seldom given for it."""
@@ -181,23 +180,23 @@ class Knowledge:
         """Return all ancestors along is_a, nearest first, without the concept itself."""
         known = self._ancestors.get(name)
         if known is None:
-            found: dict[str, None] = {}
+            above: dict[str, None] = {}
             queue = list(self.concepts[name].parents)
             while queue:
                 parent = queue.pop(0)
-                if parent not in found:
-                    found[parent] = None
+                if parent not in above:
+                    above[parent] = None
                     queue.extend(self.concepts[parent].parents)
-            known = self._ancestors[name] = tuple(found)
+            known = self._ancestors[name] = tuple(above)
         return known
 
     @cached_property
     def kinds(self) -> dict[str, list[str]]:
         """Concept of the tables -> invented kinds that stand in its place, the most frequent first."""
-        found: dict[str, list[str]] = {}
+        kinds: dict[str, list[str]] = {}
         for name, base in self.bases.items():
-            found.setdefault(base, []).append(name)
-        return found
+            kinds.setdefault(base, []).append(name)
+        return kinds
 
     @cached_property
     def ranks(self) -> dict[str, int]:
@@ -207,18 +206,18 @@ class Knowledge:
     def kin(self, name: str) -> tuple[str, ...]:
         """Return the disorders, no classes, that share a parent with a concept, the concept among them, in order."""
         if name not in self._kin:
-            kin = {one for parent in self.concepts[name].parents for one in self._children.get(parent, ())}
+            kin = {child for parent in self.concepts[name].parents for child in self._children.get(parent, ())}
             self._kin[name] = tuple(sorted(kin, key=self._order.__getitem__))
         return self._kin[name]
 
     @cached_property
     def _children(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        children: dict[str, list[str]] = {}
         for concept in self.concepts.values():
             if concept.kind == "disorder" and concept.course != "class":
                 for parent in concept.parents:
-                    found.setdefault(parent, []).append(concept.name)
-        return found
+                    children.setdefault(parent, []).append(concept.name)
+        return children
 
     @cached_property
     def _order(self) -> dict[str, int]:
@@ -226,7 +225,7 @@ class Knowledge:
 
     def holds(self, head: str, predicate: str, tail: str) -> bool:
         """Return whether a fact holds, stated or inherited."""
-        return (head, predicate, tail) in self._facts
+        return (head, predicate, tail) in self.is_stated
 
     def surfaces(self, name: str) -> Iterator[str]:
         """Yield the names by which a note may call a concept: its name, synonyms and abbreviations."""
@@ -250,7 +249,7 @@ class Knowledge:
 
     def state(self, head: str, predicate: str, tail: str, stated: bool = True) -> None:
         """Record a fact; one that is stated anywhere counts as stated."""
-        self._facts[head, predicate, tail] = self._facts.get((head, predicate, tail), False) or stated
+        self.is_stated[head, predicate, tail] = self.is_stated.get((head, predicate, tail), False) or stated
 
     def _table(self, name: str, *columns: str) -> list[Row]:
         return read_table(self.data / f"{name}.tsv", (*columns, "source"))
@@ -299,7 +298,7 @@ class Knowledge:
             for salt in split(row["salts"]):
                 self.add(salt, "salt", ("T109", "T121"))
                 self.state(salt, "form_of", name)
-            self._brands(name, split(row["brands"]))
+            self.add_brands(name, split(row["brands"]))
             self._effects(name, row, "contraindicated")
             # What a drug may do is open-ended: known to the world, not stated in the release.
             for tail in split(row["causes"]):
@@ -312,14 +311,17 @@ class Knowledge:
         for row in self._table("combinations", "name", "synonyms", *columns):
             ingredients = split(row["ingredients"])
             self.add(row["name"], "combination", ("T109", "T121"), synonyms=split(row["synonyms"]))
-            for one in ingredients:
-                self.state(one, "combination_part", row["name"])
-            self._brands(row["name"], split(row["brands"]))
+            for ingredient in ingredients:
+                self.state(ingredient, "combination_part", row["name"])
+            self.add_brands(row["name"], split(row["brands"]))
             self._effects(row["name"], row, "")
-            classes = tuple(dict.fromkeys(parent for one in ingredients for parent in self.concepts[one].parents))
+            classes = tuple(
+                dict.fromkeys(parent for ingredient in ingredients for parent in self.concepts[ingredient].parents)
+            )
             self._use(row["name"], row, (), classes, ingredients)
 
-    def _brands(self, name: str, brands: tuple[str, ...]) -> None:
+    def add_brands(self, name: str, brands: tuple[str, ...]) -> None:
+        """Add the brands of a drug."""
         for brand in brands:
             self.add(brand, "brand", ("T109", "T121"))
             self.state(brand, "tradename_of", name)
@@ -357,7 +359,7 @@ class Knowledge:
                 self._classify(concept)
         inherited = [
             (member, predicate, tail)
-            for (head, predicate, tail) in list(self._facts)
+            for (head, predicate, tail) in list(self.is_stated)
             if predicate in ("treats", "prevents", "contraindicated_with") and head in self.members
             for member in self.members[head]
         ]
@@ -371,9 +373,9 @@ class Knowledge:
         for row in self._table("open_ended", "predicate", "name"):
             predicate, name = row["predicate"], row["name"]
             self._known((name,), "open_ended")
-            mine = sorted(key for key in self._facts if key[1] == predicate and name in (key[0], key[2]))
+            mine = sorted(key for key in self.is_stated if key[1] == predicate and name in (key[0], key[2]))
             for key in mine[1:]:
-                self._facts[key] = False
+                self.is_stated[key] = False
 
     def _classify(self, concept: Concept) -> None:
         """State the classes of a concept: those that lie below the broad areas, and for drugs at most two steps up."""
@@ -391,7 +393,7 @@ class Knowledge:
     def _check(self) -> None:
         for concept in self.concepts.values():
             self._known(concept.parents, concept.name)
-        for head, predicate, tail in self._facts:
+        for head, predicate, tail in self.is_stated:
             self._known((head, tail), f"{head} {predicate} {tail}")
 
     def _known(self, names: tuple[str, ...], where: str) -> None:
@@ -400,9 +402,3 @@ class Knowledge:
             raise InputError(
                 "the open world's tables name an unknown concept", file=self.data, found=f"{missing} in {where}"
             )
-
-
-@lru_cache(maxsize=2)
-def knowledge(concepts: int = 0) -> Knowledge:
-    """Return the world that ships with the package, read once; with invented kinds where more concepts are wanted."""
-    return Knowledge(concepts=concepts)

@@ -33,6 +33,8 @@ RECORDS = {
 }
 READ = {"ground.mention", "ground.unclear_mention", "ground.admission_concept"}
 """What notes and codes were read as: input of the builder of quadrants and of its judges, so not checked by these."""
+SECTIONS = {"ground.section"}
+"""They only name the section in which a span lies, for the reviewer."""
 
 
 @dataclass(frozen=True)
@@ -56,19 +58,25 @@ class Roads:
 PASSED_ON = "what one passes to the other: records without rules"
 GRAPH = "one graph and its walk: the first asks for all facts at once, the second for one pair both ways"
 RULES = "builders.medval.rules"
+BUILDERS = (
+    *("builders.concepts", "builders.medieval", "builders.medhal.facts", "builders.medhal.transform"),
+    *("builders.medhal.rules", "builders.medval.rules", "builders.medval.judge", "builders.texts", "ehr"),
+)
 
 ROADS = {
-    "quadrants, validated": Roads(("builders.medieval",), ("builders.validate",), RELEASE | NUMBERS | RECORDS | READ),
+    "quadrants, validated": Roads(
+        ("builders.medieval", "builders.concepts", "ehr"),
+        ("stewardship.second_road",),
+        RELEASE | NUMBERS | RECORDS | READ | SECTIONS,
+    ),
     "facts, judged": Roads(
         ("builders.medhal.facts", "builders.medhal.transform.facts"),
         ("builders.medhal.judge_graph",),
-        RELEASE | RECORDS | READ,
+        RELEASE | NUMBERS | RECORDS | READ,
         shared={
             "builders.medhal.items": PASSED_ON,
             "builders.texts.origin": PASSED_ON,
             "builders.shards": "names of splits, by way of builders.texts.origin",
-            "kg.": GRAPH,
-            "kg/": GRAPH,
         },
     ),
     "edits, judged": Roads(
@@ -91,8 +99,8 @@ ROADS = {
             "kg/": GRAPH,
         },
     ),
-    # The sections of notes only name the section in which a span lies, for the reviewer.
-    "labels, recomputed": Roads(("builders", "ehr"), ("stewardship.datasets",), RELEASE | RECORDS | {"ground.section"}),
+    # What notes were read as is no input here. MedHal's judge of facts is no builder: it runs the SQL of this road.
+    "labels, recomputed": Roads(BUILDERS, ("stewardship.datasets",), RELEASE | NUMBERS | RECORDS | SECTIONS),
 }
 
 
@@ -170,10 +178,10 @@ def test_the_second_road_says_so_at_its_head(roads: Roads) -> None:
 
 def test_the_roads_are_seen() -> None:
     """A road of which nothing is found would share nothing."""
-    second = reached(("builders.validate", "builders.medhal.judge_graph", "stewardship.datasets"), {})
-    checking = {name for name in SQL if name.startswith(("builders/validate/", "stewardship/"))}
+    second = reached(("stewardship.second_road", "builders.medhal.judge_graph", "stewardship.datasets"), {})
+    checking = {name for name in SQL if name.startswith("stewardship/")}
     assert {f"sql/{name}" for name in checking} <= second
-    assert {"stewardship/data/assertion_cues.tsv", "macro steward_key", "sql/builders/medhal/record_fact_end"} <= second
+    assert {"stewardship/data/assertion_cues.tsv", "macro singular", "sql/builders/medhal/record_fact_end"} <= second
     first = reached(("builders", "ehr"), {})
     making = {name for name in SQL if name.startswith(("builders/concepts/", "builders/medieval/", "ehr/"))}
     assert {f"sql/{name}" for name in making} <= first

@@ -1,4 +1,4 @@
-"""Mentions with assertion: our reader beside PhraseMatcher + ConText, QuickUMLS and scispaCy's linker, the same names.
+"""Mentions with assertion: our reader beside PhraseMatcher + ConText and QuickUMLS, with the same names.
 
 All get ``--names`` names of the workspace's lexicon, those that the notes could name among them, or all, filled up with
 invented ones; and the same notes, each with the spans that readers (or the writer of an invented note) marked. Speed is
@@ -23,7 +23,7 @@ from benchmarks.measures import Check, Measure, Result, at_least
 from benchmarks.measuring import Done, Inputs, Watch, run_apart, save
 from benchmarks.tables import print_result
 from benchmarks.yardsticks.scoring import score
-from benchmarks.yardsticks.task import Found, Note, Reader, clocked, read_notes
+from benchmarks.yardsticks.task import AssertedSpan, Note, Reader, clocked, read_notes
 from ground.errors import InputError, UsageError
 from ground.storage.files import private_directory
 from ground.storage.workspace import Workspace
@@ -34,8 +34,6 @@ ROOT = Path(__file__).resolve().parents[2]
 REQUIREMENTS = ROOT / "benchmarks" / "yardsticks" / "requirements.txt"
 ENVIRONMENT = ROOT / "work" / "yardsticks"
 NAMES = 1_500_000
-LINKER_NAMES = 100_000
-"""An index of nearest neighbours over all names takes an hour; with fewer it is built and searched quicker."""
 NOTES = 400
 LEAST, MOST = 3.0, 60.0
 TIMES_FASTER = 10.0
@@ -47,22 +45,15 @@ LIMIT_BYTES = 10 * 2**30
 
 @dataclass(frozen=True, slots=True)
 class Yardstick:
-    """Another reader: its title, its module in ``benchmarks.yardsticks``, and whether it has its own environment."""
+    """Another reader: its title, and its module in ``benchmarks.yardsticks``."""
 
     title: str
     module: str
-    apart: bool
 
 
 # Ours reads more than it judges: signs of an examination, titles of studies, words with several senses.
 UNCLEAR = "unclear"
-# It is given the marked spans, so that its recall is that of linking only.
-LINKER = "scispacy_linker"
-YARDSTICKS = (
-    Yardstick("PhraseMatcher + ConText", "phrase_context", True),
-    Yardstick("QuickUMLS", "quickumls_reader", True),
-    Yardstick("scispaCy linker", LINKER, False),
-)
+YARDSTICKS = (Yardstick("PhraseMatcher + ConText", "phrase_context"), Yardstick("QuickUMLS", "quickumls_reader"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +65,8 @@ class Options:
         notes: CSV of discharge summaries (note_id, text), plain or gzip.
         gold: JSON lines with note_id and mentions (start, end, assertion); only these notes are read.
         folder: an empty folder for names, notes and indices.
-        environment: virtual environment of the other readers; None leaves out those that need it.
+        environment: virtual environment of the other readers; None leaves them out.
         names: names of the lexicon.
-        linker_names: names that scispaCy's linker gets.
         note_limit: notes that are read at most.
         least, most: CPU seconds of reading, for each reader.
     """
@@ -87,7 +77,6 @@ class Options:
     folder: Path
     environment: Path | None = None
     names: int = NAMES
-    linker_names: int = LINKER_NAMES
     note_limit: int = NOTES
     least: float = LEAST
     most: float = MOST
@@ -113,22 +102,23 @@ def measured(options: Options, *, alone: bool = False) -> Result:
     lexicon = run_apart(prepare, options, name="lexicon")
     measures = [_scored(run_apart(ours, options), options, "ours")]
     for yardstick in () if alone else YARDSTICKS:
-        if yardstick.apart and options.environment is None:
+        if options.environment is None:
             measures.append(Measure(yardstick.title, failed="its environment is not there: see --environment"))
             continue
-        found = run_apart(
+        other = run_apart(
             theirs,
             options,
             yardstick,
+            options.environment,
             name=yardstick.title,
             may_fail=True,
             limit_seconds=LIMIT_SECONDS,
             limit_bytes=LIMIT_BYTES,
         )
-        measures.append(found if found.failed else _scored(found, options, yardstick.module))
+        measures.append(other if other.failed else _scored(other, options, yardstick.module))
     remark = (
-        f"{lexicon.rows:,} names (scispaCy's linker: {options.linker_names:,}, and the marked spans for nothing); "
-        f"{lexicon.figures['notes']:,.0f} notes; lexicon from the warehouse: {lexicon.cpu_seconds:.0f} CPU s, "
+        f"{lexicon.rows:,} names; {lexicon.figures['notes']:,.0f} notes; "
+        f"lexicon from the warehouse: {lexicon.cpu_seconds:.0f} CPU s, "
         f"{lexicon.peak_bytes / 2**20:,.0f} MiB; "
         "readers go over the notes until some seconds have gone: compare rows/s per core, not seconds"
     )
@@ -156,10 +146,10 @@ def ours(options: Options) -> Done:
     def make() -> Reader:
         reader = TextReader(lexicon, Speller(lexicon.words.tolist()))
 
-        def read(note: Note) -> list[Found]:
-            found = reader.read(note.text)
-            clear = [(one.begin, one.end, one.assertion.value) for one in found.mentions]
-            return clear + [(one.begin, one.end, UNCLEAR) for one in found.unclear]
+        def read(note: Note) -> list[AssertedSpan]:
+            reading = reader.read(note.text)
+            clear = [(mention.begin, mention.end, mention.assertion.value) for mention in reading.mentions]
+            return clear + [(mention.begin, mention.end, UNCLEAR) for mention in reading.unclear]
 
         return read
 
@@ -167,17 +157,13 @@ def ours(options: Options) -> Done:
     return _done(figures, [folder])
 
 
-def theirs(options: Options, yardstick: Yardstick) -> Done:
+def theirs(options: Options, yardstick: Yardstick, environment: Path) -> Done:
     """Run another reader's program; it is a child of this process, so that its memory counts."""
-    python = _python(options.environment) if yardstick.apart and options.environment else Path(sys.executable)
-    names = options.linker_names if yardstick.module == LINKER else 2**40
     scratch = private_directory(options.folder / yardstick.module)
     out = options.answer(yardstick.module)
-    command = [python, "-m", f"benchmarks.yardsticks.{yardstick.module}", options.folder, scratch, out, names]
-    limits = [options.least, options.most]
-    ran = subprocess.run(
-        [str(part) for part in command + limits], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    program = [_python(environment), "-m", f"benchmarks.yardsticks.{yardstick.module}"]
+    command = [str(part) for part in (*program, options.folder, scratch, out, options.least, options.most)]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if ran.returncode:
         lines = ran.stderr.strip().splitlines() or [f"exit code {ran.returncode}"]
         raise InputError(f"{yardstick.title} failed", found=lines[-1])
@@ -185,26 +171,24 @@ def theirs(options: Options, yardstick: Yardstick) -> Done:
 
 
 def _done(figures: dict[str, float], disk: Sequence[Path]) -> Done:
-    shown = {"text, MB per core second": figures["bytes"] / 1e6 / figures["cpu_seconds"]}
+    speed = {"text, MB per core second": figures["bytes"] / 1e6 / figures["cpu_seconds"]}
     if "load_cpu_seconds" in figures:
-        shown["loading, CPU s"] = figures["load_cpu_seconds"]
+        speed["loading, CPU s"] = figures["load_cpu_seconds"]
     watch = Watch(figures["seconds"], figures["cpu_seconds"])
-    return Done(int(figures["bytes"]), "bytes of text", watch, disk, shown)
+    return Done(int(figures["bytes"]), "bytes of text", watch, disk, speed)
 
 
-def _scored(found: Measure, options: Options, reader: str) -> Measure:
-    answer = json.loads(options.answer(reader).read_text(encoding="utf-8"))
+def _scored(measure: Measure, options: Options, reader: str) -> Measure:
+    """Add how the reader's spans agree with the marked ones; a reader without assertions has no figure of them."""
+    spans = json.loads(options.answer(reader).read_text(encoding="utf-8"))["spans"]
     notes: list[Note] = read_notes(options.folder)
-    spans = answer["spans"]
-    clear = {note: [span for span in found if span[2] != UNCLEAR] for note, found in spans.items()}
+    clear = {note: [span for span in read if span[2] != UNCLEAR] for note, read in spans.items()}
     shares = asdict(score(notes, clear))
     if clear != spans:
         shares["recall_with_unclear"] = score(notes, spans).recall
-    judges = any(span[2] for found in clear.values() for span in found)
-    left_out = set() if judges else {"assertion"}
-    if reader == LINKER:
-        left_out.add("precision")
-    return replace(found, figures={**found.figures, **{name: shares[name] for name in shares if name not in left_out}})
+    if not any(span[2] for read in clear.values() for span in read):
+        del shares["assertion"]
+    return replace(measure, figures={**measure.figures, **shares})
 
 
 def checks(measures: Sequence[Measure]) -> list[Check]:
@@ -217,11 +201,11 @@ def checks(measures: Sequence[Measure]) -> list[Check]:
         fastest = max(ran, key=lambda other: other.rows_per_core_second)
         times = speed / fastest.rows_per_core_second
         checks.append(at_least(f"speed, times that of {fastest.name}, the fastest", times, TIMES_FASTER))
-    for other in (other for other in ran if other.name != "scispaCy linker"):
-        theirs_found = other.figures["recall"]
-        checks.append(at_least(f"recall less that of {other.name}", mine.figures["recall"] - theirs_found, 0.0))
+    for other in ran:
+        recall = other.figures["recall"]
+        checks.append(at_least(f"recall less that of {other.name}", mine.figures["recall"] - recall, 0.0))
         if "recall_with_unclear" in mine.figures:
-            difference = round(mine.figures["recall_with_unclear"] - theirs_found, 4)
+            difference = round(mine.figures["recall_with_unclear"] - recall, 4)
             checks.append(Check(f"recall with what is left unclear, less that of {other.name}", difference))
     return checks
 
@@ -265,7 +249,6 @@ def _arguments(values: list[str]) -> argparse.Namespace:
     )
     options.add_argument("--alone", action="store_true", help="our reader only")
     options.add_argument("--names", type=int, default=NAMES, help="names of the lexicon")
-    options.add_argument("--linker-names", type=int, default=LINKER_NAMES, help="names of scispaCy's linker, at most")
     options.add_argument("--note-limit", type=int, default=NOTES, help="notes that are read, at most")
     options.add_argument("--most", type=float, default=MOST, help="CPU seconds of reading for each reader")
     options.add_argument("--save", metavar="NAME", help="write benchmarks/results/NAME.json")
@@ -275,7 +258,7 @@ def _arguments(values: list[str]) -> argparse.Namespace:
 def main(values: list[str]) -> int:
     """Measure and print one table; the exit code is 1 where a check is not kept."""
     arguments = _arguments(values)
-    if min(arguments.names, arguments.linker_names, arguments.note_limit) < 1 or arguments.most <= 0:
+    if min(arguments.names, arguments.note_limit) < 1 or arguments.most <= 0:
         raise UsageError("names, notes and seconds are positive")
     for path in (arguments.notes, arguments.gold):
         if not path.is_file():
@@ -289,7 +272,6 @@ def main(values: list[str]) -> int:
             private_directory(Path(folder)),
             there,
             arguments.names,
-            arguments.linker_names,
             arguments.note_limit,
             min(LEAST, arguments.most),
             arguments.most,
@@ -297,7 +279,7 @@ def main(values: list[str]) -> int:
         result = measured(options, alone=arguments.alone)
     print_result(result)
     if arguments.save:
-        save(arguments.save, [result], {"names": arguments.names, "linker_names": arguments.linker_names})
+        save(arguments.save, [result], {"names": arguments.names})
     return 0 if result.met else 1
 
 

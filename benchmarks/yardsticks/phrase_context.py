@@ -17,7 +17,7 @@ from spacy.matcher import PhraseMatcher
 from spacy.tokens import Doc, Span
 from spacy.util import filter_spans
 
-from benchmarks.yardsticks.task import Found, Note, Reader, main_of, read_names
+from benchmarks.yardsticks.task import AssertedSpan, Note, Reader, main_of, read_names
 
 LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")
 # In this order: what holds first is the assertion.
@@ -30,19 +30,18 @@ ATTRIBUTES = (
 )
 
 
-def load(folder: Path, _: Path, limit: int) -> Any:
+def load(folder: Path, _: Path) -> Any:
     """Return a maker of readers that share one matcher."""
     nlp: Any = spacy.blank("en")
     matcher = PhraseMatcher(nlp.vocab, attr="LOWER")
-    names = {name.text.lower() for name in read_names(folder, limit)}
+    names = {name.text.lower() for name in read_names(folder)}
     label = nlp.vocab.strings.add("name")
     for doc in nlp.tokenizer.pipe(sorted(names), batch_size=10_000):
         matcher.add("name", [doc])
 
     @Language.component("names")
     def find(doc: Doc) -> Doc:
-        found = [Span(doc, begin, end, label) for _, begin, end in matcher(doc)]
-        doc.ents = filter_spans(found)
+        doc.ents = filter_spans([Span(doc, begin, end, label) for _, begin, end in matcher(doc)])
         return doc
 
     nlp.add_pipe("sentencizer")
@@ -55,7 +54,7 @@ def load(folder: Path, _: Path, limit: int) -> Any:
     return make
 
 
-def _read(note: Note, nlp: Any, context: ConText) -> list[Found]:
+def _read(note: Note, nlp: Any, context: ConText) -> list[AssertedSpan]:
     doc = context(nlp(LINE_BREAK.sub(" ", note.text)))
     return [(span.start_char, span.end_char, _assertion(span)) for span in doc.ents]
 

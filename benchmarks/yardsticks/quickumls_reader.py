@@ -13,10 +13,10 @@ from typing import Any
 import spacy
 from spacy.lang.en.stop_words import STOP_WORDS
 
-from benchmarks.yardsticks.task import Found, Note, Reader, main_of, read_names
+from benchmarks.yardsticks.task import AssertedSpan, Note, Reader, main_of, read_names
 
 
-def load(folder: Path, scratch: Path, limit: int) -> Any:
+def load(folder: Path, scratch: Path) -> Any:
     """Build the index in the scratch folder, unless it is there, and return a maker of readers."""
     words = scratch / "nltk" / "corpora" / "stopwords" / "english"
     words.parent.mkdir(parents=True, exist_ok=True)
@@ -30,7 +30,7 @@ def load(folder: Path, scratch: Path, limit: int) -> Any:
         index.mkdir(parents=True, exist_ok=True)
         (index / "lowercase.flag").touch()
         (index / "database_backend.flag").write_text("unqlite")
-        terms = ((name.text.lower(), name.cui, ["T047"], int(name.preferred)) for name in read_names(folder, limit))
+        terms = ((name.text.lower(), name.cui, ["T047"], int(name.preferred)) for name in read_names(folder))
         parse_and_encode_ngrams(terms, str(index / "umls-simstring.db"), str(index / "cui-semtypes.db"), "unqlite")
         (index / "language.flag").write_text("ENG")
     matcher = QuickUMLS(str(index), accepted_semtypes=None, spacy_component=True)
@@ -42,8 +42,8 @@ def load(folder: Path, scratch: Path, limit: int) -> Any:
     return make
 
 
-def _read(note: Note, matcher: Any) -> list[Found]:
-    return [(found[0]["start"], found[0]["end"], "") for found in matcher.match(note.text.replace("\n", " "))]
+def _read(note: Note, matcher: Any) -> list[AssertedSpan]:
+    return [(match[0]["start"], match[0]["end"], "") for match in matcher.match(note.text.replace("\n", " "))]
 
 
 if __name__ == "__main__":

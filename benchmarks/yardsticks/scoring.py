@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.yardsticks.task import Found, Note
+from benchmarks.yardsticks.task import AssertedSpan, Note
 
 __all__ = ["Score", "score"]
 
@@ -31,24 +31,24 @@ class Score:
     assertion: float
 
 
-def score(notes: Sequence[Note], spans: Mapping[str, Sequence[Found]]) -> Score:
+def score(notes: Sequence[Note], spans: Mapping[str, Sequence[AssertedSpan]]) -> Score:
     """Compare found spans with the marks of the notes that were read."""
-    marked = hits = exact = right = found = good = 0
+    marked = hits = exact = right = read = good = 0
     for note in notes:
         if note.id not in spans:
             continue
-        ours, marks = sorted((begin, end, said) for begin, end, said in spans[note.id]), sorted(note.marks)
-        marked, found = marked + len(marks), found + len(ours)
+        ours, marks = sorted((begin, end, assertion) for begin, end, assertion in spans[note.id]), sorted(note.marks)
+        marked, read = marked + len(marks), read + len(ours)
         for mark in marks:
             over = _overlapping(ours, mark)
             hits += bool(over)
             exact += any(span[:2] == mark[:2] for span in over)
             right += bool(over) and _agrees(over[0][2], mark[2])
         good += sum(bool(_overlapping(marks, span)) for span in ours)
-    return Score(_share(hits, marked), _share(exact, marked), _share(good, found), _share(right, hits))
+    return Score(_share(hits, marked), _share(exact, marked), _share(good, read), _share(right, hits))
 
 
-def _overlapping(spans: Sequence[Found], wanted: Found) -> list[Found]:
+def _overlapping(spans: Sequence[AssertedSpan], wanted: AssertedSpan) -> list[AssertedSpan]:
     """Return the spans that overlap another; they are sorted."""
     begin, end, _ = wanted
     over = []
@@ -60,8 +60,8 @@ def _overlapping(spans: Sequence[Found], wanted: Found) -> list[Found]:
     return over
 
 
-def _agrees(found: str, marked: str) -> bool:
-    pair = {found, marked}
+def _agrees(read: str, marked: str) -> bool:
+    pair = {read, marked}
     return len(pair) == 1 or pair == {"absent", "family"}
 
 

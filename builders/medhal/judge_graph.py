@@ -3,9 +3,8 @@
 Second road: shares no rules and no word tables with `builders.medhal.facts` and ``builders/medieval``.
 
 The builder walks all facts of a cohort at once (`ConceptGraph.facts`) and carries mentions up to what they attest. The
-judge asks `ConceptGraph.relations` for one pair at a time in both directions, walks from each end down to the mentions,
-and looks for the names of what is said to be absent in the text of the note. Ends are walked as `builders.validate`
-does (``sql/builders/validate/cover.sql``); the graph's own code is the one thing that all of them share.
+judge runs the SQL of the one second road (`stewardship.second_road`, which builders may not import): paths by joins,
+ends walked down to the mentions; and it looks for the names of what a statement calls absent in the text of the note.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import duckdb
@@ -23,14 +21,16 @@ from builders.texts.origin import Refusal
 from ground.errors import InputError
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import quoted_files, sql_text
-from ground.storage.warehouse import set_variables
+from ground.storage.warehouse import number_of, run_sql, set_variables
 from ground.storage.workspace import Workspace
-from kg.graph import ConceptGraph
 
 __all__ = ["GraphJudge"]
 
-STEPS = ("builders/validate/said", "builders/validate/cover", "builders/medhal/record_fact_end")
-KEPT_ANSWERS = 200_000
+GRAPH = "stewardship/second_road/graph"
+END_NAMES = "stewardship/second_road/mentions/end_name"
+RECORDS = "builders/medhal/record_fact_end"
+STARTS_AT_ONCE = 4_000
+"""Concepts that walks are begun from at once."""
 SHORTEST_NAME = 5
 """Letters of a name from which on its words in a note are taken for a mention: shorter ones are often abbreviations
 of something else, which the mention stage can tell apart."""
@@ -49,13 +49,8 @@ class GraphJudge:
     def __init__(self, workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> None:
         self._workspace = workspace
         self._connection = connection
-        self._graph = ConceptGraph.open(workspace.graph)
         self._settings = _settings_of(workspace)
         self._ready = False
-        # The same facts and concepts come back in admission after admission.
-        self._is_true = lru_cache(maxsize=KEPT_ANSWERS)(self._stated)
-        self._is_related = lru_cache(maxsize=KEPT_ANSWERS)(self._related)
-        self._names = lru_cache(maxsize=KEPT_ANSWERS)(self._names_of)
 
     def agree(self, pairs: Sequence[Pair]) -> list[Refusal | None]:
         """Return for each pair None where both labels are confirmed, else why not.
@@ -67,19 +62,32 @@ class GraphJudge:
         if not self._ready:
             self._prepare()
         rows = self._rows(pairs)
-        notes = self._notes(pairs, rows)
-        return [self._verdict(pair, rows, notes) for pair in pairs]
+        notes = self._notes(rows)
+        names = self._end_names(rows)
+        return [self._verdict(pair, rows, notes, names) for pair in pairs]
 
     def _prepare(self) -> None:
-        """Find for every statement of the dataset what the records say of its two ends, once."""
+        """Find for every statement of the dataset what the graph and the records say of it, once."""
         files = quoted_files(sorted((self._workspace.dataset("medieval") / "data").glob("*.parquet")))
         self._connection.execute(
             "create or replace temp table labelled as select id, subject_id, hadm_id, predicate, head_cui, tail_cui, "
             f"head_name, tail_name, is_true, tier, path, replaced_end from read_parquet({files})"
         )
-        set_variables(self._connection, {**self._settings.attesting()})
-        for step in STEPS:
-            self._connection.execute(sql_text(step))
+        set_variables(
+            self._connection,
+            {
+                **self._settings.attesting(),
+                "tiers": list(self._settings.truth_tiers),
+                "starts_at_once": STARTS_AT_ONCE,
+            },
+        )
+        for step in ("claim", "walk", "step", "pair", "cover"):
+            run_sql(self._connection, f"{GRAPH}/{step}")
+        for lot in range(number_of(self._connection, "select coalesce(max(lot) + 1, 0) from start_pair")):
+            set_variables(self._connection, {"lot": lot})
+            run_sql(self._connection, f"{GRAPH}/related")
+        run_sql(self._connection, RECORDS)
+        self._connection.execute(f"create or replace temp table end_name as {sql_text(END_NAMES)}")
         self._ready = True
 
     def _rows(self, pairs: Sequence[Pair]) -> dict[str, dict[str, Any]]:
@@ -95,7 +103,7 @@ class GraphJudge:
         columns = [column[0] for column in found.description or ()]
         return {row[0]: dict(zip(columns, row, strict=True)) for row in found.fetchall()}
 
-    def _notes(self, pairs: Sequence[Pair], rows: Mapping[str, Mapping[str, Any]]) -> dict[int, str]:
+    def _notes(self, rows: Mapping[str, Mapping[str, Any]]) -> dict[int, str]:
         """Return the note of each admission as plain words, closed by spaces."""
         wanted = sorted({row["hadm_id"] for row in rows.values()})
         found = self._connection.execute(
@@ -108,48 +116,56 @@ class GraphJudge:
             texts[hadm_id] = texts.get(hadm_id, " ") + _plain(text) + " "
         return texts
 
-    def _stated(self, head: str, predicate: str, tail: str) -> bool:
-        """Tell whether a path of the tiers that make a statement true says so."""
-        found = self._graph.relations(head, tail, tiers=self._settings.truth_tiers, paths_per_pattern=1)
-        return any(relation.predicate == predicate for relation in found)
+    def _end_names(self, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, set[str]]:
+        """Return the names of the ends that were put in, of their forms and of what is below, between spaces."""
+        wanted = sorted({row[f"{row['replaced_end']}_cui"] for row in rows.values() if row["replaced_end"] != "none"})
+        found = self._connection.execute(
+            "select cui, list(name) from end_name where cui in (select unnest($wanted)) group by cui",
+            {"wanted": wanted},
+        ).fetchall()
+        return {
+            cui: {f" {plain} " for plain in map(_plain, names) if len(plain) >= SHORTEST_NAME} for cui, names in found
+        }
 
-    def _related(self, head: str, tail: str) -> bool:
-        """Tell whether a path of any tier leads from one to the other, either way."""
-        ends = ((head, tail), (tail, head))
-        return any(self._graph.relations(*pair, paths_per_pattern=1) for pair in ends)
-
-    def _names_of(self, cui: str) -> tuple[str, ...]:
-        """Return the names of a concept and of its other forms as plain words, between spaces."""
-        forms = (cui, *self._graph.equivalents(cui))
-        names = {_plain(name) for form in forms for name in self._graph.names(form)}
-        return tuple(sorted(f" {name} " for name in names if len(name) >= SHORTEST_NAME))
-
-    def _verdict(self, pair: Pair, rows: Mapping[str, Mapping[str, Any]], notes: Mapping[int, str]) -> Refusal | None:
+    def _verdict(
+        self,
+        pair: Pair,
+        rows: Mapping[str, Mapping[str, Any]],
+        notes: Mapping[int, str],
+        names: Mapping[str, set[str]],
+    ) -> Refusal | None:
         one, other = (rows.get(name) for name in _names(pair))
         if one is None or other is None:
             return Refusal("judge_graph_knows_no_such_statement")
         context = _plain(pair.context or "")
-        is_true = self._is_true(one["head_cui"], one["predicate"], one["tail_cui"])
-        if not is_true or not all(_documented(one, role, context) for role in ("head", "tail")):
+        if not one["is_stated"] or not all(_documented(one, role, context) for role in ("head", "tail")):
             return Refusal("judge_graph_calls_factual_wrong")
         if not (_tells(pair.factual.statement, one) and _tells(pair.wrong.statement, other)):
             return Refusal("judge_graph_reads_other_names")
-        if not self._fails(pair.origin.inner_id[-2:], other, context, notes):
+        put_in = other["replaced_end"]
+        note = notes.get(other["hadm_id"], "")
+        absent = other[f"{put_in}_silent"] and not any(name in note for name in names.get(other[f"{put_in}_cui"], ()))
+        if not _fails(pair.origin.inner_id[-2:], other, context, absent=absent):
             return Refusal("judge_graph_does_not_call_wrong_wrong")
         return None
 
-    def _fails(self, quadrant: str, row: Mapping[str, Any], context: str, notes: Mapping[int, str]) -> bool:
-        """Tell whether a statement fails as its quadrant says."""
-        put_in = row["replaced_end"]
-        kept = "tail" if put_in == "head" else "head"
-        note = notes.get(row["hadm_id"], "")
-        absent = row[f"{put_in}_silent"] and not any(name in note for name in self._names(row[f"{put_in}_cui"]))
-        if quadrant == "Q2":
-            fails = absent and self._is_true(row["head_cui"], row["predicate"], row["tail_cui"])
-        else:
-            fails = not self._is_related(row["head_cui"], row["tail_cui"])
-            fails &= absent if quadrant == "Q4" else _documented(row, put_in, context)
-        return fails and _documented(row, kept, context)
+
+def _fails(quadrant: str, row: Mapping[str, Any], context: str, *, absent: bool) -> bool:
+    """Tell whether a statement fails as its quadrant says.
+
+    Args:
+        quadrant: of the statement.
+        row: the statement's.
+        context: in plain words.
+        absent: nothing in the note or the codes means the end that was put in.
+    """
+    put_in = row["replaced_end"]
+    kept = "tail" if put_in == "head" else "head"
+    if quadrant == "Q2":
+        fails = absent and row["is_stated"]
+    else:
+        fails = not row["is_related"] and (absent if quadrant == "Q4" else _documented(row, put_in, context))
+    return fails and _documented(row, kept, context)
 
 
 def _settings_of(workspace: Workspace) -> BuildSettings:

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from ground.errors import InputError, RefusedError, UsageError
 from ground.settings import RemoteSettings
+from ground.storage.remote_files import RemoteFiles
+from ground.storage.scratch import scratch_folder
 
 if TYPE_CHECKING:
     import duckdb
-
-    from ground.storage.remote_files import RemoteFiles
 
 __all__ = [
     "RULE",
@@ -30,6 +31,7 @@ __all__ = [
     "RemotePath",
     "below",
     "in_order",
+    "local_copy",
     "place_of",
     "reading_from",
     "require_allowed",
@@ -48,7 +50,7 @@ EXTRA = "pip install 'ontoground[object-storage]'"
 
 
 class Status(NamedTuple):
-    """What a store says of a file, in the words of ``os.stat_result``: its size in bytes."""
+    """Size of a file in bytes, named as in ``os.stat_result``."""
 
     st_size: int
 
@@ -66,7 +68,7 @@ class RemotePath:
     files: RemoteFiles = field(compare=False, repr=False)
 
     def __str__(self) -> str:
-        return str(self.files.unstrip_protocol(self.key))
+        return self.files.url(self.key)
 
     def __truediv__(self, name: str) -> RemotePath:
         return RemotePath(f"{self.key.rstrip('/')}/{name}", self.files)
@@ -83,7 +85,7 @@ class RemotePath:
 
     @property
     def parent(self) -> RemotePath:
-        """The folder that holds it; of a bucket the bucket itself."""
+        """The folder that holds it; for a bucket, the bucket itself."""
         above, _, _ = self.key.rstrip("/").rpartition("/")
         return RemotePath(above, self.files) if above else self
 
@@ -125,17 +127,17 @@ class RemotePath:
 
     def iterdir(self) -> Iterator[RemotePath]:
         """Yield what lies directly in a folder (some stores list the folder's own marker too: left out)."""
-        for entry in self.files.ls(self.key, detail=False):
-            found = RemotePath(entry.rstrip("/"), self.files)
-            if found.key != self.key.rstrip("/"):
-                yield found
+        for entry in self.files.names(self.key):
+            path = RemotePath(entry.rstrip("/"), self.files)
+            if path.key != self.key.rstrip("/"):
+                yield path
 
     def glob(self, pattern: str) -> Iterator[RemotePath]:
         """Yield what matches a pattern; no part of it is ``**``."""
         first, _, rest = pattern.partition("/")
-        for found in self.iterdir() if self.is_dir() else ():
-            if fnmatchcase(found.name, first):
-                yield from found.glob(rest) if rest else (found,)
+        for path in self.iterdir() if self.is_dir() else ():
+            if fnmatchcase(path.name, first):
+                yield from path.glob(rest) if rest else (path,)
 
     def stat(self) -> Status:
         """Return its size."""
@@ -146,7 +148,7 @@ class RemotePath:
         return self.files.version(self.key)
 
     def require_unchanged(self) -> None:
-        """Make sure that the file is still the one of which reading began.
+        """Make sure that the file has not been replaced since it was downloaded.
 
         Raises:
             InputError: it was replaced meanwhile.
@@ -156,8 +158,13 @@ class RemotePath:
 
     def open(self, mode: str = "rb") -> BinaryIO:
         """Open it for reading bytes."""
-        opened: BinaryIO = self.files.open(self.key, mode)
-        return opened
+        assert mode == "rb", "sources are only read"
+        stream: BinaryIO = self.files.open(self.key)
+        return stream
+
+    def copy(self) -> Path:
+        """Return a copy on this machine, which lasts while the block of `reading_from` runs."""
+        return self.files.copy(self.key)
 
     def read_text(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         """Return the whole text."""
@@ -179,21 +186,21 @@ def below(place: Place, folder: Place) -> str:
     return str(place).removeprefix(str(folder).rstrip("/") + "/")
 
 
-def only_one(found: Sequence[Place], folder: Place, problem: str) -> Place | None:
+def at_most_one(places: Sequence[Place], folder: Place, problem: str) -> Place | None:
     """Return the one place that was found below a folder, or None.
 
     Raises:
         InputError: there are several, such as two releases side by side.
     """
-    if len(found) > 1:
+    if len(places) > 1:
         raise InputError(
             problem,
             file=folder,
-            found=", ".join(below(place, folder) for place in found),
+            found=", ".join(below(place, folder) for place in places),
             expected="one release",
             do="name the folder of the release that you mean",
         )
-    return found[0] if found else None
+    return places[0] if places else None
 
 
 def place_of(text: str) -> Place:
@@ -206,7 +213,7 @@ def place_of(text: str) -> Place:
     before, separator, rest = text.partition("://")
     if not separator:
         return Path(text)
-    # The value itself is not repeated: it may hold a password.
+    # The message does not repeat the value, which may hold a password.
     if not SCHEME.fullmatch(before) or "?" in rest or PASSWORD.search(rest) or "::" in ADDRESS.sub("", rest):
         raise UsageError(
             "a URL that holds a password, a query or another URL is not taken",
@@ -225,8 +232,6 @@ def _remote(scheme: str, url: str) -> RemotePath:
     try:
         import fsspec
 
-        from ground.storage.remote_files import RemoteFiles
-
         store, key = fsspec.url_to_fs(url)
     except ImportError as error:
         raise UsageError(f"{scheme}:// needs a package that is not installed", found=str(error), do=EXTRA) from error
@@ -243,26 +248,25 @@ def several(places: Places) -> tuple[Place, ...]:
 
 @contextmanager
 def reading_from(connection: duckdb.DuckDBPyConnection, folder: Place) -> Iterator[None]:
-    """Let DuckDB read a remote folder while the block runs; a path of this machine needs nothing.
+    """Let files of a remote folder be copied while the block runs; a path of this machine needs nothing.
 
-    What is downloaded is kept beside DuckDB's own temporary files, inside the workspace, until it is loaded.
+    Copies lie beside DuckDB's own temporary files, inside the workspace, until they are loaded.
     """
     if isinstance(folder, Path):
         yield
         return
-    from ground.storage.files import private_directory
-
-    files = folder.files
     row = connection.execute("select current_setting('temp_directory')").fetchone()
-    files.keep_in(private_directory(Path(row[0])) if row and row[0] else None)
-    connection.register_filesystem(files)
-    try:
-        yield
-    finally:
-        files.keep_in(None)
-        # A connection that an interrupt has closed has forgotten it already.
-        with suppress(Exception):
-            connection.unregister_filesystem(files.protocol[0])
+    with scratch_folder(Path(row[0] if row and row[0] else gettempdir()) / "downloads") as copies:
+        folder.files.keep_in(copies)
+        try:
+            yield
+        finally:
+            folder.files.keep_in(None)
+
+
+def local_copy(place: Place) -> Path:
+    """Return where a file can be read on this machine: itself, or its copy inside the block of `reading_from`."""
+    return place if isinstance(place, Path) else place.copy()
 
 
 def require_allowed(place: Place, *, credentialed: bool, settings: RemoteSettings) -> None:

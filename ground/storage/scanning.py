@@ -139,10 +139,10 @@ def scanning(paths: Sequence[Place]) -> Iterator[Future[list[FileScan]]]:
 
     Of a store's files only these are kept on this machine from now on.
     """
-    for path in paths:
-        if isinstance(path, RemotePath):
-            path.files.forget_all_but([one.key for one in paths if isinstance(one, RemotePath)])
-            break
+    remote = [path for path in paths if isinstance(path, RemotePath)]
+    for path in remote:
+        path.files.forget_all_but([other.key for other in remote])
+        path.copy()
     cancelled = threading.Event()
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="scan") as pool:
         try:

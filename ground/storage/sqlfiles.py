@@ -6,13 +6,10 @@ import glob
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ground import ROOT
 from ground.errors import UsageError
-
-if TYPE_CHECKING:
-    from ground.storage.remote import Place
+from ground.storage.remote import Place, local_copy
 
 __all__ = ["quoted", "quoted_files", "quoted_list", "quoted_name", "sql_names", "sql_root", "sql_text", "sql_title"]
 
@@ -67,9 +64,8 @@ def quoted_list(values: Iterable[str | Path]) -> str:
 
 
 def quoted_files(paths: Iterable[Place]) -> str:
-    """Return a SQL list of the names of files that are read.
+    """Return a SQL list of the names of files that are read; what lies in an object store is downloaded now.
 
-    DuckDB takes a name of this machine for a pattern: ``release[2]/x.csv`` would be read from ``release2``. An object
-    store is never asked for a pattern (`ground.storage.remote_files`).
+    DuckDB takes a name for a pattern: ``release[2]/x.csv`` would be read from ``release2``.
     """
-    return quoted_list(glob.escape(str(path)) if isinstance(path, Path) else str(path) for path in paths)
+    return quoted_list(glob.escape(str(local_copy(path))) for path in paths)

@@ -11,11 +11,9 @@ import typer
 from ground.errors import InputError
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import Configured, Result, WorkspaceDir, verb
-from ontoground.cli.render import indented, note, number, relative, text
+from ontoground.cli.render import Blocks, indented, note, number, relative, text, unfolded
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ground.storage.workspace import Workspace
 
 __all__ = ["demo"]
@@ -32,7 +30,7 @@ class Demo(Configured):
     patients: Annotated[int, typer.Option(min=1, help="Patients of the open world")] = 120
     seed: Annotated[int, typer.Option(min=0, help="Seed of the open world")] = 7
     train: Annotated[
-        bool, typer.Option("--train/--no-train", help="End with a classifier: some two minutes on two cores")
+        bool, typer.Option("--train/--no-train", help="Train a classifier at the end: about two minutes on two cores")
     ] = True
 
     @property
@@ -62,7 +60,7 @@ def demo(options: Demo) -> Result:
     opened = options.open(create=True)
     if opened.warehouse.exists() and not options.source.is_dir():
         raise InputError(
-            "this workspace holds other data", file=opened.warehouse, do="give the demo a --workspace of its own"
+            "this workspace holds other data", file=opened.warehouse, do="give the demo another --workspace"
         )
     outcomes, summary = run_all(opened, _rendered(options), say=note)
     validation = validated(opened, opened.dataset("medieval"))
@@ -71,7 +69,7 @@ def demo(options: Demo) -> Result:
         sample = sample_group(connection)
     return options.result(
         "demo",
-        lambda out, payload: _paint(out, payload, opened),
+        lambda payload: _blocks(payload, opened),
         0 if validation["agrees"] else 1,
         input=str(options.source),
         stages=[outcome.as_dict() for outcome in outcomes],
@@ -100,51 +98,42 @@ def _rendered(options: Demo) -> dict[str, Any]:
     return {"umls": world.meta, "rxnorm": world.rxnorm, "mimic": world.mimic}
 
 
-def _paint(out: Console, payload: dict[str, Any], workspace: Workspace) -> None:
+def _blocks(payload: dict[str, Any], workspace: Workspace) -> Blocks:
     from kg.graph import ConceptGraph
-    from ontoground.cli.run import paint_summary
+    from ontoground.cli.evaluate.quadrants import evaluation_blocks
+    from ontoground.cli.run import summary_blocks
     from ontoground.views.concepts import Phrases
     from ontoground.views.sample import reasons
 
-    paint_summary(out, payload)
-    out.print()
-    out.print(text("One fact of one patient, and the four statements made of it", "bold"))
+    yield from summary_blocks(payload)
+    yield text("One fact of one patient, and the four statements made of it", "bold")
     phrases = Phrases(ConceptGraph.open(workspace.graph))
     for row in payload["sample"]:
-        out.print(text(f"\n{row['quadrant']}  {row['statement']}", "bold"))
-        for reason in reasons(row, phrases):
-            out.print(indented(reason, 4))
+        yield text(f"\n{row['quadrant']}  {row['statement']}", "bold")
+        yield from (indented(reason, 4) for reason in reasons(row, phrases))
     checked = payload["validation"]
     wrong = sum(check["rows"] for check in checked["checks"])
-    out.print(
+    yield (
         f"\nvalidated: {number(checked['rows'])} rows derived again from the warehouse,"
         f" {number(len(checked['disagreements']))} disagreements;"
         f" {len(checked['checks'])} checks of the warehouse, {number(wrong)} offending rows"
     )
     if payload["classifier"] is not None:
-        _paint_classifier(out, payload["classifier"]["evaluation"])
-    _paint_places(out, payload, workspace)
+        yield text("\nA classifier of the four, and baselines that read less than the task needs", "bold")
+        yield from evaluation_blocks(payload["classifier"]["evaluation"])
+    yield from _next_blocks(payload, workspace)
 
 
-def _paint_classifier(out: Console, evaluation: dict[str, Any]) -> None:
-    from ontoground.cli.evaluate.quadrants import paint
-
-    out.print()
-    out.print(text("A classifier of the four, and baselines that read less than the task needs", "bold"))
-    paint(out, evaluation)
-
-
-def _paint_places(out: Console, payload: dict[str, Any], workspace: Workspace) -> None:
+def _next_blocks(payload: dict[str, Any], workspace: Workspace) -> Blocks:
     places = {
         "dataset": workspace.dataset("medieval"),
         "warehouse": workspace.warehouse,
         "graph": workspace.graph,
         "input": Path(payload["input"]),
     }
-    out.print()
-    for name, path in places.items():
-        out.print(f"{name:10}{relative(path)}", soft_wrap=True)
-    out.print("\nwhat to try next:")
+    yield ""
+    yield from (unfolded(f"{name:10}{relative(path)}") for name, path in places.items())
+    yield "\nwhat to try next:"
     first = payload["sample"][0]
     for command in (
         "sql quadrants_by_predicate",
@@ -153,7 +142,7 @@ def _paint_places(out: Console, payload: dict[str, Any], workspace: Workspace) -
         "build medhal --sources mimic",
         "build medval --tasks course2diagnosis",
     ):
-        out.print(f"  {_program()} {command} --workspace {relative(workspace.root)}", soft_wrap=True)
+        yield unfolded(f"  {_program()} {command} --workspace {relative(workspace.root)}")
 
 
 def _program() -> str:

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import WRITTEN, InWorkspace, Result, verb
-from ontoground.cli.render import listing, number, table, tables
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from ontoground.cli.render import Blocks, beginning, listing, number, table, unfolded
 
 __all__ = ["diff"]
-
-SHOWN = 20
 
 
 @verb(
@@ -35,9 +30,9 @@ def diff(
         WRITTEN,
     ] = None,
 ) -> Result:
-    """Count the rows that differ between two builds of a dataset, by column, and tell what the manifests say of why.
+    """Count the rows that differ between two builds of a dataset, by column, with the reasons in the manifests.
 
-    Rows go by their identifiers: one that is in both builds is the same or changed, the others were added or removed.
+    Rows are matched by id: a row in both builds is the same or changed, others were added or removed.
     --output lists those that differ by identifier; their text is not shown. Ends with 0 whether or not there are
     differences. Memory and threads are those of the workspace's settings.
     """
@@ -46,31 +41,23 @@ def diff(
     run = options.open(needs_warehouse=False).settings.run
     found = compared(before, after, run, output)
     written = str(output) if output else None
-    return options.result("diff", _paint, before=str(before), after=str(after), **found, output=written)
+    return options.result("diff", _blocks, before=str(before), after=str(after), **found, output=written)
 
 
-def _paint(out: Console, found: dict[str, Any]) -> None:
-    said = [(one["key"], _said(one["before"]), _said(one["after"])) for one in found["manifest"]]
-    tables(
-        out,
-        listing([*found["by_split"], {**found, "split": "all"}], "split, same, changed, added, removed"),
-        table(("column", "changed rows that differ in it"), list(found["by_column"].items()))
-        if found["by_column"]
-        else None,
-    )
+def _blocks(payload: dict[str, Any]) -> Blocks:
+    yield listing([*payload["by_split"], {**payload, "split": "all"}], "split, same, changed, added, removed")
+    if payload["by_column"]:
+        yield table(("column", "changed rows that differ in it"), list(payload["by_column"].items()))
     for change in ("added", "removed"):
-        if columns := found[f"columns_{change}"]:
-            out.print(f"\ncolumns {change}: {', '.join(columns)}")
-    if said:
-        out.print()
-        out.print(table(("manifests differ in", "before", "after"), said[:SHOWN]))
-    if len(said) > SHOWN:
-        out.print(f"and {number(len(said) - SHOWN)} more; --json lists all")
-    out.print(f"\n{number(found['rows_before'])} rows before, {number(found['rows_after'])} after")
-    if found["output"]:
-        out.print(f"rows that differ: {found['output']}", soft_wrap=True)
+        if columns := payload[f"columns_{change}"]:
+            yield f"columns {change}: {', '.join(columns)}"
+    differing = [(one["key"], _cell(one["before"]), _cell(one["after"])) for one in payload["manifest"]]
+    yield from beginning(("manifests differ in", "before", "after"), differing)
+    yield f"{number(payload['rows_before'])} rows before, {number(payload['rows_after'])} after"
+    if payload["output"]:
+        yield unfolded(f"rows that differ: {payload['output']}")
 
 
-def _said(value: object) -> str:
+def _cell(value: object) -> str:
     text = "nothing" if value is None else str(value)
     return text if len(text) <= 40 else f"{text[:12]}..."

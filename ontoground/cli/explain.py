@@ -8,10 +8,9 @@ import typer
 
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import InWorkspace, Result, verb
-from ontoground.cli.render import indented, text
+from ontoground.cli.render import Blocks, console, indented, text
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.text import Text
 
 __all__ = ["explain"]
@@ -27,33 +26,33 @@ def explain(
     row: Annotated[str, typer.Argument(metavar="ROW_ID", help="The id of a row of any built dataset")],
     options: InWorkspace,
 ) -> Result:
-    """Say why a row is true or false, supported or not, with its words in the note, and what was made with it.
+    """Explain why a row is true or false, supported or not, with the text of the note and the rows of its group.
 
     The note around each mention is printed to your own terminal.
     """
     from ontoground.views.row import explained
 
-    return options.result("explain", _paint, **explained(options.open(needs_warehouse=False), row))
+    return options.result("explain", _blocks, **explained(options.open(needs_warehouse=False), row))
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
-    out.print(text(f"{payload['label']}  {payload['says']}", "bold"))
-    for line in payload["why"]:
-        out.print(indented(line, 4))
-    for one in payload["evidence"]:
-        told = (one["role"], one["section"].replace("_", " "), one.get("assertion"), one.get("certainty"))
-        out.print(text("\n" + ", ".join(filter(None, told)), "bold dim"))
-        out.print(_around(one, brackets=not out.is_terminal))
+def _blocks(payload: dict[str, Any]) -> Blocks:
+    brackets = not console().is_terminal
+    yield text(f"{payload['label']}  {payload['says']}", "bold")
+    yield from (indented(line, 4) for line in payload["why"])
+    for span in payload["evidence"]:
+        about = (span["role"], span["section"].replace("_", " "), span.get("assertion"), span.get("certainty"))
+        yield text("\n" + ", ".join(filter(None, about)), "bold dim")
+        yield _around(span, brackets=brackets)
     if payload["missing"]:
-        out.print(f"\nthe note around the mentions cannot be shown: {payload['missing']}")
-    out.print(text(f"\nmade together ({payload['dataset']}, {payload['split']}):", "dim"))
-    for one in payload["group"]:
-        here = " (this row)" if one["id"] == payload["id"] else ""
-        out.print(indented(f"{one['label']}  {one['id']}{here}  {one['says']}", 2))
+        yield f"\nthe note around the mentions cannot be shown: {payload['missing']}"
+    yield text(f"\nmade together ({payload['dataset']}, {payload['split']}):", "dim")
+    for row in payload["group"]:
+        here = " (this row)" if row["id"] == payload["id"] else ""
+        yield indented(f"{row['label']}  {row['id']}{here}  {row['says']}", 2)
 
 
-def _around(one: dict[str, Any], *, brackets: bool) -> Text:
+def _around(span: dict[str, Any], *, brackets: bool) -> Text:
     """Return the note around a mention, which is marked: by brackets where there is no colour."""
-    shown = text(f"... {one['before']}".lstrip() if one["before"] else "")
-    marked = f"[[{one['text']}]]" if brackets else one["text"]
-    return shown.append(marked, "bold reverse").append(f"{one['after']} ..." if one["after"] else "")
+    line = text(f"... {span['before']}".lstrip() if span["before"] else "")
+    marked = f"[[{span['text']}]]" if brackets else span["text"]
+    return line.append(marked, "bold reverse").append(f"{span['after']} ..." if span["after"] else "")

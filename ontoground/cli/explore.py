@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+import webbrowser
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,8 +14,6 @@ from ontoground.cli.render import note
 from ontoground.cli.runs import require_packages
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from stewardship.sheets.review import Review
 
 __all__ = ["explore"]
@@ -37,7 +36,10 @@ def explore(
         typer.Option("--model-reader", metavar="NAME", help="A reader who is a language model, no person; repeatable"),
     ] = None,
     benchmark: Annotated[
-        str | None, typer.Option("--benchmark", metavar="NAME", help="The batch's benchmark; the only one if left out")
+        str | None,
+        typer.Option(
+            "--benchmark", metavar="NAME", help="Benchmark of the sheets; may be left out if there is only one"
+        ),
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="Port; 0 takes one that is free")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser")] = True,
@@ -73,16 +75,17 @@ def explore(
                 note(f"for {reader} alone: {address}")
         note("Ctrl+C stops")
         if browser:
-            _open(pages.first)
+            webbrowser.open(pages.first)
         served = made.getsockname()[1]
         pages.serve()
-    return options.result("explore", _paint, port=served)
+    stopped = f"stopped; port {served} is free again"
+    return options.result("explore", lambda _: [stopped], port=served)
 
 
 def _under_review(options: Configured, benchmark: str | None, batch: str | None, models: list[str]) -> Review | None:
     if batch is None:
         if benchmark or models:
-            raise UsageError("readers without a batch", expected="--review BATCH")
+            raise UsageError("readers are named without a batch", expected="--review BATCH")
         return None
     require_packages("statsmodels", extra="steward")
     from stewardship.benchmark.folder import Benchmark
@@ -90,13 +93,3 @@ def _under_review(options: Configured, benchmark: str | None, batch: str | None,
 
     settings = options.open(needs_warehouse=False).settings.steward
     return open_review(Benchmark.open(options.workspace, benchmark), batch, settings, models)
-
-
-def _open(address: str) -> None:
-    import webbrowser
-
-    webbrowser.open(address)
-
-
-def _paint(out: Console, payload: dict[str, Any]) -> None:
-    out.print(f"stopped; port {payload['port']} is free again")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import InWorkspace, Result, verb
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from ontoground.cli.render import Blocks, unfolded
 
 __all__ = ["group"]
 
@@ -26,25 +24,29 @@ group = group_of("export")
 )
 def physionet(
     dataset: Annotated[Path, typer.Argument(metavar="DATASET_DIR", help="A dataset that was built")],
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Is made; it must not be there, or be empty")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder to create; it must not exist yet, or must be empty")
+    ],
     options: InWorkspace,
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Of the project; made where left out")] = None,
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Title of the project; default: made from the dataset")
+    ] = None,
     cui_only: Annotated[
-        bool, typer.Option("--cui-only", help="CUIs in place of the release's names (medieval)")
+        bool, typer.Option("--cui-only", help="Replace the release's names with CUIs (medieval only)")
     ] = False,
 ) -> Result:
     """Write README.md with PhysioNet's sections, data, croissant.json, manifest, LICENSE.txt and SHA256SUMS.txt.
 
-    Nothing is sent. What only you can say is marked AUTHORS: in README.md, and listed. Some sources of UMLS may not be
-    passed on as strings (MRSAB.RRF, SRL above 0): --cui-only gives CUIs in place of names; words of notes stay.
+    Nothing is sent. What only you can write is marked AUTHORS: in README.md and listed. Some UMLS sources may not be
+    passed on as strings (MRSAB.RRF, SRL above 0): --cui-only replaces names with CUIs; the text of the notes stays.
     """
     from builders.physionet import export_physionet
 
     done = export_physionet(dataset, folder, title=title, cui_only=cui_only)
-    return options.result("export physionet", _paint, dataset=str(dataset), **done.as_dict())
+    return options.result("export physionet", _blocks, dataset=str(dataset), **done.as_dict())
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
-    out.print(f"{len(payload['files'])} files in {payload['folder']}", soft_wrap=True)
-    out.print(f"title: {payload['title']}", soft_wrap=True)
-    out.print(f"left for you to write: {', '.join(payload['to_write'])} (AUTHORS: in README.md)", soft_wrap=True)
+def _blocks(payload: dict[str, Any]) -> Blocks:
+    yield unfolded(f"{len(payload['files'])} files in {payload['folder']}")
+    yield unfolded(f"title: {payload['title']}")
+    yield unfolded(f"left for you to write: {', '.join(payload['to_write'])} (AUTHORS: in README.md)")

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from ground.errors import UsageError
 from ontoground.cli.app import group_of
 from ontoground.cli.options import WRITTEN, Configured, Force, InWorkspace, Result, verb
-from ontoground.cli.render import indented, listing, note, number, tables, text
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from ontoground.cli.render import Blocks, indented, listing, note, number, text, unfolded
 
 __all__ = ["group"]
 
@@ -35,7 +32,7 @@ Concept = Annotated[str, typer.Argument(metavar="CUI", help="A CUI, or an exact 
 
 @verb(group, "Build the graph, and map codes to concepts.", "ontoground graph build --workspace work")
 def build(options: Configured, force: Force = False) -> Result:
-    """Build the concept graph of the loaded release; map the codes of the records where MIMIC is loaded."""
+    """Build the concept graph of the loaded release, and map the codes of the records if MIMIC is loaded."""
     from ontoground.flow.pipeline import run_stages
     from ontoground.flow.session import writing
     from ontoground.flow.stages import stage, state_of
@@ -48,14 +45,15 @@ def build(options: Configured, force: Force = False) -> Result:
         outcomes = run_stages(opened, connection, names, force=force, say=note)
         edges, mapped = edge_table(connection), mapped_shares(connection) if mappable else []
     stages = [outcome.as_dict() for outcome in outcomes]
-    return options.result("graph build", _paint_build, edges=edges, mapped=mapped, stages=stages)
+    return options.result("graph build", _built_blocks, edges=edges, mapped=mapped, stages=stages)
 
 
-def _paint_build(out: Console, payload: dict[str, Any]) -> None:
+def _built_blocks(payload: dict[str, Any]) -> Blocks:
     from ontoground.cli.run import mapped_table
 
-    mapped = payload["mapped"]
-    tables(out, listing(payload["edges"], "predicate, edges, vocabularies"), mapped_table(mapped) if mapped else None)
+    yield listing(payload["edges"], "predicate, edges, vocabularies")
+    if payload["mapped"]:
+        yield mapped_table(payload["mapped"])
 
 
 @verb(
@@ -67,7 +65,7 @@ def _paint_build(out: Console, payload: dict[str, Any]) -> None:
 def show(
     concept: Concept,
     options: InWorkspace,
-    limit: Annotated[int, typer.Option(min=0, help="Neighbours of each predicate that are shown; 0 shows all")] = 8,
+    limit: Annotated[int, typer.Option(min=0, help="Neighbours to show for each predicate; 0 shows all")] = 8,
 ) -> Result:
     """Show a concept: its names, semantic types, and neighbours by predicate in words."""
     from kg.graph import ConceptGraph
@@ -78,24 +76,23 @@ def show(
     with reading(opened) as connection:
         cui = resolve(connection, concept)
         card = card_of(connection, ConceptGraph.open(opened.graph), cui, limit)
-    return options.result("graph show", _paint_card, **card)
+    return options.result("graph show", _card_blocks, **card)
 
 
-def _paint_card(out: Console, card: dict[str, Any]) -> None:
-    out.print(text(f"{card['cui']}  {card['name']}", "bold"))
-    out.print(f"types: {'; '.join(card['types'])} ({', '.join(card['groups'])})")
-    others = [one["name"] for one in card["names"] if one["name"].lower() != card["name"].lower()]
+def _card_blocks(card: dict[str, Any]) -> Blocks:
+    yield text(f"{card['cui']}  {card['name']}", "bold")
+    yield f"types: {'; '.join(card['types'])} ({', '.join(card['groups'])})"
+    others = [name["name"] for name in card["names"] if name["name"].lower() != card["name"].lower()]
     more = f" and {number(len(others) - NAMES_SHOWN)} more" if len(others) > NAMES_SHOWN else ""
     if others:
-        out.print(f"also called: {'; '.join(others[:NAMES_SHOWN])}{more}")
-    for one in card["neighbours"]:
-        out.print(text(f"\n{one['words']} ({number(one['n'])})", "bold"))
-        for other in one["concepts"]:
-            out.print(f"  {other['cui']}  {other['name']}")
-        if one["n"] > len(one["concepts"]):
-            out.print(f"  and {number(one['n'] - len(one['concepts']))} more (--limit 0)")
+        yield f"also called: {'; '.join(others[:NAMES_SHOWN])}{more}"
+    for relation in card["neighbours"]:
+        yield text(f"\n{relation['words']} ({number(relation['n'])})", "bold")
+        yield from (f"  {other['cui']}  {other['name']}" for other in relation["concepts"])
+        if relation["n"] > len(relation["concepts"]):
+            yield f"  and {number(relation['n'] - len(relation['concepts']))} more (--limit 0)"
     if not card["neighbours"]:
-        out.print("no relation in the loaded release")
+        yield "no relation in the loaded release"
 
 
 @verb(
@@ -109,7 +106,7 @@ def relations(
     tail: Concept,
     options: InWorkspace,
     max_hops: Annotated[int, typer.Option(min=1, max=3, help="Longest path")] = 3,
-    paths: Annotated[int, typer.Option(min=0, help="Paths of each pattern that are shown; 0 shows all")] = 3,
+    paths: Annotated[int, typer.Option(min=0, help="Paths to show for each pattern; 0 shows all")] = 3,
     show_all: Annotated[bool, typer.Option("--all", help="Show plausible relations beside stronger ones too")] = False,
 ) -> Result:
     """List what the graph says from the first concept to the second: sentence, path, tier and evidence.
@@ -128,7 +125,7 @@ def relations(
     first, second = ({"cui": cui, "name": graph.name(cui)} for cui in ends)
     return options.result(
         "graph relations",
-        lambda out, payload: _paint_relations(out, payload, show_all),
+        lambda payload: _relation_blocks(payload, show_all),
         head=first,
         tail=second,
         max_hops=max_hops,
@@ -136,29 +133,26 @@ def relations(
     )
 
 
-def _paint_relations(out: Console, payload: dict[str, Any], show_all: bool) -> None:
+def _relation_blocks(payload: dict[str, Any], show_all: bool) -> Blocks:
     from ontoground.views.concepts import evidence_of
 
-    head, tail, found = payload["head"], payload["tail"], payload["relations"]
-    out.print(f"from {head['cui']} {head['name']} to {tail['cui']} {tail['name']}")
-    if not found:
-        out.print(
-            f"no relation within {payload['max_hops']} hops; the other direction: relations {tail['cui']} {head['cui']}"
-        )
-    shown = [one for one in found if show_all or one["tier"] != "plausible"] or found
+    head, tail, relations = payload["head"], payload["tail"], payload["relations"]
+    yield f"from {head['cui']} {head['name']} to {tail['cui']} {tail['name']}"
+    if not relations:
+        other = f"relations {tail['cui']} {head['cui']}"
+        yield f"no relation within {payload['max_hops']} hops; the other direction: {other}"
+    listed = [relation for relation in relations if show_all or relation["tier"] != "plausible"] or relations
     for tier, meaning in TIERS.items():
-        of_tier = [one for one in shown if one["tier"] == tier]
+        of_tier = [relation for relation in listed if relation["tier"] == tier]
         if of_tier:
-            out.print(text(f"\n{tier}: {meaning}", "bold"))
-        for one in of_tier:
-            out.print(indented(one["sentence"], 2))
-            out.print(indented(f"by {one['pattern']}", 6))
-            for edge in one["path"]:
-                out.print(indented(f"{edge['words']}  [{evidence_of(edge)}]", 6))
-    if hidden := Counter(one["predicate"].replace("_", " ") for one in found if one not in shown):
-        kinds = ", ".join(f"{predicate} {n}" for predicate, n in hidden.most_common())
-        out.print(text(f"\n{hidden.total()} plausible relations more: --all shows them", "bold"))
-        out.print(indented(kinds, 2))
+            yield text(f"\n{tier}: {meaning}", "bold")
+        for relation in of_tier:
+            yield indented(relation["sentence"], 2)
+            yield indented(f"by {relation['pattern']}", 6)
+            yield from (indented(f"{edge['words']}  [{evidence_of(edge)}]", 6) for edge in relation["path"])
+    if hidden := Counter(one["predicate"].replace("_", " ") for one in relations if one not in listed):
+        yield text(f"\n{hidden.total()} plausible relations more: --all shows them", "bold")
+        yield indented(", ".join(f"{predicate} {n}" for predicate, n in hidden.most_common()), 2)
 
 
 @verb(
@@ -173,14 +167,14 @@ def export(
         Literal["kgx", "rdf"], typer.Option("--format", help="kgx: node and edge tables; rdf: Turtle (SKOS)")
     ] = "kgx",
     cui: Annotated[list[str] | None, typer.Option("--cui", metavar="CUI", help="A concept (may be repeated)")] = None,
-    hops: Annotated[int, typer.Option(min=0, max=3, help="Also what lies so many edges around each --cui")] = 1,
+    hops: Annotated[int, typer.Option(min=0, max=3, help="Include concepts up to this many edges from each --cui")] = 1,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="PATH", help="Where it is written"), WRITTEN
+        Path | None, typer.Option("--output", "-o", metavar="PATH", help="Output folder or file"), WRITTEN
     ] = None,
 ) -> Result:
     """Write the graph, or the part around some concepts, for other tools.
 
-    The whole graph is written as KGX only: an RDF graph is made in memory and needs --cui.
+    The whole graph can be written as KGX only. RDF is made in memory, so it needs --cui.
     """
     from ground.storage.files import private_directory, write_text
     from kg.export import to_kgx, to_rdf
@@ -205,10 +199,10 @@ def export(
         raise UsageError("this part of the graph is too large for RDF in memory", found=f"{len(chosen)} concepts")
     else:
         write_text(target, to_rdf(graph, chosen or set()).serialize(format="turtle"))
-    said = f"wrote {target}: {len(chosen) if chosen else 'all'} concepts as {file_format}"
+    message = f"wrote {target}: {len(chosen) if chosen else 'all'} concepts as {file_format}"
     return options.result(
         "graph export",
-        lambda out, _: out.print(said),
+        lambda _: [unfolded(message)],
         format=file_format,
         output=str(target),
         concepts=None if chosen is None else len(chosen),
@@ -220,5 +214,7 @@ def _refuse_foreign_folder(target: Path) -> None:
 
     if target.is_file() or (target.is_dir() and not {path.name for path in target.iterdir()} <= KGX_FILES):
         raise UsageError(
-            "the output holds something else", file=target, expected="a new folder, or one of an earlier KGX export"
+            "the output folder holds something else",
+            file=target,
+            expected="a new folder, or one of an earlier KGX export",
         )

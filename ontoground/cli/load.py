@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import Configured, Result, verb
-from ontoground.cli.render import listing, number
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from ontoground.cli.render import Blocks, listing, number
 
 __all__ = ["group"]
 
@@ -27,14 +24,15 @@ def mimic(
     folders: Annotated[
         list[str],
         typer.Argument(
-            metavar="DIR...", help="Folders, or URLs as s3://bucket/mimiciv, that hold hosp/ and perhaps note/ and icu/"
+            metavar="DIR...",
+            help="Folders, or URLs such as s3://bucket/mimiciv, with hosp/ and optionally note/ and icu/",
         ),
     ],
     options: Configured,
 ) -> Result:
-    """Load MIMIC-IV (hosp, note and icu where they are there; .csv, .csv.gz or Parquet).
+    """Load MIMIC-IV (hosp, and note and icu if present; .csv, .csv.gz or Parquet).
 
-    MIMIC-IV-Note is a download of its own: name both folders, in one command.
+    MIMIC-IV-Note is a separate download: name both folders in one command.
     """
     return _load("mimic", folders, options)
 
@@ -46,7 +44,7 @@ def umls(
     ],
     options: Configured,
 ) -> Result:
-    """Load a UMLS release (MRCONSO, MRREL, MRSTY and the other .RRF files, in pieces and gzipped too)."""
+    """Load a UMLS release (MRCONSO, MRREL, MRSTY and the other .RRF files; also split or gzipped)."""
     return _load("umls", [folder], options)
 
 
@@ -57,7 +55,7 @@ def rxnorm(
     ],
     options: Configured,
 ) -> Result:
-    """Load an RxNorm release (RXNCONSO, RXNREL, RXNSAT, RXNSTY): better codes for drug orders."""
+    """Load an RxNorm release (RXNCONSO, RXNREL, RXNSAT, RXNSTY), which improves the mapping of drug orders."""
     return _load("rxnorm", [folder], options)
 
 
@@ -74,14 +72,13 @@ def _load(source: str, named: list[str], options: Configured) -> Result:
         query = "select file, rows_read, rows_rejected, release from ground.load where source = ? order by file"
         files = records(connection.execute(query, [source]))
     return options.result(
-        f"load {source}", _paint, seconds=round(outcome.seconds, 2), files=files, report=outcome.report
+        f"load {source}", _blocks, seconds=round(outcome.seconds, 2), files=files, report=outcome.report
     )
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
+def _blocks(payload: dict[str, Any]) -> Blocks:
     files = payload["files"]
-    out.print(listing(files, "file, rows_read: rows, rows_rejected: refused, release"))
-    read = number(sum(one["rows_read"] for one in files))
-    out.print(f"\n{read} rows of {len(files)} files in {payload['workspace']}/warehouse.duckdb")
-    for warning in payload["report"].get("warnings", []):
-        out.print(f"note: {warning}")
+    yield listing(files, "file, rows_read: rows, rows_rejected: refused, release")
+    read = number(sum(file["rows_read"] for file in files))
+    yield f"{read} rows of {len(files)} files in {payload['workspace']}/warehouse.duckdb"
+    yield from (f"note: {warning}" for warning in payload["report"].get("warnings", []))

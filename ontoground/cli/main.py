@@ -40,8 +40,8 @@ DISK_ERRORS = {
     errno.EPERM: "permission denied",
     errno.EROFS: "the file system is read-only",
     errno.ENOENT: "a file or folder is missing",
-    errno.EISDIR: "a folder stands where a file is expected",
-    errno.ENOTDIR: "a file stands where a folder is expected",
+    errno.EISDIR: "there is a folder where a file is expected",
+    errno.ENOTDIR: "there is a file where a folder is expected",
     errno.EEXIST: "a file or folder is in the way",
 }
 # What reading a damaged file comes to, where no reader names the file itself.
@@ -132,7 +132,7 @@ def _usage(error: TyperException, as_json: bool) -> int:
 
 
 def _say_interrupted(
-    as_json: bool, what: str = "interrupted: finished stages are kept; run the same command again to go on"
+    as_json: bool, what: str = "interrupted: finished stages are kept; run the same command again to continue"
 ) -> int:
     return _fail({"error": "Interrupted", "what": what}, what, INTERRUPTED, as_json)
 

@@ -12,10 +12,9 @@ import typer
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import WRITTEN, Force, InWorkspace, Result, Sharded, text_of, verb
-from ontoground.cli.render import listing, note, table, text
+from ontoground.cli.render import Blocks, console, listing, note, table, text
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.text import Text
 
 __all__ = ["group"]
@@ -42,9 +41,9 @@ Hadm = Annotated[
 
 @verb(group, "Split the notes into sections.", "ontoground notes sections", "ontoground notes sections --hadm 20000001")
 def sections(options: Sharded, hadm: Hadm = None, force: Force = False) -> Result:
-    """Split every discharge summary into sections that lose no character."""
+    """Split every discharge summary into sections that together cover all of it."""
     if hadm is not None:
-        return _shown("sections", hadm, options)
+        return _of_admission("sections", hadm, options)
     return _built("sections", "sections_per_note", options, force)
 
 
@@ -58,10 +57,10 @@ def sections(options: Sharded, hadm: Hadm = None, force: Force = False) -> Resul
 def mentions(options: Sharded, hadm: Hadm = None, force: Force = False) -> Result:
     """Find the concepts that the notes mention, and whether each is present, absent, historical and so on.
 
-    With --hadm the note itself is printed on your terminal, its mentions marked and listed.
+    With --hadm the note itself is printed on your terminal, with its mentions marked and listed.
     """
     if hadm is not None:
-        return _shown("mentions", hadm, options)
+        return _of_admission("mentions", hadm, options)
     return _built("mentions", "mentions_by_section", options, force)
 
 
@@ -76,27 +75,26 @@ def read(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A text in UTF-8; - reads standard input")],
     options: InWorkspace,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write a page with it marked"), WRITTEN
+        Path | None, typer.Option("--html", metavar="FILE", help="Write an HTML page with the mentions marked"), WRITTEN
     ] = None,
 ) -> Result:
-    """Find the concepts that a text of yours mentions, with the names of the workspace's release; nothing is kept.
+    """Find the concepts that a text of yours mentions, with the names of the workspace's release; nothing is stored.
 
-    The text alone is known: no code or order of an admission says how sure a mention is.
+    Only the text is known, so no code or order of an admission can corroborate a mention.
     """
     from ontoground.cli.runs import require_packages
     from ontoground.door import OpenWorkspace
 
     if html is not None:
         require_packages("jinja2", extra="pages")
-    found = OpenWorkspace(options.open()).read_text(text_of(file))
+    notes = OpenWorkspace(options.open()).read_text(text_of(file))
     if html is not None:
         from ground.storage.files import write_text
 
-        write_text(html, found.html())
+        write_text(html, notes.html())
         note(f"wrote {html}")
-    (one,) = found
-    read = {**one, "note_id": str(file)}
-    return options.result("notes read", lambda out, _: _paint_mentions(out, read), file=str(file), note=read)
+    answer = {**notes[0], "note_id": str(file)}
+    return options.result("notes read", lambda _: _mention_blocks(answer), file=str(file), note=answer)
 
 
 def _built(name: str, query: str, options: Sharded, force: bool) -> Result:
@@ -107,50 +105,49 @@ def _built(name: str, query: str, options: Sharded, force: bool) -> Result:
     opened = options.open()
     with writing(opened) as connection:
         outcomes = run_stages(opened, connection, [name], force=force, say=note)
-        found = fetch(connection, query_text(query, None), 0)
+        answer = fetch(connection, query_text(query, None), 0)
     return options.result(
         f"notes {name}",
-        lambda out, _: out.print(table(found.columns, found.rows)),
-        columns=found.columns,
-        rows=found.rows,
+        lambda payload: [table(payload["columns"], payload["rows"])],
+        columns=answer.columns,
+        rows=answer.rows,
         stages=[outcome.as_dict() for outcome in outcomes],
     )
 
 
-def _shown(name: str, hadm: int, options: Sharded) -> Result:
+def _of_admission(name: str, hadm: int, options: Sharded) -> Result:
     from ontoground.flow.session import reading
     from ontoground.views.notes import admission_notes
 
     with reading(InWorkspace(workspace=options.workspace).open()) as connection:
         notes = admission_notes(connection, hadm, with_mentions=name == "mentions")
+    blocks = _section_blocks if name == "sections" else _mention_blocks
+    return options.result(
+        f"notes {name}",
+        lambda payload: [block for note in payload["notes"] for block in blocks(note)],
+        hadm_id=hadm,
+        notes=notes,
+    )
 
-    def paint(out: Console, _payload: dict[str, Any]) -> None:
-        for one in notes:
-            (_paint_sections if name == "sections" else _paint_mentions)(out, one)
 
-    return options.result(f"notes {name}", paint, hadm_id=hadm, notes=notes)
-
-
-def _paint_sections(out: Console, note: dict[str, Any]) -> None:
+def _section_blocks(note: dict[str, Any]) -> Blocks:
     columns = "section, header, begin_offset: begin, end_offset: end"
-    out.print(listing(note["sections"], columns, title=note["note_id"]))
+    yield listing(note["sections"], columns, title=note["note_id"])
 
 
-def _paint_mentions(out: Console, note: dict[str, Any]) -> None:
-    """Print each section with its mentions marked, then the mentions as a table."""
-
-    out.print(text(note["note_id"], "bold"))
+def _mention_blocks(note: dict[str, Any]) -> Blocks:
+    """Yield each section with its mentions marked, then the mentions as a table."""
+    yield text(note["note_id"], "bold")
     for section in note["sections"]:
-        out.print(text(f"[{section['section']}]", "bold dim"))
-        out.print(_marked(note, section["begin_offset"], section["end_offset"]))
+        yield text(f"[{section['section']}]", "bold dim")
+        yield _marked(note, section["begin_offset"], section["end_offset"])
     rows = [{**one, "sure": " ".join((one["certainty"], *one["reasons"]))} for one in note["mentions"]]
-    out.print(listing(rows, "begin_offset: begin, end_offset: end, text, concepts, assertion, sure, section"))
-    if not out.is_terminal:
-        return  # nothing is marked without colours
-    legend = text("marked: ")
-    for assertion, style in STYLES.items():
-        legend.append(assertion, style).append(" ")
-    out.print(legend)
+    yield listing(rows, "begin_offset: begin, end_offset: end, text, concepts, assertion, sure, section")
+    if console().is_terminal:  # nothing is marked without colours
+        legend = text("marked: ")
+        for assertion, style in STYLES.items():
+            legend.append(assertion, style).append(" ")
+        yield legend
 
 
 def _marked(note: dict[str, Any], begin: int, end: int) -> Text:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hin
 import typer
 
 from ground.errors import InputError, UsageError
-from ontoground.cli.render import emit, note
+from ontoground.cli.render import Blocks, emit, note, paint
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,7 +64,7 @@ Overrides = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=1, metavar="N", help="Workers that share the shards; run.workers where left out."),
+    typer.Option("--workers", min=1, metavar="N", help="Number of parallel workers; default: run.workers."),
 ]
 Executor = Annotated[
     Literal["serial", "processes", "ray"] | None,
@@ -72,14 +72,15 @@ Executor = Annotated[
 ]
 Address = Annotated[
     str | None,
-    typer.Option("--address", metavar="HOST:PORT", help="Ray's address, or auto; it is started here where left out."),
+    typer.Option("--address", metavar="HOST:PORT", help="Address of Ray, or auto; default: start Ray on this machine."),
 ]
 WRITTEN = "written"
 """Marks an option that names what an answer is written to."""
-Force = Annotated[bool, typer.Option("--force", help="Run the stages again although they are up to date.")]
+Force = Annotated[bool, typer.Option("--force", help="Run the stages again even if they are up to date.")]
 
 
-Paint = Callable[["Console", dict[str, Any]], None]
+Paint = Callable[[dict[str, Any]], Blocks] | Callable[["Console", dict[str, Any]], None]
+"""Returns what a person is shown of a payload, or prints it."""
 Verb = TypeVar("Verb", bound="Callable[..., Result]")
 
 
@@ -89,13 +90,21 @@ class Result:
 
     Attributes:
         payload: the object that ``--json`` prints.
-        paint: shows the payload to a person.
+        blocks: returns what a person is shown of the payload, or prints it.
         code: the exit code: 1 where a check found disagreements.
     """
 
     payload: dict[str, Any]
-    paint: Paint
+    blocks: Paint
     code: int = 0
+
+    def paint(self, out: Console) -> None:
+        """Show the payload to a person."""
+        blocks: Any = self.blocks
+        if len(inspect.signature(blocks).parameters) == 1:
+            paint(out, blocks(self.payload))
+        else:
+            blocks(out, self.payload)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +126,7 @@ class InWorkspace:
         from ground.storage.scratch import temporary_files_in
 
         if self.workspace.is_dir() and keep_private(self.workspace):
-            note(f"{self.workspace} could be entered by others: now it is its owner's only")
+            note(f"{self.workspace} could be opened by other users; now only its owner can")
         running = _RUNNING.get()
         if running is not None and self.workspace.is_dir():
             _RUNNING.set(None)  # once
@@ -167,9 +176,9 @@ class InWorkspace:
             Workspace.create(self.workspace)
         return opened
 
-    def result(self, verb: str, paint: Paint, code: int = 0, /, **found: Any) -> Result:
+    def result(self, verb: str, blocks: Paint, code: int = 0, /, **found: Any) -> Result:
         """Return what a verb found in the workspace; its payload begins with the two."""
-        return Result({"verb": verb, "workspace": str(self.workspace), **found}, paint, code)
+        return Result({"verb": verb, "workspace": str(self.workspace), **found}, blocks, code)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,7 +235,7 @@ def verb(app: typer.Typer, short_help: str, *examples: str) -> Callable[[Verb], 
                 for parameter, kind in classes.items():
                     given[parameter] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
                 result = function(**given)
-            emit(result.payload, lambda out: result.paint(out, result.payload), as_json=as_json)
+            emit(result.payload, result.paint, as_json=as_json)
             if result.code:
                 raise typer.Exit(result.code)
 
@@ -279,7 +288,7 @@ def text_of(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise InputError("the file is no text in UTF-8", file=file, do="write it again as UTF-8") from None
+        raise InputError("the file is not text in UTF-8", file=file, do="save it as UTF-8") from None
 
 
 def example(*lines: str) -> str:
@@ -301,7 +310,9 @@ def _parse(override: str) -> tuple[str, str, Any]:
     key, equals, text = override.partition("=")
     section, dot, name = key.strip().partition(".")
     if not (equals and dot and section and name):
-        raise UsageError("--set does not name a setting", found=override, expected="SECTION.KEY=VALUE, as build.seed=7")
+        raise UsageError(
+            "--set does not name a setting", found=override, expected="SECTION.KEY=VALUE, such as build.seed=7"
+        )
     try:
         return section, name, tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

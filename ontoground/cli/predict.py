@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import InWorkspace, Result, text_of, verb
-from ontoground.cli.render import number, percent, table, text
+from ontoground.cli.render import Blocks, number, percent, table, text
 from ontoground.cli.runs import require_packages
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 __all__ = ["predict"]
 
@@ -29,33 +26,34 @@ def predict(
     model: Annotated[Path, typer.Option(metavar="RUN", help="Folder of a trained classifier, encoder or CoRFu run")],
     note: Annotated[Path, typer.Option("--note", metavar="FILE", help="A text in UTF-8; - reads standard input")],
     statements: Annotated[
-        list[str], typer.Option("--statement", metavar="TEXT", help="A sentence as the dataset has them; repeatable")
+        list[str],
+        typer.Option(
+            "--statement", metavar="TEXT", help="A sentence in the form of the dataset's statements; repeatable"
+        ),
     ],
-    device: Annotated[
-        Literal["auto", "cpu", "cuda"], typer.Option(help="auto takes a GPU where there is one")
-    ] = "auto",
+    device: Annotated[Literal["auto", "cpu", "cuda"], typer.Option(help="auto uses a GPU if there is one")] = "auto",
 ) -> Result:
-    """Say which quadrant a trained model gives to statements about a note, with its probabilities; nothing is kept.
+    """Predict the quadrant of statements about a note with a trained model, with probabilities; nothing is stored.
 
-    The model sees the sections that make a context (build.sections), or the whole text where it has none of them.
-    Statements worded otherwise than those it was trained on are judged, and say little.
+    The model sees the sections of the context (build.sections), or the whole text if it has none of them.
+    The answer means little for statements worded differently from those in the training data.
     """
     require_packages("torch", "transformers", "peft")
     from ontoground.views.predictions import predict_statements
 
-    found = predict_statements(model, text_of(note), statements, options.open(needs_warehouse=False), device)
-    return options.result("predict", _paint, note=str(note), **found)
+    answer = predict_statements(model, text_of(note), statements, options.open(needs_warehouse=False), device)
+    return options.result("predict", _blocks, note=str(note), **answer)
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
+def _blocks(payload: dict[str, Any]) -> Blocks:
     rows = [
         (one["quadrant"], *(f"{100 * share:.1f}" for share in one["probabilities"].values()), one["statement"])
         for one in payload["statements"]
     ]
-    out.print(table(("", "Q1", "Q2", "Q3", "Q4", "statement"), rows))
-    sections = ", ".join(one.replace("_", " ") for one in payload["sections"])
-    out.print(f"in percent; context: {sections or 'the whole text, which has none of the sections'}", soft_wrap=True)
+    yield table(("", "Q1", "Q2", "Q3", "Q4", "statement"), rows)
+    sections = ", ".join(section.replace("_", " ") for section in payload["sections"])
+    yield f"in percent; context: {sections or 'the whole text, which has none of the sections'}"
     if cut := payload["context_tokens_cut"]:
         whole = payload["context_tokens"]
-        said = f"{number(cut)} of its {number(whole)} tokens ({percent(cut / whole)}) are not read"
-        out.print(text(f"the context is cut to fit the model, by section priority: {said}", "bold"), soft_wrap=True)
+        unread = f"{number(cut)} of its {number(whole)} tokens ({percent(cut / whole)}) are not read"
+        yield text(f"the context is cut to fit the model, by section priority: {unread}", "bold")

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import Configured, Result, verb
-from ontoground.cli.render import number
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from ontoground.cli.render import Blocks, number, unfolded
 
 __all__ = ["publish"]
 
@@ -27,11 +24,11 @@ def publish(
     dataset: Annotated[Path, typer.Argument(metavar="DATASET_DIR", help="A dataset that was built")],
     url: Annotated[str, typer.Argument(metavar="URL", help="Folder of a store: s3://..., or any fsspec URL")],
     options: Configured,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace another dataset that is there")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace another dataset in this place")] = False,
 ) -> Result:
-    """Put a built dataset into object storage, its manifest last: a folder that has one holds a whole dataset.
+    """Copy a built dataset to object storage, with its manifest last: a folder with a manifest is complete.
 
-    Run it again after a stop: what was sent is not sent again. Credentialed datasets go only to stores that the
+    After a stop, run it again: files already sent are not sent again. Credentialed datasets go only to stores that the
     settings name (remote.allow_credentialed), with a reason. Credentials come from the environment (AWS_PROFILE, ...).
     """
     from ground.storage.publishing import publish
@@ -42,7 +39,7 @@ def publish(
     done = publish(dataset, place_of(url), settings, replace=replace)
     return options.result(
         "publish",
-        _paint,
+        _blocks,
         dataset=str(dataset),
         seconds=round(time.perf_counter() - begin, 2),
         reason=settings.allow_reason if done.licence_tier != "open" else None,
@@ -50,9 +47,9 @@ def publish(
     )
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
+def _blocks(payload: dict[str, Any]) -> Blocks:
     sent, kept, removed = (len(payload[key]) for key in ("sent", "kept", "removed"))
-    out.print(f"{sent} files sent ({number(payload['bytes_sent'])} bytes), {kept} were there, {removed} removed")
-    out.print(f"{payload['licence_tier']} dataset: {payload['url']}", soft_wrap=True)
+    yield f"{sent} files sent ({number(payload['bytes_sent'])} bytes), {kept} were there, {removed} removed"
+    yield unfolded(f"{payload['licence_tier']} dataset: {payload['url']}")
     if payload["reason"]:
-        out.print(f"allowed because: {payload['reason']}", soft_wrap=True)
+        yield unfolded(f"allowed because: {payload['reason']}")

@@ -1,4 +1,7 @@
-"""What verbs print: for a person (tables that fit the terminal) and for a program (one JSON object)."""
+"""What verbs print: for a person (lines, and tables that fit the terminal) and for a program (one JSON object).
+
+A verb gives its answer as blocks in their order; `paint` prints them, and sets tables off by empty lines.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 # Verbs import this module to be declared: rich is imported where something is printed.
 if TYPE_CHECKING:
@@ -20,7 +23,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 __all__ = [
+    "Blocks",
     "Cell",
+    "beginning",
     "console",
     "dataset_in_words",
     "emit",
@@ -28,14 +33,18 @@ __all__ = [
     "listing",
     "note",
     "number",
+    "paint",
     "percent",
     "relative",
     "table",
     "tables",
     "text",
+    "unfolded",
 ]
 
 Cell = str | int | float | bool | None
+Blocks: TypeAlias = "Iterable[str | Table | Text | Padding | None]"
+"""What a person is shown: lines, folded between words where the terminal is narrow, and tables; None is nothing."""
 GAP = 2
 # Wide enough for any table; whoever reads a pipe can fold it.
 PIPED_WIDTH = 1000
@@ -131,6 +140,32 @@ def listing(rows: Sequence[Mapping[str, Any]], columns: str, *, title: str | Non
     return table(headers, [[row[key] for key in keys] for row in rows], title=title)
 
 
+def paint(out: Console, blocks: Blocks) -> None:
+    """Print blocks one after another, an empty line before and after each table."""
+    from rich.table import Table
+
+    before: object = None
+    for block in blocks:
+        if block is None:
+            continue
+        if before is not None and (isinstance(before, Table) or isinstance(block, Table)):
+            out.print()
+        if isinstance(block, Unfolded):
+            out.file.write(f"{block}\n")
+        else:
+            out.print(block)
+        before = block
+    out.file.flush()
+
+
+def beginning(columns: Sequence[str], rows: Sequence[Sequence[Cell]], most: int = 20) -> Blocks:
+    """Yield a table of the first rows, and how many more there are; nothing where there is no row."""
+    if rows:
+        yield table(columns, rows[:most])
+    if len(rows) > most:
+        yield f"and {number(len(rows) - most)} more; --json lists all"
+
+
 def tables(out: Console, *shown: Table | None) -> None:
     """Print the tables that are there, with an empty line between them."""
     for index, one in enumerate(one for one in shown if one is not None):
@@ -212,6 +247,17 @@ def text(content: str, style: str = "") -> Text:
     from rich.text import Text
 
     return Text(_harmless(content), style=style)
+
+
+class Unfolded(str):
+    """A line that stays one, however narrow the terminal: a path or a command to be copied."""
+
+    __slots__ = ()
+
+
+def unfolded(content: object) -> Unfolded:
+    """Return a line that is printed as it is, tabs too."""
+    return Unfolded(_harmless(str(content)))
 
 
 def indented(content: str, columns: int) -> Padding:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ground.errors import escaped
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import InWorkspace, Result, verb
-from ontoground.cli.render import emit, listing
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from ontoground.cli.render import Blocks, console, listing, paint, unfolded
 
 __all__ = ["rules"]
 
@@ -33,29 +30,23 @@ def rules(
 
     if table is not None and not context.params["as_json"]:
         # Before own rows are read: what a row should be is needed most where one is broken.
-        emit({}, lambda out: _paint_columns(out, package_table(table)), as_json=False)
-    found = own_rules(options.open(needs_warehouse=False), table)
-    return options.result("rules", _paint if table is None else _paint_rows, **found)
+        paint(console(), _columns(package_table(table)))
+    checked = own_rules(options.open(needs_warehouse=False), table)
+    return options.result("rules", _blocks if table is None else _own_rows, **checked)
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
-    columns = "table, what, stage: read by, package_rows: rows, own_rows: own rows"
-    out.print(listing(payload["tables"], columns))
-    out.print(
-        f"own rows are read from {payload['folder']}/TABLE.tsv; columns: `ontoground rules TABLE`", soft_wrap=True
-    )
+def _blocks(payload: dict[str, Any]) -> Blocks:
+    yield listing(payload["tables"], "table, what, stage: read by, package_rows: rows, own_rows: own rows")
+    yield unfolded(f"own rows are read from {payload['folder']}/TABLE.tsv; columns: `ontoground rules TABLE`")
 
 
-def _paint_columns(out: Console, one: dict[str, Any]) -> None:
-    """Print what begins a file of own rows, as a file has it: tabs stay, nothing is wrapped."""
-    out.file.write("\n".join((*one["about"], "# Examples, rows of the package:")) + "\n")
-    for row in one["examples"]:
-        out.file.write("# " + "\t".join(row) + "\n")
-    out.file.write("\t".join(one["columns"]) + "\n")
-    out.file.flush()
+def _columns(table: dict[str, Any]) -> Blocks:
+    """Yield what begins a file of own rows, as a file has it: tabs stay, nothing is wrapped."""
+    yield from map(unfolded, (*table["about"], "# Examples, rows of the package:"))
+    yield from (unfolded("# " + "\t".join(row)) for row in table["examples"])
+    yield unfolded("\t".join(table["columns"]))
 
 
-def _paint_rows(out: Console, payload: dict[str, Any]) -> None:
-    (one,) = payload["tables"]
-    for row in one["rows"]:
-        out.file.write("\t".join(map(escaped, row)) + "\n")
+def _own_rows(payload: dict[str, Any]) -> Blocks:
+    (table,) = payload["tables"]
+    yield from (unfolded("\t".join(map(escaped, row))) for row in table["rows"])

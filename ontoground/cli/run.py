@@ -9,15 +9,14 @@ import typer
 
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import Result, Sharded, verb
-from ontoground.cli.render import listing, note, percent, table, tables
+from ontoground.cli.render import Blocks, listing, note, percent, table, unfolded
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
     from ground.storage.remote import Places
 
-__all__ = ["mapped_table", "paint_quadrants", "paint_summary", "run"]
+__all__ = ["mapped_table", "quadrant_blocks", "run", "summary_blocks"]
 
 QUADRANTS = ("Q1", "Q2", "Q3", "Q4")
 MEANING = "Q1 true, supported; Q2 true, unsupported; Q3 false, supported; Q4 false, unsupported"
@@ -44,16 +43,16 @@ def run(
     mimic: Annotated[
         list[str],
         typer.Option(
-            "--mimic", metavar="DIR", help="MIMIC-IV folder or URL with hosp/; again for MIMIC-IV-Note with note/"
+            "--mimic", metavar="DIR", help="MIMIC-IV folder or URL with hosp/; repeat it for MIMIC-IV-Note with note/"
         ),
     ],
     umls: Annotated[str, typer.Option("--umls", metavar="DIR", help="UMLS META folder or URL")],
     options: Sharded,
     rxnorm: Annotated[str | None, typer.Option("--rxnorm", metavar="DIR", help="RxNorm rrf folder or URL")] = None,
 ) -> Result:
-    """Load, map, read the notes and build the dataset; what is finished and unchanged is skipped.
+    """Load, map, read the notes and build the dataset; skip what is finished and unchanged.
 
-    Run it again after a stop or a change: it goes on where it has to.
+    After a stop or a change, run it again: it does only what is still needed.
     """
     from ehr.release import require_notes
     from ground.storage.remote import place_of, several
@@ -68,47 +67,39 @@ def run(
     opened = options.open(create=True)
     outcomes, summary = run_all(opened, folders, say=note)
 
-    def paint(out: Console, payload: dict[str, Any]) -> None:
-        paint_summary(out, payload)
+    def blocks(payload: dict[str, Any]) -> Blocks:
+        yield from summary_blocks(payload)
         dataset = opened.dataset("medieval")
-        out.print(f"\ndataset: {dataset}", soft_wrap=True)
+        yield unfolded(f"dataset: {dataset}")
         named = f"{shlex.quote(str(dataset))} --workspace {shlex.quote(str(options.workspace))}"
-        out.print(f"next:    ontoground validate {named}", soft_wrap=True)
+        yield unfolded(f"next:    ontoground validate {named}")
 
-    return options.result("run", paint, stages=[one.as_dict() for one in outcomes], summary=summary)
+    return options.result("run", blocks, stages=[stage.as_dict() for stage in outcomes], summary=summary)
 
 
-def paint_summary(out: Console, payload: dict[str, Any]) -> None:
-    """Print the figures of a run, and how long its stages took."""
-
+def summary_blocks(payload: dict[str, Any]) -> Blocks:
+    """Yield the figures of a run, and how long its stages took."""
     summary = payload["summary"]
-    drops = [{**one, "reason": DROPPED.get(one["reason"], one["reason"])} for one in summary["dropped"]]
-    tables(
-        out,
-        listing([one for one in summary["loaded"] if one["rows"]], "table: loaded table, rows"),
-        mapped_table(summary["mapped"]),
-        table(("in the warehouse", "n"), [(name, summary[name]) for name in ("concepts", "edges", "mentions")]),
-        listing(drops, "stage, reason: left out because, n") if drops else None,
-    )
+    yield listing([loaded for loaded in summary["loaded"] if loaded["rows"]], "table: loaded table, rows")
+    yield mapped_table(summary["mapped"])
+    yield table(("in the warehouse", "n"), [(name, summary[name]) for name in ("concepts", "edges", "mentions")])
+    if drops := [{**drop, "reason": DROPPED.get(drop["reason"], drop["reason"])} for drop in summary["dropped"]]:
+        yield listing(drops, "stage, reason: left out because, n")
     if summary["quadrants"]:
-        out.print()
-        paint_quadrants(out, summary["quadrants"])
-    out.print()
-    times = [(one["stage"], one["state"], f"{one['seconds']:.1f}") for one in payload["stages"]]
-    out.print(table(("stage", "", "seconds"), times))
+        yield from quadrant_blocks(summary["quadrants"])
+    times = [(stage["stage"], stage["state"], f"{stage['seconds']:.1f}") for stage in payload["stages"]]
+    yield table(("stage", "", "seconds"), times)
+
+
+def quadrant_blocks(quadrants: list[dict[str, Any]]) -> Blocks:
+    """Yield statements by predicate and quadrant, with their total."""
+    total = {"predicate": "all"} | {name: sum(row[name] for row in quadrants) for name in QUADRANTS}
+    columns = ", ".join(("predicate", *QUADRANTS))
+    yield listing([*quadrants, total], columns, title="Statements by predicate and quadrant")
+    yield MEANING
 
 
 def mapped_table(mapped: list[dict[str, Any]]) -> Table:
     """Return the share of each source table's rows that have a concept."""
-
     shares = [{**one, "share": percent(one["share"])} for one in mapped]
     return listing(shares, "table: codes to concepts, rows, mapped_rows: mapped, share")
-
-
-def paint_quadrants(out: Console, quadrants: list[dict[str, Any]]) -> None:
-    """Print statements by predicate and quadrant, with their total."""
-
-    total = {"predicate": "all"} | {name: sum(one[name] for one in quadrants) for name in QUADRANTS}
-    columns = ", ".join(("predicate", *QUADRANTS))
-    out.print(listing([*quadrants, total], columns, title="Statements by predicate and quadrant"))
-    out.print(MEANING)

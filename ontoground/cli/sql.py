@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,11 +12,7 @@ from ground.errors import UsageError
 from ground.markdown import harmless
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import WRITTEN, InWorkspace, Result, verb
-from ontoground.cli.render import listing, note, table
-from ontoground.cli.render import text as literal
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from ontoground.cli.render import Blocks, listing, note, table, unfolded
 
 __all__ = ["sql"]
 
@@ -65,46 +61,48 @@ def sql(
     if name is None and command is None:
         from ontoground.views.named import named_queries
 
-        queries = [{"name": one, "title": title} for one, title in named_queries()]
+        queries = [{"name": query, "title": title} for query, title in named_queries()]
         listed = listing(queries, "name: query, title: what it answers")
-        return Result({"verb": "sql", "queries": queries}, lambda out, _: out.print(listed))
+        return Result({"verb": "sql", "queries": queries}, lambda _: [listed])
     from ontoground.views.query import exploring, fetch, query_text, values_of, write_rows
 
     text = query_text(name, command, filters or ())
     if show_sql:
-        return Result({"verb": "sql", "query": name, "sql": text}, lambda out, _: out.print(literal(text)))
+        return Result({"verb": "sql", "query": name, "sql": text}, lambda _: [unfolded(text)])
     opened = options.open()
     if context.params["as_json"] and (file_format != "table" or output is not None):
         raise UsageError("--json prints the rows itself", expected="--json alone, or --format and --output")
     if file_format in ("table", "markdown") and output is not None:
-        raise UsageError("a table is for the screen", expected="--format csv, parquet or json with --output")
+        raise UsageError(
+            "a table can only be shown on the screen", expected="--format csv, parquet or json with --output"
+        )
     if file_format == "parquet" and output is None and sys.stdout.isatty():
-        raise UsageError("Parquet is nothing for a terminal", expected="--output FILE, or a pipe")
+        raise UsageError("a terminal cannot show Parquet", expected="--output FILE, or a pipe")
     if file_format not in ("table", "markdown"):
         write_rows(opened, text, file_format, output, timeout)
         if output is not None:
             note(f"wrote {output}")
-        return Result({}, lambda _out, _payload: None)
+        return Result({}, lambda _: [])
     with exploring(opened, seconds=timeout) as connection:
-        found = fetch(connection, text, limit)
-        for line in () if found.rows else values_of(connection, name, command, filters or ()):
+        answer = fetch(connection, text, limit)
+        for line in () if answer.rows else values_of(connection, name, command, filters or ()):
             note(line)
-    paint = _paint if file_format == "table" else _paint_markdown
-    return options.result("sql", paint, query=name, columns=found.columns, rows=found.rows, truncated=found.more)
+    blocks = _blocks if file_format == "table" else _markdown
+    return options.result("sql", blocks, query=name, columns=answer.columns, rows=answer.rows, truncated=answer.more)
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
+def _blocks(payload: dict[str, Any]) -> Blocks:
     rows = payload["rows"]
-    out.print(table(payload["columns"], rows))
+    yield table(payload["columns"], rows)
     if payload["truncated"]:
-        out.print(f"\nthe first {len(rows)} rows; --limit 0 shows all, --format csv writes all")
+        yield f"the first {len(rows)} rows; --limit 0 shows all, --format csv writes all"
     if not rows:
-        out.print("no rows")
+        yield "no rows"
 
 
-def _paint_markdown(out: Console, payload: dict[str, Any]) -> None:
+def _markdown(payload: dict[str, Any]) -> Blocks:
     for row in (payload["columns"], ["---"] * len(payload["columns"]), *payload["rows"]):
-        cells = (" ".join(str("" if one is None else one).split()).replace("|", "\\|") for one in row)
-        out.print(literal(harmless(f"| {' | '.join(cells)} |")), soft_wrap=True)
+        cells = (" ".join(str("" if cell is None else cell).split()).replace("|", "\\|") for cell in row)
+        yield unfolded(harmless(f"| {' | '.join(cells)} |"))
     if payload["truncated"]:
         note(f"the first {len(payload['rows'])} rows; --limit 0 shows all")

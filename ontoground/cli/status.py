@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import InWorkspace, Result, verb
-from ontoground.cli.render import dataset_in_words, listing, tables
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from ontoground.cli.render import Blocks, dataset_in_words, listing, unfolded
 
 __all__ = ["status"]
 
@@ -29,20 +26,16 @@ def status(options: InWorkspace) -> Result:
 
     opened = options.open()
     with reading(opened) as connection:
-        return options.result("status", _paint, **status_of(opened, connection))
+        return options.result("status", _blocks, **status_of(opened, connection))
 
 
-def _paint(out: Console, state: dict[str, Any]) -> None:
-    loads = [{**one, "finished_at": f"{one['finished_at']:%Y-%m-%d %H:%M}"} for one in state["loads"]]
-    tables(
-        out,
-        listing(loads, LOADED),
-        listing(state["stages"], "name: stage, state, reason: why"),
-        listing(state["tables"], "table, rows"),
-    )
+def _blocks(state: dict[str, Any]) -> Blocks:
+    loads = [{**load, "finished_at": f"{load['finished_at']:%Y-%m-%d %H:%M}"} for load in state["loads"]]
+    yield listing(loads, LOADED)
+    yield listing(state["stages"], "name: stage, state, reason: why")
+    yield listing(state["tables"], "table, rows")
     for dataset in state["datasets"]:
-        out.print(f"\ndataset {dataset['name']}: {dataset_in_words(dataset)}")
-    current = all(one["state"] == "current" for one in state["stages"])
-    out.print("\nall stages are current; to check the rows, and to ask:" if current else "\nnext:")
-    for command in state["next"]:
-        out.print(f"  {command}", soft_wrap=True)
+        yield f"dataset {dataset['name']}: {dataset_in_words(dataset)}"
+    current = all(stage["state"] == "current" for stage in state["stages"])
+    yield "\nall stages are current; to check the rows, and to ask:" if current else "\nnext:"
+    yield from (unfolded(f"  {command}") for command in state["next"])

@@ -36,16 +36,16 @@ def rows(request: Request) -> Response:
     review, reader = _review(request), reader_of(request)
     if not reader:
         return _board(request, review)
-    progress, (told, table) = review.progress(reader), review.guidance()
-    return shown(request, "review_rows.html", reader=reader, progress=progress, told=told, table=table)
+    progress, (lines, table) = review.progress(reader), review.guidance()
+    return shown(request, "review_rows.html", reader=reader, progress=progress, told=lines, table=table)
 
 
 def _board(request: Request, review: Review) -> Response:
     progress = {rater: review.progress(rater) for rater in review.batch.raters}
     readers = [(name, sum(done for _, done in own), len(own), name in review.models) for name, own in progress.items()]
     kinds = sorted({name in review.models for name in progress})
-    found = [(models, *review.agreement(models=models)) for models in kinds]
-    values: dict[str, Any] = {"batch": review.batch, "readers": readers, "agreement": found, "least": LEAST}
+    results = [(models, *review.agreement(models=models)) for models in kinds]
+    values: dict[str, Any] = {"batch": review.batch, "readers": readers, "agreement": results, "least": LEAST}
     return shown(request, "review_board.html", **values)
 
 
@@ -60,19 +60,19 @@ def _row(request: Request, review: Review, reader: str, item: str, error: str = 
         task = review.task(reader, item)
     except OntogroundError as missing:
         raise HTTPException(404, str(missing)) from None
-    pieces = list(_pieces(task.shown.context))
-    told, _ = review.guidance()
-    values: dict[str, Any] = {"task": task, "pieces": pieces, "told": told, "error": error, "batch": review.batch}
+    pieces = list(_pieces(task.display.context))
+    lines, _ = review.guidance()
+    values: dict[str, Any] = {"task": task, "pieces": pieces, "told": lines, "error": error, "batch": review.batch}
     return shown(request, "review_row.html", status, **values)
 
 
 def _pieces(context: str) -> Iterator[tuple[str, str]]:
     """Cut a context at the marks that a sheet has; yield (sign or nothing, text)."""
     at = 0
-    for found in MARK.finditer(context):
-        yield "", context[at : found.start()]
-        yield found[1], found[2]
-        at = found.end()
+    for match in MARK.finditer(context):
+        yield "", context[at : match.start()]
+        yield match[1], match[2]
+        at = match.end()
     yield "", context[at:]
 
 
@@ -84,9 +84,9 @@ async def save(request: Request) -> Response:
 def _saved(request: Request, form: dict[str, str]) -> Response:
     review, reader = _review(request), _own_reader(request)
     item, by_script = str(request.path_params["item"]), "application/json" in request.headers.get("accept", "")
-    said = Answered(form.get("answer", ""), form.get("reason", ""), form.get("comment", "").replace("\r\n", "\n"))
+    answer = Answered(form.get("answer", ""), form.get("reason", ""), form.get("comment", "").replace("\r\n", "\n"))
     try:
-        kept = review.save(reader, item, said, form.get("version", ""))
+        kept = review.save(reader, item, answer, form.get("version", ""))
     except OntogroundError as error:
         status = 409 if isinstance(error, ChangedError) else 422
         if by_script:
@@ -111,7 +111,7 @@ def verdicts(request: Request) -> Response:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(VERDICT)
-    writer.writerows([plain(one[name]) for name in VERDICT] for one in review.verdicts())
+    writer.writerows([plain(verdict[name]) for name in VERDICT] for verdict in review.verdicts())
     headers = {"content-disposition": f'attachment; filename="{review.batch.name}.csv"'}
     return Response(out.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
 

@@ -10,13 +10,11 @@ from typing import Any
 
 import duckdb
 
-from builders.validate import validate_medieval
-from ground.errors import InputError
-from ground.flow.manifest import read_manifest
 from ground.storage.sqlfiles import sql_names, sql_text, sql_title
 from ground.storage.warehouse import set_variables
 from ground.storage.workspace import Workspace
 from ontoground.flow.session import reading
+from stewardship.second_road.validation import validate_medieval
 
 __all__ = ["validated"]
 
@@ -31,17 +29,8 @@ def validated(workspace: Workspace, dataset: Path) -> dict[str, Any]:
     """Return rows checked, label disagreements, and the warehouse checks with their offending rows.
 
     Raises:
-        InputError: the folder is no dataset.
+        InputError: the folder is no dataset of MediEval.
     """
-    if not dataset.is_dir():
-        raise InputError("there is no such folder", file=dataset, expected="a folder that `ontoground build` wrote")
-    if (name := read_manifest(dataset).get("dataset", "medieval")) != "medieval":
-        raise InputError(
-            "only MediEval rows can be validated",
-            file=dataset,
-            found=f"a dataset of {name}",
-            expected="a folder that `ontoground build medieval` wrote",
-        )
     with reading(workspace) as connection:
         report = validate_medieval(workspace, connection, dataset).as_dict()
         notes = _parts_of_notes(connection)

@@ -23,9 +23,11 @@ __all__ = [
     "bootstrap_mean",
     "review",
     "smape",
+    "smape_bound",
     "smape_terms",
     "tolerance",
     "value_type",
+    "whole_test",
     "wilson",
 ]
 
@@ -56,7 +58,6 @@ class Estimate:
     Attributes:
         value: the number; None where there is nothing to count.
         low, high: ends of the interval.
-        n: rows that it rests on.
     """
 
     value: float | None
@@ -74,13 +75,13 @@ def value_type(
     ``ordinal_limit`` in absolute value; else ordinal. Abstaining predictions are ignored. None: the physician's label
     is missing or cannot be read, and the row is not reviewed.
     """
-    plain = {
+    text = {
         LabelKind.ABSTENTION: ValueType.NA,
         LabelKind.DATE: ValueType.DATE,
         LabelKind.CATEGORY: ValueType.CATEGORY,
     }
     if physician.number is None:
-        return plain.get(physician.kind)
+        return text.get(physician.kind)
     numbers = [label.number for label in (physician, *predictions) if label.number is not None]
     continuous = any(abs(number - round(number)) > WHOLE or abs(number) > settings.ordinal_limit for number in numbers)
     return ValueType.CONTINUOUS if continuous else ValueType.ORDINAL
@@ -92,10 +93,9 @@ def tolerance(labels: Iterable[LabelValue], types: Iterable[str], *, points: flo
     Args:
         labels: its original ones. Where all lie within ``points`` of one another (0 and 1), any two would agree.
         types: of output, as the benchmark names them.
-        points: of the settings.
     """
     numbers = [label.number for label in labels if label.number is not None]
-    named = {one.strip().casefold() for one in types}
+    named = {item.strip().casefold() for item in types}
     binary = len(numbers) >= ENOUGH and max(numbers) - min(numbers) <= points and all(map(float.is_integer, numbers))
     return 0.0 if binary or (named and named <= CODES) else points
 
@@ -120,9 +120,6 @@ class Reviewed:
     """One row that a physician labelled.
 
     Attributes:
-        uid: the row.
-        type: by which rule it is judged.
-        physician: the physician's label.
         predictions: name of a labeller to its label; a labeller without one here is left out.
         agree: name of a labeller to whether it agrees.
     """
@@ -223,3 +220,27 @@ def smape(rows: Sequence[Reviewed], labeller: str, settings: StewardSettings = U
     ]
     terms = smape_terms([physician for physician, _ in pairs], [prediction for _, prediction in pairs])
     return bootstrap_mean(terms, f"smape {labeller}", settings)
+
+
+def smape_bound(rel_err: float = 0.05) -> float:
+    """Return the largest sMAPE, in percent, of two numbers that are at most ``rel_err`` apart: 200 d / (2 - d).
+
+    For \\|a\\| >= \\|b\\| and rel.err <= d: \\|a - b\\| <= d \\|a\\| and \\|b\\| >= (1 - d) \\|a\\|. It is the reached
+    maximum up to d = 1; from there on the bound is 200, which opposite signs reach.
+    """
+    return 200.0 if rel_err >= 1 else 200 * rel_err / (2 - rel_err)
+
+
+def whole_test(flagged: Estimate, weight: float, unflagged: float) -> Estimate:
+    """Mix the sMAPE of the flagged rows with one that is supposed for the unflagged: w s + (1 - w) u, at both ends too.
+
+    The interval holds the weight and the supposed value for fixed: it is that of the flagged rows' sMAPE alone.
+
+    Args:
+        flagged: sMAPE of the reviewed rows, taken to stand for all flagged ones.
+        unflagged: u, sMAPE supposed on the others: 0 for the original labels, `smape_bound` for the recomputed ones.
+    """
+    if flagged.value is None or flagged.low is None or flagged.high is None:
+        return Estimate(None, None, None, flagged.n)
+    value, low, high = (weight * end + (1 - weight) * unflagged for end in (flagged.value, flagged.low, flagged.high))
+    return Estimate(value, low, high, flagged.n)

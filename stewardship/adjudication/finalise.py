@@ -12,8 +12,10 @@ from ground.contracts.labels import LabelKind, LabelValue, parse_label
 from ground.settings import StewardSettings
 from ground.storage.tables import read_table
 from stewardship.adjudication.agreement import USUAL, ValueType, agrees
+from stewardship.adjudication.standing import rests_on, reviewers
+from stewardship.history.events import RULE, Event, Events
 
-__all__ = ["POLICIES", "Final", "Policy", "finalise"]
+__all__ = ["POLICIES", "Final", "Policy", "final_events", "finalise", "says_more"]
 
 Policy = Literal["physician", "released"]
 POLICIES: tuple[Policy, ...] = get_args(Policy)
@@ -23,14 +25,7 @@ EXCEPTIONS = ROOT / "stewardship" / "data" / "finalise_exceptions.tsv"
 
 @dataclass(frozen=True)
 class Final:
-    """The label that holds.
-
-    Attributes:
-        label: the label.
-        source: whose it is.
-        why: in words.
-        reviewed: a reviewer labelled the row.
-    """
+    """The label that holds."""
 
     label: LabelValue
     source: Source
@@ -58,19 +53,20 @@ def finalise(
     Args:
         recomputed: uid to the label recomputed with high confidence.
         physician: uid to the physician's label.
-        policy: which.
         settings: the share of the physician's value that ``released`` lets pass.
     """
-    made, reviewed = ({uid: one for uid, one in given.items() if one.answered} for given in (recomputed, physician))
-    found = {}
-    for uid in [*made, *(uid for uid in reviewed if uid not in made)]:
+    result, reviewed = (
+        {uid: item for uid, item in given.items() if item.answered} for given in (recomputed, physician)
+    )
+    results = {}
+    for uid in [*result, *(uid for uid in reviewed if uid not in result)]:
         if (label := reviewed.get(uid)) is not None:
-            found[uid] = _reviewed(uid, label, made.get(uid), policy, settings)
+            results[uid] = _reviewed(uid, label, result.get(uid), policy, settings)
         else:
             unread = uid in physician and physician[uid].kind is LabelKind.UNPARSEABLE
             why = "the reviewer's label cannot be read" if unread else "no reviewer labelled the row"
-            found[uid] = Final(made[uid], "recomputed", why, reviewed=False)
-    return found
+            results[uid] = Final(result[uid], "recomputed", why, reviewed=False)
+    return results
 
 
 def _reviewed(
@@ -104,3 +100,56 @@ def _exceptions() -> dict[tuple[str, LabelValue, LabelValue], Source]:
 
 def _source(name: str) -> Source:
     return "physician" if name == "physician" else "recomputed"
+
+
+def final_events(history: Events, results: Mapping[str, Final], policy: Policy) -> list[Event]:
+    """Return the events that say the final labels, one for each row that has one or has lost it.
+
+    Args:
+        found: uid to final label (`stewardship.adjudication.finalise.finalise`).
+        policy: that decided between a physician's and a recomputed label.
+    """
+    rests = rests_on(history)
+    reviewed = rests["physician"]
+    events = [_final(uid, item, rests[item.source][uid], reviewed.get(uid), policy) for uid, item in results.items()]
+    # A label that held and has lost what it rested on (its batch was taken back) holds no longer.
+    withdrawn = [
+        Event(
+            uid=uid,
+            role="final",
+            status="withdrawn",
+            by="finalise",
+            why="neither a recomputed nor a reviewer's label holds any more",
+            evidence={"held": old.value},
+        )
+        for uid, old in history.latest("final").items()
+        if uid not in results
+    ]
+    return events + withdrawn
+
+
+def _final(uid: str, final: Final, rest: Event, review: Event | None, policy: Policy) -> Event:
+    ruled = final.source == "recomputed" and rest.status == RULE
+    why = f"{final.why}; labelled by {reviewers(review)}" if final.reviewed and review else final.why
+    return Event(
+        uid=uid,
+        role="final",
+        value=final.label.text(),
+        status="finalised",
+        by=f"policy {policy}" if final.reviewed else "finalise",
+        why=f"{why}; a rule put the label right" if ruled else why,
+        evidence={
+            "from": RULE if ruled else final.source,
+            "batch": rest.batch,
+            "by": rest.by,
+            # The policy decides reviewed rows alone: another policy leaves the others as they are.
+            **({"policy": policy} if final.reviewed else {}),
+        },
+    )
+
+
+def says_more(last: Event | None, event: Event) -> bool:
+    """Tell whether a final label's event says something else than the last one of its row."""
+    if last is not None and last.status == event.status == "withdrawn":
+        return False
+    return last is None or last.says() != event.says()

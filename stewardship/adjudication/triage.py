@@ -98,12 +98,7 @@ class TriageSummary(Plain):
     Attributes:
         of: rows that were to be recomputed, N.
         n: rows compared: those with a high-confidence label.
-        deferred: N - n.
         abstained, differ, unflagged: rows by flag.
-        flagged: abstained + differ.
-        strata: strata compared.
-        strata_flagged: strata with a flag.
-        high_confidence_rate: n / N.
         differ_rate, abstained_rate: of n.
         flagged_rate: of N; the paper's lower bound of mislabelled rows.
         by_type: type of output to rows, differ, abstained.

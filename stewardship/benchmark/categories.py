@@ -24,7 +24,6 @@ def chosen_categories(tables: Sequence[LabelTable], given: str | None) -> tuple[
     """Return the names that labels can be, in order; none where they are numbers, dates and abstentions.
 
     Args:
-        tables: of labels.
         given: names by commas; ``found``: those that the original labels are; None: labels are said to be no names.
 
     Raises:
@@ -38,7 +37,7 @@ def chosen_categories(tables: Sequence[LabelTable], given: str | None) -> tuple[
         few = len(names) <= MOST and 2 * len(names) <= total
         if total and few and 2 * names.total() > total:
             raise UsageError(
-                "the labels are names, and nothing says which names there are",
+                "the labels are names, and the allowed names are not given",
                 found=_counted(names),
                 expected=f"--categories {','.join(sorted(names))}, or --categories {FOUND} for just these",
             )
@@ -71,8 +70,12 @@ def possible_codes(tables: Sequence[LabelTable]) -> tuple[str, ...]:
     say; agreement forgives a point of a score, and of a code none.
     """
     labels = _labels(tables)
-    plain = all(text.isdecimal() for text in labels) and len(labels) <= FEW
-    if not plain or labels.total() < OFTEN * len(labels) or any("output_type" in one.frame.columns for one in tables):
+    words = all(text.isdecimal() for text in labels) and len(labels) <= FEW
+    if (
+        not words
+        or labels.total() < OFTEN * len(labels)
+        or any("output_type" in table.frame.columns for table in tables)
+    ):
         return ()
     return tuple(sorted(labels, key=int))
 
@@ -82,20 +85,22 @@ def _labels(tables: Sequence[LabelTable]) -> Counter[str]:
     columns = [(table, name) for table in tables for name in LABELS if name in table.frame.columns]
     original = [(table, name) for table, name in columns if LABELS[name] == "original"]
     spelt: dict[str, str] = {}
-    found: Counter[str] = Counter()
+    labels: Counter[str] = Counter()
     for table, name in original or columns:
         for text in table.frame[name].drop_nulls().str.strip_chars():
             if text and _kind(text, ()) is not LabelKind.ABSTENTION:
-                found[spelt.setdefault(text.casefold(), text)] += 1
-    return found
+                labels[spelt.setdefault(text.casefold(), text)] += 1
+    return labels
 
 
 def _named(given: str) -> tuple[str, ...]:
     names = [name.strip() for name in given.split(",")]
     if not all(names) or len({name.casefold() for name in names}) < len(names):
-        raise UsageError("--categories cannot be read", found=given, expected="names by commas, each once, as A,B,C")
+        raise UsageError(
+            "--categories cannot be read", found=given, expected="names separated by commas, each once, such as A,B,C"
+        )
     if abstains := [name for name in names if _kind(name, ()) is LabelKind.ABSTENTION]:
-        raise UsageError("a name is that of an abstention", found=abstains[0], expected="another name")
+        raise UsageError("a name is also the name of an abstention", found=abstains[0], expected="another name")
     return tuple(names)
 
 

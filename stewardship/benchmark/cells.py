@@ -57,7 +57,7 @@ def read_cells(file: Path) -> pl.DataFrame:
     reader = readers.get(kind) or {".parquet": _parquet, ".jsonl": _json_lines}.get(kind)
     if reader is None:
         raise UsageError(
-            "the table's name does not say what it is",
+            "the name of the table has no known ending",
             file=file,
             expected="a name that ends in .csv, .csv.gz, .tsv, .xlsx, .parquet or .jsonl",
         )
@@ -162,11 +162,11 @@ def _excel(file: Path) -> pl.DataFrame:
 
     try:
         book = fastexcel.read_excel(file)
-        shown, wrong = read_page(book, 0, "string")
+        display, wrong = read_page(book, 0, "string")
         numbers, _ = read_page(book, 0, "float")
     except fastexcel.FastExcelError as error:
         raise InputError("the table cannot be read", file=file, found=type(error).__name__) from error
-    names, *rows = shown.rows() or [()]
+    names, *rows = display.rows() or [()]
     if wrong:
         row, column = wrong[0]
         raise InputError(
@@ -178,7 +178,7 @@ def _excel(file: Path) -> pl.DataFrame:
         )
     columns = {}
     for place, name in enumerate(names):
-        cells = [_digits(*pair) for pair in zip(shown[:, place][1:], numbers[:, place][1:], strict=True)]
+        cells = [_digits(*pair) for pair in zip(display[:, place][1:], numbers[:, place][1:], strict=True)]
         if name is not None:
             columns[place] = cells
         elif any(cells):
@@ -189,16 +189,16 @@ def _excel(file: Path) -> pl.DataFrame:
     return _frame([str(names[place]).strip() for place in columns], kept, file)
 
 
-def _digits(shown: str | None, number: float | None) -> str | None:
+def _digits(display: str | None, number: float | None) -> str | None:
     """Return a cell's text, with all digits of its number: the reader shows nine decimals."""
     # A text NaN is read as a number too.
-    if shown is None or number is None or not math.isfinite(number):
-        return shown
+    if display is None or number is None or not math.isfinite(number):
+        return display
     try:
-        same = float(shown) == number
+        same = float(display) == number
     except ValueError:
-        return shown
-    return shown if same else repr(number)
+        return display
+    return display if same else repr(number)
 
 
 def _parquet(file: Path) -> pl.DataFrame:
@@ -233,10 +233,10 @@ def _json_lines(file: Path) -> pl.DataFrame:
                 )
             except ValueError as error:
                 twice = names_found([str(error)]) if isinstance(error, KeyTwiceError) else None
-                what = "a line names a key twice" if twice else "a line is no JSON"
+                what = "a line names a key twice" if twice else "a line is not JSON"
                 raise InputError(what, file=file, line=number, found=twice, expected="one object a line") from error
             if not isinstance(row, dict):
-                raise InputError("a line is no JSON object", file=file, line=number, expected="one object a line")
+                raise InputError("a line is not a JSON object", file=file, line=number, expected="one object a line")
             rows.append({name: _plain(value) for name, value in row.items()})
     names = list(dict.fromkeys(name for row in rows for name in row))
     return _frame(names, ([row.get(name) for row in rows] for name in names), file)
@@ -247,10 +247,10 @@ class KeyTwiceError(ValueError):
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    repeats = dict(pairs)
+    if len(repeats) < len(pairs):
         raise KeyTwiceError(next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1))
-    return found
+    return repeats
 
 
 def _plain(value: object) -> str | None:

@@ -48,7 +48,6 @@ class Benchmark:
 
     Attributes:
         folder: the folder; beside what is here it has ``runs/``, ``sheets/`` and ``releases/``.
-        name: of the benchmark.
         items: *shape* (n, roles), text: the rows as in `LabelTable.frame`, without columns of labels.
         categories: names that labels can be; empty where labels are numbers, dates and abstentions.
         record: what ``benchmark.json`` holds besides: the files taken up, with layout and SHA-256.
@@ -106,10 +105,10 @@ class Benchmark:
                 file=root,
                 found=name,
                 expected=", ".join(known) or None,
-                do="take one up with `ontoground steward adopt TABLE`",
+                do="adopt one with `ontoground steward adopt TABLE`",
             )
         if name is None and len(known) > 1:
-            raise UsageError("several benchmarks are here", expected=f"--benchmark one of {', '.join(known)}")
+            raise UsageError("there are several benchmarks", expected=f"--benchmark one of {', '.join(known)}")
         folder = root / (name or known[0])
         try:
             record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
@@ -136,10 +135,7 @@ class Benchmark:
 
         Args:
             workspace: where the benchmark is written.
-            name: of the benchmark.
-            tables: of labels.
             open_because: why the rows may be given to anyone, such as their licence; credentialed where left out.
-            categories: names that labels can be.
             beside: further files of the folder, name to text.
 
         Raises:
@@ -149,7 +145,9 @@ class Benchmark:
         """
         if not NAME.fullmatch(name):
             raise UsageError(
-                "no name of a benchmark", found=name, expected="letters and digits, and behind the first . _ -"
+                "this cannot be the name of a benchmark",
+                found=name,
+                expected="letters and digits, after the first also . _ -",
             )
         folder = workspace / FOLDER / name
         if (folder / RECORD).is_file():
@@ -158,20 +156,20 @@ class Benchmark:
         if items.is_empty():
             raise InputError("the table has no rows", file=tables[0].file, expected="a row for each label")
         files = [
-            {"file": one.file.name, "layout": one.layout, "rows": len(one), "sha256": one.sha256} for one in tables
+            {"file": item.file.name, "layout": item.layout, "rows": len(item), "sha256": item.sha256} for item in tables
         ]
         record = {"name": name, "categories": list(categories), "files": files}
-        found = cls(folder, name, items, tuple(categories), record)
+        result = cls(folder, name, items, tuple(categories), record)
         # Whole or not at all: a folder without its record is none that was taken up, and is replaced.
         with atomic_directory(folder) as part:
             items.write_parquet(part / ITEMS)
-            history = replace(found, folder=part).history
+            history = replace(result, folder=part).history
             for table in tables:
                 if events := _events(table, history, categories, open_because.strip()):
                     history.append(events)
             for file, text in {**(beside or {}), RECORD: json.dumps(record, indent=2) + "\n"}.items():
                 write_text(part / file, text)
-        return found
+        return result
 
 
 def _items(tables: Sequence[LabelTable]) -> pl.DataFrame:

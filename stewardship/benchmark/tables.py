@@ -29,9 +29,7 @@ class LabelTable:
     Attributes:
         frame: *shape* (n, roles): one text column for each role that the file has; ``uid`` is unique and never null, an
             empty cell is null.
-        layout: name of its layout.
         file: where it is from.
-        sha256: of that file.
     """
 
     frame: pl.DataFrame
@@ -47,7 +45,6 @@ def read_label_table(file: Path, *, layout: str | None = None, columns: Mapping[
     """Read a table of labels of a known layout, or with columns that the caller names.
 
     Args:
-        file: the table.
         layout: a name of ``stewardship/data/layouts.tsv``; found by the columns where left out.
         columns: role to column; goes before the layout.
 
@@ -76,10 +73,10 @@ def read_label_table(file: Path, *, layout: str | None = None, columns: Mapping[
 @functools.cache
 def layouts() -> dict[str, dict[str, str]]:
     """Return the layouts that are known, by name the column of each role."""
-    found: dict[str, dict[str, str]] = {}
+    results: dict[str, dict[str, str]] = {}
     for row in read_table(LAYOUTS, ("layout", "role", "column", "source")):
-        found.setdefault(row["layout"], {})[row["role"]] = row["column"]
-    return found
+        results.setdefault(row["layout"], {})[row["role"]] = row["column"]
+    return results
 
 
 def _layout_of(columns: list[str], file: Path) -> str:
@@ -87,7 +84,7 @@ def _layout_of(columns: list[str], file: Path) -> str:
         if set(wanted.values()) <= set(columns):
             return name
     raise InputError(
-        "the table is of no layout that is known",
+        "the table has no known layout",
         file=file,
         found=names_found(columns),
         expected=f"the columns of one of {', '.join(layouts())}",

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 
 from stewardship.calculators.features import Features, NotComputable
-from stewardship.calculators.registry import Version, calculator
+from stewardship.calculators.registry import Version, calculator, equation
 from stewardship.calculators.units_v1 import round_v1
 
 __all__ = [
     "SEXES",
     "adjusted_body_weight",
     "body_mass_index",
-    "body_surface_area",
     "check_weight",
     "ideal_body_weight",
     "maintenance_fluids",
-    "target_weight",
 ]
 
 SEXES = ("Male", "Female")
@@ -26,72 +24,42 @@ SEXES = ("Male", "Female")
 LEAST_WEIGHTS = ((0.0, 0.3), (1.0, 3.0), (5.0, 7.0), (12.0, 12.0), (18.0, 18.0))
 
 
+@equation(6, ("weight", "kg"), ("height", "m"))
 def body_mass_index(weight: float, height: float) -> float:
-    """Return the body mass index in kg/m².
-
-    Args:
-        weight: kg.
-        height: m.
-    """
+    """Return the body mass index in kg/m², from kg and m."""
     return weight / height**2
 
 
-def ideal_body_weight(height: float, sex: str) -> float:
-    """Return the ideal body weight in kg by Devine's formula (1974).
+@equation(61, ("Body Mass Index (BMI)", "kg/m^2"), ("height", "m"))
+def target_weight(body_mass_index: float, height: float) -> float:
+    """Return the weight in kg that a body mass index stands for."""
+    return body_mass_index * height**2
 
-    Args:
-        height: inches.
-        sex: ``Male`` or ``Female``.
-    """
+
+@equation(60, ("weight", "kg"), ("height", "cm"))
+def body_surface_area(weight: float, height: float) -> float:
+    """Return the body surface area in m² by Mosteller's formula (1987)."""
+    return math.sqrt(weight * height / 3600)
+
+
+@equation(22, ("weight", "kg"))
+def maintenance_fluids(weight: float) -> float:
+    """Return maintenance fluids in mL/hr by the 4-2-1 rule (Holliday and Segar 1957)."""
+    return 4 * min(weight, 10) + 2 * min(max(weight - 10, 0), 10) + max(weight - 20, 0)
+
+
+def ideal_body_weight(height: float, sex: str) -> float:
+    """Return the ideal body weight in kg by Devine's formula (1974), from a height in inches."""
     return (50.0 if sex == "Male" else 45.5) + 2.3 * (height - 60)
 
 
 def adjusted_body_weight(weight: float, ideal_weight: float) -> float:
-    """Return the adjusted body weight in kg.
-
-    Args:
-        weight: kg.
-        ideal_weight: kg.
-    """
+    """Return the adjusted body weight, all in kg."""
     return ideal_weight + 0.4 * (weight - ideal_weight)
 
 
-def body_surface_area(weight: float, height: float) -> float:
-    """Return the body surface area in m² by Mosteller's formula (1987).
-
-    Args:
-        weight: kg.
-        height: cm.
-    """
-    return math.sqrt(weight * height / 3600)
-
-
-def target_weight(body_mass_index: float, height: float) -> float:
-    """Return the weight in kg that a body mass index stands for.
-
-    Args:
-        body_mass_index: kg/m².
-        height: m.
-    """
-    return body_mass_index * height**2
-
-
-def maintenance_fluids(weight: float) -> float:
-    """Return maintenance fluids in mL/hr by the 4-2-1 rule (Holliday and Segar 1957).
-
-    Args:
-        weight: kg.
-    """
-    return 4 * min(weight, 10) + 2 * min(max(weight - 10, 0), 10) + max(weight - 20, 0)
-
-
 def check_weight(features: Features, weight: float, age: float) -> None:
-    """Refuse a weight that nobody of an age has; MedCalc-Bench v1.0 took any.
-
-    Args:
-        features: of the row.
-        weight: kg.
-        age: years.
+    """Refuse a weight in kg that nobody of an age in years has; MedCalc-Bench v1.0 took any.
 
     Raises:
         NotComputable: the weight is too small.
@@ -101,7 +69,7 @@ def check_weight(features: Features, weight: float, age: float) -> None:
         raise NotComputable(f"weight is too small for the age: {weight:.3g} kg at {age:.3g} years")
 
 
-def _ideal(features: Features) -> float:
+def _ideal_body_weight(features: Features) -> float:
     sex = features.choice("sex", SEXES)
     height = features.quantity("height", "in")
     if height < 60:
@@ -113,31 +81,11 @@ def _ideal(features: Features) -> float:
     return ideal
 
 
-@calculator(6)
-def _(features: Features, version: Version) -> float:
-    return body_mass_index(features.quantity("weight", "kg"), features.quantity("height", "m"))
-
-
 @calculator(10)
-def _(features: Features, version: Version) -> float:
-    return _ideal(features)
-
-
-@calculator(22)
-def _(features: Features, version: Version) -> float:
-    return maintenance_fluids(features.quantity("weight", "kg"))
-
-
-@calculator(60)
-def _(features: Features, version: Version) -> float:
-    return body_surface_area(features.quantity("weight", "kg"), features.quantity("height", "cm"))
-
-
-@calculator(61)
-def _(features: Features, version: Version) -> float:
-    return target_weight(features.quantity("Body Mass Index (BMI)", "kg/m^2"), features.quantity("height", "m"))
+def _ideal(features: Features, version: Version) -> float:
+    return _ideal_body_weight(features)
 
 
 @calculator(62)
-def _(features: Features, version: Version) -> float:
-    return adjusted_body_weight(features.quantity("weight", "kg"), _ideal(features))
+def _adjusted_body_weight(features: Features, version: Version) -> float:
+    return adjusted_body_weight(features.quantity("weight", "kg"), _ideal_body_weight(features))

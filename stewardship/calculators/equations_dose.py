@@ -11,7 +11,7 @@ from stewardship.calculators.features import Features, NotComputable
 from stewardship.calculators.registry import Version, calculator
 from stewardship.calculators.units_v1 import round_v1
 
-__all__ = ["convert_steroid", "morphine_equivalents"]
+__all__: list[str] = []
 
 DATA = ROOT / "stewardship" / "data"
 
@@ -28,30 +28,8 @@ def _opioids() -> dict[str, tuple[float, str]]:
     return {row["opioid"]: (float(row["factor"]), row["unit"]) for row in rows}
 
 
-def convert_steroid(dose: float, given: float, target: float) -> float:
-    """Return the dose of another steroid that does the same, mg.
-
-    Args:
-        dose: mg.
-        given: equivalent dose of the steroid that was given, mg.
-        target: equivalent dose of the other one, mg.
-    """
-    return dose * target / given
-
-
-def morphine_equivalents(dose: float, doses_a_day: float, factor: float) -> float:
-    """Return morphine milligram equivalents a day.
-
-    Args:
-        dose: in the unit of the factor.
-        doses_a_day: number.
-        factor: milligrams of morphine for one unit.
-    """
-    return dose * doses_a_day * factor
-
-
 def _equivalent_dose(name: str) -> float:
-    known = {one.casefold(): dose for one, dose in _steroids().items()}
+    known = {steroid.casefold(): dose for steroid, dose in _steroids().items()}
     dose = known.get(" ".join(name.split()).casefold())
     if dose is None:
         raise NotComputable(f"no equivalent dose of this steroid is known: {name[:40]}; of {', '.join(_steroids())}")
@@ -59,7 +37,7 @@ def _equivalent_dose(name: str) -> float:
 
 
 @calculator(24)
-def _(features: Features, version: Version) -> float:
+def _equivalent_steroid(features: Features, version: Version) -> float:
     given = features.parts("input steroid")
     target = features.choice("target steroid", tuple(_steroids()))
     if len(given) != 3 or not isinstance(given[0], str):
@@ -73,11 +51,11 @@ def _(features: Features, version: Version) -> float:
         # It rounded doses equivalent to 1 mg of dexamethasone, and their ratio again.
         ratio = round(of_target / 0.75, 2) / round(of_given / 0.75, 2)
         return dose * round_v1(ratio)
-    return convert_steroid(dose, of_given, of_target)
+    return dose * of_target / of_given
 
 
 @calculator(49)
-def _(features: Features, version: Version) -> float:
+def _morphine_equivalents(features: Features, version: Version) -> float:
     total = 0.0
     drugs = [name.removesuffix(" Dose") for name in features.cells if name.endswith(" Dose")]
     if not drugs:
@@ -96,7 +74,7 @@ def _(features: Features, version: Version) -> float:
         if not features.lenient and unit == "µg/hr" and not times.is_integer():
             # A patch is worn for days, but its factor takes it for one dose a day.
             raise NotComputable(f"the doses a day of {name} are patches worn at a time, a whole number: {times:g}")
-        equivalents = morphine_equivalents(dose, times, factor)
+        equivalents = dose * times * factor
         features.step(f"{name}: {dose:g} {unit} x {times:g} a day x {factor:g} = {equivalents:.6g} MME/day")
         total += equivalents
     return total

@@ -2,136 +2,49 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import NamedTuple
+import operator
+from collections.abc import Callable
 
 from stewardship.calculators.equations_body import SEXES
 from stewardship.calculators.features import Features, NotComputable
 from stewardship.calculators.registry import Version, calculator
 from stewardship.calculators.units_v1 import round_v1
 
-__all__ = [
-    "framingham_risk",
-    "mean_arterial_pressure",
-    "qtc_bazett",
-    "qtc_framingham",
-    "qtc_fridericia",
-    "qtc_hodges",
-    "qtc_rautaharju",
-    "read_mean_pressure",
-]
+__all__ = ["QT_CORRECTIONS", "framingham_risk", "framingham_score", "read_mean_pressure"]
 
 
-def mean_arterial_pressure(systolic: float, diastolic: float) -> float:
-    """Return the mean arterial pressure, in the unit of both pressures (mmHg)."""
-    return (systolic + 2 * diastolic) / 3
+QT_CORRECTIONS: dict[int, Callable[[float, float], float]] = {
+    11: lambda qt, rate: qt / math.sqrt(60 / rate),  # Bazett 1920
+    56: lambda qt, rate: qt / math.cbrt(60 / rate),  # Fridericia 1920
+    57: lambda qt, rate: qt + 154 * (1 - 60 / rate),  # Sagie 1992 (Framingham)
+    58: lambda qt, rate: qt + 1.75 * (rate - 60),  # Hodges 1983
+    59: lambda qt, rate: qt * (120 + rate) / 180,  # Rautaharju 2014
+}
+"""Corrected QT interval in ms, from ms and beats per minute, by number of the calculator."""
 
-
-def qtc_bazett(qt: float, heart_rate: float) -> float:
-    """Return the corrected QT interval in ms (Bazett 1920).
-
-    Args:
-        qt: ms.
-        heart_rate: beats per minute.
-    """
-    return qt / math.sqrt(60 / heart_rate)
-
-
-def qtc_fridericia(qt: float, heart_rate: float) -> float:
-    """Return the corrected QT interval in ms (Fridericia 1920).
-
-    Args:
-        qt: ms.
-        heart_rate: beats per minute.
-    """
-    return qt / math.cbrt(60 / heart_rate)
-
-
-def qtc_framingham(qt: float, heart_rate: float) -> float:
-    """Return the corrected QT interval in ms (Sagie 1992).
-
-    Args:
-        qt: ms.
-        heart_rate: beats per minute.
-    """
-    return qt + 154 * (1 - 60 / heart_rate)
-
-
-def qtc_hodges(qt: float, heart_rate: float) -> float:
-    """Return the corrected QT interval in ms (Hodges 1983).
-
-    Args:
-        qt: ms.
-        heart_rate: beats per minute.
-    """
-    return qt + 1.75 * (heart_rate - 60)
-
-
-def qtc_rautaharju(qt: float, heart_rate: float) -> float:
-    """Return the corrected QT interval in ms (Rautaharju 2014).
-
-    Args:
-        qt: ms.
-        heart_rate: beats per minute.
-    """
-    return qt * (120 + heart_rate) / 180
-
-
-class Coefficients(NamedTuple):
-    """Coefficients of the Framingham score of one sex."""
-
-    age: float
-    cholesterol: float
-    hdl: float
-    pressure: float
-    treated: float
-    smoker: float
-    age_cholesterol: float
-    age_smoker: float
-    age_squared: float
-    constant: float
-    survival: float
-    oldest_smoker: float
-
-
-# Framingham Heart Study, hard coronary heart disease (10-year risk), 2002: the published coefficients.
-MEN = Coefficients(
-    52.00961,
-    20.014077,
-    -0.905964,
-    1.305784,
-    0.241549,
-    12.096316,
-    -4.605038,
-    -2.84367,
-    -2.93323,
-    -172.300168,
-    0.9402,
-    70,
-)
-WOMEN = Coefficients(
-    31.764001, 22.465206, -1.187731, 2.552905, 0.420251, 13.07543, -5.060998, -2.996945, 0, -146.5933061, 0.98767, 78
-)
+# Framingham Heart Study, hard coronary heart disease (10-year risk), 2002: the published coefficients of ln age,
+# ln cholesterol, ln HDL, ln pressure, treated, smoker, ln age x ln cholesterol, ln age x smoker, ln age squared.
+FRAMINGHAM = {
+    "Male": (52.00961, 20.014077, -0.905964, 1.305784, 0.241549, 12.096316, -4.605038, -2.84367, -2.93323),
+    "Female": (31.764001, 22.465206, -1.187731, 2.552905, 0.420251, 13.07543, -5.060998, -2.996945, 0),
+}
+# The constant, survival at the means, and the age from which smoking adds no more.
+BASELINE = {"Male": (-172.300168, 0.9402, 70), "Female": (-146.5933061, 0.98767, 78)}
 
 
 def framingham_score(
     age: float, sex: str, cholesterol: float, hdl: float, pressure: float, *, treated: bool, smoker: bool
 ) -> float:
     """Return the linear score of `framingham_risk`; arguments as there."""
-    of = MEN if sex == "Male" else WOMEN
+    constant, _, oldest_smoker = BASELINE[sex]
     ln_age, ln_cholesterol = math.log(age), math.log(cholesterol)
-    return (
-        of.age * ln_age
-        + of.cholesterol * ln_cholesterol
-        + of.hdl * math.log(hdl)
-        + of.pressure * math.log(pressure)
-        + of.treated * treated
-        + of.smoker * smoker
-        + of.age_cholesterol * ln_age * ln_cholesterol
-        + of.age_smoker * math.log(min(age, of.oldest_smoker)) * smoker
-        + of.age_squared * ln_age**2
-        + of.constant
-    )
+    smoking = math.log(min(age, oldest_smoker)) * smoker
+    lipids, pressures = (ln_cholesterol, math.log(hdl)), (math.log(pressure), treated)
+    terms = (ln_age, *lipids, *pressures, smoker, ln_age * ln_cholesterol, smoking, ln_age**2)
+    score: float = sum(map(operator.mul, FRAMINGHAM[sex], terms)) + constant
+    return score
 
 
 def framingham_risk(score: float, sex: str) -> float:
@@ -141,7 +54,7 @@ def framingham_risk(score: float, sex: str) -> float:
         score: `framingham_score` of age in years, total and HDL cholesterol in mg/dL, systolic pressure in mmHg.
         sex: ``Male`` or ``Female``.
     """
-    return 1 - math.pow((MEN if sex == "Male" else WOMEN).survival, math.exp(score))
+    return 1 - math.pow(BASELINE[sex][1], math.exp(score))
 
 
 def read_mean_pressure(features: Features) -> float:
@@ -154,49 +67,30 @@ def read_mean_pressure(features: Features) -> float:
     diastolic = features.quantity("Diastolic Blood Pressure", "mmHg")
     if not features.lenient and diastolic > systolic:
         raise NotComputable(f"diastolic pressure {diastolic:g} is above systolic pressure {systolic:g}")
-    return mean_arterial_pressure(systolic, diastolic)
+    return (systolic + 2 * diastolic) / 3
 
 
 @calculator(5)
-def _(features: Features, version: Version) -> float:
+def _mean_arterial_pressure(features: Features, version: Version) -> float:
     return read_mean_pressure(features)
 
 
-def _qt(features: Features, version: Version) -> tuple[float, float]:
-    """Return the QT interval in ms and the heart rate in beats per minute."""
-    qt, heart_rate = features.quantity("QT interval", "msec"), features.quantity("Heart Rate or Pulse", "bpm")
-    if heart_rate <= 0:
+def _corrected_qt(number: int, features: Features, version: Version) -> float:
+    qt, rate = features.quantity("QT interval", "msec"), features.quantity("Heart Rate or Pulse", "bpm")
+    if rate <= 0:
         raise NotComputable("no heart beat: a QT interval cannot be corrected")
-    return qt, heart_rate if version == "corrected" else 60 / round_v1(60 / heart_rate)
+    # v1.0 rounded the seconds of a beat, which Rautaharju's formula has none of.
+    if version == "v1.0" and number != 59:
+        rate = 60 / round_v1(60 / rate)
+    return QT_CORRECTIONS[number](qt, rate)
 
 
-@calculator(11)
-def _(features: Features, version: Version) -> float:
-    return qtc_bazett(*_qt(features, version))
-
-
-@calculator(56)
-def _(features: Features, version: Version) -> float:
-    return qtc_fridericia(*_qt(features, version))
-
-
-@calculator(57)
-def _(features: Features, version: Version) -> float:
-    return qtc_framingham(*_qt(features, version))
-
-
-@calculator(58)
-def _(features: Features, version: Version) -> float:
-    return qtc_hodges(*_qt(features, version))
-
-
-@calculator(59)
-def _(features: Features, version: Version) -> float:
-    return qtc_rautaharju(*_qt(features, "corrected"))
+for _number in QT_CORRECTIONS:
+    calculator(_number)(functools.partial(_corrected_qt, _number))
 
 
 @calculator(46)
-def _(features: Features, version: Version) -> float:
+def _framingham_risk(features: Features, version: Version) -> float:
     sex, age = features.choice("sex", SEXES), features.quantity("age", "years")
     # v1.0 put mmol/L into logarithms that are of mg/dL, rounded twice, and gave a fraction for a percentage.
     old = version == "v1.0"

@@ -12,7 +12,7 @@ from stewardship.calculators.equations_body import (
     ideal_body_weight,
 )
 from stewardship.calculators.features import Features, NotComputable
-from stewardship.calculators.registry import Version, calculator
+from stewardship.calculators.registry import Version, calculator, equation
 
 __all__ = ["ckd_epi_2021", "cockcroft_gault", "dosing_weight", "fractional_excretion_of_sodium", "mdrd"]
 
@@ -21,15 +21,10 @@ OLDEST = 140
 
 
 def dosing_weight(weight: float, height: float, sex: str) -> float:
-    """Return the weight that goes into the formula of Cockcroft and Gault, kg.
+    """Return the weight that goes into the formula of Cockcroft and Gault, kg, from kg and cm.
 
     Underweight (body mass index under 18.5): the actual weight; normal: the lesser of ideal and actual weight;
     overweight (25 and over): the adjusted weight. So the benchmark's question has it.
-
-    Args:
-        weight: kg.
-        height: cm.
-        sex: ``Male`` or ``Female``.
     """
     index = body_mass_index(weight, height / 100)
     ideal = ideal_body_weight(height / 2.54, sex)
@@ -39,25 +34,14 @@ def dosing_weight(weight: float, height: float, sex: str) -> float:
 
 
 def cockcroft_gault(age: float, weight: float, creatinine: float, sex: str) -> float:
-    """Return creatinine clearance, mL/min (Cockcroft and Gault 1976).
-
-    Args:
-        age: years.
-        weight: kg.
-        creatinine: mg/dL.
-        sex: ``Male`` or ``Female``.
-    """
+    """Return creatinine clearance, mL/min, from years, kg and mg/dL (Cockcroft and Gault 1976)."""
     return (OLDEST - age) * weight * (0.85 if sex == "Female" else 1.0) / (72 * creatinine)
 
 
 def ckd_epi_2021(creatinine: float, age: float, sex: str, *, kappa: float | None = None) -> float:
-    """Return the glomerular filtration rate, mL/min/1.73 m² (Inker 2021).
+    """Return the glomerular filtration rate, mL/min/1.73 m² (Inker 2021), from mg/dL and years.
 
-    Args:
-        creatinine: mg/dL.
-        age: years.
-        sex: ``Male`` or ``Female``.
-        kappa: creatinine at which the slope changes, mg/dL; 0.7 for women and 0.9 for men where left out.
+    ``kappa`` is the creatinine at which the slope changes, mg/dL; 0.7 for women and 0.9 for men where left out.
     """
     female = sex == "Female"
     published = 0.7 if female else 0.9
@@ -67,29 +51,16 @@ def ckd_epi_2021(creatinine: float, age: float, sex: str, *, kappa: float | None
 
 
 def mdrd(creatinine: float, age: float, sex: str, *, black: bool = False) -> float:
-    """Return the glomerular filtration rate, mL/min/1.73 m² (Levey 2006).
-
-    Args:
-        creatinine: mg/dL.
-        age: years.
-        sex: ``Male`` or ``Female``.
-        black: whether the factor for Black patients applies.
-    """
+    """Return the glomerular filtration rate, mL/min/1.73 m², from mg/dL and years (Levey 2006)."""
     rate = 175 * math.pow(creatinine, -1.154) * math.pow(age, -0.203)
     return rate * (0.742 if sex == "Female" else 1.0) * (1.212 if black else 1.0)
 
 
+@equation(40, ("Sodium", "mEq/L"), ("Urine sodium", "mEq/L"), ("creatinine", "mg/dL"), ("Urine creatinine", "mg/dL"))
 def fractional_excretion_of_sodium(
     sodium: float, urine_sodium: float, creatinine: float, urine_creatinine: float
 ) -> float:
-    """Return the fractional excretion of sodium in percent (Espinel 1976).
-
-    Args:
-        sodium: of the plasma, mEq/L.
-        urine_sodium: mEq/L.
-        creatinine: of the plasma, mg/dL.
-        urine_creatinine: mg/dL.
-    """
+    """Return the fractional excretion of sodium in percent (Espinel 1976)."""
     return 100 * creatinine * urine_sodium / (sodium * urine_creatinine)
 
 
@@ -101,7 +72,7 @@ def _age_of_adult(features: Features) -> float:
 
 
 @calculator(2)
-def _(features: Features, version: Version) -> float:
+def _creatinine_clearance(features: Features, version: Version) -> float:
     sex, age = features.choice("sex", SEXES), _age_of_adult(features)
     weight, height = features.quantity("weight", "kg"), features.quantity("height", "cm")
     creatinine = features.quantity("creatinine", "mg/dL")
@@ -112,7 +83,7 @@ def _(features: Features, version: Version) -> float:
 
 
 @calculator(3)
-def _(features: Features, version: Version) -> float:
+def _ckd_epi(features: Features, version: Version) -> float:
     sex, age = features.choice("sex", SEXES), _age_of_adult(features)
     creatinine = features.quantity("creatinine", "mg/dL")
     # v1.0 took the women's 0.7 for men whose creatinine is 0.9 or less.
@@ -121,7 +92,7 @@ def _(features: Features, version: Version) -> float:
 
 
 @calculator(9)
-def _(features: Features, version: Version) -> float:
+def _mdrd(features: Features, version: Version) -> float:
     sex, age = features.choice("sex", SEXES), _age_of_adult(features)
     creatinine = features.quantity("creatinine", "mg/dL")
     if age <= 0:
@@ -132,13 +103,3 @@ def _(features: Features, version: Version) -> float:
     else:
         features.assume("race is not mentioned: no factor for it")
     return mdrd(creatinine, age, sex, black=race.casefold() in ("black", "african american"))
-
-
-@calculator(40)
-def _(features: Features, version: Version) -> float:
-    return fractional_excretion_of_sodium(
-        features.quantity("Sodium", "mEq/L"),
-        features.quantity("Urine sodium", "mEq/L"),
-        features.quantity("creatinine", "mg/dL"),
-        features.quantity("Urine creatinine", "mg/dL"),
-    )

@@ -7,32 +7,16 @@ import math
 from stewardship.calculators.features import Features
 from stewardship.calculators.registry import Version, calculator
 
-__all__ = ["fib_4", "meld_i", "meld_na"]
+__all__ = ["meld_i", "meld_na"]
 
 LEAST_MELD, MOST_MELD = 6, 40
-
-
-def fib_4(age: float, ast: float, alt: float, platelets: float) -> float:
-    """Return the FIB-4 index of liver fibrosis (Sterling 2006).
-
-    Args:
-        age: years.
-        ast: aspartate aminotransferase, U/L.
-        alt: alanine aminotransferase, U/L.
-        platelets: 10^9/L.
-    """
-    return age * ast / (platelets * math.sqrt(alt))
 
 
 def meld_i(creatinine: float, bilirubin: float, inr: float) -> float:
     """Return MELD(i) before it is rounded and multiplied by 10 (OPTN policy 9, 2016).
 
-    Values under 1 count as 1, and creatinine over 4 as 4.
-
-    Args:
-        creatinine: mg/dL; 4 for a patient on dialysis.
-        bilirubin: mg/dL.
-        inr: international normalized ratio.
+    From creatinine (4 for a patient on dialysis) and bilirubin in mg/dL. Values under 1 count as 1, and creatinine over
+    4 as 4.
     """
     return (
         0.957 * math.log(min(max(creatinine, 1.0), 4.0))
@@ -57,20 +41,18 @@ def meld_na(score: float, sodium: float) -> int:
 
 
 @calculator(19)
-def _(features: Features, version: Version) -> float:
+def _fib_4(features: Features, version: Version) -> float:
+    """FIB-4 index of liver fibrosis (Sterling 2006)."""
     age = features.quantity("age", "years")
     if age < 18:
         features.assume("age is under 18: the index was made on adults")
-    return fib_4(
-        age,
-        features.quantity("Aspartate aminotransferase", "U/L"),
-        features.quantity("Alanine aminotransferase", "U/L"),
-        features.quantity("Platelet count", "L") / 1e9,
-    )
+    ast, alt = (features.quantity(f"{name} aminotransferase", "U/L") for name in ("Aspartate", "Alanine"))
+    platelets = features.quantity("Platelet count", "L") / 1e9
+    return age * ast / (platelets * math.sqrt(alt))
 
 
 @calculator(23)
-def _(features: Features, version: Version) -> float:
+def _meld_na(features: Features, version: Version) -> float:
     creatinine, bilirubin = features.quantity("creatinine", "mg/dL"), features.quantity("Bilirubin", "mg/dL")
     inr, sodium = features.number("international normalized ratio"), features.quantity("Sodium", "mEq/L")
     dialysis = [
@@ -81,8 +63,8 @@ def _(features: Features, version: Version) -> float:
     if any(dialysis) and not (version == "v1.0" and creatinine < 1):
         features.step("on dialysis: creatinine counts as 4 mg/dL")
         creatinine = 4.0
-    found = meld_i(creatinine, bilirubin, inr)
+    result = meld_i(creatinine, bilirubin, inr)
     # MELD(i) is rounded to one decimal and multiplied by 10; v1.0 rounded it to a whole number.
-    score = 10 * (round(found) if version == "v1.0" else math.floor(10 * found + 0.5) / 10)
-    features.step(f"MELD(i): {found:.4g}, times 10: {score:.4g}")
+    score = 10 * (round(result) if version == "v1.0" else math.floor(10 * result + 0.5) / 10)
+    features.step(f"MELD(i): {result:.4g}, times 10: {score:.4g}")
     return meld_na(score, sodium)

@@ -9,7 +9,7 @@ from ground.contracts.labels import LabelKind, LabelValue
 from stewardship.calculators.features import Features, NotComputable
 from stewardship.calculators.registry import Version, calculator
 
-__all__ = ["conception", "due_date", "gestational_age"]
+__all__ = ["conception", "due_date"]
 
 USUAL_CYCLE = 28
 LUTEAL_PHASE = 14
@@ -21,10 +21,6 @@ def due_date(last_period: date, cycle: int = USUAL_CYCLE) -> date:
     """Return the estimated due date by Naegele's rule: a year on, three months back, and seven days on.
 
     The rule is for a cycle of 28 days; the days by which a cycle is longer or shorter are added.
-
-    Args:
-        last_period: its first day.
-        cycle: days.
     """
     months = last_period.year * 12 + last_period.month - 1 + 9
     year, month = divmod(months, 12)
@@ -34,18 +30,8 @@ def due_date(last_period: date, cycle: int = USUAL_CYCLE) -> date:
 
 
 def conception(last_period: date, cycle: int = USUAL_CYCLE) -> date:
-    """Return the estimated date of conception: ovulation, 14 days before the next period.
-
-    Args:
-        last_period: its first day.
-        cycle: days.
-    """
+    """Return the estimated date of conception: ovulation, 14 days before the next period."""
     return last_period + timedelta(days=cycle - LUTEAL_PHASE)
-
-
-def gestational_age(last_period: date, today: date) -> int:
-    """Return the gestational age in days: those since the first day of the last period."""
-    return (today - last_period).days
 
 
 def _cycle(features: Features) -> int:
@@ -56,7 +42,7 @@ def _cycle(features: Features) -> int:
 
 
 @calculator(13)
-def _(features: Features, version: Version) -> date:
+def _due_date(features: Features, version: Version) -> date:
     last_period, cycle = features.date("Last menstrual date"), _cycle(features)
     if version == "v1.0":
         # 40 weeks instead of the calendar's months; days of a short cycle were added, not taken away.
@@ -66,7 +52,7 @@ def _(features: Features, version: Version) -> date:
 
 
 @calculator(68)
-def _(features: Features, version: Version) -> date:
+def _conception(features: Features, version: Version) -> date:
     last_period, given = features.date("Last menstrual date"), features.has("cycle length")
     if not given:
         features.assume(f"cycle length is not mentioned: taken as {USUAL_CYCLE} days")
@@ -75,8 +61,9 @@ def _(features: Features, version: Version) -> date:
 
 
 @calculator(69)
-def _(features: Features, version: Version) -> LabelValue:
-    days = gestational_age(features.date("Last menstrual date"), features.date("Current Date"))
+def _gestational_age(features: Features, version: Version) -> LabelValue:
+    last_period = features.date("Last menstrual date")
+    days = (features.date("Current Date") - last_period).days
     if version == "corrected" and not 0 <= days <= LONGEST:
         raise NotComputable(f"the last period was {days} days ago: no pregnancy is of that age")
     return LabelValue(LabelKind.NUMBER, float(days), weeks_days=True)

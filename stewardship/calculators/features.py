@@ -99,10 +99,10 @@ class Features:
         Raises:
             NotComputable: missing, no number with a unit, of a unit that cannot be converted, or out of its range.
         """
-        found = self._given(name)
-        if not (isinstance(found, list | tuple) and len(found) == 2 and isinstance(found[1], str)):
-            raise NotComputable(f"{name} is no number with a unit: {_shown(found)}")
-        value, written = _finite(name, found[0]), found[1]
+        result = self._given(name)
+        if not (isinstance(result, list | tuple) and len(result) == 2 and isinstance(result[1], str)):
+            raise NotComputable(f"{name} is not a number with a unit: {_shown(result)}")
+        value, written = _finite(name, result[0]), result[1]
         known = _ranges().get(name)
         try:
             converted = convert(value, written, unit, substance_of(name), as_v1=self.lenient)
@@ -131,7 +131,6 @@ class Features:
         """Return whether something holds.
 
         Args:
-            name: of the feature.
             absent: what is assumed where it was not given; None where it is needed.
 
         Raises:
@@ -140,10 +139,10 @@ class Features:
         if absent is not None and not self.has(name):
             self.assume(f"{name} is not mentioned: taken as {_yes(absent)}")
             return absent
-        found = self._given(name)
-        value = found if isinstance(found, bool) else FLAGS.get(str(found).strip().lower())
+        result = self._given(name)
+        value = result if isinstance(result, bool) else FLAGS.get(str(result).strip().lower())
         if value is None:
-            raise NotComputable(f"{name} is neither true nor false: {_shown(found)}")
+            raise NotComputable(f"{name} is neither true nor false: {_shown(result)}")
         self.step(f"{name}: {_yes(value)}")
         return value
 
@@ -151,8 +150,6 @@ class Features:
         """Return one of several options, compared without regard to case.
 
         Args:
-            name: of the feature.
-            options: what it can be.
             absent: the option assumed where it was not given; None where it is needed.
 
         Raises:
@@ -161,13 +158,13 @@ class Features:
         if absent is not None and not self.has(name):
             self.assume(f"{name} is not mentioned: taken as {absent}")
             return absent
-        found = self._given(name)
-        wanted = " ".join(found.split()).casefold() if isinstance(found, str) else None
+        result = self._given(name)
+        wanted = " ".join(result.split()).casefold() if isinstance(result, str) else None
         for option in options:
             if option.casefold() == wanted:
                 self.step(f"{name}: {option}")
                 return option
-        raise NotComputable(f"{name} is none of {', '.join(options)}: {_shown(found)}")
+        raise NotComputable(f"{name} is none of {', '.join(options)}: {_shown(result)}")
 
     def parts(self, name: str) -> tuple[object, ...]:
         """Return the parts of a feature that is a list, such as a drug, its dose and the unit.
@@ -175,11 +172,11 @@ class Features:
         Raises:
             NotComputable: missing or no list.
         """
-        found = self._given(name)
-        if not isinstance(found, list | tuple):
-            raise NotComputable(f"{name} is no list: {_shown(found)}")
-        self.step(f"{name}: {' '.join(map(str, found))}")
-        return tuple(found)
+        result = self._given(name)
+        if not isinstance(result, list | tuple):
+            raise NotComputable(f"{name} is no list: {_shown(result)}")
+        self.step(f"{name}: {' '.join(map(str, result))}")
+        return tuple(result)
 
     def date(self, name: str) -> date:
         """Return a date, written as month/day/year or year-month-day.
@@ -187,10 +184,10 @@ class Features:
         Raises:
             NotComputable: missing or no date.
         """
-        found = self._given(name)
-        day = parse_label(found).day if isinstance(found, str) else None
+        result = self._given(name)
+        day = parse_label(result).day if isinstance(result, str) else None
         if day is None:
-            raise NotComputable(f"{name} is no date: {_shown(found)}")
+            raise NotComputable(f"{name} is no date: {_shown(result)}")
         self.step(f"{name}: {day:%m/%d/%Y}")
         return day
 
@@ -234,24 +231,24 @@ def _outside(name: str, value: float, known: Range) -> str:
     return f"{name} is out of range: {value:,.6g}{unit}, expected {known.low:,.10g} to {known.high:,.10g}{unit}"
 
 
-def _finite(name: str, found: object) -> float:
-    if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
-        raise NotComputable(f"{name} is no number: {_shown(found)}")
-    return float(found)
+def _finite(name: str, result: object) -> float:
+    if isinstance(result, bool) or not isinstance(result, int | float) or not math.isfinite(result):
+        raise NotComputable(f"{name} is not a number: {_shown(result)}")
+    return float(result)
 
 
 def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def _shown(found: object) -> str:
-    text = str(found)
+def _shown(result: object) -> str:
+    text = str(result)
     return text if len(text) <= 40 else f"{text[:40]}..."
 
 
 def _python_names(text: str) -> str:
     return re.sub(
         r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(true|false|null)\b""",
-        lambda found: found[1] or {"true": "True", "false": "False", "null": "None"}[found[2]],
+        lambda result: result[1] or {"true": "True", "false": "False", "null": "None"}[result[2]],
         text,
     )

@@ -19,10 +19,8 @@ class Input:
     """A feature that a calculator reads.
 
     Attributes:
-        feature: its name in MedCalc-Bench.
         kind: quantity, number, flag, choice, date or dose.
         units: that the benchmark's rows have; others that measure the same are converted.
-        words: of a choice.
         absent: what is taken where it is not given; empty where the calculator abstains without it.
     """
 

@@ -54,9 +54,9 @@ class Named:
             NotRead: the calculator would.
         """
         taken = [
-            f"{one.feature} as {one.absent}"
-            for one in inputs_of(number)
-            if one.absent and not one.absent.startswith("needed") and self.cells.get(one.feature) is None
+            f"{item.feature} as {item.absent}"
+            for item in inputs_of(number)
+            if item.absent and not item.absent.startswith("needed") and self.cells.get(item.feature) is None
         ]
         if self.unread and taken:
             more = f" and {len(taken) - SAID} more" if len(taken) > SAID else ""
@@ -71,42 +71,39 @@ def read_names(number: int, cells: Mapping[str, object]) -> Named:
     """Read the names of a row's features.
 
     Args:
-        number: of the calculator.
         cells: name to value; a value None was not given.
 
     Raises:
         NotRead: two names mean one feature and have different values.
     """
-    found: dict[str, object] = {}
+    names: dict[str, object] = {}
     written: dict[str, str] = {}
     unread: list[str] = []
     for name, value in cells.items():
         feature = feature_of(number, name, value)
         if not feature:
-            found[name] = value
+            names[name] = value
             if feature is None and value is not None:
                 unread.append(name)
             continue
-        if found.get(feature) is not None and value is not None and found[feature] != value:
+        if names.get(feature) is not None and value is not None and names[feature] != value:
             twice = written[feature], name
             raise NotRead(f"{feature} is given twice with two values: {names_found(twice)}", twice)
-        if value is not None or feature not in found:
-            found[feature], written[feature] = value, name
-    return Named(found, tuple(unread))
+        if value is not None or feature not in names:
+            names[feature], written[feature] = value, name
+    return Named(names, tuple(unread))
 
 
 def feature_of(number: int, name: str, value: object = None) -> str | None:
     """Return the feature that a name stands for in a calculator.
 
     Args:
-        number: of the calculator.
-        name: as it is written.
         value: that it has; some names mean one thing in one unit only.
 
     Returns:
         The feature's name in MedCalc-Bench; empty for what the calculator can do without; None for a name not known.
     """
-    if any(name == one.feature for one in inputs_of(number)):
+    if any(name == item.feature for item in inputs_of(number)):
         return name
     known = _known(number)
     for spelling in (name, HUMP.sub(" ", name)):
@@ -119,15 +116,15 @@ def feature_of(number: int, name: str, value: object = None) -> str | None:
 @functools.cache
 def _known(number: int) -> dict[Words, list[tuple[str, str]]]:
     """Return what words mean in a calculator: features with the unit they need; its own names before others'."""
-    features = [one.feature for one in inputs_of(number)]
-    found: dict[Words, list[tuple[str, str]]] = {}
+    features = [item.feature for item in inputs_of(number)]
+    results: dict[Words, list[tuple[str, str]]] = {}
     for feature in features:
-        found.setdefault(_words(feature), []).append((feature, ""))
+        results.setdefault(_words(feature), []).append((feature, ""))
     for row in read_table(DATA / "feature_names.tsv", ("calculators", "feature", "name", "unit", "source")):
         only = row["calculators"].split(",") if row["calculators"] else [str(number)]
         if str(number) in only and (not row["feature"] or row["feature"] in features):
-            found.setdefault(_words(row["name"]), []).append((row["feature"], row["unit"].casefold()))
-    return found
+            results.setdefault(_words(row["name"]), []).append((row["feature"], row["unit"].casefold()))
+    return results
 
 
 @functools.lru_cache(maxsize=10_000)
@@ -136,7 +133,7 @@ def _words(name: str) -> Words:
     pattern, read = _same()
     # What stands for several words may hold one that is read as another: until nothing changes, and no ring turns.
     for _ in range(4):
-        text, before = pattern.sub(lambda found: f" {read[found[0].strip()]} ", text), text
+        text, before = pattern.sub(lambda result: f" {read[result[0].strip()]} ", text), text
         if text.split() == before.split():
             break
         text = f" {' '.join(text.split())} "
@@ -153,9 +150,9 @@ def _same() -> tuple[re.Pattern[str], dict[str, str]]:
 
 def _split(name: str) -> list[str]:
     """Return a name's words in order, in lower case, without signs, plurals and a unit in brackets."""
-    bare = BRACKET.sub(lambda found: "" if is_unit(found[1]) else found[0], unicodedata.normalize("NFKC", name))
-    plain = SIGN.sub(lambda found: SIGNS[found[0]], bare).casefold()
-    words = re.findall(r"[^\W_]+", plain.replace("'s", "").replace("’s", ""))
+    bare = BRACKET.sub(lambda result: "" if is_unit(result[1]) else result[0], unicodedata.normalize("NFKC", name))
+    text = SIGN.sub(lambda result: SIGNS[result[0]], bare).casefold()
+    words = re.findall(r"[^\W_]+", text.replace("'s", "").replace("’s", ""))
     return [PLURAL.sub("", word) for word in words]
 
 

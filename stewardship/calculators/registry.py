@@ -1,10 +1,14 @@
 """Calculators by number and name: each a typed function of plain numbers, bound to the features that it reads.
 
-A module of calculators defines its functions and binds each to its number:
+A module of calculators binds its functions to their numbers:
 
-    @calculator(5)
-    def _(features: Features, version: Version) -> float:
-        return mean_arterial_pressure(features.quantity("Systolic Blood Pressure", "mmhg"), ...)
+    @equation(7, ("Calcium", "mg/dL"), ("Albumin", "g/dL"))
+    def corrected_calcium(calcium: float, albumin: float) -> float: ...
+
+    @calculator(39)
+    def _anion_gap(features: Features, version: Version) -> float: ...
+
+A score whose points are all in ``score_points.tsv`` needs no function.
 """
 
 from __future__ import annotations
@@ -13,31 +17,47 @@ import functools
 import importlib
 import math
 import pkgutil
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal
+from pathlib import Path
+from typing import Literal, TypeVar
 
 import stewardship.calculators
 from ground import ROOT
 from ground.contracts.labels import LabelValue
 from ground.errors import UsageError
+from ground.lm.cache import content_key
+from ground.storage.files import sha256_of
 from ground.storage.tables import read_table
 from stewardship.calculators.features import Features, NotComputable, NotRead
 from stewardship.calculators.names import read_names
 from stewardship.calculators.units_v1 import round_v1
 
-__all__ = ["MODULES", "Calculator", "Outcome", "Version", "calculate", "calculator", "calculators", "find"]
+__all__ = [
+    "MODULES",
+    "Calculator",
+    "Computed",
+    "Version",
+    "calculate",
+    "calculator",
+    "calculators",
+    "definitions_digest",
+    "find",
+]
 
 Version = Literal["corrected", "v1.0"]
 """``corrected``: as published; ``v1.0``: as MedCalc-Bench v1.0 computed, for what its labels hold."""
 
+Formula = TypeVar("Formula", bound=Callable[..., float])
 Binding = Callable[[Features, Version], float | date | LabelValue]
 
 CALCULATORS = ROOT / "stewardship" / "data" / "calculators.tsv"
+TABLE = re.compile(r'"([a-z0-9_]+\.tsv)"')
 COLUMNS = ("id", "name", "kind", "category", "output_type", "unit", "formula", "source")
 
-MODULES = ("equations_", "scores_")
+MODULES = ("equations_", "scores")
 """How the names of the modules of this package begin that bind calculators."""
 
 
@@ -46,14 +66,9 @@ class Calculator:
     """What is known of a calculator (``stewardship/data/calculators.tsv``).
 
     Attributes:
-        id: its number in MedCalc-Bench.
-        name: its name there.
         kind: ``equation`` or ``rule``.
         category: lab, physical, date, dosage, risk, severity or diagnosis.
-        output_type: decimal, integer, date or weeks_days.
         unit: of its result; ``points`` for a score.
-        formula: in words.
-        source: the published definition.
     """
 
     id: int
@@ -67,7 +82,7 @@ class Calculator:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Computed:
     """What a calculator made of a row.
 
     Attributes:
@@ -101,12 +116,25 @@ def calculator(number: int) -> Callable[[Binding], Binding]:
     return bind
 
 
+def equation(number: int, *reads: tuple[str, str]) -> Callable[[Formula], Formula]:
+    """Bind a formula of quantities, each a feature in a unit, to a calculator's number."""
+
+    def bind(formula: Formula) -> Formula:
+        def computed(features: Features, version: Version) -> float:
+            return formula(*(features.quantity(name, unit) for name, unit in reads))
+
+        calculator(number)(computed)
+        return formula
+
+    return bind
+
+
 @functools.cache
 def calculators() -> tuple[Calculator, ...]:
     """Return all calculators, by number."""
     rows = read_table(CALCULATORS, COLUMNS)
     known = (Calculator(int(row.pop("id")), **row) for row in rows)
-    return tuple(sorted(known, key=lambda one: one.id))
+    return tuple(sorted(known, key=lambda item: item.id))
 
 
 def find(which: int | str) -> Calculator:
@@ -116,22 +144,21 @@ def find(which: int | str) -> Calculator:
         UsageError: there is none, or several.
     """
     text = str(which).strip().casefold()
-    for one in calculators():
-        if text in (str(one.id), one.name.casefold()):
-            return one
-    near = [one for one in calculators() if text and not text.isdigit() and text in one.name.casefold()]
+    for item in calculators():
+        if text in (str(item.id), item.name.casefold()):
+            return item
+    near = [item for item in calculators() if text and not text.isdigit() and text in item.name.casefold()]
     if len(near) == 1:
         return near[0]
     what = "several calculators have this in their name" if near else "no such calculator"
-    names = "; ".join(f"{one.id} {one.name}" for one in near)
+    names = "; ".join(f"{item.id} {item.name}" for item in near)
     raise UsageError(what, found=str(which), expected=names or "a number or a name of `ontoground steward calculators`")
 
 
-def calculate(which: int | str, features: Features | str, version: Version = "corrected") -> Outcome:
+def calculate(which: int | str, features: Features | str, version: Version = "corrected") -> Computed:
     """Compute a score from the features of a row, whose names are read in other cases, spellings and synonyms too.
 
     Args:
-        which: number or name of the calculator.
         features: of the row, or a cell ``Relevant Entities``.
         version: as published, or as MedCalc-Bench v1.0 did.
 
@@ -141,7 +168,7 @@ def calculate(which: int | str, features: Features | str, version: Version = "co
     known = find(which)
     binding = _bindings().get(known.id)
     if binding is None:
-        raise UsageError("this calculator is not there yet", found=f"{known.id} {known.name}")
+        raise UsageError("this calculator does not exist yet", found=f"{known.id} {known.name}")
     read = Features({})
     unread: tuple[str, ...] = ()
     try:
@@ -160,7 +187,7 @@ def calculate(which: int | str, features: Features | str, version: Version = "co
     except (ArithmeticError, ValueError) as error:
         # A logarithm of nothing, a denominator of zero, a year past the calendar's end.
         value, reason = LabelValue.of(None), f"the formula has no value for these features: {error}"
-    return Outcome(value, tuple(read.steps), tuple(read.assumptions), reason, unread)
+    return Computed(value, tuple(read.steps), tuple(read.assumptions), reason, unread)
 
 
 def _rounded(result: float | date | LabelValue, known: Calculator, version: Version) -> LabelValue:
@@ -173,12 +200,25 @@ def _rounded(result: float | date | LabelValue, known: Calculator, version: Vers
     return LabelValue.of(round_v1(value.number) if version == "v1.0" else round(value.number, 9) + 0.0)
 
 
+def definitions_digest() -> str:
+    """Return a hash of the calculators' code and of the tables that it names."""
+    code = {path.name: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.py")}
+    tables = {name for text in code.values() for name in TABLE.findall(text)}
+    return content_key({**code, **{name: sha256_of(CALCULATORS.with_name(name)) for name in sorted(tables)}})
+
+
 @functools.cache
 def _bindings() -> dict[int, Binding]:
     for module in pkgutil.iter_modules(stewardship.calculators.__path__):
         if module.name.startswith(MODULES):
             importlib.import_module(f"{stewardship.calculators.__name__}.{module.name}")
-    return _bound
+    from stewardship.calculators.scoring import Score, items_of
+
+    scores = {item.id for item in calculators() if items_of(item.id, "corrected")} - set(_bound)
+    return _bound | {
+        number: lambda features, version, number=number: Score(number, features, version).all().total
+        for number in scores
+    }
 
 
 def _written(value: LabelValue, known: Calculator) -> str:

@@ -50,34 +50,33 @@ def run_calculators(rows: pl.DataFrame, only: frozenset[int] | None = None) -> p
     """
     if missing := [name for name in ("uid", "stratum_id", "features") if name not in rows.columns]:
         raise InputError("the table has no features of calculators", expected=", ".join(missing))
-    known = {str(one.id): one.id for one in calculators()}
-    found: list[tuple[str | int | list[str] | None, ...]] = []
+    known = {str(calculator.id): calculator.id for calculator in calculators()}
+    results: list[tuple[str | int | list[str] | None, ...]] = []
     for uid, number, features in rows.select("uid", "stratum_id", "features").iter_rows():
         which = known.get(str(number).strip())
         if which is None:
-            raise InputError("a row is of no known calculator", found=f"{number} in row {uid}")
+            raise InputError("a row belongs to no known calculator", found=f"{number} in row {uid}")
         if only is not None and which not in only:
             continue
         corrected, old = (calculate(which, features or "", version) for version in VERSIONS)
         texts = corrected.value.text(), old.value.text(), corrected.reason or None
-        found.append((uid, which, *texts, list(corrected.unread) or None, "; ".join(corrected.assumptions) or None))
-    return pl.DataFrame(found, schema=FOUND, orient="row")
+        results.append((uid, which, *texts, list(corrected.unread) or None, "; ".join(corrected.assumptions) or None))
+    return pl.DataFrame(results, schema=FOUND, orient="row")
 
 
-def compare(found: pl.DataFrame, labels: pl.DataFrame, version: Version, rule: LimitsRule) -> pl.DataFrame:
+def compare(result: pl.DataFrame, labels: pl.DataFrame, version: Version, rule: LimitsRule) -> pl.DataFrame:
     """Say of each row that has a label whether a calculator gives it.
 
     Args:
         found: of `run_calculators`.
         labels: with text columns ``uid`` and ``label``.
-        version: whose scores are compared.
         rule: of the limits about a label within which a score agrees: of MedCalc-Bench v1.0 or of the corrected labels.
 
     Returns:
         *shape* (m, 5), in the order of the rows found: ``uid``, ``calculator_id``, ``ours``, ``theirs``, ``agrees``.
     """
-    both = found.join(labels.drop_nulls("label").select("uid", "label"), on="uid", maintain_order="left")
-    types: dict[int, OutputType] = {one.id: WRITTEN[one.output_type] for one in calculators()}
+    both = result.join(labels.drop_nulls("label").select("uid", "label"), on="uid", maintain_order="left")
+    types: dict[int, OutputType] = {calculator.id: WRITTEN[calculator.output_type] for calculator in calculators()}
     agrees = [
         within(parse_label(ours), Reference.of(parse_label(theirs), rule, types[which]))
         for which, ours, theirs in both.select("calculator_id", version, "label").iter_rows()

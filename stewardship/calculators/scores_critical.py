@@ -99,7 +99,7 @@ def _organ_failure(features: Features, version: Version) -> float:
         ratio = features.quantity(OXYGEN, "mmHg") / (features.quantity("FiO₂", "%") / 100)
         aids = ("On mechanical ventilation", "Continous positive airway pressure")
         # All are read, so that the steps tell of each.
-        supported = sum(features.flag(one, absent=False) for one in aids) > 0
+        supported = sum(features.flag(aid, absent=False) for aid in aids) > 0
         score.value("PaO2/FiO2, supported" if supported else "PaO2/FiO2", ratio)
     else:
         features.assume("PaO₂ and FiO₂ are not both mentioned: respiration taken as normal")
@@ -144,9 +144,9 @@ def _kidney(score: Score) -> None:
 
 def _check_coma(features: Features) -> None:
     """Refuse a coma score that is no whole number."""
-    found = features.cells.get(COMA)
-    if isinstance(found, float) and not found.is_integer():
-        raise NotComputable(f"{COMA} is no whole number: {found:g}")
+    result = features.cells.get(COMA)
+    if isinstance(result, float) and not result.is_integer():
+        raise NotComputable(f"{COMA} is no whole number: {result:g}")
 
 
 def _has(score: Score, name: str) -> bool:
@@ -175,7 +175,7 @@ def _organ_failure_v1(score: Score) -> float:
     score.add(4 if ventilated else 0 if airway else 2, f"oxygen by percent {ratio:.3g}")
     for name in ("platelets", "bilirubin", "consciousness"):
         score.item(name)
-    rates = [features.quantity(one, RATE) if features.has(one) else 0.0 for one in ("DOPamine", "DOBUTamine")]
+    rates = [features.quantity(item, RATE) if features.has(item) else 0.0 for item in ("DOPamine", "DOBUTamine")]
     score.add(2 if rates[0] <= 5 or rates[1] else 3, "drugs for the circulation")
     measured = [name for name in ("creatinine", "urine output") if _has(score, name)]
     if len(measured) == 1:

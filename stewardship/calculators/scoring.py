@@ -14,7 +14,7 @@ from ground.storage.tables import read_table
 from stewardship.calculators.features import Features, NotComputable
 from stewardship.calculators.registry import Version
 
-__all__ = ["Item", "Line", "Score", "items_of"]
+__all__ = ["Line", "Score", "ScoreItem", "items_of"]
 
 POINTS = ROOT / "stewardship" / "data" / "score_points.tsv"
 COLUMNS = ("calculator", "item", "version", "kind", "feature", "unit", "when", "points", "absent", "source")
@@ -37,7 +37,6 @@ class Line:
     Attributes:
         when: comparisons that all hold (``>=65 <75``), or words of which one is given (``absent; none``).
         points: None where no score is to be given.
-        source: the published definition.
     """
 
     when: str
@@ -46,11 +45,10 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Item:
+class ScoreItem:
     """What points of a score are for.
 
     Attributes:
-        name: in words.
         kind: ``flag`` (any feature holds), ``band`` (of a quantity) or ``choice``.
         features: that it reads; none where the value is computed.
         unit: of the thresholds; empty for a plain number.
@@ -68,7 +66,7 @@ class Item:
 
 
 @functools.cache
-def items_of(number: int, version: Version) -> dict[str, Item]:
+def items_of(number: int, version: Version) -> dict[str, ScoreItem]:
     """Return the items of a calculator by name, in order; none where it is no score.
 
     Raises:
@@ -85,7 +83,7 @@ def _rows() -> tuple[dict[str, str], ...]:
     return tuple(read_table(POINTS, COLUMNS))
 
 
-def _item(name: str, rows: list[dict[str, str]]) -> Item:
+def _item(name: str, rows: list[dict[str, str]]) -> ScoreItem:
     shared = {(row["kind"], row["feature"], row["unit"]) for row in rows}
     if len(shared) > 1:
         raise InputError(
@@ -93,21 +91,15 @@ def _item(name: str, rows: list[dict[str, str]]) -> Item:
         )
     kind, feature, unit = shared.pop()
     absent = next((row["absent"] for row in rows if row["absent"]), "")
-    features = tuple(one.strip() for one in feature.split("|") if one.strip())
+    features = tuple(item.strip() for item in feature.split("|") if item.strip())
     lines = (
         Line(row["when"], None if row["points"] == ABSTAIN else float(row["points"]), row["source"]) for row in rows
     )
-    return Item(name, kind, features, unit, absent, tuple(lines))
+    return ScoreItem(name, kind, features, unit, absent, tuple(lines))
 
 
 class Score:
-    """Adds up points, and says in the features' steps what each is for.
-
-    Args:
-        number: of the calculator.
-        features: of a row.
-        version: whose points.
-    """
+    """Adds up points, and says in the features' steps what each is for."""
 
     def __init__(self, number: int, features: Features, version: Version) -> None:
         self.items = items_of(number, version)
@@ -136,9 +128,9 @@ class Score:
         Raises:
             NotComputable: as `all`.
         """
-        found = [self.points(name) for name in names]
-        most = max(points for points, _ in found)
-        self.add(most, " or ".join(why for points, why in found if points == most))
+        results = [self.points(name) for name in names]
+        most = max(points for points, _ in results)
+        self.add(most, " or ".join(why for points, why in results if points == most))
         return self
 
     def item(self, name: str) -> None:
@@ -162,7 +154,7 @@ class Score:
         item = self.items[name]
         if item.kind == "flag":
             # All are read, so that the steps tell of each.
-            held = [self.features.flag(one, absent=item.absent == "yes") for one in item.features]
+            held = [self.features.flag(entry, absent=item.absent == "yes") for entry in item.features]
             return (item.lines[0].points or 0) if any(held) else 0, name
         (feature,) = item.features
         if item.kind == "choice":
@@ -173,17 +165,17 @@ class Score:
         read = self.features.quantity(feature, item.unit) if item.unit else self.features.number(feature)
         return self._in_band(item, read)
 
-    def _in_band(self, item: Item, value: float) -> tuple[float, str]:
+    def _in_band(self, item: ScoreItem, value: float) -> tuple[float, str]:
         # Conversions leave a trace in the last digits: 100.4 F is 38 C, neither above nor below.
         value = float(f"{value:.9g}")
         unit = f"per {item.unit}" if item.unit in COUNTS else item.unit
-        shown = f"{item.name} {value:.6g} {unit}".rstrip()
+        display = f"{item.name} {value:.6g} {unit}".rstrip()
         for line in item.lines:
             if _holds(line.when, value):
-                return line.points or 0, f"{shown} ({line.when})"
-        return 0, shown
+                return line.points or 0, f"{display} ({line.when})"
+        return 0, display
 
-    def _choice(self, item: Item, feature: str) -> tuple[float, str]:
+    def _choice(self, item: ScoreItem, feature: str) -> tuple[float, str]:
         words = {word.strip(): line for line in item.lines for word in line.when.split(";")}
         if isinstance(self.features.cells.get(feature), bool) and {"yes", "no"} <= set(words):
             word = "yes" if self.features.flag(feature) else "no"
@@ -197,8 +189,8 @@ class Score:
 
 def _holds(when: str, value: float) -> bool:
     """Whether a value fits every comparison, as ``>=65 <75``."""
-    for one in when.split():
-        sign = one.rstrip("0123456789.-")
-        if not COMPARISONS[sign](value, float(one[len(sign) :])):
+    for item in when.split():
+        sign = item.rstrip("0123456789.-")
+        if not COMPARISONS[sign](value, float(item[len(sign) :])):
             return False
     return True

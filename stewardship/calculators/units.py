@@ -33,7 +33,6 @@ def convert(value: float, unit: str, target: str, substance: str | None = None, 
     Args:
         value: in ``unit``.
         unit: a spelling of ``stewardship/data/unit_spellings.tsv``; case and spaces at its ends do not matter.
-        target: the same.
         substance: what a concentration is of, for conversions between mass, amount and equivalents.
         as_v1: convert as MedCalc-Bench v1.0 did: misspelt units are taken as written, and every step is rounded.
 
@@ -50,8 +49,8 @@ def convert(value: float, unit: str, target: str, substance: str | None = None, 
         if rounded is not None:
             return rounded
     if quantity.is_compatible_with(wanted):
-        found = float(quantity.to(wanted).magnitude)
-        return round_v1(found) if as_v1 and _plain(unit) != _plain(target) else found
+        result = float(quantity.to(wanted).magnitude)
+        return round_v1(result) if as_v1 and _plain(unit) != _plain(target) else result
     if substance is None:
         raise UnitError("a unit cannot be converted", found=unit, expected=target)
     return _across(value, unit, target, substance)
@@ -66,8 +65,10 @@ def _across(value: float, unit: str, target: str, substance: str) -> float:
     """Convert a concentration between mass, amount and equivalents."""
     of_mole = _of_mole(substance, False)
     quantity, wanted = _registry().Quantity(value, _unit(unit, False)), _unit(target, False)
-    have = next((one for one in of_mole if quantity.is_compatible_with(f"{one}/liter")), None)
-    want = next((one for one in of_mole if _registry().Quantity(1.0, wanted).is_compatible_with(f"{one}/liter")), None)
+    have = next((item for item in of_mole if quantity.is_compatible_with(f"{item}/liter")), None)
+    want = next(
+        (item for item in of_mole if _registry().Quantity(1.0, wanted).is_compatible_with(f"{item}/liter")), None
+    )
     if have is None or want is None:
         raise UnitError(f"a unit of {substance} cannot be converted", found=unit, expected=target)
     moles = quantity.to(f"{have}/liter").magnitude / of_mole[have]

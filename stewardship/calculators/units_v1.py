@@ -23,9 +23,6 @@ def convert_v1(value: float, unit: str, target: str, molar_mass: float | None, c
     Args:
         value: in ``unit``.
         unit: such as ``mmol/L``, or ``µL`` for a count per volume.
-        target: the same.
-        molar_mass: g/mol.
-        charge: equivalents a mole.
 
     Returns:
         The value in ``target``; None where it is no conversion of this kind.

@@ -16,10 +16,9 @@ from ground.storage.sqlfiles import quoted_files
 from ground.storage.warehouse import database_config, open_database, run_sql, set_variables
 from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import LabelTable
-from stewardship.datasets.asking import frame_of
-from stewardship.datasets.folders import LABELS, DatasetFolder, DatasetKind, open_folder
 from stewardship.datasets.provenance import noted_rows
 from stewardship.datasets.rows import cells
+from stewardship.second_road.folders import LABELS, DatasetFolder, DatasetKind, open_folder
 
 __all__ = ["MOST_ROWS", "POPULATION", "adopt_dataset", "dataset_of", "population_of"]
 
@@ -83,10 +82,10 @@ def dataset_of(benchmark: Benchmark) -> DatasetKind:
     file = benchmark.folder / POPULATION
     if not file.is_file():
         raise InputError(
-            "this benchmark is none of our datasets",
+            "this benchmark is not a dataset built by ontoground",
             file=benchmark.folder,
             found=benchmark.name,
-            expected="one that was taken up from a folder of `ontoground build`",
+            expected="one that was adopted from a folder of `ontoground build`",
         )
     kind: DatasetKind = json.loads(file.read_text(encoding="utf-8"))["dataset"]
     return kind
@@ -112,7 +111,7 @@ def _labelled(connection: duckdb.DuckDBPyConnection, found: DatasetFolder) -> pl
     )
     connection.execute("create temp view labelled as select uid, label_text as label, stratum from dataset")
     counted = "select stratum, label, count(*) as rows from labelled group by all order by stratum, label"
-    return frame_of(connection, counted)
+    return connection.sql(counted).pl()
 
 
 def _taken(connection: duckdb.DuckDBPyConnection, found: DatasetFolder, *, rows: int | None, seed: int) -> pl.DataFrame:

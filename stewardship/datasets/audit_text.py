@@ -32,7 +32,7 @@ def medhal_faults(
     """Hold MedHal rows against their explanation and their partner; our own facts against the graph as well.
 
     Args:
-        connection: of `stewardship.datasets.asking.opened`.
+        connection: of `stewardship.second_road.graph.opened`.
         items: rows of the benchmark.
         labels: by uid.
     """

@@ -18,8 +18,9 @@ import polars as pl
 
 from ground.contracts.labels import ABSTENTION
 from ground.storage.tables import read_table
-from stewardship.datasets.asking import DATA, known_names, near_concepts
 from stewardship.datasets.rows import evidence_of, features_of
+from stewardship.second_road.graph import class_distances, known_names
+from stewardship.second_road.readings import DATA
 
 __all__ = ["Change", "changes", "edit_levels"]
 
@@ -56,7 +57,7 @@ def edit_levels(
     """Return uid, level (``N/A`` where it cannot be said) and why, of each MedVAL row.
 
     Args:
-        connection: of `stewardship.datasets.asking.opened`.
+        connection: of `stewardship.second_road.graph.opened`.
         items: rows of the benchmark.
     """
     differ = {item["uid"]: _differing(item) for item in items}
@@ -70,7 +71,7 @@ def edit_levels(
         for one in known.get(before, ())
         for other in known.get(after, ())
     }
-    judge = _Judge(known, near_concepts(connection, sorted(pairs)))
+    judge = _Judge(known, class_distances(connection, sorted(pairs)))
     return [(item["uid"], *judge.level(item, differ[item["uid"]])) for item in items]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from ground import ROOT
 from ground.contracts.labels import ABSTENTION
 from ground.lm.cache import content_key
 from ground.storage.files import sha256_of
@@ -17,10 +18,11 @@ from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
 from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import dataset_of
-from stewardship.datasets.asking import DATA
 from stewardship.datasets.auditor import audited
 from stewardship.datasets.recompute import recomputed
 from stewardship.runs.engines import Answer, Ask, Engine
+from stewardship.second_road import readings
+from stewardship.second_road.readings import DATA
 
 __all__ = ["DatasetEngine", "evidence_engine", "sql_engine"]
 
@@ -99,5 +101,6 @@ def sql_engine(workspace: Path, benchmark: Benchmark) -> DatasetEngine:
 
 def _digest() -> str:
     said = {name: sql_text(name) for name in sql_names("stewardship")}
-    files = [*Path(__file__).parent.glob("*.py"), *(DATA / name for name in TABLES)]
-    return content_key({**said, **{path.name: sha256_of(path) for path in files}})
+    folders = (Path(__file__).parent, Path(readings.__file__).parent)
+    files = [*(file for folder in folders for file in folder.glob("*.py")), *(DATA / name for name in TABLES)]
+    return content_key({**said, **{path.relative_to(ROOT).as_posix(): sha256_of(path) for path in files}})

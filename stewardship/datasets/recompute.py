@@ -1,8 +1,8 @@
 """Phase 2 of our own datasets: labels made anew on another road, without sight of the label or of its evidence.
 
-MediEval: truth and support by `stewardship.datasets.asking`. MedHal's own facts: the statement is read back into a
-relation by the graph's sentences and names, and judged in the same way; its other sources rest on answer keys and
-documents that the row does not hold, so they abstain. MedVAL: `stewardship.datasets.edits`.
+MediEval: truth and support by `stewardship.second_road`, support from the bare text. MedHal's own facts: the statement
+is read back into a relation by the graph's sentences and names, and judged in the same way; its other sources rest on
+answer keys and documents that the row does not hold, so they abstain. MedVAL: `stewardship.datasets.edits`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import polars as pl
 from ground.contracts.labels import ABSTENTION
 from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import dataset_of
-from stewardship.datasets.asking import known_names, opened, supports, truths
 from stewardship.datasets.edits import edit_levels
 from stewardship.datasets.rows import features_of
+from stewardship.second_road.bare_text import supports
+from stewardship.second_road.graph import RELATION, claim_facts, find_paths, known_names, opened, truths
 
 __all__ = ["judged", "recomputed"]
 
-RELATION = ("head_cui", "predicate", "tail_cui")
 RECORD = re.compile(r"(?P<fact>.+), and this patient's record documents both (?P<both>.+)\.", re.DOTALL)
 DESCRIBED = re.compile(r", which is a type of [^,]+(?:,|$)")
 
@@ -61,17 +61,17 @@ def judged(connection: duckdb.DuckDBPyConnection, facts: pl.DataFrame) -> pl.Dat
     """Say of each fact of an admission whether it is true and supported.
 
     Args:
-        connection: of `stewardship.datasets.asking.opened`.
+        connection: of `stewardship.second_road.graph.opened`.
         facts: *columns* uid, hadm_id, context, predicate, head_cui, head_name, tail_cui, tail_name.
 
     Returns:
         ``facts`` without the context, with is_true, why_true, is_supported and why_supported; null where it cannot be
         said.
     """
-    relations = truths(connection, facts.select(RELATION)).rename({"why": "why_true"})
-    ends = pl.concat(
-        [facts.select("hadm_id", cui=f"{end}_cui", name=f"{end}_name") for end in ("head", "tail")]
-    ).unique()
+    claim_facts(connection, facts)
+    find_paths(connection)
+    relations = truths(connection).rename({"why": "why_true"})
+    ends = pl.concat([facts.select("hadm_id", cui=f"{end}_cui") for end in ("head", "tail")])
     found = supports(connection, ends, facts.select("hadm_id", "context").unique("hadm_id"))
     joined = facts.drop("context").join(relations, on=RELATION, how="left")
     for end in ("head", "tail"):

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from stewardship.datasets.folders import DatasetKind
+from stewardship.second_road.folders import DatasetKind
 
 __all__ = ["ASKED", "cells", "evidence_of", "features_of", "is_ours", "row_id"]
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from ground.contracts.rows import WHY_FALSE
 from ground.storage.tables import read_table
-from stewardship.datasets.asking import DATA
 from stewardship.datasets.rows import evidence_of, features_of
+from stewardship.second_road.readings import DATA
 
 __all__ = ["sheet_context"]
 

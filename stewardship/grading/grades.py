@@ -25,10 +25,10 @@ from ground.errors import InputError, UsageError
 from ground.names import names_found
 from ground.storage.foreign import Check, refuse_rows
 from stewardship.adjudication.agreement import wilson
+from stewardship.adjudication.standing import check_final
 from stewardship.benchmark.cells import read_cells
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import ROLES, Role
-from stewardship.history.standing import check_final
 from stewardship.versions.releases import Release, Version, versions_of
 
 __all__ = [
@@ -79,9 +79,7 @@ class Answers:
     """One model's answers.
 
     Attributes:
-        model: its name.
         texts: by uid; None is an empty cell.
-        form: tagged or bare.
         file: where they are from.
     """
 
@@ -114,10 +112,10 @@ def label_set(benchmark: Benchmark, name: str, limits: LimitsRule | None = None)
             what they rest on.
     """
     if name in LABELLED:
-        found, own = _of_role(benchmark, name)
+        result, own = _of_role(benchmark, name)
     else:
-        found, own = _of_release(benchmark, name), True
-    labels = {uid: one for uid, one in found.items() if one.value.answered}
+        result, own = _of_release(benchmark, name), True
+    labels = {uid: item for uid, item in result.items() if item.value.answered}
     if not labels:
         raise InputError(
             "there are no such labels yet",
@@ -126,18 +124,18 @@ def label_set(benchmark: Benchmark, name: str, limits: LimitsRule | None = None)
             do="make them first: `ontoground steward --help` shows the order",
         )
     if limits is not None:
-        labels = {uid: _with_limits(one, limits) for uid, one in labels.items()}
+        labels = {uid: _with_limits(label, limits) for uid, label in labels.items()}
     # Labels that were computed anew are in days; grader A asks for weeks and days all the same.
     gestation = {uid for uid, value in benchmark.history.labels("original").items() if value.weeks_days}
     for uid in gestation & set(labels):
-        one = labels[uid]
-        labels[uid] = replace(one, value=replace(one.value, weeks_days=one.value.number is not None))
+        item = labels[uid]
+        labels[uid] = replace(item, value=replace(item.value, weeks_days=item.value.number is not None))
     return LabelSet(name, labels, limits or ("own" if own else "corrected"))
 
 
-def _with_limits(one: Reference, rule: LimitsRule) -> Reference:
+def _with_limits(reference: Reference, rule: LimitsRule) -> Reference:
     try:
-        return Reference.of(one.value, rule, one.output_type)
+        return Reference.of(reference.value, rule, reference.output_type)
     except ValueError as error:
         raise UsageError(
             "the limits of v1 go by output type, and the benchmark has none", do="grade with --limits corrected"
@@ -150,15 +148,15 @@ def _of_role(benchmark: Benchmark, role: Role) -> tuple[dict[str, Reference], bo
         check_final(benchmark.history)
     types = benchmark.column("output_type")
     labels = benchmark.history.labels(role, categories=benchmark.categories)
-    found = {uid: Reference.of(label, "corrected", output_type_of(types.get(uid))) for uid, label in labels.items()}
+    results = {uid: Reference.of(label, "corrected", output_type_of(types.get(uid))) for uid, label in labels.items()}
     if role != "original" or not {"lower", "upper"} <= set(benchmark.items.columns):
-        return found, False
+        return results, False
     ends = zip(*(benchmark.items[name] for name in ("uid", "lower", "upper")), strict=True)
     for uid, *texts in ends:
         low, high = (parse_label(text, categories=benchmark.categories) for text in texts)
-        if uid in found and low.answered and high.answered:
-            found[uid] = replace(found[uid], lower=low, upper=high)
-    return found, True
+        if uid in results and low.answered and high.answered:
+            results[uid] = replace(results[uid], lower=low, upper=high)
+    return results, True
 
 
 def _of_release(benchmark: Benchmark, version: str) -> dict[str, Reference]:
@@ -197,13 +195,13 @@ def read_answers(file: Path, form: Form | None = None) -> list[Answers]:
         Check(pl.col("uid").is_null() | pl.col("model").is_null(), "a row has no key or no model", "one answer a row"),
         Check(pl.struct("uid", "model").is_duplicated(), "a model answers a row twice", "one answer a row"),
     )
-    found = []
+    answers = []
     for (model,), rows in cells.group_by("model", maintain_order=True):
         texts = dict(zip(rows["uid"], rows["answer"], strict=True))
-        found.append(Answers(str(model), texts, form or _form(texts.values()), file))
-    if not found:
+        answers.append(Answers(str(model), texts, form or _form(texts.values()), file))
+    if not answers:
         raise InputError("the predictions file has no row", file=file)
-    return found
+    return answers
 
 
 def _form(texts: Iterable[str | None]) -> Form:
@@ -225,9 +223,6 @@ def grade_rows(
     Rows without a label are not graded, and answers to them are not looked at.
 
     Args:
-        benchmark: whose rows.
-        labels: to grade against.
-        answers: of one model.
         grader: v1, abstention, reward or released.
         missing: what a labelled row without an answer is: an error, wrong, or left out.
         others: whether answers to rows that the benchmark lacks are an error.
@@ -306,8 +301,8 @@ def _graded(
 ) -> dict[str, object]:
     """Return what a row's answer is: the same columns with every grader."""
     inside = answer_in_tags(text or "") if form == "tagged" else text
-    said = grade_value(inside, reference, categories=categories)
-    verdict: str = said.verdict
+    answer = grade_value(inside, reference, categories=categories)
+    verdict: str = answer.verdict
     worth: float | None = None
     if grader == "v1":
         verdict = Verdict.CORRECT if grade_v1(inside, reference) else Verdict.WRONG
@@ -322,7 +317,7 @@ def _graded(
         "answer": inside,
         "verdict": str(verdict),
         "correct": verdict == Verdict.CORRECT,
-        "abstained": said.abstained,
+        "abstained": answer.abstained,
         "reward": worth,
     }
 
@@ -334,8 +329,8 @@ def _verdict(worth: float) -> Verdict:
 def share(correct: Sequence[bool] | pl.Series) -> Share:
     """Return how many are right, with the interval."""
     hits = int(sum(correct))
-    found = wilson(hits, len(correct))
-    return Share(hits, len(correct), found.value, found.low, found.high)
+    result = wilson(hits, len(correct))
+    return Share(hits, len(correct), result.value, result.low, result.high)
 
 
 def shares(graded: pl.DataFrame, by: str) -> dict[str, Share]:

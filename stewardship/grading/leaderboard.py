@@ -39,11 +39,8 @@ class Difference:
     """How much a model's accuracy changes from the first labels to the second.
 
     Attributes:
-        value: share of rows, second minus first.
         low: lower end of the 95% bootstrap interval over rows.
-        high: upper end.
         gained: rows that are wrong under the first labels and right under the second.
-        lost: rows the other way round.
         p: exact McNemar test of gained against lost (two-sided); 1 where there are none.
     """
 
@@ -75,9 +72,7 @@ class Board:
     """The leaderboard.
 
     Attributes:
-        labels: names of both sets of labels.
         entries: by accuracy under the second labels, best first.
-        rows: how many rows were graded.
         left_out: rows that the first, and that the second set alone labels.
         tau: Kendall's tau-b of both orders; None for a single model, or where all are equal.
         graded: *shape* (rows, 1 + 2 models): uid, and ``MODEL: LABELS``, whether a model is right under them.
@@ -106,36 +101,34 @@ def board(
     """Grade every model under both sets of labels.
 
     Args:
-        benchmark: whose rows.
-        first: labels of before.
-        second: labels of after.
         answers: of each model; names are unique.
         grader: as `stewardship.grading.grades.grade_rows` takes it.
         missing: what a row without an answer is; ``leave_out`` leaves it out for all models alike.
         others: whether answers to rows that the benchmark lacks are an error.
-        resamples: of the bootstrap.
         seed: of its draws.
 
     Raises:
-        UsageError: both sets are one, two models have one name, or no row is labelled by both.
+        UsageError: both sets are one, two models have the same name, or no row is labelled by both.
         InputError: as `stewardship.grading.grades.grade_rows`.
     """
     if first.name == second.name:
-        raise UsageError("both sides are the same labels", found=first.name, expected="two different ones")
-    names = [one.model for one in answers]
+        raise UsageError("both sides have the same labels", found=first.name, expected="two different ones")
+    names = [answer.model for answer in answers]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UsageError("two models have one name", found=", ".join(twice), expected="a column model that tells them")
+        raise UsageError(
+            "two models have the same name", found=", ".join(twice), expected="a column `model` with different names"
+        )
     common = set(first.references) & set(second.references)
     left_out = len(first.references) - len(common), len(second.references) - len(common)
     if missing == "leave_out":
-        common = common.intersection(*(one.texts for one in answers))
+        common = common.intersection(*(answer.texts for answer in answers))
     if not common:
         raise UsageError("no row has a label in both sets", found=f"{first.name} and {second.name}")
     graded = {
-        (one.model, labels.name): grade_rows(
-            benchmark, labels, one, grader, missing=missing, others=others, only=common
+        (answer.model, labels.name): grade_rows(
+            benchmark, labels, answer, grader, missing=missing, others=others, only=common
         )
-        for one in answers
+        for answer in answers
         for labels in (first, second)
     }
     uids = graded[names[0], first.name]["uid"]
@@ -145,7 +138,7 @@ def board(
     entries = _entries(names, sides, resamples, seed)
     return Board(
         labels=(first.name, second.name),
-        entries=tuple(sorted(entries, key=lambda one: (one.places[1].rank, one.places[0].rank, one.model))),
+        entries=tuple(sorted(entries, key=lambda entry: (entry.places[1].rank, entry.places[0].rank, entry.model))),
         rows=len(uids),
         left_out=left_out,
         tau=_tau(*(side.sum(1) for side in sides)),
@@ -207,5 +200,5 @@ def _tau(before: NDArray[np.int64], after: NDArray[np.int64]) -> float | None:
 
     if len(before) < 2:
         return None
-    found = float(kendalltau(before, after).statistic)
-    return found if np.isfinite(found) else None
+    result = float(kendalltau(before, after).statistic)
+    return result if np.isfinite(result) else None

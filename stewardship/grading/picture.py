@@ -24,9 +24,9 @@ def draw_board(board: Board, file: Path) -> None:
     height = max(3.4, 2.0 + 0.3 * count)
     figure = new_figure(8.6, height)
     axes = figure.subplots()
-    for number, one in enumerate(board.entries):
+    for number, entry in enumerate(board.entries):
         # Side by side, so that the bars of equal models can be told apart.
-        _line(axes, one, 0.04 * (number / max(1, count - 1) - 0.5))
+        _line(axes, entry, 0.04 * (number / max(1, count - 1) - 0.5))
     axes.set_xlim(-0.95, 1.95)
     axes.set_xticks([0, 1], [f"{name} labels" for name in board.labels])
     axes.set_ylabel("accuracy, %")
@@ -42,23 +42,25 @@ def draw_board(board: Board, file: Path) -> None:
         save(figure, temporary)
 
 
-def _line(axes: Any, one: Entry, shift: float) -> None:
-    change = one.difference
+def _line(axes: Any, entry: Entry, shift: float) -> None:
+    change = entry.difference
     colour = GAIN if change.low > 0 else LOSS if change.high < 0 else SAME
-    values = [100 * (side.value or 0) for side in one.shares]
-    lows = [100 * ((side.value or 0) - (side.low or 0)) for side in one.shares]
-    highs = [100 * ((side.high or 0) - (side.value or 0)) for side in one.shares]
+    values = [100 * (side.value or 0) for side in entry.shares]
+    lows = [100 * ((side.value or 0) - (side.low or 0)) for side in entry.shares]
+    highs = [100 * ((side.high or 0) - (side.value or 0)) for side in entry.shares]
     axes.errorbar([shift, 1 + shift], values, yerr=[lows, highs], color=colour, marker="o", capsize=3, linewidth=1.6)
 
 
 def _names(axes: Any, board: Board, side: int, line: float) -> None:
     """Write rank, name and accuracy beside the points, moved apart where they would overlap, with a thin line."""
-    ordered = sorted(board.entries, key=lambda one: (one.shares[side].value or 0, -one.places[side].rank, one.model))
-    values = [100 * (one.shares[side].value or 0) for one in ordered]
+    ordered = sorted(
+        board.entries, key=lambda entry: (entry.shares[side].value or 0, -entry.places[side].rank, entry.model)
+    )
+    values = [100 * (item.shares[side].value or 0) for item in ordered]
     near, far = (1.05, 1.12) if side else (-0.05, -0.12)
-    for one, value, place in zip(ordered, values, _apart(values, line), strict=True):
-        name = one.model if len(one.model) <= LONGEST else one.model[: LONGEST - 1] + "…"
-        rank = one.places[side].rank
+    for item, value, place in zip(ordered, values, _apart(values, line), strict=True):
+        name = item.model if len(item.model) <= LONGEST else item.model[: LONGEST - 1] + "…"
+        rank = item.places[side].rank
         words = f"{rank}. {name}  {value:.1f}"
         axes.plot([near, far], [value, place], color="#bbbbbb", linewidth=0.7)
         axes.text(

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ground.contracts.labels import LabelValue, parse_label
 
-__all__ = ["OPEN", "REVERTED", "ROLES", "RULE", "Batch", "Event", "Events", "Role"]
+__all__ = ["DEFERRED", "HIGH_CONFIDENCE", "OPEN", "REVERTED", "ROLES", "RULE", "Batch", "Event", "Events", "Role"]
 
 Role = Literal["original", "audit", "recomputed", "physician", "reading", "final"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -22,6 +22,8 @@ OPEN = "to_adjudicate"
 """Status of a row whose raters disagree; it has no value."""
 REVERTED = "reverted"
 """Status of the events that take back others of their row."""
+HIGH_CONFIDENCE, DEFERRED = "high_confidence", "deferred"
+"""Statuses of the recomputed labels of runs that agree, or do not."""
 RULE = "rule"
 """Status of the recomputed labels that a rule put right (`stewardship.versions.rules`), and of no others."""
 
@@ -30,7 +32,6 @@ class Event(BaseModel):
     """One thing that happened to one row's label.
 
     Attributes:
-        uid: the row.
         role: which label of the row: the one published first (``original``), the verdict on it (``audit``), the one
             recomputed, a physician's, a language model's that read a sheet (``reading``, which no figure of physicians'
             labels counts), or the one that holds (``final``).
@@ -38,7 +39,6 @@ class Event(BaseModel):
         status: ``high_confidence``, ``deferred``, ``likely_error``, ``passed``, ``labelled``, ``rule``, ``reverted``
             and so on.
         by: who or what: a file, a model, a rater, a policy, a rule.
-        why: in words.
         evidence: what it rests on: run numbers, a file's SHA-256, votes; never note text.
         batch: names the call that added the event; a batch can be reverted.
         at: when (UTC, ISO 8601).
@@ -67,13 +67,9 @@ class Batch:
 
     Attributes:
         name: of the batch, ``0001`` and up.
-        events: how many.
         roles: of its events, sorted.
         statuses: of its events, sorted.
-        by: who or what added it.
-        at: when its first event was made.
         reverts: the batch that it takes back; None where it takes none back.
-        holds: whether no later batch takes it back.
     """
 
     name: str
@@ -107,9 +103,7 @@ class Events:
         """Return each row's last event of a role that was not reverted, by uid.
 
         Args:
-            role: which label.
             statuses: count these events only; all where left out.
-            without: leave these out.
         """
         key = (role, frozenset(statuses), frozenset(without))
         if key not in self._latest:

@@ -51,7 +51,6 @@ class History(Events):
     """The events of one benchmark, oldest first.
 
     Attributes:
-        file: the lines.
         events: all of them, those of batches that were taken back too.
         chain: SHA-256 that stands for all of them, in order; empty where there are none.
     """
@@ -82,7 +81,7 @@ class History(Events):
         if seal == self._seal:
             return self
         if seal.bytes < self._seal.bytes or seal.events < self._seal.events:
-            raise InputError("the history is shorter than it was", file=self.file, do="put the file back as it was")
+            raise InputError("the history is shorter than it was", file=self.file, do="restore the file")
         with self.file.open("rb") as file:
             file.seek(self._seal.bytes)
             added = file.read(seal.bytes - self._seal.bytes)
@@ -96,7 +95,6 @@ class History(Events):
         """Add events as one batch, whole or not at all, and return the batch's name; writers wait for one another.
 
         Args:
-            events: to add.
             check: called before the batch is written, when this history holds all that others wrote and no other can
                 write; an error that it raises leaves the history as it was.
 
@@ -147,7 +145,7 @@ class History(Events):
             events, holding = self._batches.get(batch, []), self._holding()
             if batch not in holding:
                 raise UsageError(
-                    "the batch was taken back before" if events else "no such batch",
+                    "the batch was already reverted" if events else "no such batch",
                     found=batch,
                     expected=f"one that holds: {', '.join(holding) or 'none'}",
                 )
@@ -178,14 +176,14 @@ def _read_seal(file: Path) -> Seal:
     seal = file.with_name(SEAL)
     if not seal.is_file():
         if file.is_file():
-            raise InputError("the history's seal is missing", file=seal, do="put the file back")
+            raise InputError("the history's seal is missing", file=seal, do="restore the file")
         return Seal()
     try:
-        found = Seal.model_validate_json(seal.read_bytes())
+        result = Seal.model_validate_json(seal.read_bytes())
     except ValidationError:
-        raise InputError("the history's seal cannot be read", file=seal, do="put the file back as it was") from None
+        raise InputError("the history's seal cannot be read", file=seal, do="restore the file") from None
     size = file.stat().st_size if file.is_file() else 0
-    if size < found.bytes:
+    if size < result.bytes:
         if size:
             # A line that was made shorter is named, rather than called lost.
             _bodies(file.read_bytes(), Seal(), file)
@@ -193,10 +191,10 @@ def _read_seal(file: Path) -> Seal:
             "lines of the history are lost",
             file=file,
             found=f"{size:,} bytes",
-            expected=f"{found.bytes:,} bytes, {found.events:,} events",
-            do="put the file back as it was",
+            expected=f"{result.bytes:,} bytes, {result.events:,} events",
+            do="restore the file",
         )
-    return found
+    return result
 
 
 def _events(added: bytes, before: Seal, seal: Seal, file: Path) -> list[Event]:
@@ -208,13 +206,13 @@ def _events(added: bytes, before: Seal, seal: Seal, file: Path) -> list[Event]:
             file=file,
             line=before.events + len(bodies),
             expected=f"{seal.events:,} events",
-            do="put both files back as they were",
+            do="restore both files",
         )
     try:
         return EVENTS.validate_json(b"[" + b",".join(bodies) + b"]")
     except ValidationError as error:
-        found = ", ".join(sorted({str(one["type"]) for one in error.errors(include_input=False)}))
-        raise InputError("the history has lines that are no events", file=file, found=found) from None
+        result = ", ".join(sorted({str(item["type"]) for item in error.errors(include_input=False)}))
+        raise InputError("the history has lines that are not events", file=file, found=result) from None
 
 
 def _bodies(added: bytes, before: Seal, file: Path) -> tuple[list[bytes], str]:
@@ -226,11 +224,11 @@ def _bodies(added: bytes, before: Seal, file: Path) -> tuple[list[bytes], str]:
         chain = _link(chain, body)
         if link != LINK + chain.encode() + b'"}':
             raise InputError(
-                "a line of the history is not what was written",
+                "a line of the history was altered",
                 file=file,
                 line=number,
                 found="it was altered, or a line before it was removed, added or moved",
-                do="put the file back as it was: the history is only ever added to by `ontoground steward`",
+                do="restore the file: the history is only ever added to by `ontoground steward`",
             )
         bodies.append(body)
     return bodies, chain
@@ -243,7 +241,7 @@ def _check_behind(behind: bytes, seal: Seal, file: Path) -> None:
         chain = _link(chain, line[:-LINK_BYTES] + b"}")
         if line[-LINK_BYTES:] != LINK + chain.encode() + b'"}':
             raise InputError(
-                "a line behind the end of the history is none of its own",
+                "a line was added after the end of the history",
                 file=file,
                 line=number,
                 expected=f"{seal.events:,} lines",

@@ -29,17 +29,17 @@ ALIKE = (4e-6, 6.5e-6)
 
 def draw(report: Report, folder: Path) -> list[str]:
     """Draw what there is to draw and return the names of the files, in the page's order."""
-    found = []
+    results = []
     if report.phase3 is not None and any(share.n for share in report.phase3.agreement.values()):
         _agreement(report, folder / "agreement.png")
-        found.append("agreement.png")
+        results.append("agreement.png")
     if report.triage is not None and report.triage.strata_flagged:
         _strata(report, folder / "flagged_by_stratum.png")
-        found.append("flagged_by_stratum.png")
+        results.append("flagged_by_stratum.png")
     if report.table is not None and report.table.filter(pl.col("unit").eq_missing("rel_err")).height:
         _distances(report, folder / "relative_error.png")
-        found.append("relative_error.png")
-    return found
+        results.append("relative_error.png")
+    return results
 
 
 def _agreement(report: Report, path: Path) -> None:
@@ -47,13 +47,13 @@ def _agreement(report: Report, path: Path) -> None:
     phase3 = report.phase3
     if phase3 is None:
         return
-    errors = any(one.value is not None for one in phase3.smape.values())
+    errors = any(item.value is not None for item in phase3.smape.values())
     figure = new_figure(8 if errors else 4.2, 3)
     panels = figure.subplots(1, 2 if errors else 1, squeeze=False)[0]
     _points(panels[0], [phase3.agreement[name] for name in LABELLERS], 100, 100)
     panels[0].set_xlabel("agreement with the physician (%)")
     if errors:
-        end = max(100.0, *(1.05 * (one.high or 0) for one in phase3.smape.values()))
+        end = max(100.0, *(1.05 * (item.high or 0) for item in phase3.smape.values()))
         _points(panels[1], [phase3.smape[name] for name in LABELLERS], 1, end)
         panels[1].set_xlabel("sMAPE against the physician (%)")
         panels[1].set_yticklabels([])
@@ -62,13 +62,13 @@ def _agreement(report: Report, path: Path) -> None:
 
 
 def _points(axes: Any, estimates: Sequence[Estimate], scale: float, end: float) -> None:
-    for at, (name, one) in enumerate(zip(LABELLERS, estimates, strict=True)):
-        if one.value is None or one.low is None or one.high is None:
+    for at, (name, item) in enumerate(zip(LABELLERS, estimates, strict=True)):
+        if item.value is None or item.low is None or item.high is None:
             continue
-        value, low, high = (scale * number for number in (one.value, one.low, one.high))
+        value, low, high = (scale * number for number in (item.value, item.low, item.high))
         sides = [[max(value - low, 0)], [max(high - value, 0)]]
         axes.errorbar([value], [at], xerr=sides, fmt="o", color=OF_LABEL[name], capsize=4, markersize=7, linewidth=1.8)
-        text = f"{value:.1f} [{low:.1f}, {high:.1f}], n = {one.n}"
+        text = f"{value:.1f} [{low:.1f}, {high:.1f}], n = {item.n}"
         # The text keeps to the interval's inner side: around its middle it would run over the axis.
         place, side = (high, "right") if 2 * value > end else (low, "left")
         axes.annotate(text, (place, at), xytext=(0, 9), textcoords="offset points", ha=side, fontsize="small")
@@ -85,26 +85,26 @@ def _strata(report: Report, path: Path) -> None:
     flagged = [
         (name, counts) for name, counts in report.triage.by_stratum.items() if counts["differ"] + counts["abstained"]
     ]
-    shown = flagged[:STRATA]
-    names = [name if len(name) <= NAME else name[: NAME - 1] + "…" for name, _ in shown]
-    figure = new_figure(8, 1.3 + 0.21 * len(shown))
+    display = flagged[:STRATA]
+    names = [name if len(name) <= NAME else name[: NAME - 1] + "…" for name, _ in display]
+    figure = new_figure(8, 1.3 + 0.21 * len(display))
     axes = figure.subplots()
-    places = np.arange(len(shown))
-    start = np.zeros(len(shown))
+    places = np.arange(len(display))
+    start = np.zeros(len(display))
     for label, colour, values in (
-        ("labels differ", ORANGE, [counts["differ"] for _, counts in shown]),
-        ("one label abstains", BLUE, [counts["abstained"] for _, counts in shown]),
-        ("not flagged", PALE, [counts["n"] - counts["differ"] - counts["abstained"] for _, counts in shown]),
+        ("labels differ", ORANGE, [counts["differ"] for _, counts in display]),
+        ("one label abstains", BLUE, [counts["abstained"] for _, counts in display]),
+        ("not flagged", PALE, [counts["n"] - counts["differ"] - counts["abstained"] for _, counts in display]),
     ):
         axes.barh(places, values, left=start, color=colour, label=label, height=0.75)
         start += np.array(values)
     axes.set_yticks(places, names, fontsize="small")
-    axes.set_ylim(len(shown) - 0.4, -0.6)
+    axes.set_ylim(len(display) - 0.4, -0.6)
     axes.set_xlabel("rows with a recomputed label")
     axes.xaxis.get_major_locator().set_params(integer=True)
-    more = report.triage.strata - len(shown)
+    more = report.triage.strata - len(display)
     if more:
-        least = "no flag" if len(flagged) == len(shown) else "no flag or fewer"
+        least = "no flag" if len(flagged) == len(display) else "no flag or fewer"
         axes.set_title(f"{more} further strata have {least}", fontsize="small", loc="left")
     figure.legend(loc="outside upper center", ncols=3, frameon=False)
     tidy(axes, "x")

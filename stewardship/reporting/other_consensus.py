@@ -10,7 +10,8 @@ from ground.contracts.labels import LabelKind, LabelValue, parse_label
 from ground.settings import StewardSettings
 from stewardship.adjudication.discrepancy import FLAGGED, discrepancies
 from stewardship.benchmark.folder import Benchmark
-from stewardship.runs.consensus import DEFERRED, HIGH_CONFIDENCE, consensus
+from stewardship.history.events import DEFERRED, HIGH_CONFIDENCE
+from stewardship.runs.consensus import consensus
 from stewardship.runs.store import read_runs, series_folders
 
 __all__ = ["Recounted", "recounted"]
@@ -26,9 +27,6 @@ class Recounted:
 
     Attributes:
         rule: in words; empty for the settings' own.
-        high: rows with a high-confidence label.
-        flagged: of them, rows that triage flags.
-        n: rows with several runs.
     """
 
     rule: str
@@ -59,8 +57,8 @@ def recounted(
         given = own.model_copy(update=changed)
         if name and given == own:
             continue
-        found = {uid: consensus(labels, given).label for uid, labels in answers.items()}
-        yield _counted(name, found, original, settings)
+        results = {uid: consensus(labels, given).label for uid, labels in answers.items()}
+        yield _counted(name, results, original, settings)
     share = own.quorum / max(map(len, answers.values()))
     yield _counted(
         "runs without an answer are left out, and the quorum is the same share of the others",
@@ -81,19 +79,19 @@ def _own(benchmark: Benchmark, settings: StewardSettings) -> StewardSettings:
 def _answers(benchmark: Benchmark) -> dict[str, list[LabelValue]]:
     """Return the runs behind the labels that hold, by uid; rows of one run, or of a table, have no consensus."""
     events = benchmark.history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED))
-    found: dict[str, list[LabelValue]] = {}
+    answers: dict[str, list[LabelValue]] = {}
     series: dict[str, object] = {}
     for uid, event in events.items():
         runs = event.evidence.get("runs")
         if isinstance(runs, int) and runs > 1:
-            found[uid], series[uid] = [MISSING] * runs, event.evidence.get("series")
+            answers[uid], series[uid] = [MISSING] * runs, event.evidence.get("series")
     for folder in series_folders(benchmark.folder, "recompute"):
         if folder.name not in series.values():
             continue
         for run in read_runs(folder):
-            if series.get(run.uid) == folder.name and run.run <= len(found[run.uid]):
-                found[run.uid][run.run - 1] = parse_label(run.parsed, categories=benchmark.categories)
-    return found
+            if series.get(run.uid) == folder.name and run.run <= len(answers[run.uid]):
+                answers[run.uid][run.run - 1] = parse_label(run.parsed, categories=benchmark.categories)
+    return answers
 
 
 def _of_answered(labels: list[LabelValue], own: StewardSettings, share: float) -> LabelValue | None:

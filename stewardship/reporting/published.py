@@ -29,7 +29,7 @@ def is_medcalc_v1(benchmark: Benchmark) -> bool:
 def labelled_by_the_paper(benchmark: Benchmark) -> bool:
     """Return whether all physicians' labels came with a table of the paper's."""
     events = benchmark.history.latest("physician").values()
-    layouts = {one["sha256"]: one["layout"] for one in (benchmark.record or {}).get("files", [])}
+    layouts = {item["sha256"]: item["layout"] for item in (benchmark.record or {}).get("files", [])}
     return bool(events) and all(layouts.get(event.evidence.get("sha256")) in ("phase3", "final") for event in events)
 
 
@@ -38,13 +38,9 @@ class Compared:
     """One number of the paper and ours.
 
     Attributes:
-        key: names it.
-        what: in words.
         ours: as the paper would print it; empty where there is none.
-        paper: as printed.
         same: ``yes``; ``ends`` where the ends of a simulated interval alone differ; ``no``; or empty where ours is not
             there.
-        source: place in the paper.
     """
 
     key: str
@@ -63,25 +59,25 @@ def beside_the_paper(report: Report) -> list[Compared]:
 
 def _keyed(report: Report) -> dict[str, Estimate | float | None]:
     """Return our numbers by the keys of ``data/paper_figures.tsv``, shares in percent."""
-    found: dict[str, Estimate | float | None] = {}
+    results: dict[str, Estimate | float | None] = {}
     if (audits := report.audits) is not None:
-        found |= {"audit_flagged": audits.flagged, "audit_rate": _percent(audits.rate)}
-        found["audit_strata"] = audits.strata_touched
+        results |= {"audit_flagged": audits.flagged, "audit_rate": _percent(audits.rate)}
+        results["audit_strata"] = audits.strata_touched
     if (triage := report.triage) is not None:
-        found |= {name: getattr(triage, name) for name in ("deferred", "abstained", "differ", "flagged")}
+        results |= {name: getattr(triage, name) for name in ("deferred", "abstained", "differ", "flagged")}
         rates = ("high_confidence_rate", "abstained_rate", "differ_rate", "flagged_rate")
-        found |= {name: _percent(getattr(triage, name)) for name in rates}
-        found |= {"high_confidence": triage.n, "not_flagged": triage.of - triage.flagged}
+        results |= {name: _percent(getattr(triage, name)) for name in rates}
+        results |= {"high_confidence": triage.n, "not_flagged": triage.of - triage.flagged}
     if (phase3 := report.phase3) is not None:
-        found["reviewed"] = len(phase3.rows)
+        results["reviewed"] = len(phase3.rows)
         for name, share in phase3.agreement.items():
             ends = (_percent(share.value), _percent(share.low), _percent(share.high))
-            found[f"{name}_agrees"] = None if share.value is None else share.value * share.n
-            found[f"{name}_agreement"] = Estimate(*ends, share.n)
-            found[f"{name}_smape"] = phase3.smape[name]
+            results[f"{name}_agrees"] = None if share.value is None else share.value * share.n
+            results[f"{name}_agreement"] = Estimate(*ends, share.n)
+            results[f"{name}_smape"] = phase3.smape[name]
     if report.whole_test:
-        found |= {f"{name}_whole_test": one for name, one in report.whole_test[0].estimates.items()}
-    return found
+        results |= {f"{name}_whole_test": estimate for name, estimate in report.whole_test[0].estimates.items()}
+    return results
 
 
 def _percent(share: float | None) -> float | None:
@@ -103,8 +99,8 @@ def _figures() -> list[Row]:
 def _compare(row: Mapping[str, str], ours: Estimate | float | None) -> Compared:
     decimals = int(row["decimals"])
     printed = (row["value"], row["low"], row["high"])
-    found = ours if isinstance(ours, Estimate) else Estimate(ours, None, None, 0)
-    numbers = (found.value, found.low, found.high) if row["low"] else (found.value, None, None)
+    result = ours if isinstance(ours, Estimate) else Estimate(ours, None, None, 0)
+    numbers = (result.value, result.low, result.high) if row["low"] else (result.value, None, None)
     own = tuple("" if number is None else f"{number:.{decimals}f}" for number in numbers)
     if not own[0]:
         same = ""
@@ -122,5 +118,5 @@ def _shown(numbers: tuple[str, ...], unit: str) -> str:
     sign = "%" if unit == "%" else ""
     if not value:
         return ""
-    plain = f"{int(value):,}" if value.isdecimal() else value
-    return f"{plain}{sign} [{low}, {high}]" if low else f"{plain}{sign}"
+    text = f"{int(value):,}" if value.isdecimal() else value
+    return f"{text}{sign} [{low}, {high}]" if low else f"{text}{sign}"

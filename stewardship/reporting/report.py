@@ -11,17 +11,26 @@ import numpy as np
 import polars as pl
 
 from ground.settings import StewardSettings
-from stewardship.adjudication.agreement import Estimate, Reviewed, bootstrap_mean, review, smape, smape_terms, wilson
+from stewardship.adjudication.agreement import (
+    Estimate,
+    Reviewed,
+    bootstrap_mean,
+    review,
+    smape,
+    smape_bound,
+    smape_terms,
+    whole_test,
+    wilson,
+)
 from stewardship.adjudication.discrepancy import FLAGGED, Flag
-from stewardship.adjudication.estimates import smape_bound, whole_test
+from stewardship.adjudication.standing import Standing
 from stewardship.adjudication.triage import TriageSummary, summarise, triage
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import Role
-from stewardship.history.standing import Standing
 from stewardship.runs.votes import LIKELY_ERROR, AuditSummary
 from stewardship.runs.votes import summarise as summarise_audits
 from stewardship.sheets.batch import read_batches
-from stewardship.sheets.errors import drawn_of
+from stewardship.sheets.figures import drawn_of
 
 __all__ = ["LABELLERS", "Phase3", "Report", "WholeTest", "build_report"]
 
@@ -34,7 +43,6 @@ class Phase3:
     """How the labels fare on the rows that a physician labelled (paper 3.3).
 
     Attributes:
-        rows: the rows.
         by_flag: flag of triage to the rows reviewed, and all rows with it; ``none``: no recomputed label.
         types: type of value to rows.
         agreement: labeller to the share of rows on which it agrees, with the Wilson interval.
@@ -77,7 +85,6 @@ class WholeTest:
     """sMAPE over the whole benchmark under one set of suppositions (paper, appendix C).
 
     Attributes:
-        name: which suppositions, in words.
         weight: share of the rows that the reviewed ones stand for.
         unflagged: labeller to the sMAPE supposed on the others.
         estimates: labeller to its sMAPE in percent.
@@ -94,8 +101,6 @@ class Report:
     """Everything that the report says; a phase that was not run is None.
 
     Attributes:
-        benchmark: its name.
-        rows: of the benchmark.
         settings: the numbers that decide something here.
         sources: role of labels to who or what said them, those who said most first.
         audits: phase 1.
@@ -128,15 +133,15 @@ class Report:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as JSON holds it, without single rows."""
-        found = {
+        results = {
             name: getattr(self, name) for name in ("benchmark", "rows", "settings", "sources", "failure_modes", "final")
         }
-        found["phase1"] = asdict(self.audits) if self.audits else None
-        found["phase2"] = _phase2_dict(self.triage, self) if self.triage else None
-        found["phase3"] = _phase3_dict(self.phase3) if self.phase3 else None
-        found["whole_test"] = [asdict(one) for one in self.whole_test]
-        found["wrong_originals"] = asdict(self.wrong_originals) if self.wrong_originals else None
-        return found
+        results["phase1"] = asdict(self.audits) if self.audits else None
+        results["phase2"] = _phase2_dict(self.triage, self) if self.triage else None
+        results["phase3"] = _phase3_dict(self.phase3) if self.phase3 else None
+        results["whole_test"] = [asdict(item) for item in self.whole_test]
+        results["wrong_originals"] = asdict(self.wrong_originals) if self.wrong_originals else None
+        return results
 
 
 def _phase2_dict(summary: TriageSummary, report: Report) -> dict[str, Any]:
@@ -145,50 +150,50 @@ def _phase2_dict(summary: TriageSummary, report: Report) -> dict[str, Any]:
 
 def _phase3_dict(phase3: Phase3) -> dict[str, Any]:
     # Not asdict on the whole: it would write out every row.
-    found = {name: getattr(phase3, name) for name in Phase3.__dataclass_fields__ if name != "rows"}
-    found["reviewed"] = len(phase3.rows)
-    return {name: _plain(value) for name, value in found.items()}
+    results = {name: getattr(phase3, name) for name in Phase3.__dataclass_fields__ if name != "rows"}
+    results["reviewed"] = len(phase3.rows)
+    return {name: _plain(value) for name, value in results.items()}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Estimate):
         return asdict(value)
-    return {key: _plain(one) for key, one in value.items()} if isinstance(value, dict) else value
+    return {key: _plain(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def build_report(benchmark: Benchmark, labels: Standing, settings: StewardSettings) -> Report:
     """Work out the report of a benchmark from the labels that stand in its history."""
     names = ("seed", "resamples", "flag_rel_err", "agree_rel", "ordinal_tolerance", "ordinal_limit", "audit_quorum")
     base = Report(benchmark.name, benchmark.items.height, {name: getattr(settings, name) for name in names})
-    found: dict[str, Any] = dict(vars(base))
-    found["sources"] = _sources(benchmark)
+    results: dict[str, Any] = dict(vars(base))
+    results["sources"] = _sources(benchmark)
     held = [event for event in benchmark.history.latest("final").values() if event.value is not None]
-    found["final"] = dict(Counter(str(event.evidence.get("from", event.by)) for event in held).most_common())
+    results["final"] = dict(Counter(str(event.evidence.get("from", event.by)) for event in held).most_common())
     if labels.audits:
-        found["audits"] = summarise_audits(labels.audits, labels.strata)
-        found["failure_modes"] = _failure_modes(benchmark)
+        results["audits"] = summarise_audits(labels.audits, labels.strata)
+        results["failure_modes"] = _failure_modes(benchmark)
     if labels.original and labels.recomputed:
         table = triage(
             labels.original, labels.recomputed, strata=labels.strata, types=labels.types, limit=settings.flag_rel_err
         )
         summary = summarise(table, labels.attempted)
-        found |= {"table": table, "triage": summary, "pairs": _pairs(benchmark, table)}
-        found["abstentions"] = sum(label.kind.value == "na" for label in labels.recomputed.values())
+        results |= {"table": table, "triage": summary, "pairs": _pairs(benchmark, table)}
+        results["abstentions"] = sum(label.kind.value == "na" for label in labels.recomputed.values())
         if rows := review(labels.physician, labels.predictions, settings):
             phase3 = _phase3(benchmark, rows, table, summary, settings)
-            found["phase3"] = phase3
-            found["whole_test"] = _whole_tests(phase3, table, summary, settings)
-            found["wrong_originals"] = _wrong_originals(phase3, summary)
-    return Report(**found)
+            results["phase3"] = phase3
+            results["whole_test"] = _whole_tests(phase3, table, summary, settings)
+            results["wrong_originals"] = _wrong_originals(phase3, summary)
+    return Report(**results)
 
 
 def _sources(benchmark: Benchmark) -> dict[str, list[str]]:
     roles: tuple[Role, ...] = ("original", "audit", "recomputed", "physician")
     events = {role: benchmark.history.latest(role).values() for role in roles}
     return {
-        role: [name for name, _ in Counter(event.by for event in found).most_common()]
-        for role, found in events.items()
-        if found
+        role: [name for name, _ in Counter(event.by for event in result).most_common()]
+        for role, result in events.items()
+        if result
     }
 
 
@@ -197,7 +202,9 @@ def _pairs(benchmark: Benchmark, table: pl.DataFrame) -> dict[str, dict[str, int
         return {}
     pairs = Counter(zip(table["original"], table["recomputed"], strict=True))
     names = sorted({name for pair in pairs for name in pair})
-    return {one: {other: pairs[one, other] for other in names} for one in names if any(pairs[one, x] for x in names)}
+    return {
+        item: {other: pairs[item, other] for other in names} for item in names if any(pairs[item, x] for x in names)
+    }
 
 
 def _failure_modes(benchmark: Benchmark) -> dict[str, int]:
@@ -316,7 +323,7 @@ def _whole_tests(
 
 def _mixture(name: str, weight: float, flagged: Mapping[str, Estimate], unflagged: float) -> WholeTest:
     supposed = {"original": 0.0, "recomputed": unflagged}
-    estimates = {one: whole_test(flagged[one], weight, supposed[one]) for one in LABELLERS}
+    estimates = {item: whole_test(flagged[item], weight, supposed[item]) for item in LABELLERS}
     return WholeTest(name, weight, supposed, estimates)
 
 

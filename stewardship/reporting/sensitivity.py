@@ -10,14 +10,23 @@ import polars as pl
 from ground.contracts.labels import LabelValue
 from ground.plain import Plain
 from ground.settings import StewardSettings
-from stewardship.adjudication.agreement import Estimate, Reviewed, ValueType, agrees, review, smape, value_type
+from stewardship.adjudication.agreement import (
+    Estimate,
+    Reviewed,
+    ValueType,
+    agrees,
+    review,
+    smape,
+    smape_bound,
+    value_type,
+    whole_test,
+)
 from stewardship.adjudication.discrepancy import FLAGGED, SLACK, Flag, discrepancies, relative_error
-from stewardship.adjudication.estimates import smape_bound, whole_test
 from stewardship.adjudication.finalise import POLICIES, finalise
+from stewardship.adjudication.standing import Standing
 from stewardship.adjudication.triage import TriageSummary
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import Event
-from stewardship.history.standing import Standing
 from stewardship.reporting.other_consensus import recounted
 from stewardship.reporting.published import printed
 from stewardship.reporting.report import LABELLERS, Report
@@ -40,9 +49,7 @@ class Variant(Plain):
     """One other reading, and what it comes to.
 
     Attributes:
-        outcome: what is counted.
         variant: the other reading; ``as set`` is the report's own.
-        value: the count, as text.
     """
 
     outcome: str
@@ -55,16 +62,16 @@ AS_SET = "as set"
 
 def variants(benchmark: Benchmark, labels: Standing, report: Report, settings: StewardSettings) -> list[Variant]:
     """Return every variant that these labels allow to compute, in the order of the phases."""
-    found = [*_audits(benchmark, settings), *_consensus(benchmark, labels, settings)]
+    results = [*_audits(benchmark, settings), *_consensus(benchmark, labels, settings)]
     if report.table is not None and report.triage is not None:
-        found += _flags(report.table, report.triage.of, settings)
-        found += _spellings(labels, report.table, report.triage.of, settings)
+        results += _flags(report.table, report.triage.of, settings)
+        results += _spellings(labels, report.table, report.triage.of, settings)
     if report.phase3 is not None:
-        found += _agreement(labels, report.phase3.rows, settings)
+        results += _agreement(labels, report.phase3.rows, settings)
         if report.table is not None and report.triage is not None and report.whole_test:
-            found += _estimates(report.phase3.rows, report.table, report.triage, settings)
-        found += _policies(labels, settings)
-    return found
+            results += _estimates(report.phase3.rows, report.table, report.triage, settings)
+        results += _policies(labels, settings)
+    return results
 
 
 def printed_inputs(report: Report) -> list[Variant]:
@@ -72,12 +79,12 @@ def printed_inputs(report: Report) -> list[Variant]:
     if report.triage is None or report.triage.flagged_rate is None:
         return []
     supposed = {"original": 0.0, "recomputed": smape_bound(report.settings["flag_rel_err"])}
-    found = []
+    inputs = []
     for name, bound in supposed.items():
-        one = whole_test(printed(f"{name}_smape"), report.triage.flagged_rate, bound)
-        value = _mixed(one)
-        found.append(Variant(f"test-wide sMAPE of the {name} labels", "from the sMAPE that the paper prints", value))
-    return found
+        item = whole_test(printed(f"{name}_smape"), report.triage.flagged_rate, bound)
+        value = _mixed(item)
+        inputs.append(Variant(f"test-wide sMAPE of the {name} labels", "from the sMAPE that the paper prints", value))
+    return inputs
 
 
 def _audits(benchmark: Benchmark, settings: StewardSettings) -> Iterator[Variant]:
@@ -90,7 +97,7 @@ def _audits(benchmark: Benchmark, settings: StewardSettings) -> Iterator[Variant
     outcome = "likely errors of the audit"
     held = {event.uid for event in audits if event.status == LIKELY_ERROR}
     yield Variant(outcome, AS_SET, f"{len(held):,}")
-    own = next((int(str(found)) for event in audits if (found := event.evidence.get("audit_quorum"))), None)
+    own = next((int(str(result)) for event in audits if (result := event.evidence.get("audit_quorum"))), None)
     usual = own or settings.audit_quorum
     for quorum in (usual - 1, usual + 1):
         if 0 < quorum <= most:
@@ -105,9 +112,9 @@ def _votes(event: Event) -> tuple[int, int]:
 
 
 def _consensus(benchmark: Benchmark, labels: Standing, settings: StewardSettings) -> Iterator[Variant]:
-    for one in recounted(benchmark, labels.original, settings):
-        value = f"{one.high:,} and {one.flagged:,} of {one.n:,}"
-        yield Variant("high-confidence labels, and flagged rows", one.rule or AS_SET, value)
+    for item in recounted(benchmark, labels.original, settings):
+        value = f"{item.high:,} and {item.flagged:,} of {item.n:,}"
+        yield Variant("high-confidence labels, and flagged rows", item.rule or AS_SET, value)
 
 
 def _flags(table: pl.DataFrame, of: int, settings: StewardSettings) -> Iterator[Variant]:
@@ -159,22 +166,22 @@ def _ordinal_and_close(table: pl.DataFrame, settings: StewardSettings) -> list[s
     """Return flagged rows whose labels are ordinal scores that phase 3 would let pass."""
     rows = table.filter(pl.col("unit").eq_missing("rel_err"), pl.col("flag") == Flag.DIFFERS.value)
     numbers = rows.with_columns(pl.col("original", "recomputed").cast(pl.Float64, strict=False)).drop_nulls()
-    found = []
+    results = []
     for uid, first, second in numbers.select("uid", "original", "recomputed").iter_rows():
         a, b = LabelValue.of(first), LabelValue.of(second)
         kind = value_type(a, [b], settings)
         if kind is ValueType.ORDINAL and agrees(a, b, kind, settings):
-            found.append(uid)
-    return found
+            results.append(uid)
+    return results
 
 
 Judge = Callable[[Reviewed, LabelValue], bool]
 
 
 def _agreement(labels: Standing, rows: Sequence[Reviewed], settings: StewardSettings) -> Iterator[Variant]:
-    def agreed(found: Sequence[Reviewed]) -> str:
-        counts = {name: sum(row.agree.get(name, False) for row in found) for name in LABELLERS}
-        return " and ".join(f"{counts[name]} of {sum(name in row.agree for row in found)}" for name in LABELLERS)
+    def agreed(results: Sequence[Reviewed]) -> str:
+        counts = {name: sum(row.agree.get(name, False) for row in results) for name in LABELLERS}
+        return " and ".join(f"{counts[name]} of {sum(name in row.agree for row in results)}" for name in LABELLERS)
 
     def again(**changed: float) -> list[Reviewed]:
         return review(labels.physician, labels.predictions, settings.model_copy(update=changed))
@@ -218,7 +225,7 @@ def _estimates(
     for name in LABELLERS:
         seeds = range(settings.seed, settings.seed + SEEDS)
         ends = [smape(rows, name, settings.model_copy(update={"seed": seed})) for seed in seeds]
-        low, high = ([getattr(one, end) for one in ends] for end in ("low", "high"))
+        low, high = ([getattr(item, end) for item in ends] for end in ("low", "high"))
         yield Variant(
             f"95% interval of the {name} labels' sMAPE",
             f"over {SEEDS} seeds of the bootstrap",
@@ -227,23 +234,23 @@ def _estimates(
     outcome, limit = "test-wide sMAPE of the recomputed labels", settings.flag_rel_err
     flagged = set(table.filter(pl.col("flag").is_in([flag.value for flag in FLAGGED]))["uid"])
     stand_for = [row for row in rows if row.uid in flagged]
-    found = smape(stand_for, "recomputed", settings)
+    result = smape(stand_for, "recomputed", settings)
     weight = summary.flagged / summary.of
     for name, bound in (
         (AS_SET, smape_bound(limit)),
         (f"{limit:g} itself as the bound", 100 * limit),
         (f"{limit:g} of the smaller label as the bound", 100 * limit / (1 - limit) if limit < 1 else 200.0),
     ):
-        yield Variant(outcome, f"{name} ({bound:.2f}%)", _mixed(whole_test(found, weight, bound)))
-    compared = whole_test(found, summary.flagged / summary.n if summary.n else 0.0, smape_bound(limit))
+        yield Variant(outcome, f"{name} ({bound:.2f}%)", _mixed(whole_test(result, weight, bound)))
+    compared = whole_test(result, summary.flagged / summary.n if summary.n else 0.0, smape_bound(limit))
     yield Variant(outcome, "over the compared rows, the deferred ones left out", _mixed(compared))
 
 
-def _mixed(found: Estimate) -> str:
+def _mixed(result: Estimate) -> str:
     """Write a test-wide estimate, its ends with the decimals that tell readings apart."""
-    if found.value is None or found.low is None or found.high is None:
+    if result.value is None or result.low is None or result.high is None:
         return "-"
-    return f"{found.value:.1f}% [{found.low:.2f}, {found.high:.2f}]"
+    return f"{result.value:.1f}% [{result.low:.2f}, {result.high:.2f}]"
 
 
 def _policies(labels: Standing, settings: StewardSettings) -> Iterator[Variant]:

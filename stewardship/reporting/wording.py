@@ -22,9 +22,9 @@ def count_of(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,} ({share(part, whole)})"
 
 
-def estimate(found: Estimate, scale: float, decimals: int, unit: str = "%") -> str:
+def estimate(result: Estimate, scale: float, decimals: int, unit: str = "%") -> str:
     """Write an estimate with its interval, each times ``scale``."""
-    if found.value is None or found.low is None or found.high is None:
+    if result.value is None or result.low is None or result.high is None:
         return "-"
-    value, low, high = (f"{scale * number:.{decimals}f}" for number in (found.value, found.low, found.high))
+    value, low, high = (f"{scale * number:.{decimals}f}" for number in (result.value, result.low, result.high))
     return f"{value}{unit} [{low}, {high}]"

@@ -63,8 +63,6 @@ def audit_labels(
 
     Args:
         benchmark: whose original labels are audited; a row without one is left out.
-        engine: what audits.
-        settings: runs and quorum.
         runs: of each row; the settings' where left out, or the file's of recorded answers.
         uids: rows; all where left out.
         settle: count runs that could not be made as empty votes; else such a row has no verdict yet.
@@ -77,7 +75,7 @@ def audit_labels(
     number, quorum = runs_and_quorum(engine, runs, settings, "audit_quorum")
     rows = chosen_rows(benchmark, engine, uids)
     with RunStore(benchmark.folder, "audit", engine.name, engine.describe()) as store:
-        made = make_runs(store, engine, claims(benchmark, rows, shown=engine.shows), number, read_audit, advance)
+        counts = make_runs(store, engine, claims(benchmark, rows, shown=engine.shows), number, read_audit, advance)
         labelled = [uid for uid in benchmark.history.latest("original") if uid in rows]
         votes = ready, _ = ready_votes(store, labelled, number, settle=settle)
         events = [_event(uid, cast, quorum, store.series, settings) for uid, cast in ready.items()]
@@ -94,7 +92,7 @@ def audit_labels(
             ),
         )
         return AuditOutcome(
-            **outcome_of(benchmark, store, made, votes, events, table),
+            **outcome_of(benchmark, store, counts, votes, events, table),
             summary=summarise({event.uid: event.status for event in events}, benchmark.column("stratum")),
             failure_modes=dict(Counter(mode or "not named" for mode in modes.values()).most_common()),
         )
@@ -142,24 +140,24 @@ def read_audit(answer: Answer) -> Run:
 
 
 def _event(uid: str, votes: list[Vote | None], quorum: int, series: str, settings: StewardSettings) -> Event:
-    found = audit([parse_verdict(said(vote)) for vote in votes], quorum=quorum)
+    result = audit([parse_verdict(said(vote)) for vote in votes], quorum=quorum)
     modes = _modes(votes)
     named = f" ({', '.join(f'{mode} {count}' for mode, count in modes)})" if modes else ""
     return Event(
         uid=uid,
         role="audit",
-        value=SAID[found.status],
-        status=found.status,
+        value=SAID[result.status],
+        status=result.status,
         by=series,
-        why=f"{found.suspicious} of {found.runs} runs Suspicious{named}; {quorum} make a likely error",
+        why=f"{result.suspicious} of {result.runs} runs Suspicious{named}; {quorum} make a likely error",
         evidence={
             "series": series,
-            "suspicious": found.suspicious,
-            "answered": found.answered,
-            "runs": found.runs,
+            "suspicious": result.suspicious,
+            "answered": result.answered,
+            "runs": result.runs,
             "suspicious_runs": [str(run) for run, vote in enumerate(votes, 1) if said(vote) == "Suspicious"],
             "failure_modes": [mode for mode, _ in modes],
-            **quorum_of_runs(settings, found.runs, audit_quorum=quorum),
+            **quorum_of_runs(settings, result.runs, audit_quorum=quorum),
         },
     )
 

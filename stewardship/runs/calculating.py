@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
-import stewardship.calculators
 from ground.errors import UsageError
-from ground.lm.cache import content_key
-from ground.storage.files import sha256_of
-from stewardship.calculators.registry import calculate, calculators
+from stewardship.calculators.registry import calculate, calculators, definitions_digest
 from stewardship.runs.engines import Answer, Ask, Engine
 from stewardship.runs.prompts import Extracted
 
-__all__ = ["CalculatorEngine", "calculators_digest", "unread_features"]
-
-TABLE = re.compile(r'"([a-z0-9_]+\.tsv)"')
-ROOT = Path(stewardship.calculators.__path__[0])
+__all__ = ["CalculatorEngine", "unread_features"]
 
 
 class CalculatorEngine(Engine):
@@ -34,7 +26,7 @@ class CalculatorEngine(Engine):
 
     def describe(self) -> dict[str, Any]:
         """Return the version and what stands for the calculators' definitions."""
-        return {"engine": "calculators", "version": "corrected", "definitions": calculators_digest()}
+        return {"engine": "calculators", "version": "corrected", "definitions": definitions_digest()}
 
     def answers(self, asks: Iterator[Ask]) -> Iterator[Sequence[Answer]]:
         """Compute."""
@@ -45,25 +37,18 @@ class CalculatorEngine(Engine):
         item = ask.item
         assert isinstance(item, Extracted)
         try:
-            found = calculate(item.name, item.features)
+            result = calculate(item.name, item.features)
         except UsageError as error:
             return Answer(ask, self.name, reason=error.what)
-        if found.reason and found.unread:
+        if result.reason and result.unread:
             # What was not read may be what is missing: nothing is known of the row, not even that it has no score.
-            return Answer(ask, self.name, reason=found.reason)
-        told = [found.reason] if found.reason else [*found.steps, *found.assumptions]
-        return Answer(ask, self.name, found.value.text(), found.value.text(), remark="; ".join(told) or None)
+            return Answer(ask, self.name, reason=result.reason)
+        lines = [result.reason] if result.reason else [*result.steps, *result.assumptions]
+        return Answer(ask, self.name, result.value.text(), result.value.text(), remark="; ".join(lines) or None)
 
 
 def unread_features(items: Iterable[Extracted]) -> dict[str, tuple[str, ...]]:
     """Return by uid the features whose names are not known to the row's calculator, of rows that have such."""
-    known = {name for one in calculators() for name in (str(one.id), one.name)}
-    found = ((item.uid, calculate(item.name, item.features).unread) for item in items if item.name in known)
-    return {uid: unread for uid, unread in found if unread}
-
-
-def calculators_digest() -> str:
-    """Return a hash of the calculators' code and of the tables that it names."""
-    code = {path.name: path.read_text(encoding="utf-8") for path in ROOT.glob("*.py")}
-    tables = {name for text in code.values() for name in TABLE.findall(text)}
-    return content_key({**code, **{name: sha256_of(ROOT.parent / "data" / name) for name in sorted(tables)}})
+    known = {name for calculator in calculators() for name in (str(calculator.id), calculator.name)}
+    result = ((item.uid, calculate(item.name, item.features).unread) for item in items if item.name in known)
+    return {uid: unread for uid, unread in result if unread}

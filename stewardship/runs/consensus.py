@@ -10,11 +10,10 @@ from ground.contracts.labels import LabelKind, LabelValue
 from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import USUAL
 from stewardship.adjudication.discrepancy import SLACK, relative_error
+from stewardship.history.events import DEFERRED, HIGH_CONFIDENCE
 
-__all__ = ["DEFERRED", "HIGH_CONFIDENCE", "Consensus", "ConsensusSummary", "consensus", "summarise"]
+__all__ = ["Consensus", "ConsensusSummary", "consensus", "summarise"]
 
-HIGH_CONFIDENCE = "high_confidence"
-DEFERRED = "deferred"
 NEAR_CONSENSUS = "near_consensus"
 
 
@@ -26,8 +25,6 @@ class Consensus:
         status: ``high_confidence`` or ``deferred``.
         rule: ``4of5`` (quorum and runs), ``near_consensus``, or None.
         label: the label, numbers rounded; None where deferred.
-        votes: runs that gave the commonest answer.
-        answered: runs whose answer can be read.
         runs: runs in all.
     """
 
@@ -87,13 +84,7 @@ class ConsensusSummary:
     """Phase 2 over a benchmark (paper 3.2: 887 of 1,047 = 85%; 7.4% of them abstain).
 
     Attributes:
-        n: rows recomputed.
-        high: rows with a high-confidence label.
-        near: of them by near-consensus.
-        deferred: rows without one.
         abstained: high-confidence labels that say that the score cannot be computed.
-        coverage: high / n.
-        abstention_rate: abstained / high.
     """
 
     n: int
@@ -105,9 +96,9 @@ class ConsensusSummary:
     abstention_rate: float | None
 
 
-def summarise(found: Iterable[Consensus]) -> ConsensusSummary:
+def summarise(results: Iterable[Consensus]) -> ConsensusSummary:
     """Sum up the consensus of all rows."""
-    rows = list(found)
+    rows = list(results)
     high = [row for row in rows if row.label is not None]
     abstained = sum(row.label is not None and row.label.kind is LabelKind.ABSTENTION for row in high)
     return ConsensusSummary(

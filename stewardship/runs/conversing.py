@@ -23,8 +23,7 @@ from ground.lm.settings import LmSettings
 from ground.lm.structured import without_thinking
 from stewardship.runs.engines import Answer, Ask, Engine
 from stewardship.runs.prompts import AuditAnswer, Extracted, Script
-from stewardship.runs.store import ToolUse
-from stewardship.tools.base import Arguments, Toolbox
+from stewardship.tools.base import Arguments, Toolbox, ToolUse
 
 __all__ = ["ModelEngine", "RunsModelSettings"]
 
@@ -71,7 +70,6 @@ class ModelEngine(Engine):
 
         Args:
             model: open, with the benchmark's licence tier.
-            script: of the phase.
             toolbox: its tools; None or empty: one request a run.
             turns: of a run with tools, at most; the last one must be the answer.
         """
@@ -144,7 +142,7 @@ class ModelEngine(Engine):
             return self._answer(talk, result, final=final.verdict, raw=raw, failure_mode=mode, remark=final.critique)
         return self._answer(talk, result, final=without_thinking(final), raw=raw)
 
-    def _answer(self, talk: _Talk, result: Result, **said: Any) -> Answer:
+    def _answer(self, talk: _Talk, result: Result, **answer: Any) -> Answer:
         return Answer(
             talk.ask,
             result.model,
@@ -155,7 +153,7 @@ class ModelEngine(Engine):
             prompt_tokens=talk.usage.prompt_tokens,
             completion_tokens=talk.usage.completion_tokens,
             keys=tuple(talk.keys),
-            **said,
+            **answer,
         )
 
     @cached_property

@@ -19,11 +19,11 @@ from ground.lm.results import Message
 from ground.names import names_found
 from ground.storage.files import sha256_of
 from stewardship.runs.prompts import Claim, Extracted, Question
-from stewardship.runs.store import ToolUse
+from stewardship.tools.base import ToolUse
 
-__all__ = ["Answer", "Ask", "CallableEngine", "Engine", "Item", "RecordedEngine", "check_rows"]
+__all__ = ["Answer", "Ask", "AskedItem", "CallableEngine", "Engine", "RecordedEngine", "check_rows"]
 
-Item = Claim | Question | Extracted
+AskedItem = Claim | Question | Extracted
 UIDS = ("uid", "instance", "Unique ID", "Row Number", "id")
 ANSWERS = ("answer", "verdict", "output", "response")
 WIDE = re.compile(r"run[ _-]?(\d+)", re.IGNORECASE)
@@ -35,7 +35,7 @@ REMARKS = "critique"
 class Ask:
     """One run to be made: over which row, and its number from 1."""
 
-    item: Item
+    item: AskedItem
     run: int
 
 
@@ -44,18 +44,9 @@ class Answer:
     """What came of one run.
 
     Attributes:
-        ask: what was asked.
-        model: what answered.
         final: the answer itself, such as ``Suspicious`` or text with ``<answer>25.24</answer>``; None: there is none.
         raw: all that was said last.
-        reason: why there is none.
         passing: that reason is of the moment: the run was not made, and may be asked again.
-        failure_mode: that the answer names.
-        remark: why, in words.
-        messages: that were sent first.
-        seed: that was sent.
-        temperature: that was sent.
-        tools: that were used.
         prompt_tokens: of all turns.
         completion_tokens: of all turns.
         keys: of the answers in the cache of the language model.
@@ -108,15 +99,12 @@ class CallableEngine(Engine):
     """
 
     def __init__(
-        self, function: Callable[[Item, int], str | None], *, name: str, version: str = "", threads: int = 1
+        self, function: Callable[[AskedItem, int], str | None], *, name: str, version: str = "", threads: int = 1
     ) -> None:
         """Wrap a function.
 
         Args:
-            function: called once for each run.
-            name: under which its runs are stored.
             version: change it where the function has changed, so that its runs are made anew.
-            threads: how many calls are made at a time.
         """
         self.name = name
         self._function = function
@@ -134,8 +122,8 @@ class CallableEngine(Engine):
                 yield list(pool.map(self._answer, asked))
 
     def _answer(self, ask: Ask) -> Answer:
-        said = self._function(ask.item, ask.run)
-        return Answer(ask, self.name, said, said, None if said is not None else "no_answer")
+        answer = self._function(ask.item, ask.run)
+        return Answer(ask, self.name, answer, answer, None if answer is not None else "no_answer")
 
 
 class RecordedEngine(Engine):
@@ -145,9 +133,6 @@ class RecordedEngine(Engine):
     ``answer``, and for audits ``failure_mode`` and ``critique`` where they are known. An empty cell is a run without an
     answer. The key may be called ``instance``, ``Unique ID``, ``Row Number`` or ``id``, the answer ``verdict``,
     ``output`` or ``response``.
-
-    Attributes:
-        runs: the largest number of a run.
     """
 
     shows = False
@@ -165,7 +150,7 @@ class RecordedEngine(Engine):
         self.name = re.sub(r"(\.csv|\.tsv)?\.\w+$", "", file.name) or "recorded"
         self._file, self._sha256 = file.name, sha256_of(file)
         uid = _column(cells.columns, UIDS, file)
-        wide = {name: int(found[1]) for name in cells.columns if (found := WIDE.fullmatch(name))}
+        wide = {name: int(match[1]) for name in cells.columns if (match := WIDE.fullmatch(name))}
         rows = cells.iter_rows(named=True)
         self._cells = _wide(rows, uid, wide, file) if wide else _long(rows, uid, cells.columns, file)
         self.runs = max((run for _, run in self._cells), default=0)
@@ -186,9 +171,9 @@ class RecordedEngine(Engine):
             yield [self._answer(ask) for ask in asked]
 
     def _answer(self, ask: Ask) -> Answer:
-        said, mode, remark = self._cells.get((ask.item.uid, ask.run), (None, None, None))
-        reason = None if said is not None else "no_answer"
-        return Answer(ask, self._file, said, said, reason, failure_mode=mode, remark=remark)
+        answer, mode, remark = self._cells.get((ask.item.uid, ask.run), (None, None, None))
+        reason = None if answer is not None else "no_answer"
+        return Answer(ask, self._file, answer, answer, reason, failure_mode=mode, remark=remark)
 
 
 Cells = dict[tuple[str, int], tuple[str | None, str | None, str | None]]
@@ -204,11 +189,11 @@ def _column(columns: Sequence[str], names: Sequence[str], file: Path) -> str:
 
 
 def _wide(rows: Iterable[dict[str, str | None]], uid: str, wide: dict[str, int], file: Path) -> Cells:
-    found: Cells = {}
+    results: Cells = {}
     for line, row in enumerate(rows, start=2):
         for name, run in wide.items():
-            _put(found, row[uid], run, (row[name], None, None), file, line)
-    return found
+            _put(results, row[uid], run, (row[name], None, None), file, line)
+    return results
 
 
 def _long(rows: Iterable[dict[str, str | None]], uid: str, columns: Sequence[str], file: Path) -> Cells:
@@ -220,28 +205,28 @@ def _long(rows: Iterable[dict[str, str | None]], uid: str, columns: Sequence[str
             expected=f"run1, run2, ...; or run, and one of {', '.join(ANSWERS)}",
         )
     answer, number = _column(columns, ANSWERS, file), "run"
-    found: Cells = {}
+    results: Cells = {}
     for line, row in enumerate(rows, start=2):
         run = (row[number] or "").strip()
         if not run.isdecimal():
             raise InputError("a run has no number", file=file, line=line, found=run or None, expected="1, 2, ...")
-        _put(found, row[uid], int(run), (row[answer], row.get(MODES), row.get(REMARKS)), file, line)
-    return found
+        _put(results, row[uid], int(run), (row[answer], row.get(MODES), row.get(REMARKS)), file, line)
+    return results
 
 
 def _put(
-    found: Cells,
+    result: Cells,
     uid: str | None,
     run: int,
-    said: tuple[str | None, str | None, str | None],
+    answer: tuple[str | None, str | None, str | None],
     file: Path,
     line: int,
 ) -> None:
     key = ((uid or "").strip(), run)
-    if not key[0] or key in found or run < 1:
-        what = "a row has no key" if not key[0] else "a run is there twice" if key in found else "a run has no number"
+    if not key[0] or key in result or run < 1:
+        what = "a row has no key" if not key[0] else "a run is there twice" if key in result else "a run has no number"
         raise InputError(what, file=file, line=line, expected="each key and run once, runs from 1")
-    found[key] = said
+    result[key] = answer
 
 
 def check_rows(engine: Engine, uids: Iterable[str]) -> None:

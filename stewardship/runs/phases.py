@@ -16,12 +16,12 @@ from ground.settings import Quorum, StewardSettings
 from ground.storage.files import write_text
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import RULE, Event
-from stewardship.runs.engines import Answer, Ask, Engine, Item, RecordedEngine, check_rows
+from stewardship.runs.engines import Answer, Ask, AskedItem, Engine, RecordedEngine, check_rows
 from stewardship.runs.store import Phase, Run, RunStore, Vote, message_key
 
 __all__ = [
-    "Made",
     "Outcome",
+    "RunCounts",
     "append_new",
     "chosen_rows",
     "make_runs",
@@ -40,12 +40,10 @@ VOTES = "votes.csv"
 
 
 @dataclass
-class Made:
+class RunCounts:
     """What was done to have all runs.
 
     Attributes:
-        stored: runs that were stored before.
-        made: runs made and stored now.
         passing: runs that were not made, by the reason of the moment; they are asked for again the next time.
     """
 
@@ -59,19 +57,15 @@ class Outcome:
     """What a phase came to, whatever it asked.
 
     Attributes:
-        series: name of the series of runs.
         folder: where its runs are.
-        made: what was asked for and what was there.
         incomplete: rows of which nothing follows yet, since runs are missing.
         events: events that were added to the history.
         unparseable: runs that said something which cannot be read.
-        unanswered: runs without an answer.
-        votes: the table of votes.
     """
 
     series: str
     folder: Path
-    made: Made
+    counts: RunCounts
     incomplete: tuple[str, ...]
     events: int
     unparseable: int
@@ -91,7 +85,7 @@ def chosen_rows(benchmark: Benchmark, engine: Engine, uids: Collection[str] | No
     able = engine.rows()
     rows = {uid for uid in every if (uids is None or uid in uids) and (able is None or uid in able)}
     if not rows:
-        raise UsageError("no row is left to be asked about", found=f"{len(every)} rows in the benchmark")
+        raise UsageError("there is no row left to ask about", found=f"{len(every)} rows in the benchmark")
     return rows
 
 
@@ -101,10 +95,7 @@ def runs_and_quorum(engine: Engine, runs: int | None, settings: StewardSettings,
     Recorded answers have the runs that their file has, and the quorum's share of these.
 
     Args:
-        engine: what answers.
         runs: asked for; the file's or the settings' where left out.
-        settings: quorums.
-        name: of the quorum.
 
     Raises:
         UsageError: the quorum is larger than the number of runs, so that no row can reach it; or more runs are asked
@@ -140,49 +131,45 @@ def quorum_of_runs(settings: StewardSettings, runs: int, **quorums: int) -> dict
 def make_runs(
     store: RunStore,
     engine: Engine,
-    items: Iterable[Item],
+    items: Iterable[AskedItem],
     runs: int,
     read: Callable[[Answer], Run],
     advance: Callable[[int], None],
-) -> Made:
+) -> RunCounts:
     """Ask for each run that is not stored, and store it as it is finished.
 
     Args:
-        store: of the series.
-        engine: what answers.
-        items: the rows.
         runs: of each row; numbered from 1.
-        read: makes a run of an answer.
         advance: told how many runs have come to an end.
 
     Raises:
         InputError: the engine cannot go on; what was finished is stored.
     """
-    made = Made()
+    counts = RunCounts()
 
     def missing() -> Iterator[Ask]:
         for item in items:
             for run in range(1, runs + 1):
                 if (item.uid, run) in store:
-                    made.stored += 1
+                    counts.stored += 1
                     advance(1)
                 else:
                     yield Ask(item, run)
 
     for finished in engine.answers(missing()):
         kept = [answer for answer in finished if not answer.passing]
-        store.append([read(answer) for answer in kept], [said for answer in kept for said in answer.messages])
-        made.made += len(kept)
-        made.passing.update(answer.reason or "" for answer in finished if answer.passing)
+        store.append([read(answer) for answer in kept], [message for answer in kept for message in answer.messages])
+        counts.made += len(kept)
+        counts.passing.update(answer.reason or "" for answer in finished if answer.passing)
         advance(len(finished))
-    if made.passing and not made.made and not made.stored:
+    if counts.passing and not counts.made and not counts.stored:
         raise InputError(
             "no run could be made",
-            found=", ".join(f"{reason} {count:,}" for reason, count in sorted(made.passing.items())),
+            found=", ".join(f"{reason} {count:,}" for reason, count in sorted(counts.passing.items())),
             expected="a server that answers, and knows the model",
-            do="see to the server and run again",
+            do="check the server and run it again",
         )
-    return made
+    return counts
 
 
 def run_of(answer: Answer, phase: Phase, **read: Any) -> Run:
@@ -227,7 +214,7 @@ def said(vote: Vote | None) -> str | None:
 def outcome_of(
     benchmark: Benchmark,
     store: RunStore,
-    made: Made,
+    counts: RunCounts,
     votes: tuple[dict[str, list[Vote | None]], tuple[str, ...]],
     events: Sequence[Event],
     table: Path,
@@ -238,7 +225,7 @@ def outcome_of(
     return {
         "series": store.series,
         "folder": store.folder,
-        "made": made,
+        "counts": counts,
         "incomplete": incomplete,
         "events": append_new(benchmark, events),
         "unparseable": outcomes["unparseable"],
@@ -289,5 +276,5 @@ def needed(benchmark: Benchmark, columns: Sequence[str], phase: str) -> None:
             file=benchmark.folder,
             found=", ".join(benchmark.items.columns),
             expected=", ".join(missing),
-            do="take the table up again: `ontoground steward adopt TABLE --column ROLE=NAME`; or give recorded answers",
+            do="adopt the table again: `ontoground steward adopt TABLE --column ROLE=NAME`; or give recorded answers",
         )

@@ -36,13 +36,7 @@ NOTHING = "(not given)"
 
 @dataclass(frozen=True)
 class Question:
-    """All that a recomputation sees of a row; ``uid`` is not shown to a model.
-
-    Attributes:
-        uid: the row.
-        context: the note.
-        question: what is asked of it.
-    """
+    """All that a recomputation sees of a row; ``uid`` is not shown to a model."""
 
     uid: str
     context: str
@@ -55,9 +49,6 @@ class Claim:
 
     Attributes:
         uid: the row; not shown to a model.
-        context: the note.
-        question: what is asked of it.
-        label: the published label.
         features: what the label was computed from; None where the benchmark does not say.
         derivation: how it was computed, in words; None where the benchmark does not say.
         name: of the score, or of the kind of question.
@@ -77,8 +68,6 @@ class Extracted:
     """What a recomputation by a local calculator sees of a row: features that others took from the note.
 
     Attributes:
-        uid: the row.
-        name: of the calculator.
         features: a cell ``Relevant Entities``.
     """
 
@@ -112,7 +101,6 @@ class Script:
     """How a model is asked in one phase.
 
     Attributes:
-        system: the instructions.
         answer: schema of the last answer; None: text that ends with ``<answer>...</answer>``.
     """
 
@@ -121,8 +109,8 @@ class Script:
 
     def messages(self, item: Claim | Question) -> tuple[Message, ...]:
         """Return the conversation's first messages for a row."""
-        shown = _claim(item) if isinstance(item, Claim) else _question(item)
-        return Message(role="system", content=self.system), Message(role="user", content=shown)
+        display = _claim(item) if isinstance(item, Claim) else _question(item)
+        return Message(role="system", content=self.system), Message(role="user", content=display)
 
     def describe(self) -> dict[str, Any]:
         """Return what stands for the words of this script."""
@@ -217,7 +205,6 @@ def audit_script(
     Args:
         categories: names that labels can be, where they are names.
         manuals: of the tools, one text each; with them the answer comes in turns.
-        turns: that it has with tools.
         looking: whether a tool can look up definitions.
     """
     system = AUDIT.format(looking=_looking(looking))
@@ -239,9 +226,7 @@ def recompute_script(
     Args:
         categories: names that labels can be, where they are names.
         manuals: of the tools, one text each; with them the answer comes in turns.
-        turns: that it has with tools.
         looking: whether a tool can look up definitions.
-        computing: whether a tool can calculate.
     """
     text = RECOMPUTE_CATEGORIES if categories else RECOMPUTE
     system = text.format(

@@ -13,7 +13,7 @@ from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import Event
 from stewardship.runs.calculating import CalculatorEngine
 from stewardship.runs.consensus import Consensus, ConsensusSummary, consensus, summarise
-from stewardship.runs.engines import Answer, Engine, Item
+from stewardship.runs.engines import Answer, AskedItem, Engine
 from stewardship.runs.phases import (
     Outcome,
     chosen_rows,
@@ -61,9 +61,6 @@ def recompute_labels(
     second: the same features give the same score.
 
     Args:
-        benchmark: whose rows are recomputed.
-        engine: what recomputes.
-        settings: runs, quorum and nearness.
         runs: of each row; the settings' where left out, or the file's of recorded answers.
         uids: rows; all where left out.
         settle: count runs that could not be made as empty votes; else such a row has no consensus yet.
@@ -78,35 +75,35 @@ def recompute_labels(
     near = settings.near_quorum if quorum == settings.quorum else settings.quorum_of("near_quorum", number)
     rows = chosen_rows(benchmark, engine, uids)
     benchmark.history  # noqa: B018 - a history that cannot be read is told before runs are made
-    items: Iterator[Item] = (
+    items: Iterator[AskedItem] = (
         extracted(benchmark, rows) if from_features else questions(benchmark, rows, shown=engine.shows)
     )
     read = partial(read_recomputed, categories=benchmark.categories)
     with RunStore(benchmark.folder, "recompute", engine.name, engine.describe()) as store:
-        made = make_runs(store, engine, items, number, read, advance)
+        counts = make_runs(store, engine, items, number, read, advance)
         ordered = [uid for uid in benchmark.items["uid"] if uid in rows]
         votes = ready, _ = ready_votes(store, ordered, number, settle=settle)
         counting = settings.model_copy(update={"quorum": quorum, "near_quorum": near})
-        found = {
+        labels = {
             uid: consensus([parse_label(said(vote), categories=benchmark.categories) for vote in cast], counting)
             for uid, cast in ready.items()
         }
         other = quorum_of_runs(settings, number, quorum=quorum, near_quorum=near)
         why = "computed from the extracted features by a local calculator; " if from_features else ""
-        events = [_event(uid, ready[uid], one, store.series, why, other) for uid, one in found.items()]
+        events = [_event(uid, ready[uid], item, store.series, why, other) for uid, item in labels.items()]
         table = write_votes(
             store.folder,
             ["uid", *run_columns(number), "votes", "rule", "status", "label"],
             (
                 (
                     *(uid, *map(said, ready[uid])),
-                    *(one.votes, one.rule, one.status, one.label.text() if one.label else None),
+                    *(item.votes, item.rule, item.status, item.label.text() if item.label else None),
                 )
-                for uid, one in found.items()
+                for uid, item in labels.items()
             ),
         )
         return RecomputeOutcome(
-            **outcome_of(benchmark, store, made, votes, events, table), summary=summarise(found.values())
+            **outcome_of(benchmark, store, counts, votes, events, table), summary=summarise(labels.values())
         )
 
 
@@ -159,21 +156,21 @@ def read_recomputed(answer: Answer, *, categories: Collection[str] = ()) -> Run:
 
 
 def _event(
-    uid: str, votes: list[Vote | None], found: Consensus, series: str, why: str, quorums: Mapping[str, int]
+    uid: str, votes: list[Vote | None], result: Consensus, series: str, why: str, quorums: Mapping[str, int]
 ) -> Event:
     return Event(
         uid=uid,
         role="recomputed",
-        value=found.label.text() if found.label else None,
-        status=found.status,
+        value=result.label.text() if result.label else None,
+        status=result.status,
         by=series,
-        why=f"{why}{found.votes} of {found.runs} runs agree" + (f" ({found.rule})" if found.rule else ": deferred"),
+        why=f"{why}{result.votes} of {result.runs} runs agree" + (f" ({result.rule})" if result.rule else ": deferred"),
         evidence={
             "series": series,
-            "rule": found.rule,
-            "votes": found.votes,
-            "answered": found.answered,
-            "runs": found.runs,
+            "rule": result.rule,
+            "votes": result.votes,
+            "answered": result.answered,
+            "runs": result.runs,
             "answered_runs": [str(run) for run, vote in enumerate(votes, 1) if vote and vote.outcome == "answered"],
             **quorums,
         },

@@ -30,12 +30,12 @@ from ground.errors import InputError, UsageError
 from ground.lm.cache import content_key
 from ground.lm.results import Message
 from ground.storage.files import private_directory, write_text
+from stewardship.tools.base import ToolUse
 
 __all__ = [
     "Phase",
     "Run",
     "RunStore",
-    "ToolUse",
     "Vote",
     "differences",
     "message_key",
@@ -52,22 +52,10 @@ SERIES = "series.json"
 Phase = Literal["audit", "recompute"]
 
 
-class ToolUse(BaseModel):
-    """One call of a tool: what was asked of it and what it said; ``ok`` is False where it failed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    tool: str
-    arguments: dict[str, Any] = Field(repr=False)
-    result: str = Field(repr=False)
-    ok: bool = True
-
-
 class Run(BaseModel):
     """One run of a labeller over one row.
 
     Attributes:
-        uid: the row.
         phase: what was asked for: a verdict on the label, or a label.
         run: its number among the row's runs, from 1.
         outcome: ``answered``; ``unparseable``: something was said that is no verdict or label; ``failed``: nothing was.
@@ -79,9 +67,7 @@ class Run(BaseModel):
         reason: of a failed run: why there is no answer.
         prompt: SHA-256 of the messages that were sent first, in their order (``messages.jsonl``).
         model: as the server names itself, or what answered instead of a model.
-        seed: that was sent.
         temperature: that was sent; None where none was.
-        tools: calls of tools, in their order.
         prompt_tokens: of all turns; None where the server does not say.
         completion_tokens: of all turns.
         keys: of the answers in the cache of the language model, one a turn.
@@ -130,9 +116,6 @@ class RunStore:
         """Open the series that a description stands for; it need not be there yet.
 
         Args:
-            benchmark: folder of the benchmark.
-            phase: which phase's runs.
-            name: of the engine, for the folder's name.
             described: all that decides the answers.
 
         Raises:
@@ -182,11 +165,11 @@ class RunStore:
         """
         with self._lock:
             new = [message for message in messages if message_key(message) not in self._known]
-            said = {message_key(message): message for message in new}
+            answers = {message_key(message): message for message in new}
             # First, so that no stored run names a message that is not there.
-            lines = [{"sha256": key, **message.model_dump()} for key, message in said.items()]
+            lines = [{"sha256": key, **message.model_dump()} for key, message in answers.items()]
             _add(self._messages, [json.dumps(line, ensure_ascii=False) for line in lines])
-            self._known.update(said)
+            self._known.update(answers)
             fresh = {(run.uid, run.run): run for run in runs if (run.uid, run.run) not in self}
             _add(self._runs, [run.model_dump_json(exclude_defaults=True) for run in fresh.values()])
             for run in fresh.values():
@@ -207,15 +190,15 @@ def differences(benchmark: Path, phase: Phase, described: Mapping[str, Any]) -> 
     Returns:
         Name of a series to names of what differs; empty where a series of this very description is stored.
     """
-    found = {}
+    results = {}
     for folder in series_folders(benchmark, phase):
         other = json.loads((folder / SERIES).read_text(encoding="utf-8"))
         if other == described:
             return {}
         if all(other.get(name) == described.get(name) for name in ("engine", "model", "name", "file")):
             names = {*other, *described}
-            found[folder.name] = sorted(name for name in names if other.get(name) != described.get(name))
-    return found
+            results[folder.name] = sorted(name for name in names if other.get(name) != described.get(name))
+    return results
 
 
 def message_key(message: Message) -> str:
@@ -280,7 +263,7 @@ def _no_line(file: Path, number: int, what: str) -> InputError:
         file=file,
         line=number,
         expected=f"JSON as `ontoground steward` wrote it, one {what} a line",
-        do="put the file back as it was, or move the folder away to ask anew (what the cache holds is not sent)",
+        do="restore the file, or move the folder away to ask again (cached answers are reused)",
     )
 
 
@@ -294,7 +277,7 @@ def _take(file: BinaryIO, folder: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise UsageError(
-            "another process is at these runs", file=folder, do="wait for its end; what it has stored is kept"
+            "another process is making these runs", file=folder, do="wait until it ends; its stored runs are kept"
         ) from None
 
 
@@ -305,9 +288,9 @@ def _mend(file: BinaryIO) -> None:
     while place > 0:
         start = max(0, place - (1 << 16))
         file.seek(start)
-        found = file.read(place - start).rfind(b"\n")
-        if found >= 0:
-            place = start + found + 1
+        result = file.read(place - start).rfind(b"\n")
+        if result >= 0:
+            place = start + result + 1
             break
         place = start
     if place < end:

@@ -39,8 +39,8 @@ def parse_verdict(text: str | None) -> Verdict:
     is not right, ``Yes`` that it is (assumed: docs/stewardship.md#what-is-assumed). All else is no verdict.
     """
     body = text or ""
-    found = ANSWER.findall(body)
-    return WORDS.get((found[-1] if found else body).strip().strip(".").casefold(), Verdict.NONE)
+    result = ANSWER.findall(body)
+    return WORDS.get((result[-1] if result else body).strip().strip(".").casefold(), Verdict.NONE)
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,6 @@ class Audit:
 
     Attributes:
         status: ``likely_error`` or ``passed``.
-        suspicious: verdicts that are Suspicious.
-        answered: runs that gave a verdict.
         runs: runs in all.
     """
 
@@ -75,11 +73,7 @@ class AuditSummary:
     """Phase 1 over a benchmark (paper 3.1: 279 of 1,047 = 26.6%, in 40 of 55 calculators).
 
     Attributes:
-        n: labels audited.
-        flagged: of them likely errors.
         rate: flagged / n; None without rows.
-        strata: strata audited.
-        strata_touched: strata with a likely error.
     """
 
     n: int

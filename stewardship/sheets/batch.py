@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ground.errors import InputError
 from ground.storage.files import private_directory, write_text
 
-__all__ = ["NAME", "SHEETS", "AnswerKind", "Batch", "BatchKind", "Item", "item_name", "keys_of", "read_batches"]
+__all__ = ["NAME", "SHEETS", "AnswerKind", "BatchKind", "Item", "SheetBatch", "item_name", "keys_of", "read_batches"]
 
 SHEETS = "sheets"
 KEYS = "keys"
@@ -32,12 +32,7 @@ class Item(BaseModel):
     """One row on one rater's sheet.
 
     Attributes:
-        item: its name on the sheet.
-        uid: the row.
-        rater: whose sheet it is on.
-        expects: what belongs into its answer cell.
         question: mark of the question (`ground.spreadsheet.text_mark`).
-        context: mark of the context.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,17 +45,14 @@ class Item(BaseModel):
     context: str
 
 
-class Batch(BaseModel):
+class SheetBatch(BaseModel):
     """Sheets that were written together.
 
     Attributes:
-        name: of the batch.
-        kind: what it asks.
         drawn: how its rows were drawn: ``sampled`` or ``top`` of the ranked list, ``any``, ``balanced``, ``open``
             (rows that raters disagree on), ``audit``.
         blind: whether neither a label nor what it rests on is shown.
         seed: of the draw, the order and the items' names.
-        items: in the order of the sheets.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -89,7 +81,7 @@ def keys_of(benchmark: Path) -> list[Path]:
     return sorted((benchmark / SHEETS / KEYS).glob("*.json"))
 
 
-def read_batches(benchmark: Path) -> list[Batch]:
+def read_batches(benchmark: Path) -> list[SheetBatch]:
     """Read the keys of all batches of a benchmark's folder.
 
     Raises:
@@ -98,7 +90,7 @@ def read_batches(benchmark: Path) -> list[Batch]:
     batches = []
     for file in keys_of(benchmark):
         try:
-            batches.append(Batch.model_validate_json(file.read_text(encoding="utf-8")))
+            batches.append(SheetBatch.model_validate_json(file.read_text(encoding="utf-8")))
         except (ValidationError, UnicodeDecodeError) as error:
             raise InputError("the key of a batch of sheets cannot be read", file=file) from error
     return batches

@@ -17,7 +17,7 @@ from ground.contracts.labels import LabelKind, LabelValue, parse_label
 from ground.storage.tables import read_table
 from stewardship.sheets.batch import AnswerKind
 
-__all__ = ["VERDICTS", "Answer", "expected_of", "read_answer"]
+__all__ = ["VERDICTS", "CellAnswer", "expected_of", "read_answer"]
 
 VERDICTS = ("agree", "disagree", "unclear")
 """What a spot check answers: whether the critique names a label problem that matters clinically."""
@@ -56,12 +56,11 @@ EXPECTED: dict[AnswerKind, str] = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class CellAnswer:
     """What one cell says.
 
     Attributes:
         value: the label; missing where the cell is empty, None where it is refused.
-        problem: why it is refused.
         do: what to do about it.
         note: what a person should know of a cell that was taken.
     """
@@ -72,8 +71,8 @@ class Answer:
     note: str = ""
 
 
-BROKEN = Answer(None, "an error of the spreadsheet's in place of an answer", "type the answer")
-MORE = Answer(None, "more than a number", "write the number alone; what else there is to say is a comment")
+BROKEN = CellAnswer(None, "an error of the spreadsheet's in place of an answer", "type the answer")
+MORE = CellAnswer(None, "more than a number", "write the number alone; what else there is to say is a comment")
 
 
 def expected_of(kind: AnswerKind, categories: Sequence[str] = ()) -> str:
@@ -81,20 +80,19 @@ def expected_of(kind: AnswerKind, categories: Sequence[str] = ()) -> str:
     return f"one of {', '.join(categories)}; or N/A" if kind == "category" else EXPECTED[kind]
 
 
-def read_answer(text: str | None, kind: AnswerKind, *, question: str = "", categories: Sequence[str] = ()) -> Answer:
+def read_answer(
+    text: str | None, kind: AnswerKind, *, question: str = "", categories: Sequence[str] = ()
+) -> CellAnswer:
     """Read one answer cell.
 
     Args:
-        text: the cell.
-        kind: what belongs into it.
         question: the row's question: a unit behind a number must be named there.
-        categories: names that a label can be.
     """
     body = " ".join((text or "").split())
     if not body or ERROR.fullmatch(body):
-        return BROKEN if body else Answer(LabelValue(LabelKind.MISSING))
+        return BROKEN if body else CellAnswer(LabelValue(LabelKind.MISSING))
     if kind != "verdict" and (parse_label(body).kind is LabelKind.ABSTENTION or body.casefold() in ABSTAINING):
-        return Answer(LabelValue(LabelKind.ABSTENTION), note="" if body == "N/A" else "read as N/A: not computable")
+        return CellAnswer(LabelValue(LabelKind.ABSTENTION), note="" if body == "N/A" else "read as N/A: not computable")
     match kind:
         case "verdict":
             return _name(body, VERDICTS)
@@ -105,75 +103,85 @@ def read_answer(text: str | None, kind: AnswerKind, *, question: str = "", categ
     return _weeks(body, question) if kind == "weeks" else _number(body, question)
 
 
-def _name(body: str, names: Sequence[str]) -> Answer:
+def _name(body: str, names: Sequence[str]) -> CellAnswer:
     known = {name.casefold(): name for name in names}
     if named := known.get(body.casefold()):
-        return Answer(LabelValue(LabelKind.CATEGORY, named))
+        return CellAnswer(LabelValue(LabelKind.CATEGORY, named))
     near = get_close_matches("".join(body.casefold().split()), known, n=1, cutoff=0.6)
-    return Answer(
+    return CellAnswer(
         None, "no name that is known", f"did you mean {known[near[0]]}?" if near else "choose one from the list"
     )
 
 
-def _date(body: str) -> Answer:
+def _date(body: str) -> CellAnswer:
     if DAY.fullmatch(body):
         value = parse_label(body)
         if value.kind is LabelKind.DATE:
-            return Answer(value)
-        return Answer(None, "no day of the calendar", "write the month first: MM/DD/YYYY")
+            return CellAnswer(value)
+        return CellAnswer(None, "no day of the calendar", "write the month first: MM/DD/YYYY")
     if ANY_DAY.fullmatch(body):
-        return Answer(None, "a date that can be read in several ways", "write it as MM/DD/YYYY, the month first")
+        return CellAnswer(None, "a date that can be read in several ways", "write it as MM/DD/YYYY, the month first")
     if NUMBER.fullmatch(body) or COMMA.fullmatch(body):
-        return Answer(None, "a number where a date belongs", "write the date as MM/DD/YYYY")
-    return Answer(None, "no date", "write the date alone, as MM/DD/YYYY; what else there is to say is a comment")
+        return CellAnswer(None, "a number where a date belongs", "write the date as MM/DD/YYYY")
+    return CellAnswer(None, "no date", "write the date alone, as MM/DD/YYYY; what else there is to say is a comment")
 
 
-def _weeks(body: str, question: str) -> Answer:
+def _weeks(body: str, question: str) -> CellAnswer:
     value = parse_label(body)
     if value.weeks_days:
-        return Answer(value)
+        return CellAnswer(value)
     if re.fullmatch(r"[-+]?[\d.]+", body):
-        return Answer(None, "a number without its unit", "write 14 weeks 1 day, or the days with their unit: 99 days")
+        return CellAnswer(
+            None, "a number without its unit", "write 14 weeks 1 day, or the days with their unit: 99 days"
+        )
     if WEEKS.fullmatch(body):
-        return Answer(None, "weeks and days that cannot be read", "write whole weeks and whole days: 14 weeks 1 day")
+        return CellAnswer(
+            None, "weeks and days that cannot be read", "write whole weeks and whole days: 14 weeks 1 day"
+        )
     return _number(body, question)
 
 
-def _number(body: str, question: str) -> Answer:
-    plain = SURFACE.sub("", body)
+def _number(body: str, question: str) -> CellAnswer:
+    text = SURFACE.sub("", body)
     if ANY_DAY.fullmatch(body):
-        return Answer(None, "a date where a number belongs", "write the number; a day on which it holds is a comment")
-    found = NUMBER.fullmatch(plain)
-    if found is None or re.search(r"\d", SQUARE.sub("", found["unit"] or "")):
+        return CellAnswer(
+            None, "a date where a number belongs", "write the number; a day on which it holds is a comment"
+        )
+    match = NUMBER.fullmatch(text)
+    if match is None or re.search(r"\d", SQUARE.sub("", match["unit"] or "")):
         return _no_number(body)
-    if found["unit"] and (refused := _unit_refused(found["unit"], question)):
+    if match["unit"] and (refused := _unit_refused(match["unit"], question)):
         return refused
-    digits = found["number"].replace(" ", "")
+    digits = match["number"].replace(" ", "")
     value = parse_label(digits)
     if value.kind is not LabelKind.NUMBER:
-        return Answer(None, "a number that is too large", "write it without an exponent")
-    return Answer(value, note=f"read as {value.text()}: the comma is a thousands mark" if "," in digits else "")
+        return CellAnswer(None, "a number that is too large", "write it without an exponent")
+    return CellAnswer(value, note=f"read as {value.text()}: the comma is a thousands mark" if "," in digits else "")
 
 
-def _no_number(body: str) -> Answer:
+def _no_number(body: str) -> CellAnswer:
     if comma := COMMA.fullmatch(body):
-        return Answer(
+        return CellAnswer(
             None,
             "a comma that can be a decimal point, or part two numbers",
             f"write a decimal point, as {comma['number'].replace(',', '.')}, or the one number that is meant",
         )
     if not any(map(str.isdigit, body)):
-        return Answer(None, "words that are neither a label nor N/A", "write N/A where it cannot be computed")
+        return CellAnswer(None, "words that are neither a label nor N/A", "write N/A where it cannot be computed")
     if BOUND.fullmatch(body):
-        return Answer(None, "a bound or an estimate in place of a value", "write the value, or N/A")
+        return CellAnswer(None, "a bound or an estimate in place of a value", "write the value, or N/A")
     if WEEKS.fullmatch(body):
-        return Answer(None, "a length of time in weeks where a number belongs", "write the number that is asked for")
+        return CellAnswer(
+            None, "a length of time in weeks where a number belongs", "write the number that is asked for"
+        )
     if len(re.findall(r"\d+(?:\.\d+)?", body)) == 1:
         return MORE
-    return Answer(None, "more than one number", "write one number; alternatives and intermediate results are comments")
+    return CellAnswer(
+        None, "more than one number", "write one number; alternatives and intermediate results are comments"
+    )
 
 
-def _unit_refused(unit: str, question: str) -> Answer | None:
+def _unit_refused(unit: str, question: str) -> CellAnswer | None:
     """Return why a unit is refused: it is none, or not the question's; a label is never converted."""
     known = _units()
     words = _words(unit)
@@ -181,11 +189,11 @@ def _unit_refused(unit: str, question: str) -> Answer | None:
     if rest or not words:
         return MORE
     if any(word not in known for word in words):
-        return Answer(None, "a unit that is not known", "write the number alone, in the question's unit")
+        return CellAnswer(None, "a unit that is not known", "write the number alone, in the question's unit")
     named = {known.get(word, word) for word in _words(question)}
     if all(not known[word] or known[word] in named for word in words):
         return None
-    return Answer(None, "a unit that the question does not name", "write the number alone, in the question's unit")
+    return CellAnswer(None, "a unit that the question does not name", "write the number alone, in the question's unit")
 
 
 def _spelled(text: str) -> str:

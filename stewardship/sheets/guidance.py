@@ -51,16 +51,13 @@ def guidance(
     """Return the paragraphs of the guidance, and its table: what can be answered, and what it means or looks like.
 
     Args:
-        kind: of the batch.
-        blind: whether the sheet is blind.
         expects: what belongs into the answers of the whole batch.
-        categories: names that labels can be.
         on: where it is read, a spreadsheet or a page of a browser.
     """
     labels, means = _meanings(categories)
     batch = "spot_check" if kind == "spot_check" else "evidence" if not blind else "named" if categories else "blind"
     columns = ("batch", "on", "labels", "says", "source")
-    told = [
+    lines = [
         row["says"]
         for row in read_table(INSTRUCTIONS, columns)
         if (not row["batch"] or batch in row["batch"].split())
@@ -72,8 +69,8 @@ def guidance(
     elif categories:
         table = [*((name, means.get(name, "")) for name in categories), ("N/A", "it cannot be judged")]
     else:
-        table = [*(WRITTEN[one] for one in ("number", "date", "weeks") if one in expects), ("not computable", "N/A")]
-    return told, table
+        table = [*(WRITTEN[item] for item in ("number", "date", "weeks") if item in expects), ("not computable", "N/A")]
+    return lines, table
 
 
 def _meanings(categories: Sequence[str]) -> tuple[str, dict[str, str]]:
@@ -82,5 +79,5 @@ def _meanings(categories: Sequence[str]) -> tuple[str, dict[str, str]]:
     sets: dict[str, dict[str, str]] = {"medval": levels}
     for row in read_table(MEANINGS, ("labels", "name", "means", "source")):
         sets.setdefault(row["labels"], {})[row["name"]] = row["means"]
-    known = ((name, found) for name, found in sets.items() if categories and set(categories) <= set(found))
+    known = ((name, result) for name, result in sets.items() if categories and set(categories) <= set(result))
     return next(known, ("none", {}))

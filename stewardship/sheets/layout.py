@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ground.spreadsheet import MOST_CHARACTERS
 from stewardship.sheets.batch import BatchKind
-from stewardship.sheets.shown import Shown
+from stewardship.sheets.display import Display
 
 __all__ = ["FILLED", "MOST_LINES", "Layout", "holds", "layout_of", "lines_of"]
 
@@ -35,13 +35,7 @@ LEFT: dict[BatchKind, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of a sheet.
-
-    Attributes:
-        left: columns that stay in view.
-        widths: by column, in characters.
-        contexts: how many columns the context has.
-    """
+    """The columns of a sheet."""
 
     left: tuple[str, ...]
     widths: Mapping[str, int]
@@ -56,11 +50,11 @@ class Layout:
         """Return a column's width in characters."""
         return self.widths["context" if column.startswith("context") else column]
 
-    def row(self, item: str, shown: Shown) -> dict[str, str]:
+    def row(self, item: str, display: Display) -> dict[str, str]:
         """Return a row's cells by column; those that are to be filled in are left out."""
-        cells = {"item": item, "question": shown.question, "label": shown.label, "critique": shown.critique}
+        cells = {"item": item, "question": display.question, "label": display.label, "critique": display.critique}
         cells = {name: text for name, text in cells.items() if name in self.left}
-        pieces = _pieces(shown.context, self.widths["context"])
+        pieces = _pieces(display.context, self.widths["context"])
         return cells | dict(zip(self.columns[len(self.left) :], pieces, strict=False))
 
     def pieces(self, text: str, column: str) -> int:
@@ -68,17 +62,17 @@ class Layout:
         return len(_pieces(text, self.widths[column]))
 
 
-def holds(shown: Shown) -> bool:
+def holds(display: Display) -> bool:
     """Whether the texts that stand in one cell each fit there."""
-    return max(len(shown.question), len(shown.label), len(shown.critique)) < MOST_CHARACTERS
+    return max(len(display.question), len(display.label), len(display.critique)) < MOST_CHARACTERS
 
 
-def layout_of(shown: Sequence[Shown], kind: BatchKind) -> Layout:
+def layout_of(displays: Sequence[Display], kind: BatchKind) -> Layout:
     """Return the columns that rows need."""
     widths = dict(WIDTHS)
-    if any(lines_of(one.question, widths["question"]) > MOST_LINES for one in shown):
+    if any(lines_of(item.question, widths["question"]) > MOST_LINES for item in displays):
         widths |= WIDER
-    contexts = max((len(_pieces(one.context, widths["context"])) for one in shown), default=1)
+    contexts = max((len(_pieces(item.context, widths["context"])) for item in displays), default=1)
     return Layout(LEFT[kind], widths, contexts)
 
 
@@ -103,8 +97,8 @@ def _pieces(text: str, width: int) -> tuple[str, ...]:
 def _walked(text: str, width: int, most: int) -> tuple[int, int]:
     """Wrap a text as a spreadsheet does, and return its lines and how many characters stand on the first ``most``."""
     line, column = 1, 0
-    for found in TOKEN.finditer(text):
-        token = found[0]
+    for match in TOKEN.finditer(text):
+        token = match[0]
         if token == "\n":
             line, column = line + 1, 0
         elif token.isspace() or column + len(token) <= width:
@@ -113,10 +107,10 @@ def _walked(text: str, width: int, most: int) -> tuple[int, int]:
             line += column > 0
             full, column = divmod(len(token) - 1, width)
             if line + full > most:
-                return most, found.start() + max(0, most - line + 1) * width
+                return most, match.start() + max(0, most - line + 1) * width
             line, column = line + full, column + 1
         if line > most:
-            return most, found.start()
+            return most, match.start()
     return line, len(text)
 
 

@@ -17,7 +17,7 @@ from stewardship.adjudication.agreement import USUAL, ValueType, agrees, value_t
 from stewardship.adjudication.discrepancy import relative_error
 from stewardship.history.events import OPEN, REVERTED
 from stewardship.history.log import Event, History, Role
-from stewardship.sheets.batch import Batch
+from stewardship.sheets.batch import SheetBatch
 from stewardship.sheets.reading import Rating
 
 __all__ = [
@@ -53,7 +53,6 @@ class Settled:
 
     Attributes:
         label: None where no label is that of more than half of them.
-        why: in words.
     """
 
     label: LabelValue | None
@@ -90,12 +89,12 @@ def settle(labels: Mapping[str, LabelValue], settings: StewardSettings = USUAL) 
 
 def _near(name: str, numbers: Mapping[str, float], relative: float) -> list[str]:
     """Return raters, this one first, whose numbers are all within ``relative`` of one another."""
-    found = [name]
+    results = [name]
     others = [(abs(number - numbers[name]), other) for other, number in numbers.items() if other != name]
     for _, other in sorted(others):
-        if all(float(relative_error(numbers[other], numbers[one])) <= relative for one in found):
-            found.append(other)
-    return found
+        if all(float(relative_error(numbers[other], numbers[item])) <= relative for item in results):
+            results.append(other)
+    return results
 
 
 def _key(label: LabelValue, decimals: int) -> tuple[LabelKind, object]:
@@ -104,42 +103,41 @@ def _key(label: LabelValue, decimals: int) -> tuple[LabelKind, object]:
 
 def current_ratings(history: History, *, categories: Sequence[str] = ()) -> dict[str, dict[str, LabelValue]]:
     """Return by row what each rater, no language model, said last, as far as it holds; rows of one rater too."""
-    found: dict[str, dict[str, LabelValue]] = {}
+    ratings: dict[str, dict[str, LabelValue]] = {}
     for uid, by in said_by(history, "physician").items():
         for rater, event in by.items():
             label = parse_label(event.value, physician=True, categories=categories)
             if label.answered:
-                found.setdefault(uid, {})[rater] = label
-    return found
+                ratings.setdefault(uid, {})[rater] = label
+    return ratings
 
 
 def said_by(history: History, role: Role, uids: Collection[str] | None = None) -> dict[str, dict[str, Event]]:
     """Return by row and rater his last answer; one who decided (status adjudicated) is a rater too.
 
     Args:
-        history: of the benchmark.
         role: ``physician``, or ``reading`` for what language models answered.
         uids: of these rows; of all where left out.
     """
     holding = history.holds()
-    found: dict[str, dict[str, Event]] = {}
-    for event in history.events if uids is None else (one for uid in uids for one in history.row(uid)):
+    results: dict[str, dict[str, Event]] = {}
+    for event in history.events if uids is None else (item for uid in uids for item in history.row(uid)):
         rated = event.status in (LABELLED, RATED) or (event.status == SETTLED and "sheet" in event.evidence)
         if event.role == role and event.batch in holding and rated and event.value is not None:
-            found.setdefault(event.uid, {})[event.by] = event
-    return found
+            results.setdefault(event.uid, {})[event.by] = event
+    return results
 
 
 def _outcomes(history: History, role: Role, uids: Collection[str]) -> dict[str, Event]:
     """Return the last event of a role that holds, of some rows."""
     holding = history.holds()
     own = (event for uid in uids for event in history.row(uid))
-    return {one.uid: one for one in own if one.role == role and one.status != REVERTED and one.batch in holding}
+    return {item.uid: item for item in own if item.role == role and item.status != REVERTED and item.batch in holding}
 
 
 def new_events(
     ratings: Iterable[Rating],
-    batches: Sequence[Batch],
+    batches: Sequence[SheetBatch],
     history: History,
     *,
     settings: StewardSettings = USUAL,
@@ -150,11 +148,7 @@ def new_events(
     """Return the events that answers add to a history; an answer that it holds already adds none.
 
     Args:
-        ratings: answers of sheets, no spot checks.
-        batches: of the benchmark.
-        history: of the benchmark.
         settings: as in `settle`.
-        categories: names that labels can be.
         settle_now: settle rows by the answers there are, though other raters were given them too.
         role: of the events; ``reading`` where the raters are language models.
     """
@@ -165,23 +159,23 @@ def new_events(
         if batch.kind in ("blind", "sample"):
             for item in batch.items:
                 asked.setdefault(item.uid, set()).add(item.rater)
-    uids = {one.uid for one in ratings}
+    uids = {rating.uid for rating in ratings}
     if settle_now:
         uids |= {uid for uid, event in history.latest(role).items() if event.status == AWAITING}
     before, latest = said_by(history, role, uids), _outcomes(history, role, uids)
-    said: dict[str, dict[str, str]] = {}
+    answer: dict[str, dict[str, str]] = {}
     answers: list[Event] = []
     decisions: dict[str, Event] = {}
-    for one in ratings:
-        batch = by_name[one.batch]
-        single = len(asked.get(one.uid, ())) <= 1
-        event = _event(one, SETTLED if batch.kind == "adjudication" else LABELLED if single else RATED, batch, role)
-        said.setdefault(one.uid, _values(before.get(one.uid, {})))[one.rater] = event.value or ""
-        old = before.get(one.uid, {}).get(one.rater)
+    for rating in ratings:
+        batch = by_name[rating.batch]
+        single = len(asked.get(rating.uid, ())) <= 1
+        event = _event(rating, SETTLED if batch.kind == "adjudication" else LABELLED if single else RATED, batch, role)
+        answer.setdefault(rating.uid, _values(before.get(rating.uid, {})))[rating.rater] = event.value or ""
+        old = before.get(rating.uid, {}).get(rating.rater)
         if old is not None and _same(old, event):
             continue
         if event.status == SETTLED:
-            decisions[one.uid] = event
+            decisions[rating.uid] = event
         else:
             answers.append(event)
     changed = {event.uid for event in answers if event.status == RATED}
@@ -196,7 +190,7 @@ def new_events(
     waiting = {uid for uid, event in latest.items() if event.status == AWAITING} if settle_now else set()
     outcomes = []
     for uid in sorted((changed | waiting) - decisions.keys() - decided.keys()):
-        values = said.get(uid) or _values(before.get(uid, {}))
+        values = answer.get(uid) or _values(before.get(uid, {}))
         labels = {rater: parse_label(value, physician=True, categories=categories) for rater, value in values.items()}
         outcomes.append(_outcome(uid, labels, asked.get(uid, set()), settings, role, settle_now=settle_now))
     return [*answers, *decisions.values(), *again, *outcomes]
@@ -207,11 +201,11 @@ def _values(by: Mapping[str, Event]) -> dict[str, str]:
 
 
 def _same(old: Event, new: Event) -> bool:
-    reasons = [one.evidence.get("reason") for one in (old, new)]
+    reasons = [item.evidence.get("reason") for item in (old, new)]
     return (old.value, old.why, old.status, reasons[0]) == (new.value, new.why, new.status, reasons[1])
 
 
-def _event(rating: Rating, status: str, batch: Batch, role: Role) -> Event:
+def _event(rating: Rating, status: str, batch: SheetBatch, role: Role) -> Event:
     return Event(
         uid=rating.uid,
         role=role,
@@ -246,30 +240,30 @@ def _outcome(
         why = f"{len(names)} of {len(raters)} raters have answered"
         return Event(uid=uid, role=role, status=AWAITING, by="raters", why=why, evidence={"raters": names})
     if len(labels) == 1:
-        found = Settled(next(iter(labels.values())), f"1 of {len(raters)} raters, the others did not answer")
+        result = Settled(next(iter(labels.values())), f"1 of {len(raters)} raters, the others did not answer")
     else:
-        found = settle(labels, settings)
+        result = settle(labels, settings)
     return Event(
         uid=uid,
         role=role,
-        value=None if found.label is None else found.label.text(),
-        status=OPEN if found.label is None else SETTLED,
+        value=None if result.label is None else result.label.text(),
+        status=OPEN if result.label is None else SETTLED,
         by="raters",
-        why=found.why,
+        why=result.why,
         evidence={"raters": names, "labels": [labels[name].text() for name in names]},
     )
 
 
 def agreed_pair(
-    one: LabelValue, other: LabelValue, predictions: Iterable[LabelValue], settings: StewardSettings
+    value: LabelValue, other: LabelValue, predictions: Iterable[LabelValue], settings: StewardSettings
 ) -> bool:
     """Return whether two raters agree by the rule for a label and a physician's.
 
     Neither of the two is the reference, so that both directions must agree.
     """
-    every = [one, other, *predictions]
-    kinds = [value_type(label, every, settings) for label in (one, other)]
+    every = [value, other, *predictions]
+    kinds = [value_type(label, every, settings) for label in (value, other)]
     return all(
         kind is not None and agrees(first, second, kind, settings)
-        for kind, first, second in zip(kinds, (one, other), (other, one), strict=True)
+        for kind, first, second in zip(kinds, (value, other), (other, value), strict=True)
     )

@@ -6,6 +6,7 @@ can be written to a table, corrected there, and read again.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +14,12 @@ from pathlib import Path
 
 from ground.contracts.labels import LabelKind, LabelValue
 from ground.errors import InputError
-from ground.spreadsheet import plain, text_mark, write_cells
-from stewardship.sheets.batch import Batch, Item
+from ground.spreadsheet import plain, read_sheet, text_mark, write_cells
+from stewardship.sheets.batch import Item, SheetBatch
 from stewardship.sheets.cells import expected_of, read_answer
-from stewardship.sheets.filled import PROBLEM, FilledRow, FilledSheet, read_filled
+from stewardship.sheets.writing import ANSWERS
 
-__all__ = ["Rating", "Refusal", "SheetsRead", "read_sheets", "write_refused"]
+__all__ = ["FilledRow", "FilledSheet", "Rating", "Refusal", "SheetsRead", "read_filled", "read_sheets", "write_refused"]
 
 REFUSED = ".refused.csv"
 LONGEST_FOUND = 60
@@ -30,16 +31,8 @@ class Rating:
     """One answer of one rater.
 
     Attributes:
-        uid: the row.
-        rater: who answered.
-        batch: the batch of sheets.
-        item: its name on the sheet.
         value: the label, or for a spot check the verdict.
-        written: the cell's text.
-        comment: the rater's comment.
         reason: in a word or two, where it was asked apart from the comment.
-        file: name of the sheet.
-        line: row in the spreadsheet.
     """
 
     uid: str
@@ -59,14 +52,8 @@ class Refusal:
     """One cell that was not taken.
 
     Attributes:
-        file: name of the sheet.
-        line: row in the spreadsheet.
-        column: of the cell.
-        item: of the row.
         uid: the row; None where no key has the item.
-        problem: what is wrong.
         found: the cell's text, of answer cells only: never a context.
-        expected: what belongs there.
         do: what to do.
     """
 
@@ -86,8 +73,6 @@ class SheetsRead:
     """What sheets hold.
 
     Attributes:
-        ratings: answers that can be taken.
-        refused: cells that cannot.
         notes: what a person should know of cells that were taken, by file and row.
         empty: by rater the rows of his sheets without an answer: not reviewed.
         missing: by rater the rows of his sheets that no file has.
@@ -109,19 +94,20 @@ class Read:
     sheet: FilledSheet
     row: FilledRow
     item: Item
-    batch: Batch
+    batch: SheetBatch
 
 
 def read_sheets(
-    files: Sequence[Path], batches: Sequence[Batch], questions: Mapping[str, str], *, categories: Sequence[str] = ()
+    files: Sequence[Path],
+    batches: Sequence[SheetBatch],
+    questions: Mapping[str, str],
+    *,
+    categories: Sequence[str] = (),
 ) -> SheetsRead:
     """Read filled sheets of any batches and raters; an item says whose it is, the file's name does not count.
 
     Args:
         files: filled sheets, Excel or CSV, or tables of refused cells that were corrected.
-        batches: of the benchmark, with their keys.
-        questions: question of each row, by uid.
-        categories: names that labels can be.
 
     Raises:
         UsageError, InputError: a file is no sheet, or none of its items is in a key.
@@ -138,28 +124,28 @@ def read_sheets(
                 do="name the benchmark that it was written for: --benchmark NAME",
             )
         for row in sheet.rows:
-            if found := known.get(row.item):
-                rows.append(Read(sheet, row, *found))
+            if result := known.get(row.item):
+                rows.append(Read(sheet, row, *result))
             else:
                 refused.append(_refusal(sheet, row, None, "item", "an item that no key has"))
     ratings: list[Rating] = []
     notes: list[str] = []
     empty: dict[str, set[str]] = defaultdict(set)
     for item, copies in _by_item(rows).items():
-        one, slips = _settled(copies)
+        entry, slips = _settled(copies)
         refused += slips
-        if one is None:
+        if entry is None:
             continue
-        slips, rating, note = _judged(one, questions, categories)
+        slips, rating, note = _judged(entry, questions, categories)
         refused += slips
         if rating is not None and rating.value.kind is not LabelKind.MISSING:
             ratings.append(rating)
-        elif not slips and not one.sheet.corrections:
-            empty[one.item.rater].add(item)
+        elif not slips and not entry.sheet.corrections:
+            empty[entry.item.rater].add(item)
         if note:
-            notes.append(f"{one.sheet.file.name} row {one.row.line}: {note}")
+            notes.append(f"{entry.sheet.file.name} row {entry.row.line}: {note}")
     ratings, more = _without_thousands(ratings, refused)
-    refused = sorted([*refused, *more], key=lambda one: (one.file, one.line))
+    refused = sorted([*refused, *more], key=lambda entry: (entry.file, entry.line))
     given, missing = _coverage(rows, batches)
     return SheetsRead(
         tuple(ratings),
@@ -184,16 +170,16 @@ def write_refused(read: SheetsRead, files: Sequence[Path], questions: Mapping[st
     written = []
     columns = ("item", "question", "answer", "comment", "found", PROBLEM, "expected", "do", "file", "row")
     for file in files:
-        own = {one.line: one for one in read.refused if one.file == file.name}
+        own = {item.line: item for item in read.refused if item.file == file.name}
         if not own:
             continue
         rows = {row.line: row for row in read_filled(file).rows}
         stem = file.name.removesuffix(REFUSED) if file.name.endswith(REFUSED) else file.stem
         table = file.with_name(stem + REFUSED)
         lines = []
-        for line, one in sorted(own.items()):
-            cells = (one.item, questions.get(one.uid or "", ""), "", rows[line].comment, rows[line].answer)
-            about = (one.problem, one.expected, one.do, one.file, str(line))
+        for line, item in sorted(own.items()):
+            cells = (item.item, questions.get(item.uid or "", ""), "", rows[line].comment, rows[line].answer)
+            about = (item.problem, item.expected, item.do, item.file, str(line))
             lines.append(dict(zip(columns, map(plain, (*cells, *about)), strict=True)))
         write_cells(table, columns, lines)
         written.append(table)
@@ -201,30 +187,30 @@ def write_refused(read: SheetsRead, files: Sequence[Path], questions: Mapping[st
 
 
 def _by_item(rows: Sequence[Read]) -> dict[str, list[Read]]:
-    found: dict[str, list[Read]] = defaultdict(list)
+    results: dict[str, list[Read]] = defaultdict(list)
     for row in rows:
-        found[row.item.item].append(row)
-    return found
+        results[row.item.item].append(row)
+    return results
 
 
 def _settled(copies: Sequence[Read]) -> tuple[Read | None, list[Refusal]]:
     """Return the one row of an item that counts: copies that say the same, or nothing, are no harm."""
-    said = [one for one in copies if one.row.answer or one.row.comment] or [copies[0]]
-    if len({(one.row.answer, one.row.comment) for one in said}) == 1:
-        return said[0], []
-    places = " and ".join(f"{one.sheet.file.name} row {one.row.line}" for one in said)
+    answer = [copy for copy in copies if copy.row.answer or copy.row.comment] or [copies[0]]
+    if len({(item.row.answer, item.row.comment) for item in answer}) == 1:
+        return answer[0], []
+    places = " and ".join(f"{item.sheet.file.name} row {item.row.line}" for item in answer)
     do = f"keep one of {places}, and empty the answer and comment of the other"
     return None, [
-        _refusal(one.sheet, one.row, one.item, "item", "an item that is there twice, with unlike answers", do=do)
-        for one in said
+        _refusal(item.sheet, item.row, item.item, "item", "an item that is there twice, with unlike answers", do=do)
+        for item in answer
     ]
 
 
 def _judged(
-    one: Read, questions: Mapping[str, str], categories: Sequence[str]
+    read: Read, questions: Mapping[str, str], categories: Sequence[str]
 ) -> tuple[list[Refusal], Rating | None, str]:
-    sheet, row, item = one.sheet, one.row, one.item
-    if slips := _changed(one):
+    sheet, row, item = read.sheet, read.row, read.item
+    if slips := _changed(read):
         return slips, None, ""
     expected = expected_of(item.expects, categories)
     answer = read_answer(
@@ -239,63 +225,63 @@ def _judged(
     elif answer.value.kind is LabelKind.MISSING and comment:
         note = "a comment without an answer: not reviewed, the comment is not kept"
     rating = Rating(
-        item.uid, item.rater, one.batch.name, item.item, answer.value, row.answer, comment, sheet.file.name, row.line
+        item.uid, item.rater, read.batch.name, item.item, answer.value, row.answer, comment, sheet.file.name, row.line
     )
     return [], rating, note
 
 
-def _changed(one: Read) -> list[Refusal]:
+def _changed(read: Read) -> list[Refusal]:
     """Return the columns whose text is not the item's: another row's, where columns were sorted apart."""
-    row, item = one.row, one.item
+    row, item = read.row, read.item
     pairs = (
         ("question", None if row.question is None else (row.question,), item.question),
         ("context", row.context, item.context),
     )
-    found = []
+    results = []
     for column, text, mark in pairs:
         # A table of corrections has no context; a sheet without one was changed.
-        if text is None and one.sheet.corrections:
+        if text is None and read.sheet.corrections:
             continue
         if text is None or text_mark(text) != mark:
             problem = f"the {column} is not the item's"
             do = "copy item, question and context anew from the sheet as it was given, and check the answer"
-            found.append(_refusal(one.sheet, row, item, column, problem, expected="the text as it was given", do=do))
-    return found
+            results.append(_refusal(read.sheet, row, item, column, problem, expected="the text as it was given", do=do))
+    return results
 
 
 def _without_thousands(ratings: Sequence[Rating], refused: Sequence[Refusal]) -> tuple[list[Rating], list[Refusal]]:
     """Refuse 1,434 of a rater who writes 4,4 elsewhere: there the comma may be his decimal point."""
-    by_file = {one.file for one in refused if one.problem.startswith(DECIMAL_COMMA)}
+    by_file = {item.file for item in refused if item.problem.startswith(DECIMAL_COMMA)}
     kept, slips = [], []
-    for one in ratings:
+    for rating in ratings:
         if (
-            one.file in by_file
-            and one.value.kind is LabelKind.NUMBER
-            and "," in one.written
-            and not one.value.weeks_days
+            rating.file in by_file
+            and rating.value.kind is LabelKind.NUMBER
+            and "," in rating.written
+            and not rating.value.weeks_days
         ):
             slip = Refusal(
-                one.file,
-                one.line,
+                rating.file,
+                rating.line,
                 "answer",
-                one.item,
-                one.uid,
+                rating.item,
+                rating.uid,
                 "a comma that can be a decimal point: other cells of this sheet have one",
-                one.written,
+                rating.written,
                 expected_of("number"),
-                f"write {one.value.text()}, or a decimal point",
+                f"write {rating.value.text()}, or a decimal point",
             )
             slips.append(slip)
         else:
-            kept.append(one)
+            kept.append(rating)
     return kept, slips
 
 
-def _coverage(rows: Sequence[Read], batches: Sequence[Batch]) -> tuple[dict[str, int], dict[str, int]]:
+def _coverage(rows: Sequence[Read], batches: Sequence[SheetBatch]) -> tuple[dict[str, int], dict[str, int]]:
     """Return by rater the rows that the sheets in hand were written with, and those that they lack."""
     # A table of corrections is part of a sheet by its nature.
-    sheets = {(one.batch.name, one.item.rater) for one in rows if not one.sheet.corrections}
-    there = {one.item.item for one in rows}
+    sheets = {(row.batch.name, row.item.rater) for row in rows if not row.sheet.corrections}
+    there = {row.item.item for row in rows}
     given: dict[str, int] = defaultdict(int)
     missing: dict[str, int] = defaultdict(int)
     for batch in batches:
@@ -326,6 +312,70 @@ def _refusal(
     expected: str = "an item as it was given",
     do: str = "take the row out, or put its item back as it was",
 ) -> Refusal:
-    found = _quoted(row.answer) if column == "answer" else (_quoted(row.item) if item is None else None)
+    result = _quoted(row.answer) if column == "answer" else (_quoted(row.item) if item is None else None)
     uid = None if item is None else item.uid
-    return Refusal(sheet.file.name, row.line, column, row.item, uid, problem, found, expected, do)
+    return Refusal(sheet.file.name, row.line, column, row.item, uid, problem, result, expected, do)
+
+
+NEEDED = ("item", "answer", "comment")
+PROBLEM = "problem"
+CONTEXT = r"context(?: \d+)?"
+COLUMN = rf"item|question|answer|comment|{CONTEXT}"
+HEAD = "put the head of the sheet back as it was written; published labels are taken up with `ontoground steward adopt`"
+
+
+@dataclass(frozen=True)
+class FilledRow:
+    """One row of a filled sheet.
+
+    Attributes:
+        line: its number in the spreadsheet; the head is row 1.
+        item, answer, comment: its cells, trimmed.
+        question: the question's cell; None where the sheet has no such column.
+        context: the context's cells; None where the sheet has none.
+    """
+
+    line: int
+    item: str
+    answer: str
+    comment: str
+    question: str | None
+    context: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class FilledSheet:
+    """A filled sheet.
+
+    Attributes:
+        corrections: whether it is a table of refused cells that was written for correction.
+    """
+
+    file: Path
+    rows: tuple[FilledRow, ...]
+    corrections: bool
+
+
+def read_filled(file: Path) -> FilledSheet:
+    """Read a filled sheet (`ground.spreadsheet.read_sheet`).
+
+    Raises:
+        UsageError: its name ends in neither .xlsx nor .csv.
+        InputError: it cannot be read, or is no sheet: a page or column is missing, or a column is there twice.
+    """
+    names, lines = read_sheet(file, ANSWERS, NEEDED, COLUMN, HEAD)
+    contexts = [name for name in names if re.fullmatch(CONTEXT, name)]
+    # Columns may have been moved; the pieces of a context keep their order by name.
+    contexts.sort(key=lambda name: int(name.removeprefix("context") or 1))
+    rows = [
+        FilledRow(
+            line=line,
+            item=own["item"],
+            answer=own["answer"],
+            comment=own["comment"],
+            question=own.get("question"),
+            context=tuple(own[name] for name in contexts) if contexts else None,
+        )
+        for line, own in lines
+    ]
+    return FilledSheet(file, tuple(rows), corrections=PROBLEM in names)

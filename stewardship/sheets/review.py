@@ -25,13 +25,13 @@ from stewardship.adjudication.discrepancy import relative_error
 from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.rows import row_id
 from stewardship.history.log import Event, History, Role
-from stewardship.sheets.batch import AnswerKind, Batch, Item, read_batches
+from stewardship.sheets.batch import AnswerKind, Item, SheetBatch, read_batches
 from stewardship.sheets.cells import VERDICTS, expected_of, read_answer
+from stewardship.sheets.display import Display, displays_of, spot_check_displays
+from stewardship.sheets.figures import Reliability, reliability
 from stewardship.sheets.guidance import HINTS, guidance
-from stewardship.sheets.interrater import Reliability, reliability
 from stewardship.sheets.ratings import SETTLED, new_events, said_by
 from stewardship.sheets.reading import Rating
-from stewardship.sheets.shown import Shown, shown_rows, spot_check_rows
 from stewardship.sheets.spotchecks import add_spot_checks, spot_checks
 
 __all__ = ["LEAST", "SILENT", "Answered", "ChangedError", "Opinion", "Review", "Task", "open_review"]
@@ -78,13 +78,9 @@ class Task:
     """All that a reader is shown of one item.
 
     Attributes:
-        item: its name.
         number, of: its place among the reader's items.
-        shown: question and context; label and critique on spot checks only.
-        kind: what belongs into the answer.
+        display: question and context; label and critique on spot checks only.
         choices: what can be chosen, with its meaning; none where the answer is written.
-        expected: what belongs there, in words.
-        answered: what the reader said of it before.
         opinions: of an adjudication, what was said of the row.
         before, after: the items beside it, if any.
     """
@@ -92,7 +88,7 @@ class Task:
     item: str
     number: int
     of: int
-    shown: Shown
+    display: Display
     kind: AnswerKind
     choices: tuple[tuple[str, str], ...]
     expected: str
@@ -107,16 +103,13 @@ class Review:
     """A batch under review; of use to several threads at once.
 
     Attributes:
-        benchmark: whose rows.
-        batch: whose items.
         batches: all of the benchmark, which say who was given a row.
-        settings: tolerances.
         models: readers that are language models: what they say is a reading, and no physician's label.
     """
 
     benchmark: Benchmark
-    batch: Batch
-    batches: Sequence[Batch]
+    batch: SheetBatch
+    batches: Sequence[SheetBatch]
     settings: StewardSettings
     models: frozenset[str] = frozenset()
     _said: dict[str, Answered] = field(default_factory=dict)
@@ -126,10 +119,10 @@ class Review:
 
     def __post_init__(self) -> None:
         """Refuse a batch whose texts are no longer those that it was written with, and a reader of two kinds."""
-        shown = self._shown
-        if moved := [one for one in self.batch.items if _marks(shown[one.uid]) != (one.question, one.context)]:
+        display = self._displays
+        if moved := [item for item in self.batch.items if _marks(display[item.uid]) != (item.question, item.context)]:
             raise InputError(
-                "rows read otherwise than when the batch was written",
+                "rows have changed since the batch was written",
                 file=self.benchmark.folder,
                 found=f"{len(moved):,} of {len(self.batch.items):,} items of {self.batch.name}",
                 do="write another batch: `ontoground steward sheets`",
@@ -138,19 +131,19 @@ class Review:
             other: Role = "physician" if rater in self.models else "reading"
             if any(rater in by for by in said_by(self.benchmark.history, other).values()):
                 was = "a person" if rater in self.models else "a language model"
-                raise UsageError("one name for a person and a model", found=rater, expected=f"what it was: {was}")
+                raise UsageError("a person and a model have the same name", found=rater, expected=f"what it was: {was}")
 
     def items(self, rater: str) -> list[Item]:
         """Return a reader's items in his order; of an adjudication, those with the worst disagreement first."""
         own = self._items_of.get(rater, [])
         if self.batch.kind != "adjudication":
             return own
-        return sorted(own, key=lambda one: -self._disagreement[one.uid])
+        return sorted(own, key=lambda item: -self._disagreement[item.uid])
 
     def progress(self, rater: str) -> list[tuple[str, bool]]:
         """Return a reader's items in his order, and whether he has answered each."""
-        said = self._answers()
-        return [(one.item, one.item in said) for one in self.items(rater)]
+        answer = self._answers()
+        return [(item.item, item.item in answer) for item in self.items(rater)]
 
     def task(self, rater: str, name: str) -> Task:
         """Return what a reader is shown of an item.
@@ -165,7 +158,7 @@ class Review:
             item=name,
             number=place + 1,
             of=len(items),
-            shown=self._shown[item.uid],
+            display=self._displays[item.uid],
             kind=item.expects,
             choices=self._choices(item.expects),
             expected=HINTS[item.expects],
@@ -177,7 +170,7 @@ class Review:
 
     def guidance(self) -> tuple[list[str], list[tuple[str, str]]]:
         """Return what a page tells the batch's readers; see `stewardship.sheets.guidance.guidance`."""
-        expects = sorted({one.expects for one in self.batch.items})
+        expects = sorted({item.expects for item in self.batch.items})
         categories = self.benchmark.categories
         return guidance(self.batch.kind, blind=self.batch.blind, expects=expects, categories=categories, on="page")
 
@@ -185,9 +178,6 @@ class Review:
         """Take an answer: when this returns it is on disk. Answers that come at once are written together.
 
         Args:
-            rater: who answers.
-            name: of the item.
-            answer: what he says.
             version: of what the page showed as his answer until then.
 
         Raises:
@@ -213,9 +203,9 @@ class Review:
         categories = self.benchmark.categories
         here: dict[str, dict[str, LabelValue]] = {}
         for item in self.batch.items:
-            said = self._answers().get(item.item)
-            if said is not None and (item.rater in self.models) is models:
-                here.setdefault(item.uid, {})[item.rater] = parse_label(said.answer, categories=categories)
+            answer = self._answers().get(item.item)
+            if answer is not None and (item.rater in self.models) is models:
+                here.setdefault(item.uid, {})[item.rater] = parse_label(answer.answer, categories=categories)
         shared = sum(len(by) > 1 for by in here.values())
         return shared, reliability(here, {}, self.settings) if shared >= LEAST else None
 
@@ -226,50 +216,50 @@ class Review:
         paragraph: the statement. ``verdict``: right where the answer is the published label, doubtful where it is N/A,
         else wrong.
         """
-        said = self._answers()
+        answer = self._answers()
         with self._alone:
             labels = self.benchmark.history.labels("original", categories=self.benchmark.categories)
         strata = self.benchmark.column("stratum")
-        wanted = pl.col("uid").is_in([one.uid for one in self.batch.items])
+        wanted = pl.col("uid").is_in([entry.uid for entry in self.batch.items])
         ids = {row["uid"]: row_id(row) for row in self.benchmark.items.filter(wanted).to_dicts()}
-        for item in sorted(self.batch.items, key=lambda one: (one.uid, one.rater)):
-            if (one := said.get(item.item)) is None:
+        for item in sorted(self.batch.items, key=lambda entry: (entry.uid, entry.rater)):
+            if (entry := answer.get(item.item)) is None:
                 continue
             label = labels.get(item.uid)
-            value = parse_label(one.answer, categories=self.benchmark.categories)
+            value = parse_label(entry.answer, categories=self.benchmark.categories)
             yield {
                 "id": ids[item.uid],
                 "uid": item.uid,
                 "stratum": strata.get(item.uid, ""),
-                "question": self._shown[item.uid].question.split("\n\n", 1)[0],
+                "question": self._displays[item.uid].question.split("\n\n", 1)[0],
                 "label": label.text() if label else "",
-                "answer": one.answer,
+                "answer": entry.answer,
                 "verdict": _verdict(value, label),
-                "reason": one.reason,
-                "comment": one.comment,
+                "reason": entry.reason,
+                "comment": entry.comment,
                 "reader": item.rater,
             }
 
     @cached_property
     def _items_of(self) -> Mapping[str, list[Item]]:
-        found: dict[str, list[Item]] = {}
-        for one in self.batch.items:
-            found.setdefault(one.rater, []).append(one)
-        return found
+        results: dict[str, list[Item]] = {}
+        for item in self.batch.items:
+            results.setdefault(item.rater, []).append(item)
+        return results
 
     @cached_property
-    def _shown(self) -> Mapping[str, Shown]:
-        uids = {one.uid for one in self.batch.items}
+    def _displays(self) -> Mapping[str, Display]:
+        uids = {item.uid for item in self.batch.items}
         if self.batch.kind == "spot_check":
-            return spot_check_rows(self.benchmark, uids)
-        return shown_rows(self.benchmark, uids, evidence=not self.batch.blind)
+            return spot_check_displays(self.benchmark, uids)
+        return displays_of(self.benchmark, uids, evidence=not self.batch.blind)
 
     @cached_property
     def _disagreement(self) -> Mapping[str, float]:
-        uids = {one.uid for one in self.batch.items}
+        uids = {item.uid for item in self.batch.items}
         categories = self.benchmark.categories
         return {
-            uid: _apart([parse_label(one.answer, categories=categories) for one in self._opinions(uid, "")])
+            uid: _apart([parse_label(opinion.answer, categories=categories) for opinion in self._opinions(uid, "")])
             for uid in uids
         }
 
@@ -280,12 +270,12 @@ class Review:
         roles: tuple[Role, ...] = ("physician", "reading")
         with self._alone:
             history = self.benchmark.history
-            said = [event for role in roles for event in said_by(history, role, [uid]).get(uid, {}).values()]
-        events = [one for one in said if one.by != rater and one.status != SETTLED]
-        ordered = sorted(events, key=lambda one: hashlib.sha256(f"{self.batch.seed}{uid}{one.by}".encode()).digest())
+            answers = [event for role in roles for event in said_by(history, role, [uid]).get(uid, {}).values()]
+        events = [item for item in answers if item.by != rater and item.status != SETTLED]
+        ordered = sorted(events, key=lambda item: hashlib.sha256(f"{self.batch.seed}{uid}{item.by}".encode()).digest())
         return tuple(
-            Opinion(f"reader {number}", one.value or "", str(one.evidence.get("reason") or ""), one.why)
-            for number, one in enumerate(ordered, start=1)
+            Opinion(f"reader {number}", item.value or "", str(item.evidence.get("reason") or ""), item.why)
+            for number, item in enumerate(ordered, start=1)
         )
 
     def _choices(self, kind: AnswerKind) -> tuple[tuple[str, str], ...]:
@@ -293,51 +283,51 @@ class Review:
         if kind not in ("verdict", "category"):
             return ()
         means = dict(self.guidance()[1])
-        found = [(name, means.get(name, "")) for name in names]
+        choices = [(name, means.get(name, "")) for name in names]
         if kind == "category":
-            found.append(("N/A", "doubtful: it cannot be judged"))
+            choices.append(("N/A", "doubtful: it cannot be judged"))
         if self.batch.kind == "adjudication":
-            found.append((SILENT, "no label: nothing that both sides accept decides"))
-        return tuple(found)
+            choices.append((SILENT, "no label: nothing that both sides accept decides"))
+        return tuple(choices)
 
     @staticmethod
     def _place(items: Sequence[Item], name: str) -> int:
-        for place, one in enumerate(items):
-            if one.item == name:
+        for place, item in enumerate(items):
+            if item.item == name:
                 return place
         raise UsageError("no such row on your sheet", do="open the list of your rows")
 
-    def _rating(self, item: Item, said: Answered) -> Rating:
-        silent = said.answer == SILENT and self.batch.kind == "adjudication"
-        categories, question = self.benchmark.categories, self._shown[item.uid].question
-        written = "N/A" if silent else said.answer.strip()
+    def _rating(self, item: Item, answers: Answered) -> Rating:
+        silent = answers.answer == SILENT and self.batch.kind == "adjudication"
+        categories, question = self.benchmark.categories, self._displays[item.uid].question
+        written = "N/A" if silent else answers.answer.strip()
         answer = read_answer(written, item.expects, question=question, categories=categories)
         expected = expected_of(item.expects, categories)
         if answer.value is None:
             raise UsageError(answer.problem, expected=expected, do=answer.do)
         if answer.value.kind is LabelKind.MISSING:
             raise UsageError("no answer was given: nothing was saved", expected=expected)
-        reason = SILENT if silent else " ".join(said.reason.split())
-        comment = said.comment.strip()
+        reason = SILENT if silent else " ".join(answers.reason.split())
+        comment = answers.comment.strip()
         return Rating(item.uid, item.rater, self.batch.name, item.item, answer.value, written, comment, PAGE, 0, reason)
 
     def _write(self, waiting: Sequence[tuple[Rating, str, Future[Answered]]]) -> None:
         """Write what waits as one batch of events; each is told what became of its own."""
         try:
-            said, before = dict(self._answers()), self._known
+            answer, before = dict(self._answers()), self._known
             taken: list[tuple[Rating, Future[Answered]]] = []
             for rating, version, mine in waiting:
                 new = Answered(rating.value.text(), rating.reason, rating.comment)
-                old = said.get(rating.item, Answered())
+                old = answer.get(rating.item, Answered())
                 if version != old.version and new != old:
                     do = "look at it again: the page shows what is kept now"
                     mine.set_exception(ChangedError("this row was answered elsewhere since it was shown here", do=do))
                 else:
                     taken.append((rating, mine))
-                    said[rating.item] = new
+                    answer[rating.item] = new
             if taken and self._append([rating for rating, _ in taken]) == before:
                 # Nobody else wrote meanwhile: said is what is on disk.
-                self._said, self._known = said, self.benchmark.history.chain
+                self._said, self._known = answer, self.benchmark.history.chain
             kept = self._answers()
             for rating, mine in taken:
                 mine.set_result(kept[rating.item])
@@ -357,10 +347,10 @@ class Review:
             events = [*self._events(ratings, history, models=False), *self._events(ratings, history, models=True)]
             if not events or self._added(events, history):
                 return seen
-        raise InputError("the history is being written all the time", file=self.benchmark.folder, do="try it again")
+        raise InputError("other programs keep writing the history", file=self.benchmark.folder, do="try it again")
 
     def _events(self, ratings: Sequence[Rating], history: History, *, models: bool) -> list[Event]:
-        own = [one for one in ratings if (one.rater in self.models) is models]
+        own = [rating for rating in ratings if (rating.rater in self.models) is models]
         return new_events(
             own,
             self._batches_of[models],
@@ -371,7 +361,7 @@ class Review:
         )
 
     @cached_property
-    def _batches_of(self) -> Mapping[bool, list[Batch]]:
+    def _batches_of(self) -> Mapping[bool, list[SheetBatch]]:
         """Return the batches with the items of people (False) and of models (True): neither waits for the other."""
         return {
             models: [
@@ -407,7 +397,7 @@ class Review:
             return self._said
 
     def _from(self, history: History) -> Iterator[tuple[str, Answered]]:
-        uids = {one.uid for one in self.batch.items}
+        uids = {entry.uid for entry in self.batch.items}
         known = {models: said_by(history, "reading" if models else "physician", uids) for models in (False, True)}
         for item in self.batch.items:
             event = known[item.rater in self.models].get(item.uid, {}).get(item.rater)
@@ -417,9 +407,9 @@ class Review:
     def _checked(self) -> Iterator[tuple[str, Answered]]:
         known = spot_checks(self.benchmark.folder)
         for item in self.batch.items:
-            one = known.get(item.uid, {}).get(item.rater)
-            if one is not None and one["sheet"] == self.batch.name:
-                yield item.item, Answered(one["verdict"], one.get("reason", ""), one["comment"])
+            entry = known.get(item.uid, {}).get(item.rater)
+            if entry is not None and entry["sheet"] == self.batch.name:
+                yield item.item, Answered(entry["verdict"], entry.get("reason", ""), entry["comment"])
 
 
 class _MovedError(Exception):
@@ -430,9 +420,6 @@ def open_review(benchmark: Benchmark, name: str, settings: StewardSettings, mode
     """Open a batch of sheets for review.
 
     Args:
-        benchmark: whose.
-        name: of the batch.
-        settings: tolerances.
         models: which of its readers are language models.
 
     Raises:
@@ -440,9 +427,9 @@ def open_review(benchmark: Benchmark, name: str, settings: StewardSettings, mode
         InputError: rows are no longer as they were when the batch was written.
     """
     batches = read_batches(benchmark.folder)
-    batch = next((one for one in batches if one.name == name), None)
+    batch = next((item for item in batches if item.name == name), None)
     if batch is None:
-        known = ", ".join(one.name for one in batches)
+        known = ", ".join(item.name for item in batches)
         do = "write one: `ontoground steward sample --rater ann --rater bob`"
         raise UsageError("no such batch of sheets", found=name, expected=known or "a batch of sheets", do=do)
     if strange := sorted(set(models) - set(batch.raters)):
@@ -450,8 +437,8 @@ def open_review(benchmark: Benchmark, name: str, settings: StewardSettings, mode
     return Review(benchmark, batch, batches, settings, frozenset(models))
 
 
-def _marks(shown: Shown) -> tuple[str, str]:
-    return text_mark([shown.question]), text_mark([shown.context])
+def _marks(display: Display) -> tuple[str, str]:
+    return text_mark([display.question]), text_mark([display.context])
 
 
 def _verdict(answer: LabelValue, label: LabelValue | None) -> str:
@@ -462,12 +449,12 @@ def _verdict(answer: LabelValue, label: LabelValue | None) -> str:
 
 def _apart(labels: Sequence[LabelValue]) -> float:
     """Return how far labels are apart, at most 3: N/A against a value most, then names and dates, then numbers."""
-    if any(one.kind is LabelKind.ABSTENTION for one in labels) and len({one.kind for one in labels}) > 1:
+    if any(label.kind is LabelKind.ABSTENTION for label in labels) and len({label.kind for label in labels}) > 1:
         return 3.0
-    numbers = [number for one in labels if (number := _number(one)) is not None]
+    numbers = [number for label in labels if (number := _number(label)) is not None]
     if numbers and len(numbers) == len(labels):
         return float(relative_error(min(numbers), max(numbers)))
-    counts = Counter(one.text() for one in labels)
+    counts = Counter(label.text() for label in labels)
     return 1.0 + len(counts) / len(labels) if len(counts) > 1 else 0.0
 
 

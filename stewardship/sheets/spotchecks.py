@@ -25,12 +25,12 @@ def add_spot_checks(benchmark: Path, ratings: Iterable[Rating]) -> int:
     known = spot_checks(benchmark)
     before = json.dumps(known, sort_keys=True)
     changed = 0
-    for one in ratings:
-        said = {"verdict": one.value.text(), "comment": one.comment, "sheet": one.batch}
-        said |= {"reason": one.reason} if one.reason else {}
-        by = known.setdefault(one.uid, {})
-        changed += by.get(one.rater) != said
-        by[one.rater] = said
+    for rating in ratings:
+        answers = {"verdict": rating.value.text(), "comment": rating.comment, "sheet": rating.batch}
+        answers |= {"reason": rating.reason} if rating.reason else {}
+        by = known.setdefault(rating.uid, {})
+        changed += by.get(rating.rater) != answers
+        by[rating.rater] = answers
     if json.dumps(known, sort_keys=True) != before:
         write_text(file, json.dumps(known, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
     return changed
@@ -39,7 +39,7 @@ def add_spot_checks(benchmark: Path, ratings: Iterable[Rating]) -> int:
 def spot_check_summary(benchmark: Path) -> dict[str, Any] | None:
     """Return how often clinicians agree with the flags, with the 95% Wilson interval; None where there is no check."""
     known = spot_checks(benchmark)
-    counts = Counter(said["verdict"] for by in known.values() for said in by.values())
+    counts = Counter(answer["verdict"] for by in known.values() for answer in by.values())
     if not counts:
         return None
     share = wilson(counts["agree"], counts.total())
@@ -54,5 +54,7 @@ def spot_check_summary(benchmark: Path) -> dict[str, Any] | None:
 def spot_checks(benchmark: Path) -> dict[str, dict[str, dict[str, str]]]:
     """Return what was said, by row and rater: verdict, comment, sheet, and the reason where it was asked."""
     file = benchmark / SHEETS / FILE
-    found: dict[str, dict[str, dict[str, str]]] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    return found
+    result: dict[str, dict[str, dict[str, str]]] = (
+        json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    )
+    return result

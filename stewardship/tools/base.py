@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from ground.lm.cache import content_key
-from stewardship.runs.store import ToolUse
 
-__all__ = ["RESULT_CHARACTERS", "Arguments", "Tool", "ToolResult", "Toolbox"]
+__all__ = ["RESULT_CHARACTERS", "Arguments", "Tool", "ToolResult", "ToolUse", "Toolbox"]
 
 RESULT_CHARACTERS = 4_000
 """Length to which a result is cut before the model sees it."""
@@ -31,6 +30,17 @@ class ToolResult:
     """What a tool said; ``ok`` is False where it failed, and the text then says why."""
 
     text: str
+    ok: bool = True
+
+
+class ToolUse(BaseModel):
+    """One call of a tool: what was asked of it and what it said; ``ok`` is False where it failed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tool: str
+    arguments: dict[str, Any] = Field(repr=False)
+    result: str = Field(repr=False)
     ok: bool = True
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ground.errors import UsageError
 from stewardship.calculators.features import Features
 from stewardship.calculators.inputs import Input, inputs_of
-from stewardship.calculators.registry import Calculator, calculate, calculators, find
-from stewardship.runs.calculating import calculators_digest
+from stewardship.calculators.registry import Calculator, calculate, calculators, definitions_digest, find
 from stewardship.tools.base import Arguments, ToolResult
 
 __all__ = ["CalculatorArguments", "CalculatorTool", "Given"]
@@ -23,6 +24,11 @@ FORMS = {
     "dose": "list of drug, dose and unit",
 }
 """How a model gives a feature of each kind that needs no words or units of its own."""
+SIGNS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.USub, ast.UAdd)
+FUNCTIONS = {name: getattr(math, name) for name in ("sqrt", "cbrt", "exp", "log", "log2", "log10", "floor", "ceil")}
+FUNCTIONS |= {"abs": abs, "round": round, "min": min, "max": max}
+NUMBERS = {"pi": math.pi, "e": math.e}
+LONGEST = 500
 
 
 class Given(BaseModel):
@@ -40,7 +46,7 @@ class Given(BaseModel):
 class CalculatorArguments(Arguments):
     """Arguments of the calculators."""
 
-    calculator: str = Field(description="name or number of the calculator")
+    calculator: str = Field(description="name or number of the calculator; or arithmetic, such as 70 / 1.75**2")
     features: list[Given] = Field(description="empty: tell the definition and the inputs; else: compute")
 
 
@@ -52,35 +58,50 @@ class CalculatorTool:
 
     def describe(self) -> dict[str, Any]:
         """Return what stands for the calculators' definitions."""
-        return {"definitions": calculators_digest()}
+        return {"definitions": definitions_digest()}
 
     def manual(self) -> str:
         """Return what the model is told."""
-        names = "; ".join(f"{one.id} {one.name}" for one in calculators())
+        names = "; ".join(f"{calculator.id} {calculator.name}" for calculator in calculators())
         return (
             "`calculator` knows the published definitions of these scores, tells one with its inputs if it is called "
             "without features, and computes it if it is called with them (it converts units; a missing input gives "
-            f"N/A and says what is missing): {names}."
+            f"N/A and says what is missing): {names}. In place of a name it takes arithmetic."
         )
 
     def use(self, arguments: CalculatorArguments) -> ToolResult:
-        """Tell a definition, or compute."""
+        """Tell a definition, or compute a score or an expression."""
         try:
             known = find(arguments.calculator)
         except UsageError:
-            names = "; ".join(f"{one.id} {one.name}" for one in calculators())
-            return ToolResult(f"no calculator is called {arguments.calculator!r}. There are: {names}", ok=False)
+            return _arithmetic(arguments.calculator)
         inputs = inputs_of(known.id)
         if not arguments.features:
             return ToolResult(_definition(known, inputs))
-        found = calculate(known.id, Features({one.name.strip(): _cell(one) for one in arguments.features}))
-        lines = [*found.steps, *(f"assumed: {text}" for text in found.assumptions)]
-        lines += [f"not an input of this calculator: {', '.join(found.unread)}"] if found.unread else []
-        if found.reason:
-            lines += [f"N/A: {found.reason}", f"inputs: {_listed(inputs)}"]
+        result = calculate(known.id, Features({feature.name.strip(): _cell(feature) for feature in arguments.features}))
+        lines = [*result.steps, *(f"assumed: {text}" for text in result.assumptions)]
+        lines += [f"not an input of this calculator: {', '.join(result.unread)}"] if result.unread else []
+        if result.reason:
+            lines += [f"N/A: {result.reason}", f"inputs: {_listed(inputs)}"]
         else:
-            lines.append(f"result: {found.value.text()} {'' if found.value.day else known.unit}".rstrip())
+            lines.append(f"result: {result.value.text()} {'' if result.value.day else known.unit}".rstrip())
         return ToolResult("\n".join(lines))
+
+
+def _arithmetic(expression: str) -> ToolResult:
+    """Compute by `simpleeval`: numbers, the usual signs and functions, and nothing else of Python."""
+    import simpleeval
+
+    operators = {sign: simpleeval.DEFAULT_OPERATORS[sign] for sign in SIGNS} | {ast.Pow: math.pow}
+    try:
+        if len(expression) > LONGEST:
+            raise ValueError(f"an expression of more than {LONGEST} characters")
+        value = simpleeval.SimpleEval(operators=operators, functions=FUNCTIONS, names=NUMBERS).eval(expression)
+    except Exception as error:
+        names = "; ".join(f"{calculator.id} {calculator.name}" for calculator in calculators())
+        why = f"no calculator is called {expression!r}, and it is no arithmetic ({type(error).__name__}: {error})"
+        return ToolResult(f"{why}. Calculators: {names}", ok=False)
+    return ToolResult(f"{value:.12g}" if isinstance(value, float) else str(value))
 
 
 def _definition(known: Calculator, inputs: Sequence[Input]) -> str:
@@ -91,17 +112,17 @@ def _definition(known: Calculator, inputs: Sequence[Input]) -> str:
 
 
 def _listed(inputs: Sequence[Input]) -> str:
-    return "; ".join(f"{one.feature} ({_form(one)})" for one in inputs)
+    return "; ".join(f"{item.feature} ({_form(item)})" for item in inputs)
 
 
-def _form(one: Input) -> str:
-    if one.kind == "quantity":
-        form = f"number with unit, such as {one.units[0]}"
-    elif one.kind == "choice":
-        form = f"one of {', '.join(one.words)}"
+def _form(item: Input) -> str:
+    if item.kind == "quantity":
+        form = f"number with unit, such as {item.units[0]}"
+    elif item.kind == "choice":
+        form = f"one of {', '.join(item.words)}"
     else:
-        form = FORMS[one.kind]
-    return f"{form}; if not given: {one.absent}" if one.absent else form
+        form = FORMS[item.kind]
+    return f"{form}; if not given: {item.absent}" if item.absent else form
 
 
 def _cell(given: Given) -> object:

@@ -42,7 +42,6 @@ class ReferenceTool:
     """Searches the texts of a folder.
 
     Attributes:
-        files: how many files were read.
         skipped: how many have another kind of name (PDF, images) and were not.
     """
 
@@ -91,13 +90,13 @@ class ReferenceTool:
             return ToolResult("the query has no words", ok=False)
         query = " or ".join(f'"{word}"' for word in words).replace(" or ", " OR ")
         with self._lock:
-            found = self._index.execute(
+            result = self._index.execute(
                 "select file, text from passage where passage match ? order by bm25(passage), rowid limit ?",
                 (query, PASSAGES),
             ).fetchall()
-        if not found:
+        if not result:
             return ToolResult("no document has any of these words")
-        return ToolResult("\n\n".join(f"[{name}]\n{text}" for name, text in found))
+        return ToolResult("\n\n".join(f"[{name}]\n{text}" for name, text in result))
 
 
 class _Reader(HTMLParser):

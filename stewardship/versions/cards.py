@@ -23,7 +23,6 @@ def card(manifest: Mapping[str, Any], diff: Diff | None) -> str:
     """Return the card of a release.
 
     Args:
-        manifest: of the release.
         diff: what changed since the release before it; None for the first.
     """
     rows, recipe = manifest["rows"], manifest["recipe"]

@@ -57,8 +57,6 @@ class Diff:
         frame: *shape* (changes, 11), columns `DIFF_COLUMNS`: rows that changed, in the order of the second table, then
             those that are gone. ``distance`` is the relative error of two numbers or the days between two dates;
             ``source``, ``by`` and ``why`` are of the label that came.
-        before: rows of the first table.
-        after: rows of the second table.
         limit: the relative error above which two labels differ.
     """
 
@@ -79,8 +77,8 @@ class Diff:
 
     def counts(self) -> dict[str, int]:
         """Return how many rows each change has, most first."""
-        found = self.frame.group_by("change").len().sort(["len", "change"], descending=[True, False])
-        return {change: int(count) for change, count in zip(found["change"], found["len"], strict=True)}
+        result = self.frame.group_by("change").len().sort(["len", "change"], descending=[True, False])
+        return {change: int(count) for change, count in zip(result["change"], result["len"], strict=True)}
 
     def by_stratum(self) -> pl.DataFrame:
         """Return how many rows of each stratum changed, those with most labels that are far off first.
@@ -153,18 +151,17 @@ def compare(
     Args:
         before: *shape* (n, 11), columns `COLUMNS`, one row a uid.
         after: *shape* (m, 11), the same.
-        categories: names that labels can be.
         limit: relative error above which numbers differ (docs/stewardship.md#triage); dates differ from one day on.
     """
     both = after.join(before, on="uid", how="left", suffix="_before", maintain_order="left")
     known = both["uid"].is_in(before["uid"].implode())
     gone = before.join(after.select("uid"), on="uid", how="anti", maintain_order="left")
     pairs = [
-        (parse_label(one, categories=categories), parse_label(other, categories=categories))
-        for one, other in zip(both["label_before"], both["label"], strict=True)
+        (parse_label(item, categories=categories), parse_label(other, categories=categories))
+        for item, other in zip(both["label_before"], both["label"], strict=True)
     ]
-    apart = discrepancies([one for one, _ in pairs], [other for _, other in pairs], limit=limit)
-    values = pl.Series([_value_change(one, other) for one, other in pairs], dtype=pl.String)
+    apart = discrepancies([pair for pair, _ in pairs], [other for _, other in pairs], limit=limit)
+    values = pl.Series([_value_change(pair, other) for pair, other in pairs], dtype=pl.String)
     changes = both.select(
         pl.when(~known)
         .then(pl.lit(ADDED))
@@ -184,8 +181,8 @@ def compare(
     ).with_columns(apart["distance", "unit", "flag"])  # fmt: skip
     table = table.with_columns(pl.when(_is_value(pl.col("change"))).then(pl.col("distance", "unit", "flag")))
     lost = gone.select("uid", "stratum", pl.lit(REMOVED).alias("change"), pl.col("label").alias("before"))
-    found = pl.concat([table.filter(pl.col("change").is_not_null()), lost], how="diagonal")
-    return Diff(found.select(DIFF_COLUMNS), before.height, after.height, limit)
+    result = pl.concat([table.filter(pl.col("change").is_not_null()), lost], how="diagonal")
+    return Diff(result.select(DIFF_COLUMNS), before.height, after.height, limit)
 
 
 def _is_value(change: pl.Expr) -> pl.Expr:
@@ -200,8 +197,8 @@ def _other(column: str) -> pl.Expr:
 
 def _moved(column: str) -> pl.Expr:
     """Say whether a limit is another one; two ways to multiply that differ in the last digit are none."""
-    one, other = (pl.col(name).cast(pl.Float64, strict=False) for name in (column, f"{column}_before"))
-    near = (one - other).abs() <= NEAR * pl.max_horizontal(one.abs(), other.abs())
+    item, other = (pl.col(name).cast(pl.Float64, strict=False) for name in (column, f"{column}_before"))
+    near = (item - other).abs() <= NEAR * pl.max_horizontal(item.abs(), other.abs())
     return _other(column) & ~near.fill_null(False)
 
 

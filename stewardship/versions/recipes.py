@@ -13,10 +13,10 @@ import polars as pl
 from ground.contracts.grading import Limits, LimitsRule, limits_corrected, limits_v1, output_type_of
 from ground.contracts.labels import LabelValue, parse_label
 from ground.errors import InputError, UsageError
+from stewardship.adjudication.standing import check_final, disputed, rests_on, reviewers
 from stewardship.benchmark.folder import LABELS, Benchmark
 from stewardship.benchmark.tables import read_label_table
 from stewardship.history.events import RULE, Event, Events, Role
-from stewardship.history.standing import check_final, disputed, rests_on, reviewers
 from stewardship.versions.diffs import COLUMNS
 
 __all__ = ["LabelRole", "Recipe", "Rest", "caveats_of", "label_rows", "role_rows", "table_rows"]
@@ -31,7 +31,6 @@ class Recipe:
     """How labels are chosen.
 
     Attributes:
-        labels: the role whose labels are released.
         rest: what becomes of rows without such a label: they keep the original one, or are left out.
         limits: the rule of the limits (docs/stewardship.md#limits-and-graders).
     """
@@ -45,8 +44,6 @@ def label_rows(benchmark: Benchmark, recipe: Recipe, events: Events | None = Non
     """Return the labels that a recipe takes, with limits.
 
     Args:
-        benchmark: whose labels.
-        recipe: which labels.
         events: what the history said at some time; all that it says now where left out.
 
     Returns:
@@ -54,7 +51,7 @@ def label_rows(benchmark: Benchmark, recipe: Recipe, events: Events | None = Non
 
     Raises:
         InputError: no row has a label of this role, or a label cannot be read.
-        UsageError: final labels are older than what they rest on; or the limits of v1.0 go by output type, and the
+        UsageError: final labels are older than their evidence; or the limits of v1.0 go by output type, and the
             benchmark has none.
     """
     events = benchmark.history if events is None else events

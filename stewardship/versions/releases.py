@@ -56,10 +56,12 @@ class Version(NamedTuple):
         Raises:
             UsageError: it is no version.
         """
-        found = re.fullmatch(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", text.removeprefix("v"))
-        if found is None:
-            raise UsageError("no version of a release", found=text, expected="three numbers, as 1.0.0")
-        return cls(*map(int, found.groups()))
+        match = re.fullmatch(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", text.removeprefix("v"))
+        if match is None:
+            raise UsageError(
+                "this is not the version of a release", found=text, expected="three numbers, such as 1.0.0"
+            )
+        return cls(*map(int, match.groups()))
 
     def after(self, grade: Grade) -> Version:
         """Return the next version where what changed is of a grade."""
@@ -74,8 +76,6 @@ class Release:
 
     Attributes:
         folder: where it lies.
-        version: of it.
-        manifest: what it was made from, and how.
         labels: *shape* (n, 11), text, columns `stewardship.versions.diffs.COLUMNS`, in the benchmark's order.
     """
 
@@ -106,11 +106,11 @@ class Release:
                 expected=", ".join(map(str, known)) or None,
                 do="make one with `ontoground steward release`",
             )
-        found = wanted or known[-1]
-        folder = benchmark.folder / FOLDER / str(found)
+        result = wanted or known[-1]
+        folder = benchmark.folder / FOLDER / str(result)
         _check_sums(folder)
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        return cls(folder, found, manifest, pl.read_parquet(folder / PARQUET, glob=False))
+        return cls(folder, result, manifest, pl.read_parquet(folder / PARQUET, glob=False))
 
     def references(self) -> dict[str, Reference]:
         """Return each row's label with its limits, to grade against, by uid."""
@@ -145,7 +145,7 @@ def check_history(benchmark: Benchmark, release: Release) -> None:
             f"the history is not the one that release {release.version} was made of",
             file=history.file,
             expected=f"the same first {of['events']:,} events",
-            do="put the history back as it was",
+            do="restore the history",
         )
 
 
@@ -176,14 +176,14 @@ def check_previous(benchmark: Benchmark, release: Release) -> None:
     if (previous := release.manifest["previous"]) is None:
         return
     sums = benchmark.folder / FOLDER / previous["version"] / SUMS
-    found = sha256_of(sums) if sums.is_file() else "no release"
-    if found != previous["sha256"]:
+    result = sha256_of(sums) if sums.is_file() else "no release"
+    if result != previous["sha256"]:
         raise InputError(
             f"release {previous['version']} is not the one that {release.version} came after",
             file=sums,
-            found=found,
+            found=result,
             expected=previous["sha256"],
-            do="put the release's folder back as it was",
+            do="restore the folder of the release",
         )
 
 
@@ -203,12 +203,12 @@ def _check_sums(folder: Path) -> None:
         raise InputError("a release's list of hashes was altered", file=folder / SUMS, found=f"no {min(missing)}")
     for name, sha256 in expected.items():
         file = folder / name
-        found = sha256_of(file) if file.is_file() else "no file"
-        if found != sha256:
+        result = sha256_of(file) if file.is_file() else "no file"
+        if result != sha256:
             raise InputError(
                 "a file of a frozen release was altered",
                 file=file,
-                found=found,
+                found=result,
                 expected=sha256,
-                do="put the file back as it was, or remove the release's folder and make it again",
+                do="restore the file, or remove the release's folder and make it again",
             )

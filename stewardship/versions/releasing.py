@@ -39,25 +39,22 @@ from stewardship.versions.releases import (
     versions_of,
 )
 
-__all__ = ["Made", "made_of", "make_release", "proposed"]
+__all__ = ["Draft", "draft_release", "make_release", "proposed"]
 
 GRADES: tuple[Grade, ...] = ("major", "minor", "patch")
 CSV_ROLES = ("uid", "stratum_id", "stratum", "category", "output_type", "label", "lower", "upper")
 
 
 @dataclass(frozen=True)
-class Made:
+class Draft:
     """What a release would be, or is.
 
     Attributes:
-        version: of it.
         frame: its labels, as `Release.labels`.
         grade: what changed since the release before it; None where there is none before, or nothing changed.
-        before: the version before it.
         diff: what changed; None where there is none before.
         folder: where it lies; None where it was not written.
         new: whether it is another one than those that are there.
-        caveats: what a reader must know.
     """
 
     version: Version
@@ -78,7 +75,6 @@ def proposed(
     Args:
         frame: the labels, as `label_rows`.
         before: the newest release; the first one is 1.0.0.
-        categories: names that labels can be.
         limit: relative error above which two labels differ.
     """
     if before is None:
@@ -89,7 +85,9 @@ def proposed(
     return before.version.after(grade) if grade else before.version, grade, diff
 
 
-def made_of(benchmark: Benchmark, recipe: Recipe, version: Version | None = None, *, limit: float = 0.05) -> Made:
+def draft_release(
+    benchmark: Benchmark, recipe: Recipe, version: Version | None = None, *, limit: float = 0.05
+) -> Draft:
     """Return what a release would be, without writing it.
 
     Raises:
@@ -98,7 +96,7 @@ def made_of(benchmark: Benchmark, recipe: Recipe, version: Version | None = None
     """
     known = versions_of(benchmark)
     again = version in known
-    earlier = [one for one in known if version is None or not again or one < version]
+    earlier = [item for item in known if version is None or not again or item < version]
     before = Release.open(benchmark, earlier[-1]) if earlier else None
     if known:
         newest = Release.open(benchmark, known[-1])
@@ -115,7 +113,7 @@ def made_of(benchmark: Benchmark, recipe: Recipe, version: Version | None = None
         _check_version(version, before, grade)
         fit = version
     caveats = tuple(caveats_of(benchmark, frame, recipe))
-    return Made(fit, frame, grade, before.version if before else None, diff, None, fit not in known, caveats)
+    return Draft(fit, frame, grade, before.version if before else None, diff, None, fit not in known, caveats)
 
 
 def _check_version(version: Version, before: Release | None, grade: Grade | None) -> None:
@@ -125,12 +123,12 @@ def _check_version(version: Version, before: Release | None, grade: Grade | None
         raise UsageError("nothing changed since the newest release", found=str(version), expected=str(before.version))
     else:
         # More than what changed calls for can be declared, never less.
-        allowed = [before.version.after(one) for one in GRADES[: GRADES.index(grade) + 1]]
+        allowed = [before.version.after(item) for item in GRADES[: GRADES.index(grade) + 1]]
     if version not in allowed:
         raise UsageError(
             f"the version does not fit what changed ({grade})" if grade else "the first release is 1.0.0",
             found=str(version),
-            expected=" or ".join(str(one) for one in reversed(allowed)),
+            expected=" or ".join(str(item) for item in reversed(allowed)),
         )
 
 
@@ -142,40 +140,39 @@ def make_release(
     licence: str | None = None,
     caveats: Sequence[str] = (),
     limit: float = 0.05,
-) -> Made:
+) -> Draft:
     """Make a release and return it; one that is there already with the same labels is left as it is.
 
     Args:
-        benchmark: whose labels.
-        recipe: which labels.
         version: of the release; the one proposed where left out.
         licence: of the labels, in words; that of the release before where left out.
-        caveats: further lines for the card.
         limit: relative error above which two labels differ, for what the card says of the changes.
 
     Raises:
-        InputError, UsageError: as `made_of`.
+        InputError, UsageError: as `draft_release`.
         UsageError: it is there already with another licence, or without one of the caveats.
     """
-    made = made_of(benchmark, recipe, version, limit=limit)
-    folder = benchmark.folder / FOLDER / str(made.version)
-    if not made.new:
-        return replace(made, folder=folder, caveats=_frozen(Release.open(benchmark, made.version), licence, caveats))
-    before = Release.open(benchmark, made.before) if made.before else None
+    result = draft_release(benchmark, recipe, version, limit=limit)
+    folder = benchmark.folder / FOLDER / str(result.version)
+    if not result.new:
+        return replace(
+            result, folder=folder, caveats=_frozen(Release.open(benchmark, result.version), licence, caveats)
+        )
+    before = Release.open(benchmark, result.before) if result.before else None
     if licence is None:
         licence = before.manifest["licence"] if before else ""
-    lines = (*made.caveats, *caveats)
+    lines = (*result.caveats, *caveats)
     with atomic_directory(folder) as part:
-        made.frame.write_parquet(part / PARQUET)
-        write_csv(_own_columns(benchmark, made.frame), part / CSV)
-        manifest = _manifest(benchmark, made, recipe, before, part, licence=licence, caveats=lines)
+        result.frame.write_parquet(part / PARQUET)
+        write_csv(_own_columns(benchmark, result.frame), part / CSV)
+        manifest = _manifest(benchmark, result, recipe, before, part, licence=licence, caveats=lines)
         (part / MANIFEST).write_text(to_json(manifest), encoding="utf-8")
-        (part / CARD).write_text(harmless(card(manifest, made.diff)), encoding="utf-8")
+        (part / CARD).write_text(harmless(card(manifest, result.diff)), encoding="utf-8")
         sums = [f"{sha256_of(part / name)}  {name}\n" for name in (PARQUET, CSV, MANIFEST, CARD)]
         (part / SUMS).write_text("".join(sums), encoding="ascii")
         for file in part.iterdir():
             file.chmod(0o400)
-    return replace(made, folder=folder, caveats=lines)
+    return replace(result, folder=folder, caveats=lines)
 
 
 def _frozen(release: Release, licence: str | None, caveats: Sequence[str]) -> tuple[str, ...]:
@@ -194,7 +191,7 @@ def _frozen(release: Release, licence: str | None, caveats: Sequence[str]) -> tu
 
 def _manifest(
     benchmark: Benchmark,
-    made: Made,
+    result: Draft,
     recipe: Recipe,
     before: Release | None,
     folder: Path,
@@ -202,13 +199,13 @@ def _manifest(
     licence: str,
     caveats: Sequence[str],
 ) -> dict[str, Any]:
-    history, frame = benchmark.history, made.frame
+    history, frame = benchmark.history, result.frame
     return {
         "benchmark": benchmark.name,
-        "version": str(made.version),
+        "version": str(result.version),
         "previous": {"version": str(before.version), "sha256": before.sha256} if before else None,
-        "change": made.grade,
-        "changes": made.diff.counts() if made.diff else {},
+        "change": result.grade,
+        "changes": result.diff.counts() if result.diff else {},
         "recipe": asdict(recipe),
         "inputs": (benchmark.record or {}).get("files", []),
         "history": {"events": len(history.events), "sha256": history.digest()},

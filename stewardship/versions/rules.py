@@ -11,25 +11,29 @@ runs that say another label later go before the rule, which is then applied agai
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
+from typing import Literal
 
 import duckdb
 import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ground.contracts.labels import LabelValue, parse_label
-from ground.errors import UsageError
+from ground.errors import InputError, UsageError
 from ground.settings import StewardSettings
 from ground.storage.files import private_directory, write_text
-from ground.storage.warehouse import SPOKEN, open_database
+from ground.storage.warehouse import QUERY_ERRORS, open_database
 from stewardship.adjudication.agreement import USUAL, agrees, value_type
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import RULE, Event
-from stewardship.versions.rule_files import Do, Rule
 
-__all__ = ["Effect", "Outcome", "apply_rule", "try_rule"]
+__all__ = ["Do", "Effect", "Rows", "Rule", "RuleOutcome", "apply_rule", "read_rule", "try_rule"]
 
 FOLDER = "rules"
 
@@ -39,8 +43,6 @@ class Effect:
     """What a rule does to one row.
 
     Attributes:
-        uid: the row.
-        stratum: of the row.
         original: the label published first; None where there is none.
         before: the recomputed label; None where there is none.
         after: the label that the rule gives; None where it gives none.
@@ -62,11 +64,10 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RuleOutcome:
     """What a rule would do, or did.
 
     Attributes:
-        rule: the rule.
         changed: unreviewed rows that get another label.
         same: unreviewed rows that have this label already.
         without: unreviewed rows for which the rule gives no label; they keep theirs.
@@ -82,12 +83,10 @@ class Outcome:
     unlabelled: int
 
 
-def try_rule(benchmark: Benchmark, rule: Rule, settings: StewardSettings = USUAL) -> Outcome:
+def try_rule(benchmark: Benchmark, rule: Rule, settings: StewardSettings = USUAL) -> RuleOutcome:
     """Return what a rule would do, without writing anything.
 
     Args:
-        benchmark: whose labels.
-        rule: the rule.
         settings: of agreement (docs/stewardship.md#agreement).
 
     Raises:
@@ -101,10 +100,12 @@ def try_rule(benchmark: Benchmark, rule: Rule, settings: StewardSettings = USUAL
     runs = _of_runs(benchmark)
     given = None if rule.do.value is None else parse_label(rule.do.value, categories=names)
     if given is not None and not given.answered:
-        raise UsageError("the rule's value is no label", found=rule.do.value, expected=", ".join(names) or "a number")
+        raise UsageError(
+            "the value of the rule is not a label", found=rule.do.value, expected=", ".join(names) or "a number"
+        )
     about = _about(benchmark, rule)
     _check_evidence(rule, set(about["uid"]), set(physician))
-    found: dict[str, list[Effect]] = {"changed": [], "same": [], "without": [], "reviewed": [], "unlabelled": []}
+    results: dict[str, list[Effect]] = {"changed": [], "same": [], "without": [], "reviewed": [], "unlabelled": []}
     for row in about.iter_rows(named=True):
         uid = row["uid"]
         before, theirs = recomputed.get(uid), physician.get(uid)
@@ -113,25 +114,25 @@ def try_rule(benchmark: Benchmark, rule: Rule, settings: StewardSettings = USUAL
         )
         effect = Effect(uid, row.get("stratum"), original.get(uid), before, after, note, theirs)
         if theirs is not None:
-            kind = value_type(theirs, [one for one in (before, original.get(uid)) if one is not None], settings)
+            kind = value_type(theirs, [item for item in (before, original.get(uid)) if item is not None], settings)
             if kind is not None:
                 agreed, agree = (
-                    one is not None and agrees(theirs, one, kind, settings)
-                    for one in (before, before if after is None else after)
+                    item is not None and agrees(theirs, item, kind, settings)
+                    for item in (before, before if after is None else after)
                 )
                 effect = replace(effect, agreed=agreed, agrees=agree)
-            found["reviewed"].append(effect)
+            results["reviewed"].append(effect)
         elif before is None and not rule.rows.unlabelled:
-            found["unlabelled"].append(effect)
+            results["unlabelled"].append(effect)
         elif after is None:
-            found["without"].append(effect)
+            results["without"].append(effect)
         else:
-            found["same" if after == before else "changed"].append(effect)
-    lists = {name: tuple(effects) for name, effects in found.items() if name != "unlabelled"}
-    return Outcome(rule, **lists, unlabelled=len(found["unlabelled"]))
+            results["same" if after == before else "changed"].append(effect)
+    lists = {name: tuple(effects) for name, effects in results.items() if name != "unlabelled"}
+    return RuleOutcome(rule, **lists, unlabelled=len(results["unlabelled"]))
 
 
-def apply_rule(benchmark: Benchmark, outcome: Outcome, *, force: bool = False) -> str | None:
+def apply_rule(benchmark: Benchmark, outcome: RuleOutcome, *, force: bool = False) -> str | None:
     """Write what a rule changes as one batch, keep the rule beside the history, and return the batch's name.
 
     Returns None where nothing changes.
@@ -141,18 +142,18 @@ def apply_rule(benchmark: Benchmark, outcome: Outcome, *, force: bool = False) -
             replaces, and ``force`` is not set.
     """
     rule, history = outcome.rule, benchmark.history
-    agreed, agree = (sum(bool(getattr(one, name)) for one in outcome.reviewed) for name in ("agreed", "agrees"))
+    agreed, agree = (sum(bool(getattr(item, name)) for item in outcome.reviewed) for name in ("agreed", "agrees"))
     if agree < agreed and not force:
         raise UsageError(
             "the rule agrees with fewer physicians' labels than the labels that it replaces",
             found=f"{agree} of {len(outcome.reviewed)} reviewed rows, before {agreed}",
-            do="narrow [rows], or apply it all the same with --force",
+            do="narrow [rows], or apply it anyway with --force",
         )
     if not outcome.changed:
         return None
 
     def check() -> None:
-        if reviewed := sorted({one.uid for one in outcome.changed} & set(history.latest("physician"))):
+        if reviewed := sorted({item.uid for item in outcome.changed} & set(history.latest("physician"))):
             raise UsageError(
                 "a rule never changes a reviewed row", found=", ".join(reviewed[:5]), do="try the rule again"
             )
@@ -163,9 +164,9 @@ def apply_rule(benchmark: Benchmark, outcome: Outcome, *, force: bool = False) -
     return history.append(
         [
             Event(
-                uid=one.uid,
+                uid=item.uid,
                 role="recomputed",
-                value=one.after.text(),
+                value=item.after.text(),
                 status=RULE,
                 by=f"rule {rule.name} ({rule.by})",
                 why=rule.why,
@@ -173,12 +174,12 @@ def apply_rule(benchmark: Benchmark, outcome: Outcome, *, force: bool = False) -
                     "rule": rule.name,
                     "rule_sha256": rule.sha256,
                     "did": rule.do.named()[0],
-                    "before": one.before.text() if one.before is not None else None,
+                    "before": item.before.text() if item.before is not None else None,
                     "reviewed_rows": list(rule.evidence),
                 },
             )
-            for one in outcome.changed
-            if one.after is not None
+            for item in outcome.changed
+            if item.after is not None
         ],
         check=check,
     )
@@ -200,7 +201,7 @@ def _check_evidence(rule: Rule, about: set[str], reviewed: set[str]) -> None:
         raise UsageError("a rule never changes a reviewed row", found=", ".join(named), expected="unreviewed rows")
     if lost := [uid for uid in rule.evidence if uid not in about and not rule.rows.uids]:
         raise UsageError(
-            "the rule is not about the rows that show it",
+            "the rule does not apply to its own evidence",
             found=", ".join(lost),
             expected="evidence that fits strata and where of [rows]",
         )
@@ -223,10 +224,10 @@ def _about(benchmark: Benchmark, rule: Rule) -> pl.DataFrame:
         *(pl.lit(None, pl.String).alias(role) for role, values in labels.items() if not values),
     )  # fmt: skip
     if rows.strata:
-        wanted = [one.casefold() for one in rows.strata]
+        wanted = [stratum.casefold() for stratum in rows.strata]
         columns = [name for name in ("stratum", "stratum_id") if name in table.columns]
         known = {value.casefold() for name in columns for value in table[name].drop_nulls().unique()}
-        if lost := [one for one in rows.strata if one.casefold() not in known]:
+        if lost := [stratum for stratum in rows.strata if stratum.casefold() not in known]:
             raise UsageError("no such stratum", found=", ".join(lost), expected="a number or a name of a stratum")
         table = table.filter(pl.any_horizontal(pl.col(name).str.to_lowercase().is_in(wanted) for name in columns))
     if rows.uids:
@@ -246,15 +247,17 @@ def _where(table: pl.DataFrame, condition: str) -> list[str]:
         connection.execute(f"create table label_row as select * replace (uid as uid{cast}) from given")
         connection.execute("set enable_external_access = false; set lock_configuration = true")
         try:
-            found = connection.execute(f"select uid from label_row where ({condition})").fetchall()
+            result = connection.execute(f"select uid from label_row where ({condition})").fetchall()
         except duckdb.Error as error:
             raise UsageError(
                 "the condition of the rule cannot be run",
                 # An error on a row would quote the row: a note, a comment, features.
-                found=str(error).splitlines()[0] if isinstance(error, SPOKEN) else f"{type(error).__name__} on a row",
+                found=str(error).splitlines()[0]
+                if isinstance(error, QUERY_ERRORS)
+                else f"{type(error).__name__} on a row",
                 expected=f"SQL on {', '.join(name for name in table.columns if name != 'context')}; labels are text",
             ) from None
-    return [str(uid) for (uid,) in found]
+    return [str(uid) for (uid,) in result]
 
 
 def _as_json(cell: str) -> str | None:
@@ -293,3 +296,89 @@ def _label(
         return None, "no number"
     number = before.number * do.multiply if do.multiply is not None else before.number + (do.add or 0)
     return LabelValue.of(number).rounded(do.decimals), ""
+
+
+THINGS = ("calculator", "take", "abstain", "value", "multiply", "add")
+"""What can be done, one at a time."""
+
+
+class Rows(BaseModel):
+    """Which rows share the fault: all that fit everything that is given."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    strata: tuple[str, ...] = Field(default=(), description="numbers or names of strata, as calculators")
+    uids: tuple[str, ...] = Field(default=(), description="keys of rows")
+    where: str = Field(default="", description="SQL condition on the columns of the rows and their labels")
+    unlabelled: bool = Field(default=False, description="rows without a recomputed label (deferred) too")
+
+
+class Do(BaseModel):
+    """What the label of such a row is instead: one of these."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    calculator: Literal["corrected", "v1.0"] | None = Field(default=None, description="recompute from the features")
+    take: Literal["original", "runs"] | None = Field(
+        default=None, description="the original label, or the one that the runs gave before any rule"
+    )
+    abstain: Literal[True] | None = Field(default=None, description="N/A: the score cannot be computed")
+    value: str | None = Field(default=None, min_length=1, description="this label, as a name or a number")
+    multiply: float | None = Field(default=None, description="the recomputed number, times this")
+    add: float | None = Field(default=None, description="the recomputed number, or date in days, and this")
+    decimals: int = Field(default=2, ge=0, description="decimals of a number that was computed")
+
+    @model_validator(mode="after")
+    def _one(self) -> Do:
+        if len(self.named()) != 1:
+            raise ValueError("exactly one of calculator, take, abstain, value, multiply, add")
+        return self
+
+    def named(self) -> list[str]:
+        """Return what is to be done, in words."""
+        values = {name: getattr(self, name) for name in THINGS}
+        return [name if value is True else f"{name} {value}" for name, value in values.items() if value is not None]
+
+
+class Rule(BaseModel):
+    """A rule file.
+
+    Attributes:
+        evidence: keys of the reviewed rows that show it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
+    by: str = Field(min_length=1)
+    why: str = Field(min_length=1)
+    evidence: tuple[str, ...] = Field(min_length=1)
+    rows: Rows
+    do: Do
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of what the rule says."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+
+def read_rule(file: Path) -> Rule:
+    """Read a rule file (TOML).
+
+    Raises:
+        InputError: there is none, or it is no rule; the message says which key.
+    """
+    if not file.is_file():
+        raise InputError("no such rule file", file=file)
+    try:
+        return Rule.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError("the rule file is not TOML", file=file, found=str(error)) from error
+    except ValidationError as error:
+        results = [f"{'.'.join(map(str, item['loc'])) or 'rule'}: {item['msg']}" for item in error.errors()]
+        raise InputError(
+            "the rule file cannot be read",
+            file=file,
+            found="; ".join(results),
+            expected="name, by, why, evidence, [rows] with strata, uids or where, and one thing to do in [do]",
+        ) from None

@@ -14,9 +14,8 @@ from benchmarks.flow import MADE, STEPS, flow_checks, run_step, whole_run
 from benchmarks.kept import Kept
 from benchmarks.measures import Measure, Result, at_most
 from benchmarks.run import Options, main, measured, results_of, workspace_of
-from benchmarks.tables import checks_table, flow_table, print_result, short
+from benchmarks.tables import print_checks, print_flow, print_result, short
 from ground.errors import InputError, UsageError
-from ontoground.cli.render import console
 from ontoground.flow.stages import STAGES
 from openworld import World, render
 
@@ -42,13 +41,13 @@ def test_each_stage_of_the_flow_has_a_figure() -> None:
 def test_steps_are_held_to_their_speed_a_core_and_the_run_to_its_time_and_memory_at_full_size() -> None:
     fast = Measure("ontoground", 10, "samples", 1.0, 2.0, 2**30, figures={"notes": 400.0, "MB of text": 3.0})
     (statements,) = flow_checks("medieval", fast)
-    assert (statements.found, statements.met) == (200, True)
+    assert (statements.value, statements.met) == (200, True)
     (text,) = flow_checks("mentions", fast)
-    assert (text.found, text.met) == (1.5, False)
+    assert (text.value, text.met) == (1.5, False)
     whole = whole_run([fast, fast], 0.2)
     assert (whole.ours.seconds, whole.ours.rows, whole.ours.peak_bytes) == (2, 20, 2**30)
     minutes, memory, *_ = whole.checks
-    assert minutes.found == pytest.approx(0.1667) and memory.found == 5 and memory.met
+    assert minutes.value == pytest.approx(0.1667) and memory.value == 5 and memory.met
     assert "extrapolated" in minutes.what and "not measured" in whole.remark and not whole.remark.endswith("size.")
     assert whole_run([fast], 0.01).remark.endswith("size.")
     full = whole_run([fast], 1.0)
@@ -113,7 +112,7 @@ def test_all_steps_have_a_sum_and_stages_come_behind(tmp_path: Path) -> None:
         kept.put(name, Result(name.removeprefix("stage "), [Measure("ontoground", 1, "rows", 60.0)]))
     results = results_of(kept, 0.5)
     assert [one.stage for one in results] == [*STEPS, "whole run", "graph"]
-    assert results[-2].checks[0].found == 2 * len(STEPS)
+    assert results[-2].checks[0].value == 2 * len(STEPS)
     kept.put("graph", Result("graph", [Measure("ontoground", failed="stopped")]))
     assert kept.get("graph") is None and kept.get("stage graph") is not None
 
@@ -123,8 +122,8 @@ def test_tables_fit_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     theirs = replace(ours, name="facts of 10000 admissions, true ones", unit="edges visited")
     checks = [at_most("time of a cohort five times as large, times what its edges visited grew by", 1.23456, 1.3)]
     result = Result("graph queries", [ours, theirs, Measure("slow", failed="stopped after 3600 s")], checks, "x " * 60)
-    for printed in (flow_table([result]), checks_table([result])):
-        console().print(printed)
+    print_flow([result])
+    print_checks([result])
     print_result(result)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80

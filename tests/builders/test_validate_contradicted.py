@@ -10,101 +10,73 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.validate import validate_medieval
 from ground.contracts.rows import CONTRADICTED_SCHEMA
-from ground.storage.sqlfiles import sql_text
+from stewardship.second_road.validation import PART_CHECKS, WHOLE_CHECKS, validate_medieval
 from tests.builders.medieval_world import Built, Row
+from tests.builders.test_validate import checks_of
 
-Damage = Callable[[Built, list[Row]], None]
-
-
-def denied(rows: list[Row]) -> Row:
-    return next(row for row in rows if not row["is_supported"])
+Damage = Callable[[Row, Row], None]
+"""Changes a denied row; the supported row of its statement is at hand."""
 
 
-def copied(rows: list[Row]) -> Row:
-    return next(row for row in rows if row["is_supported"])
+def called_silent(row: Row, partner: Row) -> None:
+    row["support_level"] = "silent"
 
 
-def another_copy(built: Built, rows: list[Row]) -> None:
-    copied(rows)["support_spans"] = []
+def copy_without_spans(row: Row, partner: Row) -> None:
+    partner["support_spans"] = []
 
 
-def another_statement(built: Built, rows: list[Row]) -> None:
-    denied(rows)["hops"] += 1
+def another_statement(row: Row, partner: Row) -> None:
+    row["hops"] += 1
 
 
-def another_context(built: Built, rows: list[Row]) -> None:
-    denied(rows)["context"] += " and more"
+def another_context(row: Row, partner: Row) -> None:
+    row["context"] += " and more"
 
 
-def called_silent(built: Built, rows: list[Row]) -> None:
-    denied(rows)["support_level"] = "silent"
+def twice(row: Row, partner: Row) -> None:
+    row["id"] = partner["id"]
 
 
-def one_sided(built: Built, rows: list[Row]) -> None:
-    rows.remove(denied(rows))
+def span_moved(row: Row, partner: Row) -> None:
+    row["denied_spans"][0]["begin_offset"] += 1
 
 
-def twice(built: Built, rows: list[Row]) -> None:
-    one, other = [row for row in rows if not row["is_supported"]][:2]
-    other["id"] = one["id"]
-
-
-def span_moved(built: Built, rows: list[Row]) -> None:
-    denied(rows)["denied_spans"][0]["begin_offset"] += 1
-
-
-def kept_span_of_the_denied_end(built: Built, rows: list[Row]) -> None:
-    row = denied(rows)
+def kept_span_of_the_denied_end(row: Row, partner: Row) -> None:
     row["support_spans"][0]["role"] = row["denied_spans"][0]["role"]
 
 
-def end_that_the_note_affirms(built: Built, rows: list[Row]) -> None:
+def end_that_the_note_affirms(row: Row, partner: Row) -> None:
     """The denial is laid to the patient of its partner, who has the end."""
-    row = denied(rows)
-    true = next(one for one in rows if one["is_supported"] and one["statement"] == row["statement"])
-    row |= {name: true[name] for name in ("subject_id", "hadm_id", "context", "split")}
+    row |= {name: partner[name] for name in ("subject_id", "hadm_id", "context", "split")}
 
 
-def end_that_nothing_attests(built: Built, rows: list[Row]) -> None:
+def end_that_nothing_attests(row: Row, partner: Row) -> None:
     """Sides are changed: what the note denies is called attested."""
-    row = denied(rows)
     for span in (*row["support_spans"], *row["denied_spans"]):
         span["role"] = {"head": "tail", "tail": "head"}[span["role"]]
 
 
-DAMAGES: dict[str, Damage] = {
-    "a supported row is a copy of one of data/": another_copy,
-    "a contradicted statement is one that a supported row of its split makes": another_statement,
-    "a contradicted row has the context, the patient and the split of its admission": another_context,
-    "labels of a contradicted row go together": called_silent,
-    "statements and admissions are contradicted as often as supported": one_sided,
-    "a contradicted row id occurs once": twice,
-    "a denied span is a mention that names the end and denies it": span_moved,
-    "a span of a contradicted row attests the other end": kept_span_of_the_denied_end,
-    "nothing in the record says what a row calls denied": end_that_the_note_affirms,
-    "the other end of a contradicted row is attested": end_that_nothing_attests,
-}
+DAMAGES: list[tuple[str, Damage]] = [
+    ("labels of a contradicted row go together", called_silent),
+    ("a supported row is a copy of one of data/", copy_without_spans),
+    ("a contradicted statement is one that a supported row of its split makes", another_statement),
+    ("a contradicted row has the context, the patient and the split of its admission", another_context),
+    ("a contradicted row id occurs once", twice),
+    ("a denied span is a mention that names the end and denies it", span_moved),
+    ("a span of a contradicted row attests the other end", kept_span_of_the_denied_end),
+    ("nothing in the record says what a row calls denied", end_that_the_note_affirms),
+    ("the other end of a contradicted row is attested", end_that_nothing_attests),
+]
+OF_SEVERAL = {"statements and admissions are contradicted as often as supported"}
 IN_THE_RECORD = {"the words of a denial stand nowhere else"}
 
 
-@pytest.fixture
-def damaged(denying: Built, tmp_path: Path) -> Callable[[Damage], dict[str, int]]:
-    """Damage the rows and return the disagreements by check."""
-
-    def write(damage: Damage) -> dict[str, int]:
-        folder = tmp_path / "dataset"
-        shutil.copytree(denying.folder, folder)
-        files = sorted((folder / "contradicted").glob("*.parquet"))
-        rows = pa.concat_tables([pq.read_table(file) for file in files]).to_pylist()
-        for file in files:
-            file.unlink()
-        damage(denying, rows)
-        pq.write_table(pa.Table.from_pylist(rows, CONTRADICTED_SCHEMA), folder / "contradicted" / "all.parquet")
-        return validate_medieval(denying.workspace, denying.connection, folder).by_check
-
-    return write
+def contradicted_rows(folder: Path) -> list[Row]:
+    files = sorted((folder / "contradicted").glob("*.parquet"))
+    rows: list[Row] = pa.concat_tables([pq.read_table(file) for file in files]).to_pylist()
+    return rows
 
 
 def test_a_fresh_configuration_has_no_disagreement(denying: Built) -> None:
@@ -113,40 +85,49 @@ def test_a_fresh_configuration_has_no_disagreement(denying: Built) -> None:
     assert report.rows == len(denying.rows) + denying.report.contradicted
 
 
-@pytest.mark.parametrize(("check", "damage"), DAMAGES.items(), ids=[one.__name__ for one in DAMAGES.values()])
-def test_a_damage_is_found_by_its_check(
-    damaged: Callable[[Damage], dict[str, int]], check: str, damage: Damage
-) -> None:
-    assert damaged(damage)[check] >= 1
+def test_every_damage_is_found_by_its_check(denying: Built, tmp_path: Path) -> None:
+    folder = tmp_path / "dataset"
+    shutil.copytree(denying.folder, folder)
+    rows = contradicted_rows(folder)
+    denied = [row for row in rows if not row["is_supported"]]
+    planted = []
+    for (check, damage), row in zip(DAMAGES, denied, strict=False):
+        partner = next(one for one in rows if one["is_supported"] and one["statement"] == row["statement"])
+        damage(row, partner)
+        planted.append((check, partner["id"] if damage is copy_without_spans else row["id"]))
+    # One is gone, so that its statement stands more often as supported.
+    rows.remove(denied[-1])
+    for file in (folder / "contradicted").glob("*.parquet"):
+        file.unlink()
+    pq.write_table(pa.Table.from_pylist(rows, CONTRADICTED_SCHEMA), folder / "contradicted" / "all.parquet")
+    report = validate_medieval(denying.workspace, denying.connection, folder)
+    lines = {(line["check"], line["id"]) for line in report.disagreements}
+    assert [one for one in planted if one not in lines] == []
+    unbalanced = {id for check, id in lines if check in OF_SEVERAL}
+    assert f"{denied[-1]['split']}: {denied[-1]['statement']}" in unbalanced
 
 
 @pytest.mark.parametrize("assertion", ["present", "discontinued", "possible"])
 def test_a_mention_that_no_longer_denies_is_found(denying: Built, assertion: str) -> None:
-    connection, row = denying.connection, _first_denied(denying)
-    where = [row["hadm_id"], row["denied_spans"][0]["begin_offset"]]
+    row = next(row for row in contradicted_rows(denying.folder) if not row["is_supported"])
+    connection, where = denying.connection, [row["hadm_id"], row["denied_spans"][0]["begin_offset"]]
     change = "update ground.mention set assertion = ? where hadm_id = ? and begin_offset = ?"
     denied = "select assertion from ground.mention where hadm_id = ? and begin_offset = ?"
     before = connection.execute(denied, where).fetchall()
     # Committed, and taken back: workers see nothing of a transaction that is open.
     connection.execute(change, [assertion, *where])
     try:
-        found = validate_medieval(denying.workspace, connection, denying.folder).disagreements
+        report = validate_medieval(denying.workspace, connection, denying.folder)
     finally:
         connection.execute(change, [before[0][0], *where])
     assert len(before) == 1
-    assert {line["check"] for line in found if line["id"] == row["id"]} >= {
+    assert {line["check"] for line in report.disagreements if line["id"] == row["id"]} >= {
         "a denied span is a mention that names the end and denies it",
         "nothing in the record says what a row calls denied",
         "the words of a denial stand nowhere else",
     }
 
 
-def _first_denied(built: Built) -> Row:
-    files = sorted((built.folder / "contradicted").glob("*.parquet"))
-    return denied(pa.concat_tables([pq.read_table(file) for file in files]).to_pylist())
-
-
 def test_every_check_has_a_damage_here() -> None:
-    files = ("contradicted", "contradicted_whole")
-    lines = [line for file in files for line in sql_text(f"builders/validate/{file}").splitlines()]
-    assert {line.split("'")[1] for line in lines if "' as check_name" in line} == {*DAMAGES, *IN_THE_RECORD}
+    planted = {check for check, _ in DAMAGES} | OF_SEVERAL | IN_THE_RECORD
+    assert checks_of((*PART_CHECKS["denying"], *WHOLE_CHECKS["denying"])) == planted

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from builders.validate import validate_medieval
 from ground.storage.warehouse import connect
+from stewardship.second_road.validation import validate_medieval
 from tests.builders.medieval_world import Built, Row, copied, first
 
 CHECK = "the text of no note names the replaced end of an unsupported statement"

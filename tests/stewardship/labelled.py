@@ -6,11 +6,10 @@ from pathlib import Path
 
 import polars as pl
 
-from stewardship.adjudication.finalise import finalise
-from stewardship.adjudication.finalising import final_events
+from stewardship.adjudication.finalise import final_events, finalise
+from stewardship.adjudication.standing import standing
 from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import read_label_table
-from stewardship.history.standing import standing
 
 __all__ = ["GCS", "MME", "adopted", "finalised", "tables"]
 

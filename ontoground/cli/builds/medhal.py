@@ -46,7 +46,7 @@ class Medhal(FromTexts):
     sources: Annotated[
         str | None,
         typer.Option(
-            metavar="NAMES", help="Sources by commas, each NAME or NAME=DIR; those that are found where left out"
+            metavar="NAMES", help="Sources, separated by commas, each NAME or NAME=DIR; default: all that are found"
         ),
     ] = None
     review: Annotated[
@@ -68,7 +68,7 @@ def medhal(options: Medhal) -> Result:
     """Build medical statements, factual or not, in pairs, into datasets/medhal.
 
     Sources are text sets on disk, and mimic: the workspace's own facts, whose missing stages run first. A language
-    model's answers are kept: a run that was stopped goes on where it was.
+    model's answers are stored, so a run that was stopped continues where it was.
     """
     from builders.medhal.build import Made, build_medhal
     from builders.medhal.engines import lm_engine, rules_engine
@@ -82,7 +82,7 @@ def medhal(options: Medhal) -> Result:
 
     workspace, texts = options.open(needs_warehouse=False), options.named_texts
     if options.engine == "rules" and options.model.given:
-        raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the endpoint out")
+        raise UsageError("the engine rules uses no language model", do="add --engine lm, or leave the endpoint out")
     settings, model = workspace.settings.medhal, None
     tally = Tally(settings.splits)
     review = {} if options.review is None else read_review(options.review)

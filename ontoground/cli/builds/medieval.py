@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ontoground.cli.builds.options import group
 from ontoground.cli.options import Force, Result, Sharded, verb
-from ontoground.cli.render import dataset_in_words, note
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from ontoground.cli.render import Blocks, dataset_in_words, note, unfolded
 
 __all__ = ["medieval"]
 
@@ -18,7 +15,7 @@ __all__ = ["medieval"]
 def medieval(options: Sharded, force: Force = False) -> Result:
     """Build the quadrant statements (true or false, supported or not) into datasets/medieval.
 
-    Stages that it needs and that are missing or stale run first.
+    Earlier stages that are missing or stale run first.
     """
     from ontoground.flow.pipeline import run_stages
     from ontoground.flow.session import writing
@@ -30,15 +27,15 @@ def medieval(options: Sharded, force: Force = False) -> Result:
         quadrants = quadrant_table(connection)
     return options.result(
         "build medieval",
-        _paint,
+        _blocks,
         dataset=dataset_counts(opened.dataset("medieval")),
         quadrants=quadrants,
         stages=[outcome.as_dict() for outcome in outcomes],
     )
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.run import paint_quadrants
+def _blocks(payload: dict[str, Any]) -> Blocks:
+    from ontoground.cli.run import quadrant_blocks
 
-    paint_quadrants(out, payload["quadrants"])
-    out.print(f"\n{dataset_in_words(payload['dataset'])}", soft_wrap=True)
+    yield from quadrant_blocks(payload["quadrants"])
+    yield unfolded(dataset_in_words(payload["dataset"]))

@@ -51,7 +51,10 @@ class Medval(FromTexts):
 
     tasks: Annotated[
         str | None,
-        typer.Option(metavar="NAMES", help="Tasks by commas; those that the engine can do and has inputs for"),
+        typer.Option(
+            metavar="NAMES",
+            help="Tasks, separated by commas; default: all that the engine can do with the inputs found",
+        ),
     ] = None
     tau: Annotated[
         float | None,
@@ -89,7 +92,7 @@ class Medval(FromTexts):
             UsageError: a model, or a consistency, was named for the engine rules.
         """
         if self.model.given:
-            raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the models out")
+            raise UsageError("the engine rules uses no language model", do="add --engine lm, or leave the models out")
         if self.tau is not None or any(setting.startswith("medval.tau=") for setting in self.overrides or ()):
             raise UsageError(
                 "a consistency without language models",
@@ -116,7 +119,7 @@ def medval(options: Medval) -> Result:
     """Build outputs of medical text tasks, clean and perturbed, with errors and risk levels, into datasets/medval.
 
     Inputs are text sets on disk and the workspace's own notes, whose missing stages run first. A language model's
-    answers are kept: a run that was stopped goes on where it was.
+    answers are stored, so a run that was stopped continues where it was.
     """
     from builders.medval.build import build_medval
     from builders.medval.feeds import check_asked, plan_feeds

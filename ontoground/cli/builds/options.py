@@ -46,7 +46,7 @@ class FromTexts(InWorkspace):
     ] = "rules"
     splits: Annotated[
         Literal["train", "validation", "test", "all"] | None,
-        typer.Option(help="Splits of the sources that are used; the settings' where left out", show_default=False),
+        typer.Option(help="Splits of the sources to use; default: as in the settings", show_default=False),
     ] = None
     endpoint: Annotated[str | None, typer.Option(metavar="URL", help="OpenAI-compatible server of the engine lm")] = (
         None

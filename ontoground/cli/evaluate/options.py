@@ -16,24 +16,21 @@ from ground.stable import stable_hash
 from ground.storage.files import private_directory, sha256_of, write_text
 from ontoground.cli.app import group_of
 from ontoground.cli.options import InWorkspace
+from ontoground.cli.render import Blocks, relative, unfolded
 from ontoground.cli.runs import model_overrides, require_packages, run_folder, run_settings, short_name
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ground.lm.settings import LmSettings
     from ground.settings import Section
 
-__all__ = ["UNDEFINED", "Evaluated", "Reference", "Split", "few", "group", "interval", "paint_places", "percent"]
+__all__ = ["UNDEFINED", "Evaluated", "Reference", "Split", "few", "group", "interval", "percent", "place_blocks"]
 
 group = group_of("evaluate", ("quadrants", "medhal", "medval", "sheets"))
 
 UNDEFINED = "–"
 
 Split = Annotated[Literal["test", "validation"], typer.Option(help="Which rows")]
-Reference = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Dataset folder; the workspace's own where left out")
-]
+Reference = Annotated[Path | None, typer.Option(metavar="DIR", help="Dataset folder; default: the workspace's own")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +47,7 @@ class Evaluated(InWorkspace):
     split: Split = "test"
     missing: Annotated[
         Literal["refuse", "wrong", "leave_out"],
-        typer.Option(help="What a row without a prediction is; leave_out leaves it out for all runs alike"),
+        typer.Option(help="Rows without a prediction: refuse, count as wrong, or leave out for all runs"),
     ] = "refuse"
     endpoint: Annotated[
         str | None, typer.Option(metavar="URL", help="Ask a language model at this OpenAI-compatible server")
@@ -66,7 +63,7 @@ class Evaluated(InWorkspace):
         ),
     ] = None
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the report; the run's report/ where there is one run")
+        Path | None, typer.Option(metavar="DIR", help="Folder of the report; default for one run: its report/")
     ] = None
 
     @property
@@ -166,13 +163,11 @@ class Evaluated(InWorkspace):
         }
 
 
-def paint_places(out: Console, report: Mapping[str, Any]) -> None:
-    """Show where a report lies."""
-    from ontoground.cli.render import relative
-
-    pictures = Path(report["folder"]) / "figures"
-    for name, path in (("report", report["markdown"]), ("numbers", report["json"]), ("pictures", pictures)):
-        out.print(f"{name:10}{relative(Path(path))}", soft_wrap=True)
+def place_blocks(report: Mapping[str, Any]) -> Blocks:
+    """Yield where a report lies."""
+    yield unfolded(f"report    {relative(Path(report['markdown']))}")
+    yield unfolded(f"numbers   {relative(Path(report['json']))}")
+    yield unfolded(f"pictures  {relative(Path(report['folder']) / 'figures')}")
 
 
 def few(n: int, what: str) -> str:

@@ -13,18 +13,18 @@ import typer
 
 from ground.errors import UsageError
 from ground.storage.files import sha256_of
-from ontoground.cli.evaluate.options import Evaluated, few, group, interval, paint_places, percent
+from ontoground.cli.evaluate.options import Evaluated, few, group, interval, percent, place_blocks
 from ontoground.cli.options import Result, verb
+from ontoground.cli.render import Blocks, note, number, table
 from ontoground.cli.runs import run_folder, run_settings, short_name
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.console import Console
 
     from evaluation.datasets import MedievalDataset
     from training.runs.settings import HardwareSettings
 
-__all__ = ["PACKAGES", "Quadrants", "paint", "quadrants"]
+__all__ = ["PACKAGES", "Quadrants", "evaluation_blocks", "quadrants"]
 
 SplitColumn = Literal["split", "fact_split", "folds"]
 
@@ -42,22 +42,22 @@ class Quadrants(Evaluated):
         typer.Option("--model", metavar="RUN", help="Run folder, or one that holds runs (seeds, lambdas); repeatable"),
     ] = None
     dataset: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Dataset folder; the workspace's own where left out")
+        Path | None, typer.Option(metavar="DIR", help="Dataset folder; default: the workspace's own")
     ] = None
     split_column: Annotated[
         SplitColumn | None,
         typer.Option(
-            help="By patient, also by fact, or folds: all rows, of runs of all folds; the runs' own where left out"
+            help="split: by patient; fact_split: also by fact; folds: all rows, one run a fold; default: as the runs"
         ),
     ] = None
     method: Annotated[
         Literal["auto", "head", "score"],
         typer.Option(help="head: of a classifier; score: label continuations of a policy; auto: what the run has"),
     ] = "auto"
-    baselines: Annotated[bool, typer.Option(help="Fit the baselines that take shortcuts")] = True
+    baselines: Annotated[bool, typer.Option(help="Fit the baselines that see only part of the input")] = True
     missing: Annotated[
         Literal["refuse", "wrong", "leave_out"],
-        typer.Option(help="What a row without a prediction is; leave_out leaves it out for all models alike"),
+        typer.Option(help="Rows without a prediction: refuse, count as wrong, or leave out for all models"),
     ] = "refuse"
     endpoint: Annotated[
         str | None,
@@ -152,7 +152,7 @@ def quadrants(options: Quadrants) -> Result:
         "patients": report["dataset"]["patients"],
         "models": [{name: model[name] for name in names} for model in report["models"]],
     }
-    return Result(payload, paint)
+    return Result(payload, evaluation_blocks)
 
 
 def _sources(options: Quadrants, model: str) -> list[_Source]:
@@ -180,7 +180,7 @@ def _source(options: Quadrants, folder: Path) -> _Source:
         policy = source.method == "score"
         fit = f"fit a head first: ontoground train classifier --model {shlex.quote(str(folder))} --freeze-backbone"
         raise UsageError(
-            f"this run has no predictions by {options.method}",
+            f"this run cannot predict with the method {options.method}",
             file=folder,
             found=f"a {'policy without a head' if policy else 'classifier with a head'}",
             expected="--method auto",
@@ -229,7 +229,7 @@ def _column(options: Quadrants, sources: Sequence[_Source]) -> str:
                 file=folder,
                 found=column,
                 expected=wanted,
-                do=f"evaluate it apart, or train it with --set split_column={wanted}",
+                do=f"evaluate it separately, or train it with --set split_column={wanted}",
             )
     return wanted
 
@@ -271,7 +271,6 @@ def _pooled(
 def _predicted(options: Quadrants, source: _Source, dataset: MedievalDataset, column: str) -> dict[str, Any]:
     """Make the predictions of a run, or keep those that are there and still its own; returns where they are."""
     from evaluation.predictions import write_predictions
-    from ontoground.cli.render import note
     from training.runs.folder import RECORD, model_identity
 
     identity = {
@@ -290,7 +289,7 @@ def _predicted(options: Quadrants, source: _Source, dataset: MedievalDataset, co
     known = source.record.get("dataset", {})
     other = known.get("manifest_sha256", dataset.manifest_sha256) != dataset.manifest_sha256
     if other:
-        note(f"{source.name}: trained on another dataset, whose training rows may be of the patients tested here")
+        note(f"{source.name}: trained on another dataset, so its training rows may be from the patients tested here")
     more = {"seed": source.seed, "trained_on_another_dataset": other}
     return options.predicted(source.folder, source.name, source.method, state, **more)
 
@@ -318,7 +317,6 @@ def _hardware(options: Quadrants, source: _Source) -> HardwareSettings:
 
 
 def _zeroshot(options: Quadrants, dataset: MedievalDataset, column: str) -> dict[str, Any]:
-    from ontoground.cli.render import note
     from training.asking.quadrants import ZeroshotSettings, predict_zeroshot
 
     model, settings = options.language_model("zeroshot", ZeroshotSettings, split=options.split, split_column=column)
@@ -348,20 +346,18 @@ def _curves(sources: Sequence[_Source]) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def paint(out: Console, payload: dict[str, Any]) -> None:
-    """Show an evaluation: two tables in percent, and where the report lies."""
+def evaluation_blocks(payload: dict[str, Any]) -> Blocks:
+    """Yield an evaluation: two tables in percent, and where the report lies."""
     from evaluation.paper import PAPER_COLUMNS
-    from ontoground.cli.render import number, table
 
     models = [(model["name"], model["metrics"]) for model in payload["models"]]
     patients = f"{number(payload['patients'])} patient{'' if payload['patients'] == 1 else 's'}"
-    out.print(f"{number(payload['rows'])} rows of {patients} ({payload['split']}), in percent\n")
+    yield f"{number(payload['rows'])} rows of {patients} ({payload['split']}), in percent"
     shares = {name: head.removeprefix("F1_") for name, head in PAPER_COLUMNS.items() if name not in ("hsr", "tir")}
-    rows = [(name, *(percent(found[share]) for share in shares)) for name, found in models]
-    out.print(table(("model", *shares.values()), rows))
+    rows = [(name, *(percent(metrics[share]) for share in shares)) for name, metrics in models]
+    yield table(("model", *shares.values()), rows)
     with_interval = few(payload["patients"], "patients") or " with its interval"
-    out.print(f"\nF1{with_interval}; HSR: unsupported taken for Q1; TIR: false taken for Q1 (lower is better)\n")
-    rows = [(name, *(interval(found[one], "-") for one in ("f1", "hsr", "tir"))) for name, found in models]
-    out.print(table(("model", "F1", "HSR", "TIR"), rows))
-    out.print()
-    paint_places(out, payload["report"])
+    yield f"F1{with_interval}; HSR: unsupported taken for Q1; TIR: false taken for Q1 (lower is better)"
+    rows = [(name, *(interval(metrics[metric], "-") for metric in ("f1", "hsr", "tir"))) for name, metrics in models]
+    yield table(("model", "F1", "HSR", "TIR"), rows)
+    yield from place_blocks(payload["report"])

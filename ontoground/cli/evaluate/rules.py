@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 from ground.errors import UsageError
 from ground.storage.files import private_directory
 from ontoground.cli.options import Result
-from ontoground.cli.render import note, table
+from ontoground.cli.render import Blocks, note, table, unfolded
 from ontoground.cli.runs import run_folder
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from builders.medval.items import Validator
     from builders.medval.pairs import TextPair
     from evaluation.datasets import TextDataset
@@ -57,7 +55,7 @@ def judged_pairs(options: Evaluated, named: Sequence[str]) -> Result:
         private_directory(folder)
         write_predictions(file, _frame(answers))
         found.append({"name": name, "path": str(path), "layout": layout, **_counted(answers), "file": str(file)})
-    return Result({"verb": "evaluate medval", "workspace": str(options.workspace), "sources": found}, _paint)
+    return Result({"verb": "evaluate medval", "workspace": str(options.workspace), "sources": found}, _blocks)
 
 
 def _source(text: str) -> tuple[str, Path, str]:
@@ -69,7 +67,7 @@ def _source(text: str) -> tuple[str, Path, str]:
         path, layout = rest, "pairs"
     if not (equals and name and path and layout in LAYOUTS):
         expected = f"NAME=PATH or NAME=PATH:LAYOUT, LAYOUT one of {', '.join(LAYOUTS)}"
-        raise UsageError("texts are named otherwise", found=text, expected=expected)
+        raise UsageError("--texts cannot be read", found=text, expected=expected)
     return name, Path(path), layout
 
 
@@ -129,14 +127,14 @@ def _counted(answers: Sequence[tuple[TextPair, dict[str, Any]]]) -> dict[str, An
     }
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
+def _blocks(payload: dict[str, Any]) -> Blocks:
     heads = ("texts", "pairs", "1", "2", "3", "4", "refused", "unsafe found", "safe called unsafe", "same level")
     rows = []
-    for one in payload["sources"]:
-        found = [f"{one[side]['called_unsafe']} of {one[side]['pairs']}" for side in ("unsafe", "safe")]
-        refused, same = sum(one["refused"].values()), f"{one['same_level']} of {one['with_level']}"
-        rows.append((one["name"], one["pairs"], *one["levels"].values(), refused, *found, same))
-    out.print(table(heads, rows))
-    for one in payload["sources"]:
-        reasons = ", ".join(f"{reason} {n}" for reason, n in one["refused"].items())
-        out.print(f"{one['name']}: {one['file']}" + (f"; refused: {reasons}" if reasons else ""), soft_wrap=True)
+    for texts in payload["sources"]:
+        unsafe = [f"{texts[side]['called_unsafe']} of {texts[side]['pairs']}" for side in ("unsafe", "safe")]
+        refused, same = sum(texts["refused"].values()), f"{texts['same_level']} of {texts['with_level']}"
+        rows.append((texts["name"], texts["pairs"], *texts["levels"].values(), refused, *unsafe, same))
+    yield table(heads, rows)
+    for texts in payload["sources"]:
+        reasons = ", ".join(f"{reason} {n}" for reason, n in texts["refused"].items())
+        yield unfolded(f"{texts['name']}: {texts['file']}" + (f"; refused: {reasons}" if reasons else ""))

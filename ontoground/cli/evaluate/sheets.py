@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ontoground.cli.evaluate.options import Reference, Split, group
 from ontoground.cli.options import InWorkspace, Result, verb
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from ontoground.cli.render import Blocks, number, relative, table, unfolded
 
 __all__ = ["sheets"]
 
@@ -30,9 +28,9 @@ def sheets(
     per_task: Annotated[int, typer.Option(min=1, help="Items of each task, at most; evenly over risk levels")] = 15,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draw and of the order")] = 42,
 ) -> Result:
-    """Write outputs for experts to grade: no labels, names that tell nothing, an order drawn at random.
+    """Write outputs for experts to grade, without labels, under neutral names and in random order.
 
-    Every expert gets a copy and saves it under a name of their own; the key stays with you.
+    Each expert fills in a copy and saves it under a name of their choice. Keep the key to yourself.
     """
     from evaluation.datasets import TextDataset
     from evaluation.sheets import write_sheets
@@ -47,18 +45,15 @@ def sheets(
         "licence_tier": dataset.licence_tier,
         **write_sheets(dataset, file, split=split, per_task=per_task, seed=seed),
     }
-    return Result(payload, _paint)
+    return Result(payload, _blocks)
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import number, relative, table
-
-    out.print(f"{number(payload['items'])} items ({payload['split']})\n")
-    out.print(table(("task", "items"), list(payload["by_task"].items())))
-    out.print()
+def _blocks(payload: dict[str, Any]) -> Blocks:
+    yield f"{number(payload['items'])} items ({payload['split']})"
+    yield table(("task", "items"), list(payload["by_task"].items()))
     if payload["too_long"]:
-        out.print(f"{number(payload['too_long'])} rows are too long for a cell and were passed over")
-    out.print(f"sheet     {relative(Path(payload['sheet']))}, and as {Path(payload['csv']).name}", soft_wrap=True)
-    out.print(f"key       {relative(Path(payload['key']))} (not for the experts)", soft_wrap=True)
+        yield f"{number(payload['too_long'])} rows are too long for a cell and were passed over"
+    yield unfolded(f"sheet     {relative(Path(payload['sheet']))}, and as {Path(payload['csv']).name}")
+    yield unfolded(f"key       {relative(Path(payload['key']))} (not for the experts)")
     if payload["licence_tier"] != "open":
-        out.print("credentialed texts: only for experts under the same data use agreements", soft_wrap=True)
+        yield "credentialed texts: only for experts under the same data use agreements"

@@ -12,14 +12,13 @@ import typer
 
 from ground.errors import UsageError
 from ground.storage.files import sha256_of
-from ontoground.cli.evaluate.options import UNDEFINED, Evaluated, Reference, few, group, interval, paint_places, percent
+from ontoground.cli.evaluate.options import UNDEFINED, Evaluated, Reference, few, group, interval, percent, place_blocks
 from ontoground.cli.evaluate.rules import judged_pairs, judged_split
 from ontoground.cli.options import Result, verb
+from ontoground.cli.render import Blocks, note, number, table
 from ontoground.cli.runs import run_folder, run_settings, short_name
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from evaluation.datasets import TextDataset
 
 __all__ = ["medhal", "medval"]
@@ -67,7 +66,7 @@ class Text(Evaluated):
         int | None, typer.Option(min=0, max=1, metavar="0|1", help="Worked examples before each question")
     ] = None
     ensemble: Annotated[
-        bool, typer.Option("--ensemble", help="Add the majority of all runs; ties to the graver class")
+        bool, typer.Option("--ensemble", help="Add the majority of all runs; a tie goes to the more serious class")
     ] = False
 
 
@@ -99,7 +98,7 @@ def medhal(options: Text) -> Result:
 )
 def medval(
     options: Text,
-    rules: Annotated[bool, typer.Option("--rules", help="Ask the rules' validator, which needs the graph")] = False,
+    rules: Annotated[bool, typer.Option("--rules", help="Ask the rules judge; it needs the graph")] = False,
     texts: Annotated[
         list[str] | None,
         typer.Option(
@@ -111,7 +110,7 @@ def medval(
         list[Path] | None, typer.Option(metavar="SHEET", help="Filled sheet of one expert (.xlsx, .csv); repeatable")
     ] = None,
     sheet_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Key of the sheets; the one beside them where left out")
+        Path | None, typer.Option(metavar="FILE", help="Key of the sheets; default: the file beside them")
     ] = None,
 ) -> Result:
     """Evaluate validators: F1 by level and task, kappa, safe against unsafe, experts' agreement, non-inferiority.
@@ -132,7 +131,6 @@ def _evaluated(
     from evaluation.datasets import TextDataset
     from evaluation.report import evaluate_text
     from evaluation.sheets import read_sheets
-    from ontoground.cli.render import note
 
     dataset = TextDataset.open(options.reference or options.workspace / "datasets" / kind, kind)
     if sheet_key is not None and not experts:
@@ -163,11 +161,10 @@ def _evaluated(
     }
     if kind == "medval":
         payload["experts"] = _experts(report["experts"], graded.notes) if graded else None
-    return Result(payload, _paint)
+    return Result(payload, _blocks)
 
 
 def _asked(options: Text, dataset: TextDataset) -> dict[str, Any]:
-    from ontoground.cli.render import note
     from training.asking.texts import SHOTS, AskedSettings, ask_dataset
 
     model, settings = options.language_model("asked", AskedSettings, split=options.split, shots=options.shots)
@@ -180,7 +177,6 @@ def _asked(options: Text, dataset: TextDataset) -> dict[str, Any]:
 
 def _generated(options: Text, dataset: TextDataset, model: str) -> dict[str, Any]:
     """Answer the split with a fine-tuned run, or keep the answers that are there and still its own."""
-    from ontoground.cli.render import note
     from training.runs.folder import RECORD, model_identity
     from training.sft.generate import GenerationSettings, generate
 
@@ -210,29 +206,25 @@ def _experts(experts: Mapping[str, Any], notes: Sequence[str]) -> dict[str, Any]
     return {**{name: experts[name] for name in names}, "krippendorff_alpha": agreement, "notes": list(notes)}
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import number, table
-
+def _blocks(payload: dict[str, Any]) -> Blocks:
     kind = payload["verb"].split()[-1]
-    where = f"{number(payload['clusters'])} {payload['clusters_are']}"
+    clusters = f"{number(payload['clusters'])} {payload['clusters_are']}"
     alone = few(payload["clusters"], payload["clusters_are"])
-    out.print(f"{number(payload['rows'])} rows of {where} ({payload['split']}), in percent{alone}; {WORDS[kind]}\n")
+    yield f"{number(payload['rows'])} rows of {clusters} ({payload['split']}), in percent{alone}; {WORDS[kind]}"
     if runs := payload["runs"]:
         rows = [(run["name"], *(percent(run["overall"][name]) for name in VALUES[kind])) for run in runs]
-        out.print(table(("run", *VALUES[kind].values()), rows))
-        out.print()
+        yield table(("run", *VALUES[kind].values()), rows)
         rows = [(run["name"], *(_detector if kind == "medhal" else _validator)(run)) for run in runs]
-        out.print(table(("run", *HEADLINE[kind]), rows))
-        out.print()
+        yield table(("run", *HEADLINE[kind]), rows)
     if payload.get("experts"):
-        _paint_experts(out, payload["experts"])
-    paint_places(out, payload["report"])
+        yield from _expert_blocks(payload["experts"])
+    yield from place_blocks(payload["report"])
 
 
 def _detector(run: Mapping[str, Any]) -> tuple[Any, ...]:
-    told = run["explanation"]
-    scores = (_coefficient(told[name]) for name in ("bleu", "rouge1", "rouge2"))
-    return interval(run["overall"]["non_factual_f1"]), percent(run["share_unparseable"]), *scores, told["n"]
+    explanation = run["explanation"]
+    scores = (_coefficient(explanation[name]) for name in ("bleu", "rouge1", "rouge2"))
+    return interval(run["overall"]["non_factual_f1"]), percent(run["share_unparseable"]), *scores, explanation["n"]
 
 
 def _validator(run: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -244,21 +236,18 @@ def _coefficient(estimate: Mapping[str, Any]) -> str:
     return UNDEFINED if estimate["value"] is None else f"{estimate['value']:.2f}"
 
 
-def _paint_experts(out: Console, experts: Mapping[str, Any]) -> None:
-    from ontoground.cli.render import number, table
-
+def _expert_blocks(experts: Mapping[str, Any]) -> Blocks:
     four, two = (_coefficient(experts["krippendorff_alpha"][name]) for name in ("four_levels", "safe_unsafe"))
     raters = len(experts["raters"])
-    out.print(
+    yield (
         f"experts: {raters} rater{'' if raters == 1 else 's'}, {number(experts['items'])} items, of which "
         f"{number(experts['items_with_several'])} with several ratings"
     )
-    out.print(f"Krippendorff's alpha: {four} over four levels, {two} for safe or unsafe")
-    if tested := [one for one in experts["non_inferiority"] if one["difference"]]:
+    yield f"Krippendorff's alpha: {four} over four levels, {two} for safe or unsafe"
+    if tested := [run for run in experts["non_inferiority"] if run["difference"]]:
         rows = []
-        for one in tested:
-            verdict = "not inferior" if one["non_inferior"] else "not shown"
-            rows.append((one["name"], interval(one["difference"]), f"{100 * one['lower_bound']:.1f}", verdict))
-        out.print("macro-F1 minus a single expert's, in points")
-        out.print(table(("run", "difference (95%)", "lower bound", f"margin {100 * tested[0]['margin']:g}"), rows))
-    out.print()
+        for run in tested:
+            verdict = "not inferior" if run["non_inferior"] else "not shown"
+            rows.append((run["name"], interval(run["difference"]), f"{100 * run['lower_bound']:.1f}", verdict))
+        heads = ("run", "difference (95%)", "lower bound", f"margin {100 * tested[0]['margin']:g}")
+        yield table(heads, rows, title="macro-F1 minus a single expert's, in points")

@@ -27,7 +27,7 @@ COLUMN = f"A column of the first table; repeatable. Roles: {', '.join(ROLES)}"
 
 @verb(
     group,
-    "Take up a table of labels, or a dataset of ours.",
+    "Adopt a table of labels, or a dataset built by ontoground.",
     "ontoground steward adopt original_test_labels.csv.gz sheet.xlsx \\",
     "    --name medcalc --licence open --why 'CC BY-SA 4.0, MedCalc-Bench'",
     "ontoground steward adopt labels.csv --column uid=id --column label=answer",
@@ -42,23 +42,28 @@ def adopt(
     options: InWorkspace,
     name: Annotated[str | None, Option(metavar="NAME", help="Name of the benchmark; the first table's own")] = None,
     layout: Annotated[
-        str | None, Option(metavar="NAME", help="Layout of the first table; found by its columns where left out")
+        str | None, Option(metavar="NAME", help="Layout of the first table; default: recognised by its columns")
     ] = None,
     columns: Annotated[list[str] | None, Option("--column", metavar="ROLE=NAME", help=COLUMN)] = None,
     tier: Annotated[
         Literal["open", "credentialed"],
-        Option("--licence", help="credentialed rows are sent to no model off this machine; a dataset has its own"),
+        Option(
+            "--licence",
+            help="credentialed rows are never sent to a model on another machine; a built dataset keeps its tier",
+        ),
     ] = "credentialed",
     why: Annotated[
-        str, Option("--why", metavar="TEXT", help="Why rows are open, such as their licence; the history keeps it")
+        str, Option("--why", metavar="TEXT", help="Why the rows are open, such as their licence; stored in the history")
     ] = "",
     categories: Annotated[
         str | None,
-        Option(metavar="NAMES", help="Names that labels can be, by commas; found: those that the labels are"),
+        Option(metavar="NAMES", help="Allowed labels, separated by commas; default: all that occur"),
     ] = None,
-    rows: Annotated[int | None, Option(min=1, help="Of a dataset: rows to take, balanced over its labels")] = None,
+    rows: Annotated[
+        int | None, Option(min=1, help="For a dataset: number of rows to take, balanced over the labels")
+    ] = None,
 ) -> Result:
-    """Take up labels: their rows, and each label as the first event of its history.
+    """Adopt labels: store their rows, and each label as the first event of its history.
 
     The first table names the rows; later ones (a sheet with recomputed or physicians' labels) add labels to them.
     """
@@ -75,7 +80,7 @@ def adopt(
     if source.is_dir():
         if len(sources) > 1 or layout or columns or why or categories:
             expected = "no further table, --layout, --column, --categories or --licence"
-            raise UsageError("a dataset folder is taken up alone", expected=expected)
+            raise UsageError("a dataset folder is adopted alone", expected=expected)
         seed = read_settings(workspace / "ontoground.toml").steward.seed
         found = adopt_dataset(workspace, source, name=name, rows=rows, seed=seed)
     else:
@@ -109,7 +114,7 @@ def adopt(
 def _columns(given: list[str]) -> dict[str, str]:
     pairs = [one.partition("=") for one in given]
     if wrong := [one for one, (role, _, column) in zip(given, pairs, strict=True) if not (role and column)]:
-        raise UsageError("--column cannot be read", found=wrong[0], expected="ROLE=NAME, as uid=id")
+        raise UsageError("--column cannot be read", found=wrong[0], expected="ROLE=NAME, such as uid=id")
     return {role.strip(): column for role, _, column in pairs}
 
 

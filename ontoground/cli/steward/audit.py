@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -11,6 +12,8 @@ import typer
 
 from ground.errors import UsageError
 from ontoground.cli.options import Paint, Result, verb
+from ontoground.cli.render import note, relative, table
+from ontoground.cli.runs import model_overrides, require_packages, run_settings
 from ontoground.cli.steward.options import ConfiguredBenchmark, group
 from ontoground.cli.steward.shares import paint_unread, percent
 from ontoground.cli.text_options import split_overrides
@@ -32,7 +35,7 @@ QUORUMS: dict[str, Quorum] = {"steward audit": "audit_quorum", "steward recomput
 TOOLS = ("calculator", "python", "reference")
 NO_TOOL = "none"
 ALONE = ("calculators", "evidence", "sql")
-"""Engines that give the same answer each time."""
+"""Engines that gives the same answer each time."""
 WHENCE = {"calculators": "from the extracted features alone, right or wrong", "sql": "by SQL and a second reading"}
 
 
@@ -52,7 +55,7 @@ class OfRuns(ConfiguredBenchmark):
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Tools of the model by commas: calculator, python, reference; or none. Where left out: "
+            help="Tools of the model, separated by commas: calculator, python, reference; or none. Default: "
             "calculator,python, and none where labels are names",
         ),
     ] = None
@@ -61,13 +64,15 @@ class OfRuns(ConfiguredBenchmark):
     ] = None
     runs: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Runs of each row; if left out the settings' (5), or all of --answers"),
+        typer.Option(min=1, metavar="N", help="Runs of each row; default: as in the settings (5), or all of --answers"),
     ] = None
     rows: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="A sample of rows, in proportion to the strata; all if left out"),
+        typer.Option(
+            min=1, metavar="N", help="Size of a sample of rows, in proportion to the strata; default: all rows"
+        ),
     ] = None
-    settle: Annotated[bool, typer.Option("--settle", help="Count runs that could not be made as empty votes")] = False
+    settle: Annotated[bool, typer.Option("--settle", help="Count failed runs as empty votes")] = False
     overrides: Annotated[
         list[str] | None,
         typer.Option(
@@ -131,7 +136,7 @@ def audit(
 ) -> Result:
     """Judge each label by runs that see it with its features and derivation; 4 of 5 Suspicious make a likely error.
 
-    Every run is stored as it is finished, with its prompt and its raw answer. A second call makes only the runs that
+    Each run is stored when it ends, with its prompt and raw answer. A second call makes only the runs that
     are missing. The model answers at temperature 1 unless language_model.temperature says otherwise.
     """
     return _made("audit", engine, options, _paint_audit)
@@ -158,9 +163,9 @@ def recompute(
     ] = None,
     options: OfRuns,
 ) -> Result:
-    """Make labels anew by runs that see context and question only; 4 of 5 equal answers make a label, else deferred.
+    """Recompute labels by runs that see only context and question; 4 of 5 equal answers make a label, else deferred.
 
-    3 of 5 do where another answer is near. Every run is stored as it is finished, with its prompt and its raw answer.
+    3 of 5 are enough if another answer is close. Each run is stored when it ends, with its prompt and raw answer.
     A second call makes only the runs that are missing. The model answers at temperature 1 unless
     language_model.temperature says otherwise.
     """
@@ -170,8 +175,6 @@ def recompute(
 def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Result:
     """Make the runs of a phase that are missing; what is finished is stored."""
     from ground.progress import progress
-    from ontoground.cli.render import note
-    from ontoground.cli.runs import require_packages
     from stewardship.runs.auditing import audit_labels
     from stewardship.runs.calculating import unread_features
     from stewardship.runs.phases import chosen_rows, runs_and_quorum
@@ -184,29 +187,29 @@ def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Re
     settings, benchmark = replace(options, overrides=own).settings, options.adopted
     tools = options.tool_names(NO_TOOL if benchmark.categories else "calculator,python") if kind == "lm" else ()
     if kind == "calculators" or "calculator" in tools:
-        require_packages("pint", extra="steward")
+        require_packages("pint", "simpleeval", extra="steward")
     strata = dict.fromkeys(benchmark.items["uid"], "") | benchmark.column("stratum")
     uids = None if options.rows is None else stratified_sample(strata, options.rows, seed=settings.seed)
     work, title = (audit_labels, "audit") if phase == "audit" else (recompute_labels, "recomputation")
     with ExitStack() as stack:
         if kind == "lm":
-            source, model = _asking(phase, options, settings, benchmark, tools, stack)
+            source, model, tools = _asking(phase, options, settings, benchmark, tools, stack)
         else:
             source, model = _engine(kind, options, benchmark), None
         rows = len(chosen_rows(benchmark, source, uids))
         runs, _ = runs_and_quorum(source, options.runs, settings, QUORUMS[f"steward {phase}"])
         for other, names in differences(benchmark.folder, phase, source.describe()).items():
-            note(f"a new series of runs: {', '.join(names)} differ from those of {other}")
+            note(f"a new series of runs begins: {', '.join(names)} differ from those of {other}")
         with progress(title, rows * runs) as advance:
             outcome: Any = work(
                 benchmark, source, settings, runs=runs, uids=uids, settle=options.settle, advance=advance
             )
-    found = dict(vars(outcome))
-    made = found.pop("made")
+    results = dict(vars(outcome))
+    counts = results.pop("counts")
     if kind == "calculators":
         unread = unread_features(extracted(benchmark, chosen_rows(benchmark, source, uids)))
-        found["unread"] = [{"uid": uid, "features": list(names)} for uid, names in unread.items()]
-    found["summary"] = asdict(outcome.summary)
+        results["unread"] = [{"uid": uid, "features": list(names)} for uid, names in unread.items()]
+    results["summary"] = asdict(outcome.summary)
     return options.result(
         phase,
         paint,
@@ -214,10 +217,10 @@ def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Re
         tools=tools,
         rows=rows,
         runs=runs,
-        runs_stored=made.stored,
-        runs_made=made.made,
-        runs_not_made=dict(sorted(made.passing.items())),
-        **found,
+        runs_stored=counts.stored,
+        runs_made=counts.made,
+        runs_not_made=dict(sorted(counts.passing.items())),
+        **results,
         language_model={"model": model.settings.model, **model.totals.as_dict()} if model else None,
     )
 
@@ -244,8 +247,11 @@ def _asking(
     benchmark: Benchmark,
     tools: tuple[str, ...],
     stack: ExitStack,
-) -> tuple[Engine, LanguageModel]:
-    """Open the language model, its tools, and the engine that asks it; the stack closes them."""
+) -> tuple[Engine, LanguageModel, tuple[str, ...]]:
+    """Open the language model, its tools, and the engine that asks it; the stack closes them.
+
+    Of tools that nobody named those are left out that do not run on this machine.
+    """
     from ground.lm.client import LanguageModel
     from ground.storage.files import private_directory
     from stewardship.datasets.provenance import require_not_noted
@@ -259,21 +265,21 @@ def _asking(
         require_not_noted(options.workspace, benchmark.items)
     model = stack.enter_context(LanguageModel(_model_settings(options), options.workspace, benchmark.licence_tier))
     results = private_directory(benchmark.folder / FOLDER) / "tools.sqlite"
-    toolbox = Toolbox([_tool(name, options, settings) for name in tools], results)
+    toolbox = Toolbox(list(_tools(tools, options, settings)), results)
+    tools = tuple(toolbox.tools)
     stack.callback(toolbox.close)
     asked: Any = {"categories": benchmark.categories, "turns": settings.turns}
     asked["manuals"] = [tool.manual() for tool in toolbox.tools.values()]
     asked["looking"] = "calculator" in tools or "reference" in tools
     computing = "calculator" in tools or "python" in tools
     script = audit_script(**asked) if phase == "audit" else recompute_script(**asked, computing=computing)
-    return ModelEngine(model, script, toolbox=toolbox, turns=settings.turns), model
+    return ModelEngine(model, script, toolbox=toolbox, turns=settings.turns), model, tools
 
 
 def _model_settings(options: OfRuns) -> Any:
     from pydantic import create_model
 
     from ground.settings import Section
-    from ontoground.cli.runs import model_overrides, require_packages, run_settings
     from stewardship.runs.conversing import RunsModelSettings
 
     require_packages("openai", extra="lm")
@@ -288,11 +294,21 @@ def _model_settings(options: OfRuns) -> Any:
     return run_settings(shape, options.config, overrides).language_model
 
 
+def _tools(names: tuple[str, ...], options: OfRuns, settings: StewardSettings) -> Iterator[Tool]:
+    for name in names:
+        try:
+            yield _tool(name, options, settings)
+        except UsageError as error:
+            if name != "python" or options.tools is not None:
+                raise
+            note(f"{error.what} ({error.found}): the model computes with the tool calculator alone")
+
+
 def _tool(name: str, options: OfRuns, settings: StewardSettings) -> Tool:
     if name == "python":
         from stewardship.tools.python import PythonTool
 
-        return PythonTool(seconds=settings.sandbox_seconds, memory_mb=settings.sandbox_mb)
+        return PythonTool(seconds=settings.sandbox_seconds, memory_mb=settings.sandbox_mb, image=settings.sandbox_image)
     if name == "reference" and options.reference is not None:
         from stewardship.tools.reference import ReferenceTool
 
@@ -303,8 +319,6 @@ def _tool(name: str, options: OfRuns, settings: StewardSettings) -> Tool:
 
 
 def _paint_audit(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import table
-
     summary = payload["summary"]
     counts = {"likely errors": summary["flagged"], "passed": summary["n"] - summary["flagged"]}
     out.print(_shares("verdict", counts, summary["n"]))
@@ -334,25 +348,21 @@ def _paint_recompute(out: Console, payload: dict[str, Any]) -> None:
 
 
 def _shares(what: str, counts: dict[str, int], n: int) -> Table:
-    from ontoground.cli.render import table
-
     rows = [(name, count, percent(count / n if n else None)) for name, count in counts.items()]
     return table((what, "rows", "share"), rows)
 
 
 def _paint_runs(out: Console, payload: dict[str, Any], what: str) -> None:
     """Say how many runs are empty votes (a row passes, or is deferred, for want of an answer too), and were made."""
-    from ontoground.cli.render import relative
-
     empty = {f"said something that is no {what}": payload["unparseable"], "gave no answer": payload["unanswered"]}
-    if told := [f"{count:,} {how}" for how, count in empty.items() if count]:
+    if lines := [f"{count:,} {how}" for how, count in empty.items() if count]:
         total = payload["summary"]["n"] * payload["runs"]
-        out.print(f"empty votes: of {total:,} runs {', '.join(told)}", soft_wrap=True)
+        out.print(f"empty votes: of {total:,} runs {', '.join(lines)}", soft_wrap=True)
         if sum(empty.values()) == total:
             out.print(f"NOT ONE RUN GAVE A {what.upper()}: see votes.csv and runs.jsonl in the folder below")
-    made = f"{payload['runs_made']:,} runs made, {payload['runs_stored']:,} stored before"
+    result = f"{payload['runs_made']:,} runs made, {payload['runs_stored']:,} stored before"
     runs = "1 run" if payload["runs"] == 1 else f"{payload['runs']} runs"
-    out.print(f"{payload['rows']:,} rows, {runs} a row: {made}; {payload['events']:,} new events")
+    out.print(f"{payload['rows']:,} rows, {runs} a row: {result}; {payload['events']:,} new events")
     if payload["engine"] == "recorded" and payload["runs"] == 1:
         out.print(f"one run a row agrees with nothing: --set steward.{QUORUMS[payload['verb']]}=1 takes its word")
     if payload["incomplete"]:

@@ -10,7 +10,9 @@ from typer import Argument, Option
 
 from ground.errors import InputError, UsageError
 from ontoground.cli.options import WRITTEN, InWorkspace, Paint, Result, verb
+from ontoground.cli.render import relative, table
 from ontoground.cli.steward.options import group
+from ontoground.cli.steward.shares import paint_unread, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,13 +46,13 @@ class Asked(InWorkspace):
         Path | None, Option(metavar="FILE", help="Compute the rows of a table with features (see adopt)")
     ] = None
     output: Annotated[
-        Path | None, Option(metavar="FILE", help="Where the rows go; a benchmark's to its folder if left out"), WRITTEN
+        Path | None, Option(metavar="FILE", help="Output file; default for a benchmark: in its folder"), WRITTEN
     ] = None
     listed: Annotated[bool, Option("--list", help="List all calculators, as without any option")] = False
 
-    def result(self, mode: str, paint: Paint, code: int = 0, /, **found: Any) -> Result:
+    def result(self, mode: str, paint: Paint, code: int = 0, /, **results: Any) -> Result:
         """Return what was found, behind what every payload of the verb begins with."""
-        return super().result("steward calculators", paint, code, mode=mode, **found)
+        return super().result("steward calculators", paint, code, mode=mode, **results)
 
 
 @verb(
@@ -72,26 +74,29 @@ def calculators(options: Asked) -> Result:
 
     which, many = options.which, options.benchmark is not None or options.table is not None
     if options.features and which is None:
-        raise UsageError("--set is for one calculator", expected="its number, as `steward calculators 21 --set ...`")
+        raise UsageError(
+            "--set is for one calculator", expected="its number, such as `steward calculators 21 --set ...`"
+        )
     if options.features and many:
         raise UsageError("--set computes one score, a table or benchmark many", expected="one of them")
     if options.benchmark is not None and options.table is not None:
         raise UsageError("--benchmark and --table do not go together", expected="one of them")
     if options.listed and (which is not None or many):
-        raise UsageError("--list goes alone", expected="no number, --set, --table or --benchmark")
+        raise UsageError("--list takes no other option", expected="no number, --set, --table or --benchmark")
     known = None if which is None else registry.find(which)
     if many:
         return _held(options, known)
     if known is None:
-        rows = [asdict(one) for one in registry.calculators()]
+        rows = [asdict(calculator) for calculator in registry.calculators()]
         return options.result("list", _paint_list, calculators=rows)
     return _computed(options, known) if options.features else _shown(options, known)
 
 
 def _paint_list(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import table
-
-    rows = [[str(one["id"]), one["name"], one["kind"], one["unit"]] for one in payload["calculators"]]
+    rows = [
+        [str(calculator["id"]), calculator["name"], calculator["kind"], calculator["unit"]]
+        for calculator in payload["calculators"]
+    ]
     out.print(table(["id", "calculator", "kind", "unit"], rows))
 
 
@@ -105,7 +110,7 @@ def _shown(options: Asked, known: Calculator) -> Result:
         _paint_shown,
         calculators=[asdict(known)],
         version=options.version,
-        inputs=[{**asdict(one), "absent": one.absent or None} for one in inputs_of(known.id)],
+        inputs=[{**asdict(entry), "absent": entry.absent or None} for entry in inputs_of(known.id)],
         points=[
             {"item": item.name, "when": line.when, "unit": item.unit, "points": line.points, "source": line.source}
             for item in items_of(known.id, options.version).values()
@@ -115,20 +120,18 @@ def _shown(options: Asked, known: Calculator) -> Result:
 
 
 def _paint_shown(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import table
-
     known = payload["calculators"][0]
     out.print(f"{known['id']}  {known['name']}", style="bold", soft_wrap=True)
     out.print(f"formula  {known['formula']}\nsource   {known['source']}\n", soft_wrap=True)
-    rows = [[one["feature"], _reads(one), one["absent"] or "needed"] for one in payload["inputs"]]
+    rows = [[item["feature"], _reads(item), item["absent"] or "needed"] for item in payload["inputs"]]
     out.print("names are read in any case, and in other spellings and synonyms (feature_names.tsv)\n", soft_wrap=True)
     out.print(table(["reads", "as", "if not given"], sorted(rows, key=lambda row: row[2] != "needed")))
     # One line for each item, its bands in order: the first that fits counts.
     bands: dict[str, list[str]] = {}
-    for one in payload["points"]:
-        name = f"{one['item']}, {_per(one['unit'])}" if one["unit"] else one["item"]
-        points = "N/A" if one["points"] is None else f"{one['points']:+g}" if one["points"] else "0"
-        bands.setdefault(name, []).append(f"{one['when'].replace('; ', ' or ')}: {points}")
+    for point in payload["points"]:
+        name = f"{point['item']}, {_per(point['unit'])}" if point["unit"] else point["item"]
+        points = "N/A" if point["points"] is None else f"{point['points']:+g}" if point["points"] else "0"
+        bands.setdefault(name, []).append(f"{point['when'].replace('; ', ' or ')}: {points}")
     if bands:
         out.print("", table(["points for", "points"], [[name, ", ".join(each)] for name, each in bands.items()]))
 
@@ -138,12 +141,12 @@ def _per(unit: str) -> str:
     return f"per {unit}" if unit in ("µL", "mm^3", "m^3") else unit
 
 
-def _reads(one: dict[str, Any]) -> str:
-    if one["words"]:
-        return "; ".join(one["words"])
-    if one["kind"] == "quantity":
-        return " or ".join(map(_per, one["units"]))
-    return {"flag": "yes or no", "date": "month/day/year", "dose": "drug, number, unit"}.get(one["kind"], "number")
+def _reads(item: dict[str, Any]) -> str:
+    if item["words"]:
+        return "; ".join(item["words"])
+    if item["kind"] == "quantity":
+        return " or ".join(map(_per, item["units"]))
+    return {"flag": "yes or no", "date": "month/day/year", "dose": "drug, number, unit"}.get(item["kind"], "number")
 
 
 def _computed(options: Asked, known: Calculator) -> Result:
@@ -187,13 +190,13 @@ def _held(options: Asked, known: Calculator | None) -> Result:
     from stewardship.calculators.run import compare, run_calculators
 
     rows, labels, target = _labelled(options)
-    found = run_calculators(rows, None if known is None else frozenset([known.id]))
-    if not found.height:
-        raise InputError("no row is of this calculator", found=options.which, file=options.table)
+    result = run_calculators(rows, None if known is None else frozenset([known.id]))
+    if not result.height:
+        raise InputError("no row belongs to this calculator", found=options.which, file=options.table)
     # The limits of v1.0 hold whole numbers to the last point; those of the corrected labels give them 5%.
-    agreed = {role: compare(found, table, options.version, "v1") for role, table in labels.items()}
+    agreed = {role: compare(result, table, options.version, "v1") for role, table in labels.items()}
     if target is not None:
-        written = found.with_columns(pl.col("unread").list.join("; "))
+        written = result.with_columns(pl.col("unread").list.join("; "))
         for role, table in agreed.items():
             sides = table.select("uid", pl.col("theirs").alias(role), pl.col("agrees").alias(f"agrees_{role}"))
             written = written.join(sides, on="uid", how="left", maintain_order="left")
@@ -204,23 +207,23 @@ def _held(options: Asked, known: Calculator | None) -> Result:
         own = pl.col("calculator_id").is_in(numbers)
         tables = {role: table.filter(own) for role, table in agreed.items()}
         return {
-            "rows": found.filter(own).height,
-            "abstained": found.filter(own, pl.col(options.version) == "N/A").height,
+            "rows": result.filter(own).height,
+            "abstained": result.filter(own, pl.col(options.version) == "N/A").height,
             # The sum of no row is none: a calculator of which no row has such a label.
             "labels": {
-                role: {"agree": int(one["agrees"].sum() or 0), "of": one.height} for role, one in tables.items()
+                role: {"agree": int(item["agrees"].sum() or 0), "of": item.height} for role, item in tables.items()
             },
         }
 
-    numbers = sorted(set(found["calculator_id"]))
+    numbers = sorted(set(result["calculator_id"]))
     return options.result(
         "agreement",
         _paint_held,
         version=options.version,
         **counted(numbers),
-        by_calculator=[{"id": one, "name": find(one).name, **counted([one])} for one in numbers],
+        by_calculator=[{"id": number, "name": find(number).name, **counted([number])} for number in numbers],
         unread=[
-            {"uid": uid, "features": names} for uid, names in found.drop_nulls("unread")["uid", "unread"].iter_rows()
+            {"uid": uid, "features": names} for uid, names in result.drop_nulls("unread")["uid", "unread"].iter_rows()
         ],
         file=None if target is None else str(target),
     )
@@ -241,25 +244,22 @@ def _labelled(options: Asked) -> tuple[pl.DataFrame, dict[Role, pl.DataFrame], P
             if column in frame.columns
         }
         return frame, labels, options.output
-    found = Benchmark.open(options.workspace, options.benchmark)
+    result = Benchmark.open(options.workspace, options.benchmark)
     schema = {"uid": pl.String, "label": pl.String}
     labels = {
-        role: pl.DataFrame([(uid, label.text() or None) for uid, label in said.items()], schema, orient="row")
+        role: pl.DataFrame([(uid, label.text() or None) for uid, label in answer.items()], schema, orient="row")
         for role in ROLES
-        if (said := found.history.labels(role))
+        if (answer := result.history.labels(role))
     }
-    return found.items, labels, options.output or found.folder / "calculators.csv"
+    return result.items, labels, options.output or result.folder / "calculators.csv"
 
 
 def _paint_held(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import relative, table
-    from ontoground.cli.steward.shares import paint_unread, percent
-
     rows = []
-    for one in payload["by_calculator"]:
-        agree = [f"{count['agree']}/{count['of']}" if count["of"] else "" for count in one["labels"].values()]
+    for item in payload["by_calculator"]:
+        agree = [f"{count['agree']}/{count['of']}" if count["of"] else "" for count in item["labels"].values()]
         # A table of 80 columns has room for so much of a name.
-        rows.append([str(one["id"]), one["name"][:32], one["rows"], one["abstained"], *agree])
+        rows.append([str(item["id"]), item["name"][:32], item["rows"], item["abstained"], *agree])
     out.print(table(["id", "calculator", "rows", "N/A", *(ROLES[role] for role in payload["labels"])], rows))
     out.print(f"version {payload['version']}: {payload['rows']:,} rows, {payload['abstained']:,} of them N/A")
     for role, count in payload["labels"].items():

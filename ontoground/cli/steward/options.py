@@ -26,7 +26,7 @@ group = group_of("steward", ORDER)
 
 BenchmarkName = Annotated[
     str | None,
-    Option("--benchmark", metavar="NAME", help="Which benchmark of the workspace; its only one where left out"),
+    Option("--benchmark", metavar="NAME", help="Benchmark of the workspace; may be left out if there is only one"),
 ]
 
 
@@ -43,9 +43,9 @@ class InBenchmark(InWorkspace):
 
         return Benchmark.open(self.workspace, self.benchmark)
 
-    def result(self, verb: str, paint: Paint, code: int = 0, /, **found: Any) -> Result:
+    def result(self, verb: str, paint: Paint, code: int = 0, /, **results: Any) -> Result:
         """Return what a verb found; its payload begins with verb, workspace and benchmark."""
-        return super().result(f"steward {verb}", paint, code, **{"benchmark": self.adopted.name, **found})
+        return super().result(f"steward {verb}", paint, code, **{"benchmark": self.adopted.name, **results})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +57,8 @@ class ConfiguredBenchmark(InBenchmark, Configured):
         """The table [steward] of the settings, as it holds for this benchmark; the workspace needs no warehouse."""
         from stewardship.adjudication.agreement import tolerance
 
-        found, benchmark = self.open(needs_warehouse=False).settings.steward, self.adopted
+        result, benchmark = self.open(needs_warehouse=False).settings.steward, self.adopted
         labels = benchmark.history.labels("original", categories=benchmark.categories).values()
-        points = tolerance(labels, benchmark.column("output_type").values(), points=found.ordinal_tolerance)
+        points = tolerance(labels, benchmark.column("output_type").values(), points=result.ordinal_tolerance)
         # Of what is set only what differs is touched: quorums go by which of them are set.
-        return found if points == found.ordinal_tolerance else found.model_copy(update={"ordinal_tolerance": points})
+        return result if points == result.ordinal_tolerance else result.model_copy(update={"ordinal_tolerance": points})

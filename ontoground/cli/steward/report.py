@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ground.errors import InputError
 from ontoground.cli.options import Result, verb
+from ontoground.cli.render import relative, table
+from ontoground.cli.runs import require_packages
 from ontoground.cli.steward.options import ConfiguredBenchmark, group
 from ontoground.cli.steward.shares import share
 
@@ -29,13 +31,12 @@ def report(options: ConfiguredBenchmark) -> Result:
 
     from ground.markdown import harmless
     from ground.storage.files import atomic_directory
-    from ontoground.cli.runs import require_packages
 
-    require_packages("matplotlib", "statsmodels", extra="steward")
-    from stewardship.datasets.estimates import estimates_markdown, label_estimates
-    from stewardship.history.standing import standing
+    require_packages("jinja2", "matplotlib", "statsmodels", extra="steward")
+    from stewardship.adjudication.standing import standing
     from stewardship.reporting.caveats import caveats
     from stewardship.reporting.drawing import draw
+    from stewardship.reporting.estimates import estimates_markdown, label_estimates
     from stewardship.reporting.page import write_page
     from stewardship.reporting.published import beside_the_paper, is_medcalc_v1, labelled_by_the_paper
     from stewardship.reporting.report import build_report
@@ -43,43 +44,41 @@ def report(options: ConfiguredBenchmark) -> Result:
 
     settings, benchmark = options.settings, options.adopted
     labels = standing(benchmark)
-    found = build_report(benchmark, labels, settings)
-    if found.audits is None and found.triage is None:
+    results = build_report(benchmark, labels, settings)
+    if results.audits is None and results.triage is None:
         raise InputError(
             "nothing to report yet: the labels were neither audited nor recomputed",
             file=benchmark.folder,
             do="run `ontoground steward audit` or `recompute`, or adopt a sheet of recomputed labels",
         )
     medcalc = is_medcalc_v1(benchmark)
-    compared = beside_the_paper(found) if medcalc else []
-    others = variants(benchmark, labels, found, settings) + (printed_inputs(found) if medcalc else [])
-    known = caveats(found, labels, paper=medcalc and labelled_by_the_paper(benchmark))
+    compared = beside_the_paper(results) if medcalc else []
+    others = variants(benchmark, labels, results, settings) + (printed_inputs(results) if medcalc else [])
+    known = caveats(results, labels, paper=medcalc and labelled_by_the_paper(benchmark))
     estimates = label_estimates(benchmark)
     result = options.result(
         "report",
         paint_report,
-        **found.as_dict(),
-        paper=[asdict(one) for one in compared],
-        other_readings=[one.as_dict() for one in others],
-        caveats=[asdict(one) for one in known],
-        dataset=[asdict(one) for one in estimates],
+        **results.as_dict(),
+        paper=[asdict(item) for item in compared],
+        other_readings=[other.as_dict() for other in others],
+        caveats=[asdict(item) for item in known],
+        dataset=[asdict(estimate) for estimate in estimates],
     )
     folder = benchmark.folder / "report"
     with atomic_directory(folder) as temporary:
-        pictures = draw(found, temporary)
-        page = write_page(found, compared, others, known, pictures) + estimates_markdown(estimates)
+        pictures = draw(results, temporary)
+        page = write_page(results, compared, others, known, pictures=pictures) + estimates_markdown(estimates)
         (temporary / "report.md").write_text(harmless(page), encoding="utf-8")
-        result.payload["files"] = [str(folder / one) for one in ("report.md", "report.json", *pictures)]
+        result.payload["files"] = [str(folder / item) for item in ("report.md", "report.json", *pictures)]
         (temporary / "report.json").write_text(json.dumps(result.payload, indent=2) + "\n", encoding="utf-8")
     return result
 
 
 def paint_report(out: Console, payload: dict[str, Any]) -> None:
     """Show the main numbers, the paper's where there are some, and where the page is."""
-    from ontoground.cli.render import relative, table
-
     if payload["paper"]:
-        rows = [(one["what"], one["ours"] or "-", one["paper"], one["same"]) for one in payload["paper"]]
+        rows = [(item["what"], item["ours"] or "-", item["paper"], item["same"]) for item in payload["paper"]]
         out.print(table(("", "ours", "paper", "same"), rows))
     else:
         out.print(table(("", "value"), list(_main_numbers(payload))))
@@ -89,7 +88,7 @@ def paint_report(out: Console, payload: dict[str, Any]) -> None:
 
 
 def _main_numbers(payload: dict[str, Any]) -> Iterator[tuple[str, str | int]]:
-    from stewardship.datasets.estimates import WHO, scope
+    from stewardship.reporting.estimates import WHO, scope
 
     yield "rows", payload["rows"]
     if audits := payload["phase1"]:
@@ -97,12 +96,12 @@ def _main_numbers(payload: dict[str, Any]) -> Iterator[tuple[str, str | int]]:
     if triage := payload["phase2"]:
         yield "rows with a recomputed label", f"{triage['n']:,} of {triage['of']:,}"
         yield "flagged", f"{triage['flagged']:,} of {triage['of']:,}"
-    for name, one in (payload["phase3"] or {"agreement": {}})["agreement"].items():
-        if one["n"]:
-            yield f"{name} agrees with the physician", f"{share(one)} of {one['n']}"
-    for one in payload["dataset"]:
-        if one["by"] == "all" and one["share"] is not None:
+    for name, item in (payload["phase3"] or {"agreement": {}})["agreement"].items():
+        if item["n"]:
+            yield f"{name} agrees with the physician", f"{share(item)} of {item['n']}"
+    for item in payload["dataset"]:
+        if item["by"] == "all" and item["share"] is not None:
             yield (
-                f"wrong labels, by {WHO[one['source']]}",
-                f"{share(one, 'share')} of {scope(one['rows'], one['covered'])}",
+                f"wrong labels, by {WHO[item['source']]}",
+                f"{share(item, 'share')} of {scope(item['rows'], item['covered'])}",
             )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ontoground.cli.render import Cell, number, table
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ontoground.cli.render import Cell
 
 __all__ = ["difference", "ends", "paint_unread", "part", "percent", "share", "short"]
 
@@ -18,19 +19,19 @@ def percent(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f}%"
 
 
-def share(one: Mapping[str, Any], value: str = "value") -> str:
+def share(item: Mapping[str, Any], value: str = "value") -> str:
     """Write a share with its interval, as 20.0% [11.2, 33.0]; ``value`` is its key beside ``low`` and ``high``."""
-    return "-" if one[value] is None else f"{percent(one[value])} [{100 * one['low']:.1f}, {100 * one['high']:.1f}]"
+    return "-" if item[value] is None else f"{percent(item[value])} [{100 * item['low']:.1f}, {100 * item['high']:.1f}]"
 
 
-def ends(one: Mapping[str, Any]) -> str:
+def ends(item: Mapping[str, Any]) -> str:
     """Write the ends of an interval alone, in percent."""
-    return "-" if one["low"] is None else f"{100 * one['low']:.1f} to {100 * one['high']:.1f}"
+    return "-" if item["low"] is None else f"{100 * item['low']:.1f} to {100 * item['high']:.1f}"
 
 
-def difference(one: Mapping[str, Any]) -> tuple[str, str]:
+def difference(item: Mapping[str, Any]) -> tuple[str, str]:
     """Write a difference of two shares and the ends of its interval, in points."""
-    return f"{100 * one['value']:+.1f}", f"{100 * one['low']:+.1f} to {100 * one['high']:+.1f}"
+    return f"{100 * item['value']:+.1f}", f"{100 * item['low']:+.1f} to {100 * item['high']:+.1f}"
 
 
 def short(name: str | None, width: int = 34) -> str:
@@ -43,8 +44,6 @@ def part(
     out: Console, columns: Sequence[str], rows: Sequence[Sequence[Cell]], title: str | None = None, *, top: int = 20
 ) -> None:
     """Print the first rows of a table, and how many more there are; nothing where there is none."""
-    from ontoground.cli.render import number, table
-
     if not rows:
         return
     if title:
@@ -60,9 +59,9 @@ def paint_unread(out: Console, unread: Sequence[Mapping[str, Any]]) -> None:
     if not unread:
         return
     rows: dict[str, list[str]] = {}
-    for one in unread:
-        for name in one["features"]:
-            rows.setdefault(name, []).append(one["uid"])
+    for entry in unread:
+        for name in entry["features"]:
+            rows.setdefault(name, []).append(entry["uid"])
     listed = [
         (short(name), len(uids), ", ".join(uids[:3]) + (", ..." if len(uids) > 3 else ""))
         for name, uids in sorted(rows.items(), key=lambda item: -len(item[1]))

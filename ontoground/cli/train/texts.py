@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from ontoground.cli.options import Result, verb
+from ontoground.cli.render import note
 from ontoground.cli.runs import require_packages, short_name
 from ontoground.cli.train.options import PACKAGES, OnDataset, group, state_of, trained
 
@@ -24,18 +25,18 @@ class Text(OnDataset):
 @verb(
     group,
     "Detector of non-factual statements (MedHal).",
-    "ontoground train medhal --model Qwen/Qwen3-8B",
-    "ontoground train medhal --model Qwen/Qwen3-8B --set 'tasks=[\"nli\"]'",
+    "ontoground --hub train medhal --model Qwen/Qwen3-8B",
+    "ontoground --hub train medhal --model Qwen/Qwen3-8B --set 'tasks=[\"nli\"]'",
 )
 def medhal(options: Text) -> Result:
-    """Fine-tune a model to tell factual statements from others and to explain why."""
+    """Fine-tune a model to recognise non-factual statements and to explain what is wrong."""
     return _fine_tuned("medhal", options)
 
 
 @verb(
     group,
     "Validator that names errors and grades their risk (MedVAL).",
-    "ontoground train medval --model Qwen/Qwen3-4B --config medval.toml",
+    "ontoground --hub train medval --model Qwen/Qwen3-4B --config medval.toml",
 )
 def medval(options: Text) -> Result:
     """Fine-tune a model to name the errors of a medical text and to grade their risk."""
@@ -45,7 +46,6 @@ def medval(options: Text) -> Result:
 def _fine_tuned(kind: Literal["medhal", "medval"], options: Text) -> Result:
     require_packages(*PACKAGES, "trl", "datasets")
     from evaluation.datasets import TextDataset
-    from ontoground.cli.render import note
     from training.runs.folder import is_main
     from training.runs.settings import MedhalSettings, MedvalSettings
     from training.sft.train import train_texts

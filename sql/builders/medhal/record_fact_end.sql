@@ -1,8 +1,10 @@
--- What the records say of the two ends of each statement, found from the ends to the mentions
+-- What the graph and the records say of each statement, found from its ends to the mentions
 -- Second road: shares no rules and no word tables with builders/medhal/facts.py and record_fact.sql
 -- Grain: one row per statement of the dataset
--- Output: record_fact_end. Inputs: labelled (the rows of the dataset), attesting, unclear_by,
---   ground.mention, ground.unclear_mention, ground.admission_concept. Parameters: sections, assertions, certainties
+-- Output: record_fact_end. Inputs: labelled (the rows of the dataset), related_pair, attesting, unclear_by,
+--   ground.mention, ground.unclear_mention, ground.admission_concept. Parameters: tiers, sections, assertions,
+--   certainties
+-- is_stated: a path of the tiers that make true says it; is_related: any path relates the two, either way
 -- *_texts: the words of the present mentions in the context's sections that document an end, each once; null where
 --   there is none. *_silent: no mention of the whole note and no code may mean the end.
 --   Source: docs/definitions.md#not-attested
@@ -53,6 +55,22 @@ heard as (
         unclear_by.cui
     from ground.admission_concept as coded
     inner join unclear_by on coded.cui = unclear_by.mentioned and unclear_by.by_code
+),
+
+stated as (
+    select distinct
+        head_cui,
+        predicate,
+        tail_cui
+    from related_pair
+    where list_contains(getvariable('tiers'), tier)
+),
+
+related as (
+    select distinct
+        least(head_cui, tail_cui) as one_cui,
+        greatest(head_cui, tail_cui) as other_cui
+    from related_pair
 )
 
 select
@@ -65,11 +83,21 @@ select
     labelled.head_name,
     labelled.tail_name,
     labelled.replaced_end,
+    stated.head_cui is not null as is_stated,
+    related.one_cui is not null as is_related,
     head_documented.texts as head_texts,
     tail_documented.texts as tail_texts,
     head_heard.cui is null as head_silent,
     tail_heard.cui is null as tail_silent
 from labelled
+left join stated
+    on
+        labelled.head_cui = stated.head_cui and labelled.predicate = stated.predicate
+        and labelled.tail_cui = stated.tail_cui
+left join related
+    on
+        least(labelled.head_cui, labelled.tail_cui) = related.one_cui
+        and greatest(labelled.head_cui, labelled.tail_cui) = related.other_cui
 left join documented as head_documented
     on labelled.hadm_id = head_documented.hadm_id and labelled.head_cui = head_documented.cui
 left join documented as tail_documented

@@ -11,7 +11,6 @@ import pytest
 
 from builders.concepts import map_codes
 from builders.medieval.build import build_medieval
-from builders.validate import ValidationReport, validate_medieval
 from ehr.load import load_mimic
 from ehr.notes import find_mentions, split_notes
 from ground.contracts.rows import QUADRANTS
@@ -19,6 +18,7 @@ from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
 from kg.build import build_graph
 from kg.load import load_rxnorm, load_umls
+from stewardship.second_road.validation import ValidationReport, validate_medieval
 from tests.builders.medieval_world import Row, table_of
 
 pytestmark = pytest.mark.real

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
@@ -11,9 +9,9 @@ import pytest
 
 from ground.errors import InputError, OntogroundError, RefusedError, UsageError
 from ground.settings import RemoteSettings
-from ground.storage import remote_files
 from ground.storage.remote import RemotePath, place_of, reading_from, require_allowed
-from ground.storage.scanning import lines_at, scan_file
+from ground.storage.scanning import lines_at, scan_file, scanning
+from ground.storage.sqlfiles import quoted_files
 from tests.stores import Store
 
 pytestmark = pytest.mark.xdist_group("object_storage")
@@ -55,7 +53,6 @@ def test_a_place_keeps_the_name_that_it_was_given(store: Store, url: str) -> Non
     place = remote(url)
     file = place / "hosp" / "a.csv"
     assert (str(place), str(file)) == (url.rstrip("/"), f"{url.rstrip('/')}/hosp/a.csv")
-    assert file.files._strip_protocol(str(file)) == file.key
 
 
 def test_folders_of_a_store_are_listed_as_folders_on_disk(tmp_path: Path, store: Store) -> None:
@@ -82,33 +79,28 @@ def test_folders_of_a_store_are_listed_as_folders_on_disk(tmp_path: Path, store:
 def test_all_who_read_a_file_share_one_download(
     tmp_path: Path, store: Store, warehouse: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote_files, "BLOCK_BYTES", 10_000)
     lines = b"".join(b"%d|%d|\n" % (number, number % 7) for number in range(20_000))
     (tmp_path / "up").mkdir()
     (tmp_path / "up" / "rows").write_bytes(lines)
     folder = remote(store.put(tmp_path / "up", store.bucket()))
-    fetched: list[tuple[int, int]] = []
-    fetch = folder.files.store.cat_file
+    fetched: list[str] = []
+    fetch = folder.files.store.get_file
 
-    def spied(key: str, start: int, end: int) -> bytes:
-        fetched.append((start, end))
-        data: bytes = fetch(key, start=start, end=end)
-        return data
+    def spied(key: str, copy: str) -> None:
+        fetched.append(key)
+        fetch(key, copy)
 
-    monkeypatch.setattr(folder.files.store, "cat_file", spied)
+    monkeypatch.setattr(folder.files.store, "get_file", spied)
     path = folder / "rows"
-    with reading_from(warehouse, folder), ThreadPoolExecutor() as pool:
-        scans = [pool.submit(scan_file, path) for _ in range(3)]
-        query = f"select count(*), sum(column0) from read_csv('{path}', delim = '|', header = false)"
+    with reading_from(warehouse, folder), scanning([path]) as scans:
+        query = f"select count(*), sum(column0) from read_csv({quoted_files([path])}, delim = '|', header = false)"
         assert warehouse.execute(query).fetchone() == (20_000, sum(range(20_000)))
-        assert all(scan.result() == scan_file(tmp_path / "up" / "rows") for scan in scans)
+        assert scans.result() == [scan_file(tmp_path / "up" / "rows")]
         assert lines_at(path, [len(lines) - 1]) == [20_000]
-        with path.open() as content:
-            content.seek(-3, os.SEEK_END)
-            assert (content.tell(), content.read()) == (len(lines) - 3, lines[-3:])
-    blocks = range(0, len(lines), 10_000)
-    assert sorted(fetched) == [(begin, min(begin + 10_000, len(lines))) for begin in blocks]
-    assert "s3" not in warehouse.list_filesystems()
+        copy = path.copy()
+        assert copy.read_bytes() == lines
+    assert fetched == [path.key]
+    assert not copy.exists()
 
 
 def test_a_file_that_is_replaced_while_it_is_read_is_an_error(
@@ -117,7 +109,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_an_error(
     (tmp_path / "rows").write_text("a\n")
     folder = remote(store.put(tmp_path, store.bucket()))
     with reading_from(warehouse, folder):
-        (folder / "rows").read_text()
+        (folder / "rows").copy()
         (folder / "rows").require_unchanged()
         store.files.pipe_file(f"{folder}/rows", b"b\n")
         with pytest.raises(InputError, match="replaced"):

@@ -124,7 +124,7 @@ def test_a_task_that_rules_cannot_do_and_a_model_without_its_engine_are_wrong_us
         (("--tau", "0.5"), "known by construction"),
         (("--set", "medval.tau=0"), "known by construction"),
         (("--tasks", "course2spanish"), "unknown task"),
-        (("--endpoint-model", "m"), "asks no language model"),
+        (("--endpoint-model", "m"), "uses no language model"),
         (("--engine", "lm"), "--engine lm without a model"),
     ):
         said = say("--workspace", work, *arguments)

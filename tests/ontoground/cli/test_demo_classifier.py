@@ -10,9 +10,9 @@ import pytest
 
 from ground.storage.files import sha256_of
 from ground.storage.workspace import Workspace
-from ontoground.cli.demo import _paint_classifier
 from ontoground.cli.demo_classifier import MODEL, train_and_evaluate
-from ontoground.cli.render import console
+from ontoground.cli.evaluate.quadrants import evaluation_blocks
+from ontoground.cli.render import console, paint
 from tests.ontoground.cli.medieval_folder import medieval_folder
 from tests.ontoground.cli.schemas import SCHEMAS, checked
 
@@ -45,7 +45,7 @@ def test_the_classifier_is_trained_once_for_a_dataset_and_held_against_shortcuts
     assert f"classifier ({MODEL}, a sentence encoder): already trained" in said
     assert [one["state"] for one in again["evaluation"]["predictions"]] == ["reused"]
 
-    _paint_classifier(console(), evaluation)
+    paint(console(), evaluation_blocks(evaluation))
     tables, places = capsys.readouterr().out.split("\nreport ")
     assert all(f"{100 * model['metrics']['f1']['value']:.1f}" in tables for model in evaluation["models"])
     assert all(name.split()[0] in tables for _, name in kinds)

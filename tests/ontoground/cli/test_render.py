@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ontoground.cli.render import console, listing, table
+from ontoground.cli.render import beginning, console, listing, paint, table, unfolded
 
 
 @pytest.mark.parametrize("text", ["no physician reviewed the row", "no physician reviewed the row at all"])
@@ -29,3 +29,14 @@ def test_a_listing_names_its_columns_by_keys_or_by_headers(capsys: pytest.Captur
     console().print(listing(rows, "file, rows_read: check: rows that offend"))
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == "file   check: rows that offend" and lines[1].split() == ["a.csv", "1,200"]
+
+
+def test_blocks_are_set_off_and_a_command_stays_on_its_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    command = "  ontoground validate work/datasets/medieval"
+    paint(console(), ["counts", *beginning(["n"], [[1], [2], [3]], most=2), None, unfolded(command)])
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[:5] == ["counts", "", "n", "1", "2"]
+    assert " ".join(lines[5:-1]) == " and 1 more; --json lists all" and lines[-1] == command

@@ -15,9 +15,9 @@ from ontoground.cli.main import invoke
 from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import adopt_dataset
 from stewardship.datasets.auditor import audited
-from stewardship.datasets.estimates import label_estimates
 from stewardship.datasets.recompute import recomputed
 from stewardship.datasets.rows import evidence_of
+from stewardship.reporting.estimates import label_estimates
 from tests.ontoground.cli.schemas import checked
 from tests.ontoground.conftest import Demo
 from tests.stewardship.datasets.folders import medhal_folder
@@ -98,14 +98,14 @@ def test_the_auditor_finds_every_kind_of_planted_error_and_calls_nothing_else_wr
     found = {row["uid"]: row for row in audited(workspace, benchmark).to_dicts()}
     named = {how: found[uid] for uid, how in planted.items()}
     assert {row["verdict"] for row in named.values()} == {"Suspicious"}
-    assert "the label is Q4" in named["label"]["remark"]
-    assert "not in kg.edge" in named["edge"]["remark"]
-    assert "pattern" in named["tier"]["remark"]
+    assert "a quadrant is what its two labels say (here Q4, expected Q1)" in named["label"]["remark"]
+    assert "an edge of a path is in the graph" in named["edge"]["remark"]
+    assert "a pattern of its tier" in named["tier"]["remark"]
     assert named["span"]["failure_mode"] == "feature_extraction"
     assert "called false: path" in named["true called false"]["remark"]
     assert "called true: no path" in named["false called true"]["remark"]
     assert "named as present in the context" in named["supported called unsupported"]["remark"]
-    assert "replaced by itself" in named["replaced by itself"]["remark"]
+    assert "replaced by another concept" in named["replaced by itself"]["remark"]
     others = [row for uid, row in found.items() if uid not in planted and row["verdict"] == "Suspicious"]
     assert len(others) <= len(found) // 100
 

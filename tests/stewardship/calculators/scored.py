@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stewardship.calculators.registry import Outcome, Version, calculate
+from stewardship.calculators.registry import Computed, Version, calculate
 
 __all__ = ["HEALTHY", "added", "outcome", "score"]
 
@@ -98,7 +98,7 @@ HEALTHY: dict[int, dict[str, object]] = {
 """By calculator. Findings that are not there are taken as absent."""
 
 
-def outcome(number: int, change: Mapping[str, object] | None = None, version: Version = "corrected") -> Outcome:
+def outcome(number: int, change: Mapping[str, object] | None = None, version: Version = "corrected") -> Computed:
     """Compute a score from the features above and a change of them; None takes one away."""
     cells = {**HEALTHY[number], **(change or {})}
     return calculate(number, repr({name: value for name, value in cells.items() if value is not None}), version)

@@ -17,12 +17,12 @@ from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import adopt_dataset, dataset_of, population_of
 from stewardship.datasets.auditor import audited
 from stewardship.datasets.edits import changes
-from stewardship.datasets.estimates import estimates_markdown, label_estimates, scope, stratified_share
-from stewardship.datasets.readings import reading_of
 from stewardship.datasets.recompute import recomputed
 from stewardship.datasets.rows import is_ours, row_id
 from stewardship.datasets.sheets import sheet_context
 from stewardship.history.log import Event
+from stewardship.reporting.estimates import estimates_markdown, label_estimates, scope, stratified_share
+from stewardship.second_road.readings import with_readings
 from tests.stewardship.datasets.folders import medhal_folder, medhal_pair, medval_folder, medval_triple, release
 
 
@@ -47,14 +47,14 @@ def test_a_sample_is_balanced_over_labels_and_strata_and_does_not_depend_on_the_
 
 
 def test_what_is_no_dataset_and_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="holds no dataset"):
+    with pytest.raises(InputError, match="no rows"):
         adopt_dataset(tmp_path, tmp_path, name=None, rows=None, seed=1)
     folder = medhal_folder(tmp_path / "a", medhal_pair(1))
     monkeypatch.setattr("stewardship.datasets.adopt.MOST_ROWS", 1)
     with pytest.raises(UsageError, match="too many rows"):
         adopt_dataset(tmp_path, folder, name=None, rows=None, seed=1)
     (folder / "manifest.json").write_text('{"dataset": "other"}')
-    with pytest.raises(InputError, match="none of ours"):
+    with pytest.raises(InputError, match="not a dataset built by ontoground"):
         adopt_dataset(tmp_path, folder, name=None, rows=None, seed=1)
 
 
@@ -147,7 +147,7 @@ def test_changes_are_words_whatever_their_case_and_punctuation() -> None:
     ],
 )
 def test_a_mention_reads_as_the_nearest_cue_in_reach_says(before: str, after: str, reading: str) -> None:
-    assert reading_of(before, after) == reading
+    assert with_readings(pl.DataFrame({"before": before, "after": after}))["reading"].to_list() == [reading]
 
 
 def _item(**changed: Any) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ground.settings import StewardSettings
+from stewardship.adjudication.standing import standing
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.events import Event
-from stewardship.history.standing import standing
 from stewardship.reporting.report import build_report
 from stewardship.reporting.sensitivity import variants
 from stewardship.runs.votes import LIKELY_ERROR, PASSED

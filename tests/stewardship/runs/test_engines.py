@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from ground.errors import InputError, OntogroundError
-from stewardship.runs.engines import Answer, Ask, CallableEngine, Engine, Item, RecordedEngine
+from stewardship.runs.engines import Answer, Ask, AskedItem, CallableEngine, Engine, RecordedEngine
 from stewardship.runs.prompts import Claim, Question
 
 WIDE = pl.DataFrame({"uid": ["a", "b"], "run1": ["16", "N/A"], "run2": [None, "N/A"]})
@@ -84,7 +84,7 @@ def test_another_file_of_the_same_name_is_another_series(tmp_path: Path) -> None
 def test_a_function_is_called_once_for_each_run(threads: int) -> None:
     calls: list[tuple[str, int]] = []
 
-    def answer(item: Item, run: int) -> str | None:
+    def answer(item: AskedItem, run: int) -> str | None:
         calls.append((item.uid, run))
         assert isinstance(item, Question) and not isinstance(item, Claim)
         return None if run == 2 else f"{item.uid}{run}"

@@ -13,7 +13,7 @@ from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import read_label_table
 from stewardship.history.events import RULE, Event
 from stewardship.runs.auditing import audit_labels
-from stewardship.runs.engines import CallableEngine, Item, RecordedEngine
+from stewardship.runs.engines import AskedItem, CallableEngine, RecordedEngine
 from stewardship.runs.prompts import Claim
 from stewardship.runs.recomputing import recompute_labels
 
@@ -30,7 +30,7 @@ def benchmark(folder: Path, labels: str = "7", categories: tuple[str, ...] = ())
     return Benchmark.adopt(folder, "three", read, open_because="invented", categories=categories)
 
 
-def engine(answer: Callable[[Item, int], str | None], name: str = "mine") -> CallableEngine:
+def engine(answer: Callable[[AskedItem, int], str | None], name: str = "mine") -> CallableEngine:
     return CallableEngine(answer, name=name)
 
 
@@ -38,11 +38,11 @@ def test_a_consensus_becomes_an_event_once(tmp_path: Path) -> None:
     found = benchmark(tmp_path)
     answers = {"r1": ["16", "16.001", "16", "16", "9"], "r2": ["1", "2", "3", "4", "5"], "r3": ["N/A"] * 5}
 
-    def answer(item: Item, run: int) -> str:
+    def answer(item: AskedItem, run: int) -> str:
         return answers[item.uid][run - 1]
 
     first = recompute_labels(found, engine(answer), SETTINGS)
-    assert (first.made.made, first.events, first.summary.high, first.summary.abstained) == (15, 3, 2, 1)
+    assert (first.counts.made, first.events, first.summary.high, first.summary.abstained) == (15, 3, 2, 1)
     latest = found.history.latest("recomputed")
     assert [(uid, event.value, event.status) for uid, event in latest.items()] == [
         ("r1", "16", "high_confidence"),
@@ -51,9 +51,9 @@ def test_a_consensus_becomes_an_event_once(tmp_path: Path) -> None:
     ]
     assert latest["r1"].why == "4 of 5 runs agree (4of5)" and latest["r1"].evidence["votes"] == 4
     again = recompute_labels(found, engine(lambda _item, _run: pytest.fail("asked again")), SETTINGS)
-    assert (again.made.made, again.events, again.summary) == (0, 0, first.summary)
+    assert (again.counts.made, again.events, again.summary) == (0, 0, first.summary)
     stricter = recompute_labels(found, engine(answer), StewardSettings(quorum=5))
-    assert (stricter.made.made, stricter.events) == (0, 2)
+    assert (stricter.counts.made, stricter.events) == (0, 2)
     latest = found.history.latest("recomputed")
     assert (latest["r1"].status, latest["r1"].why) == ("deferred", "4 of 5 runs agree: deferred")
     assert latest["r3"].evidence["rule"] == "5of5"
@@ -78,7 +78,7 @@ def test_verdicts_in_words_and_tags_are_counted(tmp_path: Path) -> None:
     }
     assert (outcome.unparseable, outcome.unanswered) == (0, 3)
     looser = audit_labels(found, engine(lambda *_: None), StewardSettings(audit_quorum=3))
-    assert (looser.made.made, looser.summary.flagged, looser.failure_modes) == (0, 3, {"not named": 3})
+    assert (looser.counts.made, looser.summary.flagged, looser.failure_modes) == (0, 3, {"not named": 3})
     assert found.history.latest("audit")["r1"].evidence["suspicious_runs"] == ["1", "2", "3"]
 
 
@@ -93,9 +93,9 @@ def test_runs_that_cannot_be_read_are_counted_in_both_phases(tmp_path: Path) -> 
 
 def test_an_auditor_gets_the_label_and_a_recomputation_does_not(tmp_path: Path) -> None:
     found = benchmark(tmp_path, labels="4711")
-    seen: list[Item] = []
+    seen: list[AskedItem] = []
 
-    def look(item: Item, _run: int) -> str:
+    def look(item: AskedItem, _run: int) -> str:
         seen.append(item)
         return "Pass"
 
@@ -110,7 +110,7 @@ def test_an_error_of_the_function_keeps_what_was_finished(tmp_path: Path) -> Non
     found = benchmark(tmp_path)
     calls: list[tuple[str, int]] = []
 
-    def breaks(item: Item, run: int) -> str:
+    def breaks(item: AskedItem, run: int) -> str:
         calls.append((item.uid, run))
         if len(calls) == 8:
             raise ZeroDivisionError
@@ -120,7 +120,7 @@ def test_an_error_of_the_function_keeps_what_was_finished(tmp_path: Path) -> Non
         recompute_labels(found, engine(breaks), SETTINGS)
     assert found.history.latest("recomputed") == {}
     outcome = recompute_labels(found, engine(breaks), SETTINGS)
-    assert (outcome.made.stored, outcome.made.made, outcome.summary.high) == (7, 8, 3)
+    assert (outcome.counts.stored, outcome.counts.made, outcome.summary.high) == (7, 8, 3)
     assert calls[7] == calls[8] and len(calls) == 16
     stored = (outcome.folder / "runs.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(stored) == 15 and all('"at":"20' in one for one in stored)
@@ -140,7 +140,7 @@ def test_a_quorum_out_of_reach_is_refused_before_anything_is_asked(tmp_path: Pat
     for phase in (audit_labels, recompute_labels):
         with pytest.raises(UsageError, match="4 of 3 runs"):
             phase(found, engine(lambda *_: pytest.fail("asked")), SETTINGS, runs=3)
-    with pytest.raises(UsageError, match="no row is left"):
+    with pytest.raises(UsageError, match="no row left"):
         recompute_labels(found, engine(lambda *_: "1"), SETTINGS, uids={"r9"})
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from ground.errors import InputError, UsageError
 from ground.lm.results import Message
-from stewardship.runs.store import Run, RunStore, ToolUse, differences, message_key, read_messages, read_runs
+from stewardship.runs.store import Run, RunStore, differences, message_key, read_messages, read_runs
+from stewardship.tools.base import ToolUse
 
 DESCRIBED = {"engine": "lm", "model": "m", "temperature": 1.0}
 SYSTEM = Message(role="system", content="Compute.")

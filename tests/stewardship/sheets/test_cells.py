@@ -12,7 +12,7 @@ from ground.contracts.labels import LabelKind, LabelValue, parse_label
 from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import read_label_table
 from stewardship.sheets.cells import read_answer
-from stewardship.sheets.shown import answer_kinds
+from stewardship.sheets.display import answer_kinds
 
 FLUIDS = "What is the patient's maintenance fluid in mL/hr?"
 FILTRATION = "What is the filtration rate in terms of mL/min/1.73 m²?"

@@ -10,9 +10,8 @@ from ground.contracts.labels import LabelValue, parse_label
 from ground.settings import StewardSettings
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import Event
-from stewardship.sheets.batch import Batch, read_batches
-from stewardship.sheets.errors import confusion, drawn_of, error_rates
-from stewardship.sheets.interrater import reliability
+from stewardship.sheets.batch import SheetBatch, read_batches
+from stewardship.sheets.figures import confusion, drawn_of, error_rates, reliability
 from stewardship.sheets.ratings import current_ratings, new_events, settle
 from stewardship.sheets.reading import Rating
 from stewardship.sheets.spotchecks import add_spot_checks, spot_check_summary
@@ -51,7 +50,7 @@ def test_more_than_half_of_the_raters_make_a_label(said: dict[str, str], label: 
     assert str(len(said)) in found.why
 
 
-def rating(batch: Batch, uid: str, rater: str, text: str, comment: str = "") -> Rating:
+def rating(batch: SheetBatch, uid: str, rater: str, text: str, comment: str = "") -> Rating:
     item = next(one for one in batch.items if (one.uid, one.rater) == (uid, rater))
     names = QUADRANTS if item.expects == "category" else ()
     value = parse_label(text, physician=True, categories=names)
@@ -229,7 +228,7 @@ def test_error_rates_are_counted_by_draw_label_and_stratum_with_wilson_intervals
 def test_spot_checks_are_kept_apart_from_the_labels(tmp_path: Path) -> None:
     bench = scores(tmp_path)
     assert spot_check_summary(bench.folder) is None
-    batch = Batch(name="spot-check-1", kind="spot_check", drawn="audit", blind=False, seed=1, items=())
+    batch = SheetBatch(name="spot-check-1", kind="spot_check", drawn="audit", blind=False, seed=1, items=())
     said = [
         Rating(f"row-{at}", "ann", batch.name, f"i{at}", LabelValue.of(verdict), verdict, "", "ann.csv", at)
         for at, verdict in enumerate(["agree"] * 6 + ["unclear"])

@@ -14,9 +14,9 @@ from ground.settings import StewardSettings
 from ground.storage.files import private_directory
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import History
+from stewardship.sheets.display import spot_check_displays
 from stewardship.sheets.ratings import OPEN
 from stewardship.sheets.review import LEAST, SILENT, Answered, ChangedError, Review, open_review
-from stewardship.sheets.shown import spot_check_rows
 from stewardship.sheets.writing import write_batch
 from tests.stewardship.sheets.world import QUADRANTS, scores, statements, written
 
@@ -75,10 +75,10 @@ def test_a_reader_is_shown_nothing_that_tells_a_label(tmp_path: Path) -> None:
     for task in tasks:
         told = repr(task)
         assert "relation-" not in told and "SEEN" not in told and "bob" not in told and "uid" not in told
-        assert task.opinions == () and task.shown.label == ""
+        assert task.opinions == () and task.display.label == ""
         assert [name for name, _ in task.choices] == [*QUADRANTS, "N/A"]
-    assert [task.shown.question for task in tasks] != [
-        review.task("bob", item).shown.question for item, _ in review.progress("bob")
+    assert [task.display.question for task in tasks] != [
+        review.task("bob", item).display.question for item, _ in review.progress("bob")
     ]
 
 
@@ -135,7 +135,7 @@ def test_a_models_reading_is_no_physicians_label(tmp_path: Path) -> None:
     # She waits for no model.
     assert History(benchmark.folder).labels("physician", categories=QUADRANTS)["s000"].text() == "Q2"
     assert review.agreement()[0] == review.agreement(models=True)[0] == 0
-    with pytest.raises(UsageError, match="one name for a person and a model"):
+    with pytest.raises(UsageError, match="a person and a model have the same name"):
         opened(benchmark)
     with pytest.raises(UsageError, match="no reader of this batch"):
         opened(benchmark, models=["cleo"])
@@ -165,7 +165,7 @@ def test_disagreements_are_adjudicated_by_who_has_not_read_them(tmp_path: Path) 
 
 def test_a_spot_check_is_answered_with_a_verdict(tmp_path: Path) -> None:
     benchmark = statements(private_directory(tmp_path / "work"))
-    shown = spot_check_rows(benchmark, ["s000"])
+    shown = spot_check_displays(benchmark, ["s000"])
     options = {"name": "spot-check-1", "kind": "spot_check", "drawn": "audit", "blind": False, "seed": 1}
     write_batch(benchmark, [("s000", "ann")], shown, {"s000": "verdict"}, **options)  # type: ignore[arg-type]
     review = opened(benchmark, "spot-check-1")

@@ -15,8 +15,8 @@ from ground.errors import UsageError
 from ground.spreadsheet import MOST_CHARACTERS, plain, text_mark
 from stewardship.benchmark.folder import Benchmark
 from stewardship.sheets.batch import read_batches
+from stewardship.sheets.display import Display, answer_kinds
 from stewardship.sheets.layout import MOST_LINES, layout_of, lines_of
-from stewardship.sheets.shown import Shown, answer_kinds
 from tests.stewardship.sheets.filling import sheet_rows
 from tests.stewardship.sheets.world import CALCULATORS, label_of, scores, statements, written
 
@@ -155,7 +155,7 @@ def test_a_long_context_goes_on_in_further_cells_that_a_row_can_show(tmp_path: P
     row = sheet_rows(found.sheets["ann"][1])[0]
     names = [name for name in row if name.startswith("context")]
     assert len(names) == 3 and found.continued == 8
-    layout = layout_of([Shown("", "")], "blind")
+    layout = layout_of([Display("", "")], "blind")
     assert all(lines_of(row[name], layout.width(name)) <= MOST_LINES for name in names)
     uid = next(item.uid for item in found.batch.items if item.item == row["item"])
     context = dict(bench.items.select("uid", "context").iter_rows())[uid]
@@ -170,8 +170,8 @@ def test_a_long_context_goes_on_in_further_cells_that_a_row_can_show(tmp_path: P
     ids=["one word", "words", "lines", "nothing", "sentences", "paragraphs", "blanks", "one line"],
 )
 def test_pieces_make_up_the_whole_text_whatever_it_is(text: str) -> None:
-    layout = layout_of([Shown("q", text)], "blind")
-    cells = layout.row("i", Shown("q", text))
+    layout = layout_of([Display("q", text)], "blind")
+    cells = layout.row("i", Display("q", text))
     pieces = [cells[name] for name in layout.columns if name.startswith("context")]
     assert "".join(pieces) == text
     assert all(
@@ -183,7 +183,7 @@ def test_a_question_that_no_cell_holds_is_counted_and_left_out(tmp_path: Path) -
     from stewardship.sheets.writing import write_batch
 
     bench = scores(tmp_path, 4)
-    shown = {"row-0": Shown("q" * MOST_CHARACTERS, "c"), "row-1": Shown("q" * 5_000, "c")}
+    shown = {"row-0": Display("q" * MOST_CHARACTERS, "c"), "row-1": Display("q" * 5_000, "c")}
     pairs = [("row-0", "ann"), ("row-1", "ann")]
     options = {"name": "s", "kind": "blind", "drawn": "any", "blind": True, "seed": 1}
     found = write_batch(bench, pairs, shown, dict.fromkeys(shown, "number"), **options)  # type: ignore[arg-type]

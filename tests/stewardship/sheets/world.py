@@ -9,7 +9,7 @@ import polars as pl
 from stewardship.adjudication.triage import triage
 from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import LabelTable
-from stewardship.sheets.shown import answer_kinds, shown_rows
+from stewardship.sheets.display import answer_kinds, displays_of
 from stewardship.sheets.writing import Written, write_batch
 
 QUADRANTS = ("Q1", "Q2", "Q3", "Q4")
@@ -85,5 +85,5 @@ def written(benchmark: Benchmark, pairs: list[tuple[str, str]], name: str = "she
     """Sheets of some rows, blind where nothing else is said."""
     kinds = answer_kinds(benchmark, benchmark.history.labels("original", categories=benchmark.categories))
     options = {"kind": "blind", "drawn": "sampled", "blind": True, "seed": 42, **changed}
-    shown = shown_rows(benchmark, [uid for uid, _ in pairs])
+    shown = displays_of(benchmark, [uid for uid, _ in pairs])
     return write_batch(benchmark, pairs, shown, kinds, name=name, **options)  # type: ignore[arg-type]

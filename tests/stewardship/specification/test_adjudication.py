@@ -8,8 +8,17 @@ import pytest
 
 from ground.contracts.labels import parse_label
 from ground.settings import StewardSettings
-from stewardship.adjudication.agreement import Estimate, bootstrap_mean, review, smape, smape_terms, value_type, wilson
-from stewardship.adjudication.estimates import smape_bound, whole_test
+from stewardship.adjudication.agreement import (
+    Estimate,
+    bootstrap_mean,
+    review,
+    smape,
+    smape_bound,
+    smape_terms,
+    value_type,
+    whole_test,
+    wilson,
+)
 from stewardship.adjudication.finalise import finalise
 from tests.stewardship.specification.words import labels
 

@@ -54,3 +54,21 @@ def test_lists_of_drug_dose_and_unit_can_be_given() -> None:
     assert told.endswith("result: 5 mg") and "not an input" not in told
     dose = [{"name": f"Codeine {part}", "value": value, "unit": unit} for part, value, unit in PARTS]
     assert used("49", *dose).text.endswith("result: 18 MME/day")
+
+
+@pytest.mark.parametrize(
+    ("expression", "result"),
+    [
+        ("70 / 1.75**2", "22.8571428571"),
+        ("2 * 140 + 28 / 2.8 + round(sqrt(81))", "299"),
+        ("7 // 2 % 2", "1"),
+        ("9**9**9", "OverflowError"),
+        ("().__class__", "FeatureNotAvailable"),
+        ("open('/etc/passwd')", "FunctionNotDefined"),
+        ("1 +", "invalid syntax"),
+        ("1" * 501, "more than 500 characters"),
+    ],
+)
+def test_arithmetic_is_computed_and_nothing_else_of_python(expression: str, result: str) -> None:
+    found = used(expression)
+    assert result in found.text and found.ok == result.replace(".", "").isdigit()

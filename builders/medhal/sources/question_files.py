@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.medhal.items import QaItem
-from builders.medhal.question_tables import has, pattern
+from builders.medhal.question_patterns import has, pattern
 from builders.texts.origin import SourceSplit, Tally
 from builders.texts.sources import TextSource
 from ground.errors import InputError

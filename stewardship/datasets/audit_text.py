@@ -11,7 +11,6 @@ import duckdb
 import polars as pl
 
 from ground.contracts.rows_text import MEDVAL_DELTAS
-from stewardship.datasets.edits import changes
 from stewardship.datasets.faults import AGGREGATION, EXTRACTION, NOT_ANSWERABLE, Fault
 from stewardship.datasets.recompute import judged, read_back
 from stewardship.datasets.rows import evidence_of, features_of
@@ -19,6 +18,7 @@ from stewardship.datasets.rows import evidence_of, features_of
 __all__ = ["medhal_faults", "medval_faults"]
 
 SPACE = re.compile(r"\s+")
+WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
 SOURCE_SAYS = "According to the source document, "
 SILENT = re.compile(r"record does not mention (?P<name>.+?)(?:, and |\. |\.$)")
 QUOTED = re.compile(r'\("(?P<words>[^"]+)"\)')
@@ -148,7 +148,7 @@ def _edited(item: Mapping[str, Any], evidence: Mapping[str, Any]) -> Iterator[Fa
     if evidence.get("clean_output") is None or evidence["variant"] == "observed":
         return
     output, edits = features_of(item)["output"], evidence["edits"] or []
-    differs = bool(changes(evidence["clean_output"], output))
+    differs = WORD.findall(evidence["clean_output"].casefold()) != WORD.findall(output.casefold())
     if differs and not edits:
         yield Fault(item["uid"], EXTRACTION, "the output is not the unedited one, and no edit says why")
     for edit in edits:

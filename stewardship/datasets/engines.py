@@ -26,7 +26,7 @@ from stewardship.second_road.readings import DATA
 
 __all__ = ["DatasetEngine", "evidence_engine", "sql_engine"]
 
-TABLES = ("assertion_cues.tsv", "edit_words.tsv", "reader_words.tsv")
+TABLES = ("assertion_cues.tsv", "reader_words.tsv")
 
 
 class DatasetEngine(Engine):

@@ -15,7 +15,7 @@ import polars as pl
 from ground.storage.warehouse import connect, number_of, run_sql, set_table, set_variables, table_exists
 from ground.storage.workspace import Workspace
 
-__all__ = ["RELATION", "claim_facts", "class_distances", "find_paths", "known_names", "opened", "truths"]
+__all__ = ["RELATION", "claim_facts", "find_paths", "known_names", "opened", "truths"]
 
 SQL = "stewardship/second_road/graph"
 RELATION = ("head_cui", "predicate", "tail_cui")
@@ -90,12 +90,3 @@ def known_names(connection: duckdb.DuckDBPyConnection, names: list[str]) -> pl.D
         "inner join kg.name as known on lower(wanted.name) = lower(known.name) group by all "
         "order by wanted.name, preferred desc, known.cui"
     ).pl()
-
-
-def class_distances(connection: duckdb.DuckDBPyConnection, pairs: list[tuple[str, str]]) -> dict[tuple[str, str], int]:
-    """Return for pairs of concepts that share a class how many steps above them it is: 0, 1 or 2."""
-    schema = dict.fromkeys(("head_cui", "tail_cui"), pl.String)
-    set_table(connection, "concept_pair", pl.DataFrame(pairs, schema=schema, orient="row").to_arrow())
-    run_sql(connection, f"{SQL}/class_distance")
-    rows = connection.execute("from class_distance").fetchall()
-    return {(head, tail): int(steps) for head, tail, steps in rows}

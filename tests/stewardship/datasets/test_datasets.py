@@ -16,7 +16,6 @@ from stewardship.adjudication.agreement import wilson
 from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import adopt_dataset, dataset_of, population_of
 from stewardship.datasets.auditor import audited
-from stewardship.datasets.edits import changes
 from stewardship.datasets.recompute import recomputed
 from stewardship.datasets.rows import is_ours, row_id
 from stewardship.datasets.sheets import sheet_context
@@ -78,33 +77,12 @@ def test_the_auditor_of_medhal_finds_swapped_labels_missing_reasons_and_equal_st
     assert "does not hold what its label rests on" in said["p1-a"]["why"]
 
 
-CLEAN = "What is the prognosis of gout with 5 mg of warfarin?"
-LEVELS = {
-    "another order": ("With 5 mg of warfarin, what is the prognosis of gout?", "1"),
-    "another name": ("What is the prognosis of gouty arthritis with 5 mg of warfarin?", "1"),
-    "a grade": ("What is the prognosis of severe gout with 5 mg of warfarin?", "2"),
-    "a number": ("What is the prognosis of gout with 7 mg of warfarin?", "3"),
-    "tenfold": ("What is the prognosis of gout with 50 mg of warfarin?", "4"),
-    "a drug of the class": ("What is the prognosis of gout with 5 mg of apixaban?", "3"),
-    "another disease": ("What is the prognosis of sepsis with 5 mg of warfarin?", "4"),
-    "an invented disease": ("What is the prognosis of gout with 5 mg of warfarin and sepsis?", "4"),
-    "a denial": ("What is the prognosis of no gout with 5 mg of warfarin?", "N/A"),
-    "another matter": ("What is the origin of gout with 5 mg of warfarin?", "N/A"),
-}
-
-
-def test_levels_are_derived_from_the_words_that_differ_not_from_the_label(tmp_path: Path) -> None:
+def test_risk_levels_are_left_to_a_model_or_an_expert(tmp_path: Path) -> None:
     release(tmp_path)
-    rows = [medval_triple(at, output, 2, [], clean=CLEAN) for at, (output, _) in enumerate(LEVELS.values())]
-    rows += [medval_triple(90, "Is it hypotension?", 3, [], clean="Is it hypertension?")]
-    rows += [{**medval_triple(91, CLEAN, 1, [], clean=CLEAN), "variant": "clean", "id": "t91-clean"}]
+    rows = [medval_triple(1, "Is it sepsis?", 4, [], clean="Is it gout?")]
     benchmark = adopt_dataset(tmp_path, medval_folder(tmp_path / "a", rows), name=None, rows=None, seed=1)
     found = _by_id(benchmark, recomputed(tmp_path, benchmark))
-    assert {name: found[f"t{at}-perturbed"]["label"] for at, name in enumerate(LEVELS)} == {
-        name: level for name, (_, level) in LEVELS.items()
-    }
-    assert (found["t90-perturbed"]["label"], found["t91-clean"]["label"]) == ("4", "N/A")
-    assert "the opposite" in found["t90-perturbed"]["why"]
+    assert found["t1-perturbed"]["label"] == "N/A" and "judgement" in found["t1-perturbed"]["why"]
 
 
 def test_the_auditor_of_medval_holds_errors_quotes_and_consistency_against_the_row(tmp_path: Path) -> None:
@@ -124,12 +102,6 @@ def test_the_auditor_of_medval_holds_errors_quotes_and_consistency_against_the_r
     assert "does not hold what is quoted" in found["t3-perturbed"]["remark"]
     assert "the input holds it as well" in found["t4-perturbed"]["remark"]
     assert "consistency 0.9000, by its levels 1.0000" in found["t5-perturbed"]["remark"]
-
-
-def test_changes_are_words_whatever_their_case_and_punctuation() -> None:
-    assert changes("Left knee, pain.", "left KNEE pain") == []
-    (change,) = changes("pain in the left knee", "pain in the right knee")
-    assert (change.before, change.after, change.left[-1], change.right) == (("left",), ("right",), "the", ("knee",))
 
 
 @pytest.mark.parametrize(

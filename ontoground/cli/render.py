@@ -31,6 +31,7 @@ __all__ = [
     "emit",
     "indented",
     "listing",
+    "names_rows",
     "note",
     "number",
     "paint",
@@ -122,6 +123,11 @@ def number(value: object) -> str:
     return _harmless("; ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))
 
 
+def names_rows(column: str) -> bool:
+    """Say whether numbers of a column are names: of an admission, a patient, a version; they have no commas."""
+    return bool(re.search(r"(^|[_ .])id$|^(code_version|fold|release|year|seed)$", column.lower()))
+
+
 def percent(share: float | None) -> str:
     """Return a share of one in percent; nothing where there is none."""
     return "" if share is None else f"{100 * share:.1f}%"
@@ -181,6 +187,11 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str 
 
     box = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold")
     columns = [_harmless(column) for column in columns]
+    named = [names_rows(column) for column in columns]
+    rows = [
+        [str(cell) if name and isinstance(cell, int) else cell for name, cell in zip(named, row, strict=True)]
+        for row in rows
+    ]
     widths = _widths(columns, rows, console().width)
     for index, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], (int, float)) or row[index] is None for row in rows)

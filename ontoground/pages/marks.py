@@ -19,8 +19,11 @@ class Piece:
 
 
 def marked(notes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return notes with their sections cut into pieces (``parts``)."""
-    return [{**note, "parts": [{**part, "pieces": _of(note, part)} for part in note["sections"]]} for note in notes]
+    """Return notes with their sections cut into pieces (``parts``), and their place among them (``at``)."""
+    return [
+        {**note, "at": at, "parts": [{**part, "pieces": _of(note, part)} for part in note["sections"]]}
+        for at, note in enumerate(notes)
+    ]
 
 
 def assertions_of(notes: Sequence[Mapping[str, Any]]) -> list[str]:

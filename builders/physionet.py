@@ -87,19 +87,23 @@ def export_physionet(dataset: Path, folder: Path, *, title: str | None = None, c
 
     Raises:
         InputError: this is no whole dataset, a data file is not the one that was built, or the folder holds something.
-        UsageError: PhysioNet takes no such title, or the dataset's texts are not of CUIs and names alone.
+        UsageError: PhysioNet does not accept this title, or the dataset's texts are not of CUIs and names alone.
     """
     whole = whole_dataset(dataset)
     tier = tier_of(dataset)
     manifest = {**json.loads(whole.manifest), "licence_tier": tier}
     name = str(manifest.get("dataset"))
     if name not in NAMES:
-        raise InputError("this dataset is none of ours", file=dataset, found=name, expected=", ".join(NAMES))
+        raise InputError(
+            "this is not a dataset built by ontoground", file=dataset, found=name, expected=", ".join(NAMES)
+        )
     if cui_only and name != "medieval":
         do = "export medieval, or share under an agreement that covers the names"
-        raise UsageError("names are part of this dataset's texts: CUIs cannot stand in their place", found=name, do=do)
+        raise UsageError("the texts of this dataset contain names, so CUIs cannot replace them", found=name, do=do)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError("there is something already", file=folder, expected="a new folder, or an empty one")
+        raise InputError(
+            "there is something in this place already", file=folder, expected="a new folder, or an empty one"
+        )
     chosen = _title(title, name, manifest, tier)
     with atomic_directory(folder) as out:
         _data(whole, out, cui_only)
@@ -127,7 +131,7 @@ def _title(given: str | None, name: str, manifest: Mapping[str, Any], tier: Lice
     """Return the project's title.
 
     Raises:
-        UsageError: PhysioNet takes no such title.
+        UsageError: PhysioNet does not accept this title.
     """
     of_mimic = tier != "open" and "mimic" in sources_of(manifest)
     kind = "Synthetic " if is_synthetic(manifest) else ""
@@ -135,9 +139,9 @@ def _title(given: str | None, name: str, manifest: Mapping[str, Any], tier: Lice
     title = given or f"{called} - {SUBJECTS[name]}"
     if not TITLE.fullmatch(title):
         expected = "up to 200 letters, numbers, spaces, underscores and hyphens, not led by The"
-        raise UsageError("PhysioNet takes no such title", found=title, expected=expected)
+        raise UsageError("PhysioNet does not accept this title", found=title, expected=expected)
     if of_mimic and "MIMIC" in title and "Ext" not in title:
-        raise UsageError("a title that names MIMIC must say that the data derive from it", expected="MIMIC-IV-Ext-...")
+        raise UsageError("a title with MIMIC must say that the data are derived from it", expected="MIMIC-IV-Ext-...")
     return title
 
 

@@ -72,18 +72,18 @@ class _Condition:
     def holds(self, place: Surroundings) -> bool:
         match self.place:
             case "text":
-                found = self.pattern.fullmatch(place.written) is not None
+                is_met = self.pattern.fullmatch(place.written) is not None
             case "before":
-                found = self.pattern.search(place.before) is not None
+                is_met = self.pattern.search(place.before) is not None
             case "after":
-                found = self.pattern.match(place.after) is not None
+                is_met = self.pattern.match(place.after) is not None
             case "near":
-                found = self.pattern.search(place.before) is not None or self.pattern.search(place.after) is not None
+                is_met = self.pattern.search(place.before) is not None or self.pattern.search(place.after) is not None
             case "line":
-                found = self.pattern.search(place.line) is not None
+                is_met = self.pattern.search(place.line) is not None
             case "section":
-                found = self.pattern.fullmatch(place.section) is not None
-        return found
+                is_met = self.pattern.fullmatch(place.section) is not None
+        return is_met
 
 
 TermKind = Kind | Literal["test", "none"]
@@ -109,13 +109,13 @@ class Sense:
 
     def holds(self, place: Surroundings) -> bool:
         """Tell whether a term is meant in this sense where it stands."""
-        found = True
+        is_met = True
         for condition in self.conditions:
             if not condition.negated:
-                found = condition.holds(place)
-                if found:
+                is_met = condition.holds(place)
+                if is_met:
                     break
-        return found and not any(condition.negated and condition.holds(place) for condition in self.conditions)
+        return is_met and not any(condition.negated and condition.holds(place) for condition in self.conditions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class Term:
 
 
 def edge_behind_letter(pattern: str) -> str:
-    """Return an expression that finds the same sooner: it looks for a word's edge behind the first letter.
+    """Return an equivalent expression that is faster: it checks for a word's edge after the first letter.
 
     `re` leaves an alternative at its first letter at once, but at an edge only when it tries it.
     """
@@ -184,11 +184,11 @@ def read_terms(own: OwnRules = NO_RULES) -> tuple[Term, ...]:
             sense = Sense(written, kind, conditions, names.startswith("!"), by_cui or names.startswith("^"))
             senses.setdefault(spelling, []).append(sense)
             cases.setdefault(spelling, row["case"])
-    return tuple(Term(text, cases[text], tuple(dict.fromkeys(found))) for text, found in senses.items())
+    return tuple(Term(text, cases[text], tuple(dict.fromkeys(words))) for text, words in senses.items())
 
 
 def long_forms_of(row: Row) -> tuple[str, ...]:
-    """Return what a line of terms says that they mean: long forms, ``=`` or CUIs."""
+    """Return the meanings in a line of terms: long forms, ``=`` or CUIs."""
     return tuple(row["names"].removeprefix("!").removeprefix("^").split("|"))
 
 
@@ -213,7 +213,7 @@ def defined_abbreviations(text: str) -> list[Definition]:
     Source: the algorithm of Schwartz and Hearst (Pacific Symposium on Biocomputing 2003): the letters of the short
     form must occur in their order in the words before the bracket, the first of them at the start of a word.
     """
-    found = []
+    definitions = []
     for match in _DEFINED.finditer(text):
         short = match.group(1)
         if sum(map(str.isupper, short)) < 2:
@@ -227,8 +227,8 @@ def defined_abbreviations(text: str) -> list[Definition]:
         begin = _long_form(short, before)
         if begin is not None:
             start = window + first
-            found.append(Definition(short, match.start(1), start + begin, start + len(before)))
-    return found
+            definitions.append(Definition(short, match.start(1), start + begin, start + len(before)))
+    return definitions
 
 
 @cache
@@ -253,12 +253,12 @@ def scispacy_abbreviations(text: str) -> list[Definition]:
         UsageError: scispaCy is not installed.
     """
     document = _scispacy()(text)
-    found = [
+    definitions = [
         Definition(short.text, short.start_char, short._.long_form.start_char, short._.long_form.end_char)
         for short in document._.abbreviations
     ]
     first: dict[str, Definition] = {}
-    for definition in sorted(found, key=lambda one: one.short_begin):
+    for definition in sorted(definitions, key=lambda each: each.short_begin):
         first.setdefault(definition.short, definition)
     return list(first.values())
 

@@ -40,7 +40,7 @@ def assert_arrays(
     """
     arrays = context_arrays(own)
     numbers = [arrays.sections.get(name, 0) for name in section_names]
-    found: IndexArray = judge(
+    judged: IndexArray = judge(
         codes,
         kinds_of_characters(),
         arrays.vocabulary,
@@ -51,4 +51,4 @@ def assert_arrays(
         np.array((begin, end, kind), dtype=np.int64),
         DOUBT_OF,
     )
-    return found
+    return judged

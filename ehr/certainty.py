@@ -57,7 +57,7 @@ SAID_OTHERWISE = "said_otherwise"
 TIME = "time"
 UNSURE = (*DOUBTS, SAID_OTHERWISE, TIME)
 DOUBT_OF: IndexArray = np.array(
-    [1 << DOUBTS.index(_MISSED[one]) if one in _MISSED else 0 for one in ASSERTIONS], dtype=np.int64
+    [1 << DOUBTS.index(_MISSED[assertion]) if assertion in _MISSED else 0 for assertion in ASSERTIONS], dtype=np.int64
 )
 """The doubt that each of ``ASSERTIONS`` is, as its bit."""
 CUES = ROOT / "ehr" / "data" / "doubt_cues.tsv"
@@ -118,15 +118,15 @@ def reasons_of(
     before = np.array([name in BEFORE_THE_STAY for name in sections], dtype=np.bool_)[section]
     present = assertion == ASSERTIONS.index(Assertion.PRESENT)
     # What a mention is said to be is no doubt, and few doubts count in a list.
-    found: IndexArray = doubts & ~DOUBT_OF[assertion] & np.where(listed & present, _LISTED, -1)
+    reasons: IndexArray = doubts & ~DOUBT_OF[assertion] & np.where(listed & present, _LISTED, -1)
     # A fever comes and goes, a drug is held and given again; an allergy is one wherever the drug is named.
     named = owner.astype(np.int64) << 32 | concept
     allergens = named[(assertion == ASSERTIONS.index(Assertion.ALLERGY)) & (concept >= 0)]
-    said_otherwise = present & ~listed & np.isin(named, allergens)
+    contradicted = present & ~listed & np.isin(named, allergens)
     of_another_time = present & before & _IS_TREATMENT[kind]
-    found |= said_otherwise.astype(np.int64) << UNSURE.index(SAID_OTHERWISE)
-    found |= of_another_time.astype(np.int64) << UNSURE.index(TIME)
-    return found
+    reasons |= contradicted.astype(np.int64) << UNSURE.index(SAID_OTHERWISE)
+    reasons |= of_another_time.astype(np.int64) << UNSURE.index(TIME)
+    return reasons
 
 
 @cache

@@ -216,14 +216,14 @@ def _directions(rule: Rule) -> int:
 def _trigger_table(triggers: Sequence[Trigger], numbers: dict[int, int]) -> tuple[IndexArray, IndexArray]:
     """Return the triggers, and the lists of rules that they name."""
     places = {id(trigger): place for place, trigger in enumerate(triggers)} | {id(None): -1}
-    lists = [[numbers[rule.order] for rule in rules] for one in triggers for rules in (one.rules, one.within)]
+    lists = [[numbers[rule.order] for rule in rules] for each in triggers for rules in (each.rules, each.within)]
     begins = _begins(lists)
     rows = [
         (
             *(begins[2 * place], begins[2 * place + 1], begins[2 * place + 1], begins[2 * place + 2]),
-            *(one.hard, one.soft, one.soft_word, places[id(one.ahead)], places[id(one.behind)]),
+            *(each.hard, each.soft, each.soft_word, places[id(each.ahead)], places[id(each.behind)]),
         )
-        for place, one in enumerate(triggers)
+        for place, each in enumerate(triggers)
     ]
     return _table(rows, 9), _ints(rule for listed in lists for rule in listed)
 

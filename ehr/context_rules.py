@@ -186,15 +186,15 @@ def _rule(row: Row, order: int, known: frozenset[str], known_sections: frozenset
     except ValueError as error:
         expected = f"category: {', '.join((*Assertion, 'stop', 'pseudo'))}; rank: a whole number"
         raise row.refused("an assertion rule cannot be read", f"{row['trigger']}: {error}", expected) from error
-    for part, said, allowed in (
+    for part, values, allowed in (
         ("kind", kinds, known),
         ("direction", {direction}, _DIRECTIONS),
         ("scope", {row["scope"]}, _SCOPES),
         ("section", set() if sections == "*" else set(sections.removeprefix("!").split(",")), known_sections),
     ):
-        if not said <= allowed:
-            found = f"{row['trigger']}: {', '.join(sorted(said - allowed))}"
-            raise row.refused(f"an assertion rule names an unknown {part}", found, ", ".join(sorted(allowed)))
+        if not values <= allowed:
+            unknown = f"{row['trigger']}: {', '.join(sorted(values - allowed))}"
+            raise row.refused(f"an assertion rule names an unknown {part}", unknown, ", ".join(sorted(allowed)))
     if any(word != sign for sign in "()|" for word in _ALTERNATIVES.sub("x", row["trigger"]).split() if sign in word):
         expected = "(one|other) for either word, not nested; a sign that the note has: blanks around it"
         raise row.refused("a trigger's alternatives cannot be read", row["trigger"], expected)

@@ -342,11 +342,11 @@ def _about(kind: int, doubt: int, whole: bool) -> int:
 @part
 def _said_in(base: int, stop: int, words: IndexArray) -> int:
     """Return the doubts of all words of a stretch, in all their fields; words of mentions say nothing of themselves."""
-    found = 0
+    doubts = 0
     for position in range(base, stop):
         if words[position, DOUBT] and not words[position, MARKS] & INSIDE:
-            found |= words[position, DOUBT]
-    return found
+            doubts |= words[position, DOUBT]
+    return doubts
 
 
 @part
@@ -356,7 +356,7 @@ def _said_beside(segment: int, segments: IndexArray, leads: IndexArray, words: I
     A heading is denied or ended by what follows it: "# Gout: no crystals". It is doubted by its first words only, since
     later ones speak of causes: "# Anemia: iron studies low, likely from the ulcer".
     """
-    found = 0
+    doubts = 0
     for other in (leads[segment], segment + 1):
         is_next = other == segment + 1
         if other < 0 or other >= segments.shape[0]:
@@ -370,8 +370,8 @@ def _said_beside(segment: int, segments: IndexArray, leads: IndexArray, words: I
         stop = left_after(words, BEGIN, segments[other, _SEGMENT_END], base, n_words)
         for position in range(base, stop):
             is_later = is_next and position >= base + _OF_THE_HEADING
-            found |= words[position, DOUBT] & (~_UNCERTAIN if is_later else -1)
-    return found
+            doubts |= words[position, DOUBT] & (~_UNCERTAIN if is_later else -1)
+    return doubts
 
 
 @part
@@ -394,7 +394,7 @@ def _doubts(
         first -= 1
     while last < stop and words[last, HARD] == clause:
         last += 1
-    found = _about(places[place, KIND], _said_in(first, last, words), False)
+    doubts = _about(places[place, KIND], _said_in(first, last, words), False)
     past = doubt_of[HISTORICAL]
     hit = left(hits, FIRST, first, 0, n_hits)
     while hit < n_hits and hits[hit, FIRST] < last:
@@ -406,9 +406,9 @@ def _doubts(
             # What is past of one thing is often past of the others: "s/p hysterectomy for cancer".
             about = places[place, CLASSES] & rules.rules[rule, RULE_CLASSES] or doubt == past
             if about and rules.rules[rule, RULE_HOLDS + section]:
-                found |= doubt
+                doubts |= doubt
         hit += 1
-    return found
+    return doubts
 
 
 @part
@@ -458,10 +458,10 @@ def _leads(codes: CodeArray, segments: IndexArray, sections: IndexArray) -> Inde
 
 
 @part
-def _comes_before(one: int, other: int, places: IndexArray) -> bool:
+def _comes_before(first: int, second: int, places: IndexArray) -> bool:
     for column in (SEGMENT, FIRST, LAST):
-        if places[one, column] != places[other, column]:
-            return bool(places[one, column] < places[other, column])
+        if places[first, column] != places[second, column]:
+            return bool(places[first, column] < places[second, column])
     return False
 
 

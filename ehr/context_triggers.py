@@ -89,35 +89,35 @@ def _ends_with(codes: CodeArray, begin: int, end: int, tries: Tries, suffix: int
 @part
 def _longest(words: IndexArray, position: int, stop: int, node: int, tries: Tries) -> tuple[int, int]:
     """Return the trigger of the longest phrase that begins with ``node`` (-1: none) and where it ends."""
-    found, last = -1, position
+    trigger, last = -1, position
     step = position + 1
     while node:
         if tries.nodes[node, NODE_TRIGGER] >= 0:
-            found, last = tries.nodes[node, NODE_TRIGGER], step
+            trigger, last = tries.nodes[node, NODE_TRIGGER], step
         if step == stop:
             break
         node = _step(tries, node, words[step, WORD])
         step += 1
-    return found, last
+    return trigger, last
 
 
 @part
 def _looking_ahead(
-    codes: CodeArray, words: IndexArray, position: int, stop: int, node: int, tries: Tries, found: IndexArray
+    codes: CodeArray, words: IndexArray, position: int, stop: int, node: int, tries: Tries, nodes: IndexArray
 ) -> tuple[int, int]:
     """Write the triggers of the longest phrases with wildcards at ``position``; return their number and their end.
 
-    ``found`` has three rows: the triggers, and room for the nodes that are under way.
+    ``nodes`` has three rows: the triggers, and room for the nodes that are under way.
     """
     now, following = 1, 2
-    found[now, 0] = node
+    nodes[now, 0] = node
     count, n_nodes, last = 0, 1, position
     step = position + 1
     while True:
         seen = 0
         for index in range(n_nodes):
-            if tries.nodes[found[now, index], NODE_TRIGGER] >= 0:
-                found[0, seen] = tries.nodes[found[now, index], NODE_TRIGGER]
+            if tries.nodes[nodes[now, index], NODE_TRIGGER] >= 0:
+                nodes[0, seen] = tries.nodes[nodes[now, index], NODE_TRIGGER]
                 seen += 1
         if seen:
             count, last = seen, step
@@ -126,14 +126,14 @@ def _looking_ahead(
         n_following = 0
         wild = not words[step, BITS] & NO_WILDCARD
         for index in range(n_nodes):
-            one = found[now, index]
-            child = _step(tries, one, words[step, WORD])
+            parent = nodes[now, index]
+            child = _step(tries, parent, words[step, WORD])
             if child:
-                found[following, n_following] = child
+                nodes[following, n_following] = child
                 n_following += 1
-            for place in range(tries.nodes[one, WILD], tries.nodes[one, WILD_END]):
+            for place in range(tries.nodes[parent, WILD], tries.nodes[parent, WILD_END]):
                 if wild and _ends_with(codes, words[step, BEGIN], words[step, END], tries, tries.wild[place, 0]):
-                    found[following, n_following] = tries.wild[place, 1]
+                    nodes[following, n_following] = tries.wild[place, 1]
                     n_following += 1
         now, following = following, now
         n_nodes = n_following
@@ -142,7 +142,7 @@ def _looking_ahead(
 
 @part
 def _stand(
-    found: int,
+    trigger: int,
     first: int,
     last: int,
     stop: int,
@@ -159,13 +159,13 @@ def _stand(
     following = stop
     for place in range(low, high):
         if places[place, FIRST] <= first and last <= places[place, LAST]:
-            return found, True
+            return trigger, True
         if places[place, FIRST] >= last:
             following = places[place, FIRST]
             break
-    ahead, behind = triggers[found, TRIGGER_AHEAD], triggers[found, TRIGGER_BEHIND]
+    ahead, behind = triggers[trigger, TRIGGER_AHEAD], triggers[trigger, TRIGGER_BEHIND]
     if ahead < 0 or behind < 0:
-        return found, False
+        return trigger, False
     if following - last > _OBJECT_WORDS:
         return behind, False
     for position in range(last, following):
@@ -221,7 +221,7 @@ def find_hits(
     """
     _mark_words(base, stop, words, places, low, high)
     hits = np.empty(((tries.sizes[MOST] + 1) * (stop - base), _HIT_COLUMNS), np.int64)
-    found = np.empty((3, tries.sizes[WIDEST]), np.int64)
+    nodes = np.empty((3, tries.sizes[WIDEST]), np.int64)
     count = hard = soft = 0
     free = base
     near = low
@@ -234,9 +234,9 @@ def find_hits(
         first, ahead = vocabulary.known[word, KNOWN_FIRST], vocabulary.known[word, KNOWN_AHEAD]
         if first == 0 and ahead == 0:
             continue
-        n_found, ahead_last = 0, position
+        n_ahead, ahead_last = 0, position
         if ahead:
-            n_found, ahead_last = _looking_ahead(codes, words, position, stop, ahead, tries, found)
+            n_ahead, ahead_last = _looking_ahead(codes, words, position, stop, ahead, tries, nodes)
         longest, longest_last = -1, position
         if position >= free and first:
             longest, longest_last = _longest(words, position, stop, first, tries)
@@ -244,11 +244,11 @@ def find_hits(
                 free = longest_last
         while near < high and places[near, LAST] <= position and places[near, FIRST] < position:
             near += 1
-        for index in range(n_found + (longest >= 0)):
-            is_longest = index == n_found
+        for index in range(n_ahead + (longest >= 0)):
+            is_longest = index == n_ahead
             last = longest_last if is_longest else ahead_last
-            one = longest if is_longest else found[0, index]
-            trigger, whole = _stand(one, position, last, stop, words, triggers, places, near, high)
+            hit = longest if is_longest else nodes[0, index]
+            trigger, whole = _stand(hit, position, last, stop, words, triggers, places, near, high)
             if triggers[trigger, TRIGGER_WITHIN_END] > triggers[trigger, TRIGGER_WITHIN] or (
                 not whole and triggers[trigger, TRIGGER_BESIDE_END] > triggers[trigger, TRIGGER_BESIDE]
             ):

@@ -1,6 +1,6 @@
 """The words of a note for the compiled scan of ``ehr.assertion``: one table with a row for each word."""
 
-# Loops stand in the place of any() and all(), which are not compiled.
+# Loops instead of any() and all(), which are not compiled.
 # ruff: noqa: SIM110
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BEGIN, END, WORD, BITS = range(4)
 # What is known of it in the segment that is looked at: marks, and how many of the segment's triggers that end all
 # scopes or lists, commas and open parentheses there are before it (parentheses: with it).
 MARKS, HARD, SOFT, COMMAS, DEPTH = range(4, 9)
-# What the word makes doubtful (KNOWN_DOUBT).
+# The doubts that the word raises (KNOWN_DOUBT).
 DOUBT = 9
 _COLUMNS = 10
 # Notes have "___" where something was left out.
@@ -87,7 +87,7 @@ def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) 
 
     A word is letters and figures with an ending ("'s", ".5"), "___", or a mark.
     """
-    # No array is handed over in these loops: each is counted there, which takes longer than the work.
+    # These loops pass no arrays: counting references to them takes longer than the work itself.
     size, slots, slot_word, known = codes.size, vocabulary.slots, vocabulary.slot_word, vocabulary.known
     mask = np.uint64(slots.size - 1)
     words = np.empty((size + 1, _COLUMNS), np.int64)

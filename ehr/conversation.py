@@ -1,4 +1,4 @@
-"""Whether a text says that what it mentions is there; in a conversation the answer decides what its question names."""
+"""Whether a text says that a mentioned concept is present; in a conversation the answer decides for its question."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _OPENS = re.compile(
 # "How would you rate it", "is your pain worse", "anything for pain": what is asked about is there, whatever the answer.
 _PRESUPPOSES = re.compile(r"\b(?:what|which|when|where|why|how)(?: [\w']+){0,3} $", re.IGNORECASE)
 _DEFINITE = re.compile(r"\b(?:for|the|your|that|this|these|those|his|her) (?:[\w-]+ )?$", re.IGNORECASE)
-# What a speaker tells after a question that was not marked as one.
+# A speaker's statement after a question without a question mark.
 _TELLS = re.compile(r"[.!]\s|\b(?:i|i'm|i've|we|we'll|okay|because|so|told|said|heard)\b", re.IGNORECASE)
 # Something of so few letters to which the answer is no was asked by who asks; news are answered by "oh no".
 _SHORT = 60
@@ -67,13 +67,13 @@ def turns_of(text: str) -> list[int]:
 
 
 def polarities(text: str, mentions: Sequence[ReadMention], turns: Sequence[int] = ()) -> list[Polarity]:
-    """Return what a text says of each of its mentions; ``turns`` are those of a conversation."""
+    """Return the polarity of each mention of a text; ``turns`` are those of a conversation."""
     if len(turns) < 2:
-        return [_plain(mention) for mention in mentions]
+        return [_by_assertion(mention) for mention in mentions]
     return [_in_conversation(text, turns, mention) for mention in mentions]
 
 
-def _plain(mention: ReadMention) -> Polarity:
+def _by_assertion(mention: ReadMention) -> Polarity:
     if mention.assertion is Assertion.ABSENT:
         return "absent"
     return "present" if mention.assertion in _PRESENT else "unknown"
@@ -100,7 +100,7 @@ def _in_conversation(text: str, turns: Sequence[int], mention: ReadMention) -> P
     answer = _answer(text, turns, following)
     asked = _asked(text, begin, mention, end, answer)
     if asked is None:
-        return _told(text, begin, end, mention)
+        return _of_statement(text, begin, end, mention)
     if asked == "open":
         return "unknown"
     if _NO.match(answer) and not _YET.search(answer):
@@ -112,7 +112,7 @@ def _in_conversation(text: str, turns: Sequence[int], mention: ReadMention) -> P
 
 
 def _answer(text: str, turns: Sequence[int], following: int) -> str:
-    """Return what is said in a turn; nothing where there is none."""
+    """Return the text of a turn; empty where there is none."""
     if following >= len(turns):
         return ""
     opening = _TURN.match(text, turns[following])
@@ -140,14 +140,16 @@ def _asked(text: str, begin: int, mention: ReadMention, end: int, answer: str) -
     return "closed" if short and opening and opening[1].lower() in _ASKERS else None
 
 
-def _told(text: str, begin: int, end: int, mention: ReadMention) -> Polarity:
-    """Return what a statement says of what it names."""
-    # What was asked is often repeated in an answer that is not a plain sentence.
+def _of_statement(text: str, begin: int, end: int, mention: ReadMention) -> Polarity:
+    """Return the polarity of a mention in a statement."""
+    # A question is often repeated in an answer that is not a whole sentence.
     before = text[max(text.rfind("\n", 0, mention.begin) + 1, mention.begin - 70) : mention.begin]
-    # What a relative has, the patient need not have.
+    # The patient need not have what a relative has.
     if _last(_RELATIVE, text, begin, mention.begin):
         return "unknown"
     # Spoken negations ("it does n't look like") are often not what the reader's rules know.
     if mention.assertion is not Assertion.ABSENT and _SPOKEN_NOT.search(before.rsplit(" . ", 1)[-1]):
         return "unknown"
-    return "unknown" if mention.assertion is Assertion.ABSENT and _OR.search(text, begin, end) else _plain(mention)
+    return (
+        "unknown" if mention.assertion is Assertion.ABSENT and _OR.search(text, begin, end) else _by_assertion(mention)
+    )

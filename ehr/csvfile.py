@@ -65,67 +65,67 @@ def _parquet_header(connection: duckdb.DuckDBPyConnection, file: SourceFile) -> 
     return [(str(row[0]), str(row[1])) for row in rows]
 
 
-def _check(found: MimicFile, names: Sequence[str]) -> None:
-    table = found.table
+def _check(source: MimicFile, names: Sequence[str]) -> None:
+    table = source.table
     lacking = [name for name in table.needed if name not in names]
     if lacking or len(set(names)) != len(names) or not set(names) & set(table.types):
         raise InputError(
-            f"{found.file.name} lacks needed columns: {', '.join(lacking)}"
+            f"{source.file.name} lacks needed columns: {', '.join(lacking)}"
             if lacking
-            else f"{found.file.name} has no usable header line",
-            file=found.file.path,
+            else f"{source.file.name} has no usable header line",
+            file=source.file.path,
             line=1,
             found=f"{len(names)} columns, of them documented: {', '.join(n for n in names if n in table.types) or '-'}",
             expected=", ".join(table.types),
         )
 
 
-def match_columns(connection: duckdb.DuckDBPyConnection, found: MimicFile) -> Columns:
+def match_columns(connection: duckdb.DuckDBPyConnection, source: MimicFile) -> Columns:
     """Compare a file's columns with the documented ones; a column that is not documented is text.
 
     Raises:
         InputError: a needed column or the header is missing, or a Parquet type changes values.
     """
-    if found.is_parquet:
-        stored = {name.lower(): kind for name, kind in _parquet_header(connection, found.file)}
+    if source.is_parquet:
+        stored = {name.lower(): kind for name, kind in _parquet_header(connection, source.file)}
         names = list(stored)
-        check_stored(connection, found, _parquet_item(found.file), stored)
+        check_stored(connection, source, _parquet_item(source.file), stored)
     else:
-        names = [name.strip().lower() for name in _csv_header(found.file)]
-    _check(found, names)
-    known = found.table.types
+        names = [name.strip().lower() for name in _csv_header(source.file)]
+    _check(source, names)
+    known = source.table.types
     types = {name: known.get(name, "varchar") for name in names}
     unknown = tuple(name for name in names if name not in known)
     return Columns(types, unknown, tuple(name for name in known if name not in types))
 
 
-def read_item(found: MimicFile, columns: Columns, refusing: bool) -> str:
+def read_item(source: MimicFile, columns: Columns, refusing: bool) -> str:
     """Return a SELECT over a file with typed columns.
 
     Quoted line ends and leading blanks belong to the value; an empty field is NULL. A malformed CSV row ends the query,
     or goes to DuckDB's table of rejects where rows are to be refused.
     """
     values = ", ".join(exact(name, kind) for name, kind in columns.types.items())
-    if found.is_parquet:
-        return f"select {values} from {_parquet_item(found.file)}"
+    if source.is_parquet:
+        return f"select {values} from {_parquet_item(source.file)}"
     types = {name: read_as(kind) for name, kind in columns.types.items()}
-    return f"select {values} from {_csv_item(found, types, REFUSING if refusing else '')}"
+    return f"select {values} from {_csv_item(source, types, REFUSING if refusing else '')}"
 
 
-def stored_item(found: MimicFile, columns: Columns) -> str:
+def stored_item(source: MimicFile, columns: Columns) -> str:
     """Return a file as an item of FROM with its columns as they are stored: of CSV all are text, of its good rows."""
     text = dict.fromkeys(columns.types, "varchar")
-    return _parquet_item(found.file) if found.is_parquet else _csv_item(found, text, ", ignore_errors = true")
+    return _parquet_item(source.file) if source.is_parquet else _csv_item(source, text, ", ignore_errors = true")
 
 
-def _csv_item(found: MimicFile, types: dict[str, str], more: str) -> str:
+def _csv_item(source: MimicFile, types: dict[str, str], more: str) -> str:
     """Return a CSV file as an item of FROM.
 
     Notes are read by one thread, because rows of many lines are found exactly only from the file's beginning.
     """
     fields = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in types.items())
-    parallel = "false" if found.table.module == "note" else "true"
-    file = quoted_files([found.file.path])
+    parallel = "false" if source.table.module == "note" else "true"
+    file = quoted_files([source.file.path])
     return (
         f"read_csv({file}, columns = {{{fields}}}, header = true, delim = ',', quote = '\"', "
         f"escape = '\"', auto_detect = false, max_line_size = {MAX_ROW_BYTES}, parallel = {parallel}{more})"
@@ -152,7 +152,7 @@ def count_rejects(connection: duckdb.DuckDBPyConnection) -> int:
     return number_of(connection, f"select count(distinct line_byte_position) from {REJECTS}")
 
 
-def fetch_rejects(connection: duckdb.DuckDBPyConnection, found: MimicFile, most: int) -> list[Reject]:
+def fetch_rejects(connection: duckdb.DuckDBPyConnection, source: MimicFile, most: int) -> list[Reject]:
     """Return the first ``most`` rows that DuckDB refused of a CSV file, with physical lines.
 
     DuckDB counts rows, not lines: the line is found from the byte where the row begins.
@@ -164,8 +164,8 @@ def fetch_rejects(connection: duckdb.DuckDBPyConnection, found: MimicFile, most:
         order by line_byte_position limit {most}
         """
     ).fetchall()
-    lines = lines_at(found.file.path, [int(row[0]) for row in rows]) if rows else []
+    lines = lines_at(source.file.path, [int(row[0]) for row in rows]) if rows else []
     return [
-        Reject(found.file.name, line, _reason(kind, column, found.table), raw or "")
+        Reject(source.file.name, line, _reason(kind, column, source.table), raw or "")
         for line, (_, kind, column, raw) in zip(lines, rows, strict=True)
     ]

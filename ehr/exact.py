@@ -68,7 +68,7 @@ def _holds(column: str, kind: str) -> str:
     return HOLDS[kind].format(f"try_cast({column} as {read_as(kind)})")
 
 
-def check_stored(connection: duckdb.DuckDBPyConnection, found: MimicFile, source: str, stored: dict[str, str]) -> None:
+def check_stored(connection: duckdb.DuckDBPyConnection, source: MimicFile, item: str, stored: dict[str, str]) -> None:
     """Refuse a Parquet file whose types cannot be turned into the documented ones without a change.
 
     A column without a value may be of any type: writers do not know better.
@@ -77,84 +77,84 @@ def check_stored(connection: duckdb.DuckDBPyConnection, found: MimicFile, source
         InputError: a text is stored as a number or a list, a number as a float of 32 bits, and the like.
     """
     for name, kind in stored.items():
-        wanted = found.table.types.get(name, "varchar")
+        wanted = source.table.types.get(name, "varchar")
         if re.fullmatch(STORED[wanted], kind):
             continue
-        values = connection.execute(f"select count({quoted_name(name)}) from {source}").fetchone()
+        values = connection.execute(f"select count({quoted_name(name)}) from {item}").fetchone()
         if values and values[0]:
             raise InputError(
-                f"column {name} is stored as another type, which would change what it says",
-                file=found.file.path,
+                f"column {name} is stored as another type, which would change its values",
+                file=source.file.path,
                 found=kind,
                 expected="text, such as '0010'" if wanted == "varchar" else wanted,
             )
 
 
-def first_inexact(connection: duckdb.DuckDBPyConnection, found: MimicFile, source: str, name: str) -> InputError:
+def first_inexact(connection: duckdb.DuckDBPyConnection, source: MimicFile, item: str, name: str) -> InputError:
     """Return the error of the first value of a column that ``exact`` refused, with its line (of Parquet: its row).
 
     Args:
         connection: any; it changes nothing.
-        found: the file.
-        source: the file as an item of FROM, its columns as they are stored (CSV: as text).
+        source: the file, and the table that it becomes.
+        item: the file as an item of FROM, its columns as they are stored (CSV: as text).
         name: the column.
     """
-    kind = found.table.types[name]
+    kind = source.table.types[name]
     column = quoted_name(name)
     holds = _holds(column, kind)
     rows = connection.execute(
-        f"select {column} from {source} where {column} is not null and not coalesce({holds}, false) limit 1"
+        f"select {column} from {item} where {column} is not null and not coalesce({holds}, false) limit 1"
     ).fetchall()
-    places = _places(connection, found, {name: rows[0][0]}, source) if rows else iter(())
+    places = _places(connection, source, {name: rows[0][0]}, item) if rows else iter(())
     return InputError(
-        f"a value of column {name} is not of its type: it would be rounded, cut or lost",
-        file=found.file.path,
-        **_where(found, next(places, None)),
+        f"a value of column {name} does not fit its type: it would be rounded, cut or lost",
+        file=source.file.path,
+        **_where(source, next(places, None)),
         expected=f"{kind}, such as {SUCH_AS[kind]}",
-        do="take the file as it was published; a program that wrote it again may have changed its values",
+        do="take the file as it was published; a program that saved it again may have changed its values",
     )
 
 
-def check_key(connection: duckdb.DuckDBPyConnection, found: MimicFile, source: str) -> None:
+def check_key(connection: duckdb.DuckDBPyConnection, source: MimicFile, item: str) -> None:
     """Refuse a loaded table with a row twice: no two rows have the same key, and none has an empty one.
 
     Raises:
         InputError: two rows, or an empty key; both places are named.
     """
-    key = keys().get(found.table.qualified, ())
-    repeated = repeated_key(connection, found.table.qualified, key)
+    key = keys().get(source.table.qualified, ())
+    repeated = repeated_key(connection, source.table.qualified, key)
     if repeated is None:
         return
-    places = list(islice(_places(connection, found, repeated, source), 2))
-    unit = "rows" if found.is_parquet else "lines"
+    places = list(islice(_places(connection, source, repeated, item), 2))
+    unit = "rows" if source.is_parquet else "lines"
     raise InputError(
-        f"a key is empty or not alone: {', '.join(key)}",
-        file=found.file.path,
-        line=None if found.is_parquet or not places else places[-1],
+        f"a key is empty or occurs twice: {', '.join(key)}",
+        file=source.file.path,
+        line=None if source.is_parquet or not places else places[-1],
         found=f"the same, or nothing, in {unit} {' and '.join(map(str, places))}",
         expected=f"another {', '.join(key)} in every row",
-        do="take the file as it was published; rows that stand twice would be counted twice",
+        do="take the file as it was published; duplicate rows would be counted twice",
     )
 
 
-def _where(found: MimicFile, place: int | None) -> dict[str, Any]:
+def _where(source: MimicFile, place: int | None) -> dict[str, Any]:
     if place is None:
         return {}
-    return {"found": f"row {place}"} if found.is_parquet else {"line": place}
+    return {"found": f"row {place}"} if source.is_parquet else {"line": place}
 
 
 def _places(
-    connection: duckdb.DuckDBPyConnection, found: MimicFile, values: dict[str, object], source: str
+    connection: duckdb.DuckDBPyConnection, source: MimicFile, values: dict[str, object], item: str
 ) -> Iterator[int]:
     """Yield where rows with such values stand: 1-based lines of a CSV file, rows of a Parquet file."""
-    if found.is_parquet:
+    if source.is_parquet:
         same = " and ".join(f"{quoted_name(name)}::varchar is not distinct from ?::varchar" for name in values)
-        query = f"select file_row_number + 1 from {source} where {same} order by 1"
+        query = f"select file_row_number + 1 from {item} where {same} order by 1"
         yield from (int(row[0]) for row in connection.execute(query, list(values.values())).fetchall())
         return
     csv.field_size_limit(MAX_ROW_BYTES)
     # What is no CSV any more ends the search.
-    with suppress(csv.Error), whole_file(found.file.path), open_bytes(found.file.path) as content:
+    with suppress(csv.Error), whole_file(source.file.path), open_bytes(source.file.path) as content:
         lines = csv.reader(io.TextIOWrapper(content, encoding="utf-8-sig", errors="replace", newline=""))
         header = [name.strip().lower() for name in next(lines)]
         positions = {header.index(name): value for name, value in values.items()}

@@ -114,14 +114,14 @@ def header_places(codes: CodeArray, trie: HeaderTrie) -> Any:
         is_wide = begin - position > 1 or codes[position] == 9
         ends_sentence = begin - position <= 2 and position > 0 and codes[position - 1] in (46, 59)
         if codes[begin] == 35:
-            found = begins_line or ends_sentence
+            is_header = begins_line or ends_sentence
         else:
-            found = (
+            is_header = (
                 _is_letter(codes[begin])
                 and (begins_line or is_wide)
                 and (_may_be_known(codes, begin, trie) or (begins_line and _may_be_capitals(codes, begin)))
             )
-        if found:
+        if is_header:
             places[count, 0], places[count, 1] = begin, position
             count += 1
         position = max(begin, position + 1)

@@ -97,37 +97,37 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULE
     connection.execute("drop table concept_degree")
     spelled = names.num_rows
     written = pa.chunked_array([*names.column("name").chunks, pa.array([term.text for term in terms], pa.string())])
-    case = np.append(_release_cases(names.column("name")), np.array([_CASES[one.case] for one in terms], np.uint8))
+    case = np.append(_release_cases(names.column("name")), np.array([_CASES[term.case] for term in terms], np.uint8))
     brand = np.append(names.column("is_brand").to_numpy(zero_copy_only=False), np.zeros(len(terms), dtype=np.bool_))
     trie, entry = build_trie(_in_batches(written), case)
     n_entries = int(entry.max()) + 1 if entry.size else 0
-    found = _concepts(names, entry[:spelled], n_entries)
+    concepts = _concepts(names, entry[:spelled], n_entries)
     merged = _merge(terms, entry[spelled:])
-    meanings = {place: _meanings(term, targets, found.cuis_of(place)) for place, term in merged.items()}
-    contextual = [place for place in merged if not _is_plain(merged[place])]
-    # What a term of our own means is decided there: where that is the same everywhere, in the place of the release.
-    found.reason[entry[spelled:]] = 0
-    plain = {place: meanings[place][0] for place in merged.keys() - contextual}
+    meanings = {place: _meanings(term, targets, concepts.cuis_of(place)) for place, term in merged.items()}
+    contextual = [place for place in merged if not _is_unconditional(merged[place])]
+    # Own terms decide their meaning; one that does not depend on the context replaces that of the release.
+    concepts.reason[entry[spelled:]] = 0
+    unconditional = {place: meanings[place][0] for place in merged.keys() - contextual}
     further = [meaning for place in contextual for meaning in meanings[place]]
     counts = [len(meanings[place]) for place in contextual]
     ends = (n_entries + np.cumsum(counts)).tolist()
-    found = found.with_meanings(plain | dict(enumerate(further, n_entries)))
+    concepts = concepts.with_meanings(unconditional | dict(enumerate(further, n_entries)))
     term_of = np.full(n_entries, -1, dtype=np.int32)
     term_of[contextual] = np.arange(len(contextual), dtype=np.int32)
-    # Own terms decide the letters that they match.
+    # Own terms decide in which case they match.
     trie.case[np.isin(trie.entry, entry[spelled:])] = CASE_UPPER
     np.minimum.at(trie.case, _nodes(trie, entry[spelled:]), case[spelled:])
     return Lexicon(
         trie=trie,
-        kind=found.kind,
-        reason=found.reason,
-        denied=found.denied,
-        best=found.best(),
+        kind=concepts.kind,
+        reason=concepts.reason,
+        denied=concepts.denied,
+        best=concepts.best(),
         term=term_of,
-        concepts=found.lists(),
+        concepts=concepts.lists(),
         terms=tuple(merged[place] for place in contextual),
         senses=tuple(tuple(range(end - n, end)) for n, end in zip(counts, ends, strict=True)),
-        words=_single_words(written, found.kind[entry], brand),
+        words=_single_words(written, concepts.kind[entry], brand),
     )
 
 
@@ -180,14 +180,14 @@ class _Entries:
             np.append(column, np.zeros(size - column.size, dtype=column.dtype))
             for column in (self.kind, self.reason, self.denied)
         )
-        kind[places] = [one.kind for one in meanings.values()]
-        reason[places] = [REASONS.index(one.reason) for one in meanings.values()]
-        denied[places] = [one.denied for one in meanings.values()]
+        kind[places] = [meaning.kind for meaning in meanings.values()]
+        reason[places] = [REASONS.index(meaning.reason) for meaning in meanings.values()]
+        denied[places] = [meaning.denied for meaning in meanings.values()]
         owner = np.repeat(np.arange(self.kind.size), np.diff(self.begin))
         kept = ~np.isin(owner, places)
-        given = pa.array([cui for one in meanings.values() for cui in one.cuis], pa.string())
+        given = pa.array([cui for meaning in meanings.values() for cui in meaning.cuis], pa.string())
         cuis = pa.concat_arrays([self.cuis, given.filter(pc.invert(pc.is_in(given, value_set=self.cuis))).unique()])
-        owners = np.append(owner[kept], np.repeat(places, [len(one.cuis) for one in meanings.values()]))
+        owners = np.append(owner[kept], np.repeat(places, [len(meaning.cuis) for meaning in meanings.values()]))
         order = np.argsort(owners, kind="stable")
         number = np.append(self.number[kept], pc.index_in(given, value_set=cuis).to_numpy())[order]
         begin = np.searchsorted(owners[order], np.arange(size + 1)).astype(np.int32)
@@ -211,25 +211,25 @@ def _meanings(term: Term, targets: dict[str, tuple[str, ...]], own: tuple[str, .
     It is ambiguous if no sense holds, or if the release has names for other senses but not for the one that holds.
     """
     cuis = [_sense_cuis(term, sense, targets, own) for sense in term.senses]
-    kinds = [_NONE if one.kind == "none" else KINDS.index(_kind_of(one)) for one in term.senses]
+    kinds = [_NONE if each.kind == "none" else KINDS.index(_kind_of(each)) for each in term.senses]
     first = next((kind for kind in kinds if kind != _NONE), _NONE)
-    unclear = _Meaning(first, tuple(dict.fromkeys(cui for found in cuis for cui in found)), "ambiguous")
-    found = [
+    unclear = _Meaning(first, tuple(dict.fromkeys(cui for of_sense in cuis for cui in of_sense)), "ambiguous")
+    alternatives = [
         unclear
-        if kind != _NONE and not meant and any(cuis) and not _is_plain(term)
+        if kind != _NONE and not meant and any(cuis) and not _is_unconditional(term)
         else _Meaning(
             kind, meant, "routine_test" if sense.kind == "test" else "", sense.denied and sense.kind != "test"
         )
         for kind, meant, sense in zip(kinds, cuis, term.senses, strict=True)
     ]
-    return [*found, unclear]
+    return [*alternatives, unclear]
 
 
 def _kind_of(sense: Sense) -> Kind:
     return "procedure" if sense.kind == "test" else cast(Kind, sense.kind)
 
 
-def _is_plain(term: Term) -> bool:
+def _is_unconditional(term: Term) -> bool:
     """Tell whether a term means the same wherever it stands, as a name of the release does."""
     sense = term.senses[0]
     return not sense.conditions and not sense.denied and sense.kind != "test"
@@ -252,7 +252,7 @@ def _nodes(trie: Trie, entries: IntArray) -> IntArray:
 
 
 def _require_targets(own: OwnRules, targets: dict[str, tuple[str, ...]]) -> None:
-    """Refuse own synonyms of what the release does not have: they would mark words, and mean nothing."""
+    """Refuse own synonyms of concepts that the release lacks: they would mark words without a meaning."""
     for row in own.rows("clinical_synonyms", TERM_COLUMNS):
         names = long_forms_of(row)
         unknown = [name for name in names if name not in targets]
@@ -308,10 +308,10 @@ def _targets(connection: duckdb.DuckDBPyConnection, terms: Sequence[Term]) -> di
     )
     set_table(connection, "long_form", lines)
     run_sql(connection, "ehr/mention_target")
-    found: dict[str, list[str]] = {}
+    targets: dict[str, list[str]] = {}
     for name, cui in connection.execute("select name, cui from mention_target order by name, position").fetchall():
-        found.setdefault(name, []).append(cui)
-    return {name: tuple(cuis) for name, cuis in found.items()}
+        targets.setdefault(name, []).append(cui)
+    return {name: tuple(cuis) for name, cuis in targets.items()}
 
 
 def _sense_cuis(term: Term, sense: Sense, targets: dict[str, tuple[str, ...]], own: tuple[str, ...]) -> tuple[str, ...]:

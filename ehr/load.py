@@ -84,13 +84,13 @@ def _load(connection: duckdb.DuckDBPyConnection, release: MimicRelease, settings
     warnings = list(release.warnings)
     loaded: list[LoadedFile] = []
     with progress("load mimic", len(release.files)) as advance:
-        for found in release.files:
-            if left_out(settings, found.table.name, required=found.table.required):
-                warnings.append(f"{found.file.name} is left out by load.skip_tables")
+        for source in release.files:
+            if left_out(settings, source.table.name, required=source.table.required):
+                warnings.append(f"{source.file.name} is left out by load.skip_tables")
                 continue
-            columns = match_columns(connection, found)
-            loaded += _load_file(connection, release, found, columns, settings)
-            warnings += _column_warnings(found, columns)
+            columns = match_columns(connection, source)
+            loaded += _load_file(connection, release, source, columns, settings)
+            warnings += _column_warnings(source, columns)
             advance(1)
     warnings += _stale_warnings(connection, loaded, settings)
     warnings += _count_warnings(release, loaded)
@@ -103,61 +103,61 @@ def _load(connection: duckdb.DuckDBPyConnection, release: MimicRelease, settings
 def _load_file(
     connection: duckdb.DuckDBPyConnection,
     release: MimicRelease,
-    found: MimicFile,
+    source: MimicFile,
     columns: Columns,
     settings: LoadSettings,
 ) -> list[LoadedFile]:
-    table = found.table.qualified
+    table = source.table.qualified
     recipe = ",".join(f"{name} {kind}" for name, kind in columns.types.items())
-    finished = finished_files(connection, SOURCE, table, [found.file], recipe)
+    finished = finished_files(connection, SOURCE, table, [source.file], recipe)
     if finished is not None:
         return finished
 
     def attempt(pending: Future[list[FileScan]], refusing: bool) -> list[LoadedFile]:
         with transaction(connection):
-            kept = _create_table(connection, found, columns, refusing)
+            kept = _create_table(connection, source, columns, refusing)
             scans = pending.result()
-            rejects = [] if found.is_parquet else _refused(connection, found, columns, kept, scans[0], settings)
+            rejects = [] if source.is_parquet else _refused(connection, source, columns, kept, scans[0], settings)
             if columns.types.keys() >= set(keys().get(table, ())):
-                check_key(connection, found, stored_item(found, columns))
+                check_key(connection, source, stored_item(source, columns))
             return record(
                 connection,
                 SOURCE,
                 table,
-                [found.file],
+                [source.file],
                 scans,
                 [kept + len(rejects)],
                 rejects,
-                release=release.release_of(found.table.module),
+                release=release.release_of(source.table.module),
                 recipe=recipe,
             )
 
     try:
-        with scanning([found.file.path]) as pending:
+        with scanning([source.file.path]) as pending:
             try:
                 return attempt(pending, refusing=False)
             except _NotCleanError:
-                _refuse_crowded(found, columns)
+                _refuse_crowded(source, columns)
                 return attempt(pending, refusing=True)
     except _TooManyRejectsError as error:
         expected = f"UTF-8, comma separated, quotes doubled, columns {', '.join(columns.types)}"
-        keep_rejects(connection, SOURCE, [found.file], error.rejects)
+        keep_rejects(connection, SOURCE, [source.file], error.rejects)
         raise too_many_rejects(
-            [found.file], error.rejects, error.refused, error.total, settings.max_reject_share, expected
+            [source.file], error.rejects, error.refused, error.total, settings.max_reject_share, expected
         ) from None
 
 
-def _refuse_crowded(found: MimicFile, columns: Columns) -> None:
+def _refuse_crowded(source: MimicFile, columns: Columns) -> None:
     """Refuse a CSV file with a row of so many fields that DuckDB would take minutes, and gigabytes, to refuse it.
 
     Raises:
         InputError: there is such a row.
     """
-    if crowded := survey(found.file.path).crowded:
+    if crowded := survey(source.file.path).crowded:
         line, fields = crowded
         raise InputError(
             f"a row has more than {MAX_FIELDS} fields",
-            file=found.file.path,
+            file=source.file.path,
             line=line,
             found=f"{fields} fields",
             expected=f"{len(columns.types)}, as the first line has",
@@ -165,7 +165,7 @@ def _refuse_crowded(found: MimicFile, columns: Columns) -> None:
         )
 
 
-def _create_table(connection: duckdb.DuckDBPyConnection, found: MimicFile, columns: Columns, refusing: bool) -> int:
+def _create_table(connection: duckdb.DuckDBPyConnection, source: MimicFile, columns: Columns, refusing: bool) -> int:
     """Make a table and return its number of rows.
 
     Raises:
@@ -173,42 +173,42 @@ def _create_table(connection: duckdb.DuckDBPyConnection, found: MimicFile, colum
         InputError: the file cannot be read, or a value is not exactly of its type.
     """
     forget_rejects(connection)
-    fields = ", ".join(f'"{name}" {kind}{_compression(found, name)}' for name, kind in columns.types.items())
+    fields = ", ".join(f'"{name}" {kind}{_compression(source, name)}' for name, kind in columns.types.items())
     try:
-        connection.execute(f"create or replace table {found.table.qualified} ({fields})")
-        return number_of(connection, f"insert into {found.table.qualified} {read_item(found, columns, refusing)}")
+        connection.execute(f"create or replace table {source.table.qualified} ({fields})")
+        return number_of(connection, f"insert into {source.table.qualified} {read_item(source, columns, refusing)}")
     except duckdb.IOException as error:
-        raise InputError("a file cannot be read", file=found.file.path, found=str(error).splitlines()[0]) from error
+        raise InputError("a file cannot be read", file=source.file.path, found=str(error).splitlines()[0]) from error
     except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
         _, mark, column = str(error).splitlines()[0].partition(MARK)
         if mark:
-            # The transaction of this connection is over: another one looks.
+            # The transaction of this connection has ended, so another connection looks.
             with connection.cursor() as looking:
-                raise first_inexact(looking, found, stored_item(found, columns), column) from None
-        if not (refusing or found.is_parquet):
+                raise first_inexact(looking, source, stored_item(source, columns), column) from None
+        if not (refusing or source.is_parquet):
             raise _NotCleanError from None
-        # DuckDB's message quotes the row: only its kind may be told.
-        line = None if found.is_parquet else survey(found.file.path).carriage_return
+        # DuckDB's message quotes the row, so only its kind is shown.
+        line = None if source.is_parquet else survey(source.file.path).carriage_return
         raise InputError(
             "a file cannot be read",
-            file=found.file.path,
+            file=source.file.path,
             line=line,
             found="a carriage return outside of quotes" if line else type(error).__name__,
-            expected="values of the documented types" if found.is_parquet else "a whole CSV file, gzipped or not",
+            expected="values of the documented types" if source.is_parquet else "a whole CSV file, gzipped or not",
         ) from None
 
 
-def _compression(found: MimicFile, column: str) -> str:
+def _compression(source: MimicFile, column: str) -> str:
     """Say how a column is stored where DuckDB's own choice is slow: a dictionary of notes, which all differ.
 
     Zstandard takes a fifth of that time and a third of that disk.
     """
-    return " using compression zstd" if found.table.module == "note" and column == "text" else ""
+    return " using compression zstd" if source.table.module == "note" and column == "text" else ""
 
 
 def _refused(
     connection: duckdb.DuckDBPyConnection,
-    found: MimicFile,
+    source: MimicFile,
     columns: Columns,
     kept: int,
     scan: FileScan,
@@ -222,30 +222,30 @@ def _refused(
     refused = count_rejects(connection)
     limit = settings.max_reject_share
     if refused > limit * (kept + refused):
-        rejects = fetch_rejects(connection, found, KEPT_REJECTS_OF_A_FAILED_FILE)
+        rejects = fetch_rejects(connection, source, KEPT_REJECTS_OF_A_FAILED_FILE)
         raise _TooManyRejectsError(rejects, refused, kept + refused)
-    rejects = fetch_rejects(connection, found, refused) if refused else []
+    rejects = fetch_rejects(connection, source, refused) if refused else []
     lines = scan.lines - 1
     missing = lines - kept - refused
-    if missing <= 0 or (missing := lines - kept_lines(connection, found.table.qualified, columns.types)) <= refused:
+    if missing <= 0 or (missing := lines - kept_lines(connection, source.table.qualified, columns.types)) <= refused:
         return rejects
-    seen = survey(found.file.path)
+    seen = survey(source.file.path)
     missing -= seen.blank
     in_rejects = sum(1 + reject.raw.rstrip("\n").count("\n") for reject in rejects)
     if missing > in_rejects:
         reason = f"a quote is not closed: {missing - in_rejects} lines are in no row"
-        rejects.append(Reject(found.file.name, seen.unclosed or (rejects[0].line if rejects else 1), reason, ""))
+        rejects.append(Reject(source.file.name, seen.unclosed or (rejects[0].line if rejects else 1), reason, ""))
     if missing > limit * lines:
         raise _TooManyRejectsError(rejects[-1:] + rejects[:-1], missing, lines)
     return rejects
 
 
-def _column_warnings(found: MimicFile, columns: Columns) -> list[str]:
+def _column_warnings(source: MimicFile, columns: Columns) -> list[str]:
     warnings = []
     if columns.unknown:
-        warnings.append(f"{found.file.name}: columns not documented, loaded as text: {', '.join(columns.unknown)}")
+        warnings.append(f"{source.file.name}: columns not documented, loaded as text: {', '.join(columns.unknown)}")
     if columns.absent:
-        warnings.append(f"{found.file.name}: documented columns that this release lacks: {', '.join(columns.absent)}")
+        warnings.append(f"{source.file.name}: documented columns that this release lacks: {', '.join(columns.absent)}")
     return warnings
 
 
@@ -253,28 +253,28 @@ def _stale_warnings(
     connection: duckdb.DuckDBPyConnection, loaded: Sequence[LoadedFile], settings: LoadSettings
 ) -> list[str]:
     schemas = ["mimiciv_hosp", "mimiciv_note"] + (["mimiciv_icu"] if settings.icu else [])
-    stale = forget_other_tables(connection, SOURCE, [one.table for one in loaded], schemas)
+    stale = forget_other_tables(connection, SOURCE, [file.table for file in loaded], schemas)
     return [f"{table} of an earlier load is removed: it is no part of this one" for table in stale]
 
 
 def _count_warnings(release: MimicRelease, loaded: Sequence[LoadedFile]) -> list[str]:
     """Compare rows with the published counts, where the release is known and they are."""
     warnings = []
-    for one in loaded:
-        name = release.release_of(one.table.split(".")[0].removeprefix("mimiciv_"))
-        published = published_counts().get((name or "", one.table), ())
-        if published and one.rows_read not in published:
+    for file in loaded:
+        name = release.release_of(file.table.split(".")[0].removeprefix("mimiciv_"))
+        published = published_counts().get((name or "", file.table), ())
+        if published and file.rows_read not in published:
             stated = " or ".join(str(n) for n in sorted(published))
-            warnings.append(f"{one.table} has {one.rows_read} rows, published for release {name}: {stated}")
-        if one.rows_read == one.rows_rejected:
-            warnings.append(f"{one.file}: not one row is loaded")
-        if one.rows_rejected:
-            warnings.append(f"{one.file}: {one.rows_rejected} malformed rows refused, see ground.reject")
+            warnings.append(f"{file.table} has {file.rows_read} rows, published for release {name}: {stated}")
+        if file.rows_read == file.rows_rejected:
+            warnings.append(f"{file.file}: not one row is loaded")
+        if file.rows_rejected:
+            warnings.append(f"{file.file}: {file.rows_rejected} malformed rows refused, see ground.reject")
     return warnings
 
 
 def _orphan_warnings(connection: duckdb.DuckDBPyConnection, loaded: Sequence[LoadedFile]) -> list[str]:
-    there = {one.table for one in loaded}
+    there = {file.table for file in loaded}
     warnings = []
     for name in (f"mimiciv_{table}" for table in ADMISSION_TABLES):
         if name not in there:
@@ -304,22 +304,22 @@ def _verify(connection: duckdb.DuckDBPyConnection, release: MimicRelease, loaded
         InputError: a file is not the one that was published.
     """
     rows = connection.execute("select file, sha256 from ground.load where source = ?", [SOURCE]).fetchall()
-    found_digests = dict(rows)
+    digest_of = dict(rows)
     stated = {module.name: _stated_digests(module.folder.parent) for module in release.modules}
     warnings = [f"{name}: no SHA256SUMS.txt beside it" for name, digests in stated.items() if not digests]
-    names = {one.file for one in loaded}
-    for found in release.files:
-        digests = stated[found.table.module]
-        if not digests or found.file.name not in names:
+    names = {file.file for file in loaded}
+    for source in release.files:
+        digests = stated[source.table.module]
+        if not digests or source.file.name not in names:
             continue
-        expected = digests.get(found.file.name)
+        expected = digests.get(source.file.name)
         if expected is None:
-            warnings.append(f"{found.file.name} is not in SHA256SUMS.txt, its digest was not checked")
-        elif found_digests[found.file.name] != expected:
+            warnings.append(f"{source.file.name} is not in SHA256SUMS.txt, its digest was not checked")
+        elif digest_of[source.file.name] != expected:
             raise InputError(
                 "a file is not the one that was published",
-                file=found.file.path,
-                found=f"SHA-256 {found_digests[found.file.name]}",
+                file=source.file.path,
+                found=f"SHA-256 {digest_of[source.file.name]}",
                 expected=f"SHA-256 {expected}, as SHA256SUMS.txt states",
                 do="download it again",
             )

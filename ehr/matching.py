@@ -24,7 +24,7 @@ from ground.compiled import kernel, part, read_only
 
 __all__ = ["CASE_ANY", "CASE_CAPITAL", "CASE_UPPER", "Matches", "Tokens", "Trie", "build_trie", "mapped", "tokenise"]
 
-# What must be true of a text's letters for a name to match.
+# Which case a text's letters must have for a name to match.
 CASE_ANY, CASE_CAPITAL, CASE_UPPER = 0, 1, 2
 # The shape of a token's letters.
 LOWER, CAPITAL, UPPER = 0, 1, 2
@@ -143,7 +143,7 @@ def _scan(codes: CodeArray, table: CodeArray) -> tuple[IntArray, IntArray, HashA
     none = np.uint32(0)
     count = position = 0
     while position < size:
-        # No array is handed over in these loops: each is counted there, which takes longer than the work.
+        # These loops pass no arrays: counting references to them takes longer than the work itself.
         letter = table[codes[position]] if codes[position] < table.size else none
         if letter == 0:
             position += 1
@@ -283,8 +283,8 @@ class Trie:
             Texts and entries. Shapes: (found,)
         """
         nodes = self.first, self.child_begin, self.child_token, self.child_node, self.entry, self.case
-        found: tuple[IntArray, IntArray] = _find_every(numbers, shapes, owner, *nodes, seen)
-        return found
+        matches: tuple[IntArray, IntArray] = _find_every(numbers, shapes, owner, *nodes, seen)
+        return matches
 
 
 @kernel

@@ -170,38 +170,38 @@ def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[
         begin = tokens.begin[first]
         owner = (np.searchsorted(texts.begin, begin, side="right") - 1).astype(np.int32)
         section = (np.searchsorted(texts.sections.begin, begin, side="right") - 1).astype(np.int32)
-        found = Mentions(owner, begin, tokens.end[last], lexicon.trie.entry[node], section, np.zeros_like(begin))
-        return found, owner.astype(np.int64) * nodes + node
+        candidates = Mentions(owner, begin, tokens.end[last], lexicon.trie.entry[node], section, np.zeros_like(begin))
+        return candidates, owner.astype(np.int64) * nodes + node
 
-    found, known = placed(matches.first, matches.last, matches.node)
-    kind, term = lexicon.kind[found.entry], lexicon.term[found.entry]
-    kept = ((kind >= 0) | (term >= 0)) & (found.begin >= texts.body[found.section])
+    mentions, known = placed(matches.first, matches.last, matches.node)
+    kind, term = lexicon.kind[mentions.entry], lexicon.term[mentions.entry]
+    kept = ((kind >= 0) | (term >= 0)) & (mentions.begin >= texts.body[mentions.section])
     inside = lexicon.trie.find_inside(tokens, matches, numbers)
     shorter, named = placed(inside.first, inside.last, inside.node)
     _, first = np.unique(named, return_index=True)
     once = np.sort(first[(lexicon.kind[shorter.entry[first]] >= 0) & ~np.isin(named[first], known[kept & (kind >= 0)])])
     shorter = shorter.take(once)._replace(reason=np.full(once.size, _INSIDE, dtype=np.int32))
-    return found.take(kept), shorter
+    return mentions.take(kept), shorter
 
 
-def _meant(texts: Texts, found: Mentions, lexicon: Lexicon, unclear_in: IntArray) -> Mentions:
+def _meant(texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntArray) -> Mentions:
     """Return the mentions with what the terms among them mean where they stand, without those that are no mention."""
-    end, entry = found.end.copy(), found.entry.copy()
+    end, entry = mentions.end.copy(), mentions.entry.copy()
     for index in np.flatnonzero((lexicon.kind[entry] == _DRUG) & np.isin(texts.codes.take(end, mode="clip"), (32, 45))):
         release = _RELEASE.match(texts.joined, end[index])
         end[index] = release.end() if release else end[index]
     term = lexicon.term[entry]
     which = np.flatnonzero(term >= 0)
-    owners = found.owner[which]
-    columns = (owners, found.begin[which] - texts.begin[owners], end[which] - texts.begin[owners], term[which])
-    names = [texts.sections.names[name] for name in texts.sections.name[found.section[which]].tolist()]
+    owners = mentions.owner[which]
+    columns = (owners, mentions.begin[which] - texts.begin[owners], end[which] - texts.begin[owners], term[which])
+    names = [texts.sections.names[name] for name in texts.sections.name[mentions.section[which]].tolist()]
     entry[which] = [
         _sense(lexicon, term, Surroundings(texts.texts[owner], begin, stop, section))
         for owner, begin, stop, term, section in zip(*(column.tolist() for column in columns), names, strict=True)
     ]
-    found = found._replace(end=end, entry=entry).take(lexicon.kind[entry] >= 0)
-    reason, of_section = lexicon.reason[found.entry], unclear_in[found.section, lexicon.kind[found.entry]]
-    return found._replace(reason=np.where((reason <= _ORDINARY) & (of_section != _CLEAR), of_section, reason))
+    mentions = mentions._replace(end=end, entry=entry).take(lexicon.kind[entry] >= 0)
+    reason, of_section = lexicon.reason[mentions.entry], unclear_in[mentions.section, lexicon.kind[mentions.entry]]
+    return mentions._replace(reason=np.where((reason <= _ORDINARY) & (of_section != _CLEAR), of_section, reason))
 
 
 def _sense(lexicon: Lexicon, term: int, place: Surroundings) -> int:
@@ -238,50 +238,50 @@ def _is_word(letter: str) -> bool:
 
 
 def _by_definitions(
-    text: str, found: list[_Row], definitions: Sequence[Definition], moved: Callable[[_Row, int, int], _Row]
+    text: str, mentions: list[_Row], definitions: Sequence[Definition], moved: Callable[[_Row, int, int], _Row]
 ) -> list[_Row]:
     """Give every occurrence of a defined abbreviation the concept of its long form; drop it where that has none.
 
     Args:
         text: one text; all offsets count from its beginning.
-        found: its mentions; their begins and ends ascend, and go on to do so.
+        mentions: those of the text; their begins and ends ascend, and go on to do so.
         definitions: in the text.
         moved: returns a mention as it would be in another place.
     """
-    begins = [mention.begin for mention in found]
+    begins = [mention.begin for mention in mentions]
     changes, given = 0, dict[str, tuple[int, bool, int]]()
     for definition in definitions:
-        index = bisect_left(found, definition.long_end, key=lambda mention: mention.end)
-        if index == len(found) or found[index].end != definition.long_end:
+        index = bisect_left(mentions, definition.long_end, key=lambda mention: mention.end)
+        if index == len(mentions) or mentions[index].end != definition.long_end:
             continue
-        long = found[index]
-        said = (long.entry, long.reason == _ORDINARY)
-        if given.get(definition.short) == (*said, changes):
+        long = mentions[index]
+        meaning = (long.entry, long.reason == _ORDINARY)
+        if given.get(definition.short) == (*meaning, changes):
             continue  # defined as before, and nothing has changed since
         places = _places_of(definition.short, text)
         removed, added = [], []
         for begin, end in places:
             index = bisect_left(begins, begin)
-            if index < len(found) and begins[index] == begin and found[index].end == end:
-                removed.append(found.pop(index))
+            if index < len(mentions) and begins[index] == begin and mentions[index].end == end:
+                removed.append(mentions.pop(index))
                 del begins[index]
         for begin, end in places:
             index = bisect_left(begins, end)
-            if index and found[index - 1].end > begin:
+            if index and mentions[index - 1].end > begin:
                 continue
             added.append(moved(long, begin, end))
-            found.insert(index, added[-1])
+            mentions.insert(index, added[-1])
             begins.insert(index, begin)
         changes += removed != added
-        given[definition.short] = (*said, changes)
-    return found
+        given[definition.short] = (*meaning, changes)
+    return mentions
 
 
 def _with_definitions(
-    texts: Texts, found: Mentions, lexicon: Lexicon, unclear_in: IntArray, detect: Callable[[str], list[Definition]]
+    texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntArray, detect: Callable[[str], list[Definition]]
 ) -> Mentions:
     """Return the mentions as they are after the abbreviations that each text defines."""
-    parts, done, ends = [], 0, frozenset(found.end.tolist())
+    parts, done, ends = [], 0, frozenset(mentions.end.tolist())
     for owner, text in enumerate(texts.texts):
         definitions = detect(text)
         base = int(texts.begin[owner])
@@ -294,15 +294,15 @@ def _with_definitions(
             ordinary = _ORDINARY if row.reason == _ORDINARY else _CLEAR
             return _Row(begin, end, row.entry, section, reason or ordinary)
 
-        low, high = np.searchsorted(found.owner, (owner, owner + 1)).tolist()
-        own = found.take(np.arange(low, high))
+        low, high = np.searchsorted(mentions.owner, (owner, owner + 1)).tolist()
+        own = mentions.take(np.arange(low, high))
         columns = (own.begin - base, own.end - base, own.entry, own.section, own.reason)
         rows = [_Row(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
         changed = np.array(_by_definitions(text, rows, definitions, moved), dtype=np.int32).reshape(-1, 5).T
-        parts += [found.take(np.arange(done, low)), Mentions(np.full(changed.shape[1], owner, np.int32), *changed)]
+        parts += [mentions.take(np.arange(done, low)), Mentions(np.full(changed.shape[1], owner, np.int32), *changed)]
         parts[-1] = parts[-1]._replace(begin=changed[0] + base, end=changed[1] + base)
         done = high
-    parts.append(found.take(np.arange(done, found.owner.size)))
+    parts.append(mentions.take(np.arange(done, mentions.owner.size)))
     return Mentions.together(parts)
 
 
@@ -321,6 +321,6 @@ def find_mentions(
         detect: finds the abbreviations that a text defines.
     """
     unclear_in = _unclear_in(texts.sections)
-    found, inside = _by_names(texts, lexicon, speller)
-    found = _meant(texts, found, lexicon, unclear_in)
-    return _with_definitions(texts, found, lexicon, unclear_in, detect), inside
+    mentions, inside = _by_names(texts, lexicon, speller)
+    mentions = _meant(texts, mentions, lexicon, unclear_in)
+    return _with_definitions(texts, mentions, lexicon, unclear_in, detect), inside

@@ -82,14 +82,14 @@ class Speller:
         # What is left of a word without one letter takes time by the square of its length.
         if not SHORTEST <= len(word) <= self._longest or not word.isalpha() or word.endswith(_ENGLISH_ENDINGS):
             return None
-        found = [
+        repairs = [
             known
             for known in self._near(word)
             if known[0] == word[0]
             and known.endswith(word[-_KEPT_END:])
             and OSA.distance(word, known, score_cutoff=1) == 1
         ]
-        return found[0] if len(found) == 1 else None
+        return repairs[0] if len(repairs) == 1 else None
 
     def _near(self, word: str) -> list[str]:
         """Return the known words that have a hash in common with ``word``."""

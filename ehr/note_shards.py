@@ -88,10 +88,10 @@ def fill(
     if not done:
         run_sql(connection, tables.sql)
     total = number_of(connection, "select count(*) from mimiciv_note.discharge")
-    # Closed at once where it fails: workers are not left waiting.
-    with progress(tables.stage, total) as advance, closing(read(note_shards(connection, size, done))) as made:
+    # Closed at once on an error, so that workers are not left waiting.
+    with progress(tables.stage, total) as advance, closing(read(note_shards(connection, size, done))) as shards:
         advance(done)
-        for shard in made:
+        for shard in shards:
             done += shard.notes
             with one_thread(connection), transaction(connection):
                 for name, rows in zip(tables.names, shard.rows, strict=True):

@@ -85,7 +85,7 @@ _MENTION = pa.schema(
 _UNCLEAR = pa.schema([*list(_MENTION)[:6], ("reason", pa.string()), ("section", pa.string())])
 
 
-# It is read before workers start: what reading needs is then compiled once, and not in every worker.
+# It is read before workers start, so that functions are compiled once and not in every worker.
 _FIRST = "Chief Complaint:\nNo fever.\n"
 # Notes in which mentions are looked for at a time: what is done once costs little for each, and memory is bounded.
 # Their arrays are below 32 MiB, which the C library keeps for the next ones; to ask the system each time is slow.
@@ -94,7 +94,7 @@ _READ_TOGETHER = 32
 
 @dataclass(frozen=True)
 class SectionReport(Plain):
-    """What the section stage made. ``without_sections`` notes are one section ``unknown``; empty ones have none."""
+    """The result of the section stage. ``without_sections`` notes are one section ``unknown``; empty ones have none."""
 
     notes: int
     sections: int
@@ -106,7 +106,7 @@ class SectionReport(Plain):
 
 @dataclass(frozen=True)
 class MentionReport(Plain):
-    """What the mention stage made; ``unclear`` counts what was left out of ``ground.mention``, by reason."""
+    """The result of the mention stage; ``unclear`` counts what was left out of ``ground.mention``, by reason."""
 
     notes: int
     mentions: int
@@ -121,7 +121,7 @@ def _need_notes(connection: duckdb.DuckDBPyConnection) -> None:
         raise InputError(
             "there are no notes in the warehouse",
             expected="mimiciv_note.discharge",
-            do="MIMIC-IV-Note is a download of its own; load both: `ontoground load mimic DIR NOTE_DIR`",
+            do="MIMIC-IV-Note is a separate download; load both: `ontoground load mimic DIR NOTE_DIR`",
         )
 
 
@@ -160,21 +160,21 @@ def _section_shard(own: OwnRules, notes: pa.Table) -> ReadShard:
     from ehr.characters import codes_of
     from ehr.segments import SegmentArrays, segment_arrays
 
-    # No section is kept: the search for garbage would look at all of them again and again.
+    # No section is kept: the garbage collector would visit all of them repeatedly.
     columns: list[list[object]] = [[], [], [], []]
     sections: list[int] = []
     segments: list[SegmentArrays] = []
     for text in _texts(notes):
-        found = split_sections(text, own)
+        cut = split_sections(text, own)
         for column, name in zip(columns, ("section", "header", "begin", "end"), strict=True):
-            column.extend(map(attrgetter(name), found))
-        sections.append(len(found))
-        segments.append(segment_arrays(codes_of(text), found))
+            column.extend(map(attrgetter(name), cut))
+        sections.append(len(cut))
+        segments.append(segment_arrays(codes_of(text), cut))
     kind, begin, end, block = (pa.array(np.concatenate(column)) for column in zip(*segments, strict=True))
     kinds = pa.DictionaryArray.from_arrays(kind, pa.array(SEGMENT_KINDS))
     number = np.arange(notes.num_rows, dtype=np.int32)
     of_sections = np.repeat(number, sections)
-    of_segments = np.repeat(number, [found.kind.size for found in segments])
+    of_segments = np.repeat(number, [cut.kind.size for cut in segments])
     return ReadShard(
         notes.num_rows,
         (
@@ -230,7 +230,7 @@ def _section_report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> 
         notes=_count(connection, "mimiciv_note.discharge"),
         sections=_count(connection, "ground.section"),
         segments=_count(connection, "ground.segment"),
-        # Every other note has a section; to look at all texts takes as long as all the rest of this.
+        # All other notes have a section; looking at all texts would take as long as everything else here.
         empty_notes=_count(connection, "mimiciv_note.discharge anti join ground.section using (note_id)"),
         without_sections=_count(
             connection,
@@ -313,7 +313,7 @@ def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa
     """Return the rows of ``ground.mention`` and ``ground.unclear_mention`` for some notes."""
     from ehr.certainty import ASSERTIONS, reason_lists
 
-    def table(mentions: Mentions, said: pa.Array, further: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
+    def table(mentions: Mentions, judged: pa.Array, further: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
         moved = texts.begin[mentions.owner]
         spans = zip(mentions.begin.tolist(), mentions.end.tolist(), strict=True)
         columns = [
@@ -321,7 +321,7 @@ def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa
             pa.array(mentions.end - moved),
             pa.array([texts.joined[begin:end] for begin, end in spans], pa.string()),
             reader.lexicon.concepts.take(pa.array(mentions.entry)),
-            said,
+            judged,
             _named(texts.sections.name[mentions.section], texts.sections.names),
             *further,
         ]
@@ -378,7 +378,7 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
         return _mention_report(connection, skipped=True)
     if not is_current(connection, "sections", _section_fingerprint(connection, own)):
         split_notes(connection, settings, own)
-    # Codes and orders speak for mentions, or are silent where they should, once they are mapped to concepts.
+    # Codes and orders corroborate mentions, or are missing where expected, once they are mapped to concepts.
     coded = table_exists(connection, "ground.admission_concept")
     closing = ("ehr/lasting", "ehr/recorded", "ehr/given") if coded else ()
     tables = NoteTables("mentions", expected, "ehr/mention_part", ("mention", "unclear_mention"), closing)

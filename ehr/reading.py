@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 __all__ = ["Detector", "Judged", "ReadMention", "TextReader", "TextReading", "UnclearMention", "detector_of"]
 
 Detector = Callable[[str], list[Definition]]
-# Texts that are read together: more are hardly read faster.
+# Texts that are read together; more would hardly be faster.
 _TOGETHER = 64
 _PRESENT, _ABSENT = ASSERTIONS.index(Assertion.PRESENT), ASSERTIONS.index(Assertion.ABSENT)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadMention:
-    """A mention with what the text asserts of it.
+    """A mention with its assertion.
 
     Attributes:
         begin, end: half-open, in code points of the text; ``text`` is what stands there.
@@ -71,7 +71,7 @@ class UnclearMention:
 
 @dataclass(frozen=True, slots=True)
 class TextReading:
-    """What stands in one text."""
+    """The sections, segments and mentions of one text."""
 
     sections: tuple[Section, ...]
     segments: tuple[Segment, ...]
@@ -126,7 +126,7 @@ class TextReader:
         from ground.settings import NoteSettings
         from ground.storage.warehouse import table_exists
 
-        # Cursors of their own: results that a query of the caller has not read yet stay as they are.
+        # Cursors of their own, so that open results of the caller are not lost.
         with connection.cursor() as cursor:
             has_names = table_exists(cursor, "kg.name")
         if not has_names:
@@ -147,9 +147,9 @@ class TextReader:
 
     def judge(self, texts: Texts) -> Judged:
         """Read texts for a table of mentions; those of a text come one after another."""
-        found, inside = find_mentions(texts, self.lexicon, self._speller, self._detect)
-        is_clear = found.reason == 0
-        clear, unclear = found.take(is_clear), Mentions.together([found.take(~is_clear), inside])
+        mentions, inside = find_mentions(texts, self.lexicon, self._speller, self._detect)
+        is_clear = mentions.reason == 0
+        clear, unclear = mentions.take(is_clear), Mentions.together([mentions.take(~is_clear), inside])
         kind = self.lexicon.kind[clear.entry].astype(np.int32)
         sections = texts.sections
         names = [sections.names[name] for name in sections.name.tolist()]
@@ -176,18 +176,18 @@ class TextReader:
         segments = [segment_arrays(codes_of(text), own) for text, own in zip(texts, parts, strict=True)]
         joined = join_texts(texts, _arrays(parts), _one_after_another(segments), _owners(segments))
         judged = self.judge(joined)
-        said = zip(judged.assertion.tolist(), judged.unsure.tolist(), strict=True)
+        judgements = zip(judged.assertion.tolist(), judged.unsure.tolist(), strict=True)
         mentions: list[list[ReadMention]] = [[] for _ in texts]
         for (owner, begin, end, cuis, kind, section, _), (assertion, unsure) in zip(
-            self._values(judged.clear, joined), said, strict=True
+            self._values(judged.clear, joined), judgements, strict=True
         ):
             text, reasons = texts[owner][begin:end], reason_lists()[unsure]
             mentions[owner].append(ReadMention(begin, end, text, cuis, kind, ASSERTIONS[assertion], section, reasons))
         unclear: list[list[UnclearMention]] = [[] for _ in texts]
         for owner, begin, end, cuis, kind, section, reason in self._values(judged.unclear, joined):
             unclear[owner].append(UnclearMention(begin, end, cuis, kind, section, reason))
-        for own, cut, found, left in zip(parts, segments, mentions, unclear, strict=True):
-            yield TextReading(tuple(own), tuple(segments_of(cut)), tuple(found), tuple(left))
+        for own, cut, clear, left in zip(parts, segments, mentions, unclear, strict=True):
+            yield TextReading(tuple(own), tuple(segments_of(cut)), tuple(clear), tuple(left))
 
     def _sections(self, text: str, headers: bool) -> list[Section]:
         if headers:
@@ -229,4 +229,4 @@ def _one_after_another(segments: Sequence[SegmentArrays]) -> SegmentArrays:
 
 
 def _owners(segments: Sequence[SegmentArrays]) -> IntArray:
-    return np.repeat(np.arange(len(segments), dtype=np.int32), [one.begin.size for one in segments])
+    return np.repeat(np.arange(len(segments), dtype=np.int32), [cut.begin.size for cut in segments])

@@ -11,7 +11,7 @@ from ground import ROOT
 from ground.errors import InputError
 from ground.flow.manifest import is_open_release
 from ground.storage.loading import SourceFile
-from ground.storage.remote import Place, in_order, only_one
+from ground.storage.remote import Place, at_most_one, in_order
 from ground.storage.tables import read_table
 
 __all__ = [
@@ -95,7 +95,7 @@ class MimicRelease:
 
     def release_of(self, module: str) -> str | None:
         """Return the release of one module."""
-        return next((found.release for found in self.modules if found.name == module), None)
+        return next((part.release for part in self.modules if part.name == module), None)
 
 
 @cache
@@ -150,8 +150,8 @@ def _find_module(folder: Place, module: str) -> Place | None:
     if folder.name == module and _holds(folder, module):
         return folder
     for level in LEVELS:
-        found = [path for path in in_order(folder.glob(f"{level}{module}")) if _holds(path, module)]
-        if nearest := only_one(found, folder, f"several folders could be the module {module}"):
+        places = [path for path in in_order(folder.glob(f"{level}{module}")) if _holds(path, module)]
+        if nearest := at_most_one(places, folder, f"several folders could be the module {module}"):
             return nearest
     return None
 
@@ -197,7 +197,11 @@ def _files_of(module: Module) -> tuple[dict[str, Place], list[str]]:
         if stem not in known:
             warnings.append(f"{module.name}/{path.name} is not a documented table and is skipped")
         elif not path.is_file():
-            raise InputError("a file of the release is none", file=path, found="a link to nothing, a folder, or a pipe")
+            raise InputError(
+                "what has the name of a file of the release is not a file",
+                file=path,
+                found="a link to nothing, a folder, or a pipe",
+            )
         elif stem in chosen:
             warnings.append(f"{module.name}/{path.name} is skipped: {chosen[stem].name} is taken for the same table")
         else:
@@ -214,7 +218,7 @@ def _astray(folders: Sequence[Place]) -> str:
 
 
 def _require(folder: Place, modules: Sequence[Module], files: Sequence[MimicFile]) -> None:
-    there = {found.table.qualified for found in files}
+    there = {source.table.qualified for source in files}
     required = [table for table in documented() if table.required]
     lacking = [table for table in required if table.qualified not in there]
     if not lacking:
@@ -222,7 +226,7 @@ def _require(folder: Place, modules: Sequence[Module], files: Sequence[MimicFile
     hosp = next((module.folder for module in modules if module.name == "hosp"), None)
     if hosp is None and any(module.name == "note" for module in modules):
         raise InputError(
-            "this is MIMIC-IV-Note alone; MIMIC-IV with hosp/ is a download of its own",
+            "this is only MIMIC-IV-Note; MIMIC-IV with hosp/ is a separate download",
             file=folder,
             expected=NOTES_BESIDE,
             do="name both: `ontoground load mimic DIR NOTE_DIR`, or `ontoground run` with --mimic twice",
@@ -237,14 +241,14 @@ def _require(folder: Place, modules: Sequence[Module], files: Sequence[MimicFile
 
 
 def _find_modules(folders: Sequence[Place], wanted: Sequence[str]) -> list[Module]:
-    bases = [one.parent if one.name == "hosp" and _holds(one, "hosp") else one for one in folders]
+    bases = [folder.parent if folder.name == "hosp" and _holds(folder, "hosp") else folder for folder in folders]
     modules: list[Module] = []
     for name in wanted:
-        found = list(dict.fromkeys(place for base in bases if (place := _find_module(base, name)) is not None))
-        if len(found) > 1:
-            both = " and ".join(map(str, found))
+        places = list(dict.fromkeys(place for base in bases if (place := _find_module(base, name)) is not None))
+        if len(places) > 1:
+            both = " and ".join(map(str, places))
             raise InputError(f"several folders could be the module {name}", found=both, do="name one of them")
-        modules += [Module(name, place, _release_in_names(place) or _release_in_texts(place)) for place in found]
+        modules += [Module(name, place, _release_in_names(place) or _release_in_texts(place)) for place in places]
     return modules
 
 
@@ -255,9 +259,9 @@ def require_notes(*folders: Place) -> None:
         InputError: it has none, or as `find_mimic`.
     """
     release = find_mimic(*folders)
-    if "note/discharge" not in {f"{one.table.module}/{one.table.name}" for one in release.files}:
+    if "note/discharge" not in {f"{source.table.module}/{source.table.name}" for source in release.files}:
         raise InputError(
-            "there are no discharge summaries here; MIMIC-IV-Note is a download of its own",
+            "there are no discharge summaries here; MIMIC-IV-Note is a separate download",
             file=folders[0],
             found=f"{astray}, which is not read" if (astray := _astray(folders)) else None,
             expected=NOTES_BESIDE,
@@ -273,10 +277,10 @@ def find_mimic(*folders: Place, icu: bool = True) -> MimicRelease:
     Raises:
         InputError: no such folder, a required file is missing, or a module is there several times.
     """
-    for one in folders:
-        if not one.is_dir():
+    for folder in folders:
+        if not folder.is_dir():
             raise InputError(
-                "there is no such folder", file=one, expected="a folder with hosp/ (and note/, icu/) in it"
+                "there is no such folder", file=folder, expected="a folder with hosp/ (and note/, icu/) in it"
             )
     wanted = [name for name in MODULES if icu or name != "icu"]
     modules = _find_modules(folders, wanted)

@@ -27,7 +27,7 @@ _STRENGTHS = frozenset({"firm", "weak"})
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 # The compiled search compares letters of ASCII.
 _HEADER = re.compile(r"[a-z][ -@\[-~]{0,78}")
-# Sections that say something of all that stands in them: a paragraph under a header that nobody knows is not theirs.
+# Sections that assert something of all their text: a paragraph under an unknown header is not part of them.
 _CLOSED = frozenset({"family_history", "allergies"})
 _PARAGRAPH = re.compile(r"\n[ \t]*\n(?=(?P<header>[A-Z][^\n:.,;]{1,40}):)")
 _RELATIVES = re.compile(
@@ -186,7 +186,7 @@ def _looks_like_header(text: str, begin: int, phrase: str) -> bool:
 
 
 def _headers(text: str, own: OwnRules) -> list[_Header]:
-    found = []
+    headers = []
     for line, match in _candidates(text, own):
         group = str(match.lastgroup)
         words = match.group(group)
@@ -196,8 +196,8 @@ def _headers(text: str, own: OwnRules) -> list[_Header]:
         is_known = group not in {"problem", "capitals"}
         header, rule = _known(words, own) if is_known else (" ".join(words.split()), None)
         start = begin if group in {"inline", "problem"} else line
-        found.append(_Header(start, header, rule))
-    return found
+        headers.append(_Header(start, header, rule))
+    return headers
 
 
 _PROBLEM_MARK = re.compile(r"\s*#")
@@ -253,5 +253,5 @@ def split_sections(text: str, own: OwnRules = NO_RULES) -> list[Section]:
 
 def _stranger(text: str, begin: int, end: int) -> re.Match[str] | None:
     """Return the first paragraph of a closed section that begins with a header of another kind."""
-    found = (match for match in _PARAGRAPH.finditer(text, begin, end) if not _RELATIVES.match(match["header"]))
-    return next(found, None)
+    headers = (match for match in _PARAGRAPH.finditer(text, begin, end) if not _RELATIVES.match(match["header"]))
+    return next(headers, None)

@@ -83,8 +83,8 @@ def _is_ascii_letter(code: int) -> bool:
 
 @part
 def _is_any(code: int, codes: tuple[int, ...]) -> bool:
-    for one in codes:
-        if code == one:
+    for wanted in codes:
+        if code == wanted:
             return True
     return False
 
@@ -239,7 +239,7 @@ def _add(
     end: int,
     block: int,
     characters: ByteArray,
-    found: SegmentArrays,
+    segments: SegmentArrays,
     count: int,
 ) -> int:
     """Add a stretch without the blanks around it, in pieces where it is too long; return how many there are now."""
@@ -247,7 +247,12 @@ def _add(
     end = _trim_end(codes, begin, end, characters)
     while begin < end:
         cut = end if end - begin <= _SEGMENT_MAX else _last_space(codes, begin, begin + _SEGMENT_MAX, characters)
-        found.kind[count], found.begin[count], found.end[count], found.block[count] = kind, begin, cut, block
+        segments.kind[count], segments.begin[count], segments.end[count], segments.block[count] = (
+            kind,
+            begin,
+            cut,
+            block,
+        )
         count += 1
         begin = _skip_spaces(codes, cut, end, characters)
     return count
@@ -316,7 +321,7 @@ def _split_entry(
     entry: _Entry,
     characters: ByteArray,
     abbreviations: Abbreviations,
-    found: SegmentArrays,
+    segments: SegmentArrays,
     count: int,
 ) -> int:
     """Cut an entry into a heading and sentences; return how many segments there are now."""
@@ -328,7 +333,7 @@ def _split_entry(
     is_first = True
     is_alone = label >= 0 and _skip_spaces(codes, label, entry.end, characters) == entry.end
     if 0 <= label < entry.end and (entry.is_problem or is_alone):
-        count = _add(codes, HEADING, start, label, entry.block, characters, found, count)
+        count = _add(codes, HEADING, start, label, entry.block, characters, segments, count)
         start, kind, is_first = label, SENTENCE, False
     elif entry.is_problem or label == entry.end:
         kind = HEADING if label >= 0 or entry.end - entry.begin <= _LABEL_MAX else ITEM
@@ -343,9 +348,9 @@ def _split_entry(
         # "# Pneumonia. Treated with ...": a short first sentence names the problem.
         if is_first and entry.is_problem and following - start <= _LABEL_MAX:
             kind = HEADING
-        count = _add(codes, kind, start, following, entry.block, characters, found, count)
+        count = _add(codes, kind, start, following, entry.block, characters, segments, count)
         start, kind, is_first = following, SENTENCE, False
-    return _add(codes, kind, start, entry.end, entry.block, characters, found, count)
+    return _add(codes, kind, start, entry.end, entry.block, characters, segments, count)
 
 
 @part
@@ -375,7 +380,7 @@ def _split_problems(
     shift: int,
     characters: ByteArray,
     abbreviations: Abbreviations,
-    found: SegmentArrays,
+    segments: SegmentArrays,
     count: int,
 ) -> tuple[int, int]:
     """Cut an entry at the problems that share its lines, each a block of its own.
@@ -387,12 +392,12 @@ def _split_problems(
     following = _next_problem(codes, begin, entry.end) if entry.is_problem else -1
     while following >= 0:
         part = _Entry(begin, following, entry.is_item, entry.is_problem, block)
-        count = _split_entry(codes, part, characters, abbreviations, found, count)
+        count = _split_entry(codes, part, characters, abbreviations, segments, count)
         begin = following
         block += 1
         following = _next_problem(codes, begin, entry.end)
     part = _Entry(begin, entry.end, entry.is_item, entry.is_problem, block)
-    return _split_entry(codes, part, characters, abbreviations, found, count), block - entry.block
+    return _split_entry(codes, part, characters, abbreviations, segments, count), block - entry.block
 
 
 @kernel
@@ -412,7 +417,7 @@ def scan_segments(
         section_begins, section_ends, section_kinds: its sections, in order; bits say what each is.
     """
     room = codes.size + 1
-    found = SegmentArrays(
+    segments = SegmentArrays(
         np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32)
     )
     width = _wrap_width(codes, characters)
@@ -439,7 +444,7 @@ def scan_segments(
             is_new = previous.begin < 0
             fresh = blank or is_new or not _goes_on(codes, previous, begin, end, width, characters)
             if fresh and entry.begin >= 0:
-                count, shift = _split_problems(codes, entry, shift, characters, abbreviations, found, count)
+                count, shift = _split_problems(codes, entry, shift, characters, abbreviations, segments, count)
                 block = entry.block + 1
                 entry = _Entry(-1, -1, False, False, entry.block)
             if blank:
@@ -451,10 +456,13 @@ def scan_segments(
                 entry = _Entry(entry.begin, end, entry.is_item, entry.is_problem, entry.block)
             line = row = stop + 1
         if entry.begin >= 0:
-            count, shift = _split_problems(codes, entry, shift, characters, abbreviations, found, count)
+            count, shift = _split_problems(codes, entry, shift, characters, abbreviations, segments, count)
             block = entry.block + 1
     return SegmentArrays(
-        found.kind[:count].copy(), found.begin[:count].copy(), found.end[:count].copy(), found.block[:count].copy()
+        segments.kind[:count].copy(),
+        segments.begin[:count].copy(),
+        segments.end[:count].copy(),
+        segments.block[:count].copy(),
     )
 
 

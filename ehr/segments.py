@@ -39,7 +39,7 @@ def segment_arrays(codes: CodeArray, sections: Sequence[Section]) -> SegmentArra
         IS_MEDICATIONS * ("medications" in section.section) + IS_COURSE * ("course" in section.section)
         for section in sections
     ]
-    found: SegmentArrays = scan_segments(
+    segments: SegmentArrays = scan_segments(
         codes,
         kinds_of_characters(),
         _abbreviations(),
@@ -47,7 +47,7 @@ def segment_arrays(codes: CodeArray, sections: Sequence[Section]) -> SegmentArra
         np.array([section.end for section in sections], dtype=np.int32),
         np.array(kinds, dtype=np.uint8),
     )
-    return found
+    return segments
 
 
 def segments_of(arrays: SegmentArrays) -> list[Segment]:

@@ -23,14 +23,14 @@ Kind = Literal["disorder", "finding", "drug", "procedure"]
 SegmentKind = Literal["sentence", "item", "heading"]
 # Why a mention is left unclear (empty: it is not).
 Reason = Literal["", "ordinary_word", "routine_test", "ambiguous", "examination_sign", "study_title", "inside_name"]
-# In arrays a kind or a reason is its place here.
+# In arrays a kind or a reason is its index here.
 KINDS: tuple[Kind, ...] = get_args(Kind)
 REASONS: tuple[Reason, ...] = get_args(Reason)
 SEGMENT_KINDS: tuple[SegmentKind, ...] = get_args(SegmentKind)
 
 
 class Assertion(StrEnum):
-    """What the note says of a mention (docs/definitions.md#assertion)."""
+    """What the note asserts of a mention (docs/definitions.md#assertion)."""
 
     PRESENT = "present"
     ABSENT = "absent"

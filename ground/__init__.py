@@ -3,10 +3,10 @@
 import os
 from pathlib import Path
 
-# First of all, in every process and worker, since every room stands on this one: what is written is its owner's alone,
-# part files and logs of databases too, whoever writes them.
+# Set in every process and worker, since every room imports this one: all files are private to their owner, also part
+# files and the logs of databases.
 os.umask(0o077)
-# A mistyped folder of a model must not be asked for elsewhere. Libraries read this with their import.
+# A mistyped folder of a model must not be looked up on a hub. Libraries read this when they are imported.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 

@@ -18,12 +18,12 @@ __all__ = [
 
 
 def escaped(text: str) -> str:
-    """Return a text as a terminal may show it: what a file holds must not write to the screen."""
-    return "".join(one.encode("unicode_escape").decode() if _commands(one) else one for one in text)
+    """Return a text that is safe to print on a terminal: control characters that a file may hold are escaped."""
+    return "".join(sign.encode("unicode_escape").decode() if _commands(sign) else sign for sign in text)
 
 
 def _commands(sign: str) -> bool:
-    """Tell whether a sign is none that is seen: it moves, colours or turns what stands beside it."""
+    """Tell whether a character is invisible and controls the terminal or the direction of text."""
     return sign != "\n" and unicodedata.category(sign) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
@@ -101,7 +101,7 @@ class RefusedError(OntogroundError):
 
 
 class TrainingError(OntogroundError):
-    """Training cannot go on: the loss is no number, it diverges, or memory is short."""
+    """Training cannot go on: the loss is not a number, it diverges, or memory is short."""
 
     exit_code = 3
 

@@ -9,7 +9,7 @@ from ground.errors import escaped
 
 __all__ = ["harmless", "markdown_table"]
 
-# What a file or a rater says may stand on a page: no markup of HTML, no link that runs something.
+# Words of a file or a rater may be shown on a page: without HTML, and without links that run something.
 TAG = re.compile(r"<(?=[A-Za-z/!?])")
 LINK = re.compile(r"\]\((?=\s*<?\s*(?!https?:)[A-Za-z][A-Za-z0-9+.-]*:)", re.IGNORECASE)
 
@@ -33,7 +33,7 @@ def markdown_table(
         right: in place of ``left``, whether each column is aligned right.
     """
     aligned = right if right is not None else [at >= left for at in range(len(head))]
-    rule = ["---:" if one else "---" for one in aligned]
+    rule = ["---:" if is_right else "---" for is_right in aligned]
     lines = [[_cell(cell) for cell in head], rule, *([_cell(cell) for cell in row] for row in rows)]
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 __all__ = ["names_found"]
 
 SHOWN = 40
-# What stands where a name should, and is a value: nothing, a number, a date, a line of text.
+# A value in the place of a name: nothing, a number, a date, a line of text.
 VALUE = re.compile(r"\s*|[\W\d].*|.*[\n\r].*|.{61,}", re.DOTALL)
 
 

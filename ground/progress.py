@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar where a person looks, a line now and then where output is piped."""
+"""Progress on standard error: a bar on a terminal, a line now and then where output is piped."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["progress", "warn"]
 
 Advance = Callable[[int], None]
 LINE_SECONDS = 30.0
-"""Between two lines of piped progress; what takes less says nothing."""
+"""Seconds between two lines of piped progress; shorter work prints none."""
 
 
 def warn(message: str) -> None:
-    """Write a message for a person to standard error, with nothing in it that a terminal would obey."""
+    """Write a message to standard error, with its control characters escaped."""
     sys.stderr.write(f"{escaped(message)}\n")
 
 
@@ -38,13 +38,13 @@ def progress(title: str, total: int | None) -> Iterator[Advance]:
 
 
 def _lines(title: str, total: int | None) -> Advance:
-    done, said = 0, time.monotonic()
+    done, last_line = 0, time.monotonic()
 
     def advance(n: int) -> None:
-        nonlocal done, said
+        nonlocal done, last_line
         done += n
-        if (now := time.monotonic()) - said >= LINE_SECONDS:
-            said = now
+        if (now := time.monotonic()) - last_line >= LINE_SECONDS:
+            last_line = now
             warn(f"{title}: {done:,}" + ("" if total is None else f" of {total:,}"))
 
     return advance

@@ -45,18 +45,18 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
 """A cell that begins so is a formula to a spreadsheet that opens a CSV file."""
 NUMBER = r"^\s*[+-]?(\d[\d,]*\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 MOST_CHARACTERS = 32_767
-"""What a cell of Excel holds."""
+"""Characters that a cell of Excel can hold."""
 LONGEST_CELL = 64 * 1024 * 1024
 """Bytes of a cell of a CSV file: a patient's note is longer than the 128 KiB that Python's reader allows."""
 CELL_ERROR = "#ERROR!"
-"""What a cell holds whose formula failed: the reader does not say how."""
+"""In place of the value of a cell whose formula failed: the reader does not say how."""
 # Part of the file: without it the same sheet would have other bytes each time.
 FIXED_DATE = datetime(2000, 1, 1)
 WRAP = {"font_name": "Calibri", "font_size": 10, "text_wrap": True, "valign": "top"}
 
 
 def write_csv(frame: pl.DataFrame, file: Path) -> None:
-    """Write a table; text that a spreadsheet would run stands behind an apostrophe, numbers stay as they are."""
+    """Write a table; text that a spreadsheet would run gets an apostrophe before it, numbers stay as they are."""
     frame.with_columns(_plain(name) for name, kind in frame.schema.items() if kind == pl.String).write_csv(file)
 
 
@@ -117,7 +117,7 @@ def fill_in(
     """
     page, style = book.add_worksheet(name), {**WRAP, "border": 1, "border_color": "#bfbfbf"}
     head = book.add_format({**WRAP, "bold": True, "bg_color": "#dde6ee", "border": 1})
-    shown = book.add_format(style)
+    fixed = book.add_format(style)
     # As text: a spreadsheet would make a date of 1/2, a share of 5%, and 4.4 of 4,4 or not, as its language has it.
     empty = book.add_format({**style, "bg_color": "#fffbe6", "num_format": "@", "locked": False})
     for column, (title, width) in enumerate(widths.items()):
@@ -125,10 +125,10 @@ def fill_in(
         page.set_column(column, column, width)
         for number, row in enumerate(rows, start=1):
             if title in filled or title not in row:
-                page.write_blank(number, column, None, empty if title in filled else shown)
+                page.write_blank(number, column, None, empty if title in filled else fixed)
             else:
-                page.write_string(number, column, row[title], shown)
-    # Without a password: it guards against slips, not against people.
+                page.write_string(number, column, row[title], fixed)
+    # Without a password: it guards against slips only.
     page.protect("", {"format_columns": True, "format_rows": True})
     page.set_landscape()
     page.fit_to_pages(1, 0)
@@ -241,7 +241,7 @@ def read_sheet(
     if not cells:
         raise InputError("the sheet is empty", file=file)
     names, *lines = ([cell.strip() for cell in line] for line in cells)
-    # Without its head a sheet has an expert's words and a patient's note there: what is no column is counted only.
+    # Without a head the first row holds an expert's words or a patient's note, so unknown names are only counted.
     known = [name for name in names if re.fullmatch(own or "|".join(needed), name)]
     twice = sorted(name for name, count in Counter(known).items() if count > 1)
     if twice or not set(needed) <= set(known):

@@ -12,7 +12,7 @@ from ground import ROOT
 from ground.errors import InputError
 from ground.names import names_found
 from ground.storage.loading import SourceFile
-from ground.storage.remote import Place, in_order, only_one
+from ground.storage.remote import Place, at_most_one, in_order
 from ground.storage.scanning import open_bytes, whole_file
 from ground.storage.tables import read_table
 
@@ -102,7 +102,11 @@ def _pieces(folder: Place) -> dict[str, tuple[SourceFile, ...]]:
         match = SUFFIX.search(path.name)
         if match:
             if not path.is_file():
-                raise InputError("a file of the release is none", file=path, found="a link to nothing, or a folder")
+                raise InputError(
+                    "what has the name of a file of the release is not a file",
+                    file=path,
+                    found="a link to nothing, or a folder",
+                )
             part = (match.group(1) or "").lower()
             found.setdefault(path.name[: match.start()].upper(), {}).setdefault(part, path)
     pieces = {}
@@ -122,7 +126,7 @@ def _find_folder(kind: Kind, folder: Place) -> Place:
     levels = [[folder]] + [in_order(folder.glob(pattern)) for pattern in FOLDERS[kind]]
     for candidates in levels:
         found = [path for path in candidates if path.is_dir() and wanted in _pieces(path)]
-        if nearest := only_one(found, folder, "several releases are here"):
+        if nearest := at_most_one(found, folder, "several releases are here"):
             return nearest
     raise InputError(
         f"no {'UMLS' if kind == 'umls' else 'RxNorm'} release is here",

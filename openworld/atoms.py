@@ -140,10 +140,10 @@ def concept_atoms(known: Knowledge, whole: Catalogue) -> list[list[Atom]]:
     """Return the atoms of every concept, with identifiers: shape (concepts, names)."""
     identifiers = _Identifiers()
     headings = _headings(known)
-    found = []
+    groups = []
     for concept in known.concepts.values():
         clinical = concept.kind in ("disorder", "finding", "procedure", "term")
         atoms = list(_clinical_atoms(concept, headings) if clinical else _drug_atoms(concept))
-        found.append(identifiers.name(atoms))
-    found += [identifiers.name([_product_atom(product)]) for product in whole.products]
-    return found
+        groups.append(identifiers.name(atoms))
+    groups += [identifiers.name([_product_atom(product)]) for product in whole.products]
+    return groups

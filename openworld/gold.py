@@ -15,10 +15,10 @@ TYPE_OF_TERM = {"T121": "drug", "T184": "finding", "T033": "finding", "T060": "p
 
 
 def _gold_type(known: Knowledge, concept: str) -> str:
-    found = known.concepts[concept]
-    if found.kind == "term":
-        return TYPE_OF_TERM[found.types[0]]
-    return TYPE_OF_KIND.get(found.kind, "drug")
+    named = known.concepts[concept]
+    if named.kind == "term":
+        return TYPE_OF_TERM[named.types[0]]
+    return TYPE_OF_KIND.get(named.kind, "drug")
 
 
 def _gold_mention(known: Knowledge, text: str, mention: Mention, names: dict[str, str]) -> dict[str, Any]:

@@ -192,16 +192,16 @@ class Hospital:
 
     def title_rows(self, procedures: bool) -> list[tuple[str, int, str]]:
         """Return the rows of d_icd_diagnoses or d_icd_procedures."""
-        found: dict[tuple[str, int], str] = {}
+        titles: dict[tuple[str, int], str] = {}
         for concept in self.known.concepts.values():
             for sab, code in concept.codes:
                 if (concept.kind == "procedure") == procedures:
                     version = 9 if sab == "ICD9CM" else 10
-                    found.setdefault((code.replace(".", ""), version), concept.name[0].upper() + concept.name[1:])
+                    titles.setdefault((code.replace(".", ""), version), concept.name[0].upper() + concept.name[1:])
         if not procedures:
             for row in self.others:
-                found.setdefault((row["icd_code"].replace(".", ""), int(row["icd_version"])), row["title"])
-        return [(code, version, title) for (code, version), title in sorted(found.items())]
+                titles.setdefault((row["icd_code"].replace(".", ""), int(row["icd_version"])), row["title"])
+        return [(code, version, title) for (code, version), title in sorted(titles.items())]
 
     @cached_property
     def cui_of_name(self) -> dict[str, str]:

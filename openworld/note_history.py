@@ -62,7 +62,7 @@ class HistoryPart(NoteWriter):
             text.mention(Item(name), "allergy")
             if dice.chance(0.4, "reaction", name):
                 text.say(" (")
-                reactions = [one for one in note_words()["reaction"] if one not in self.problems]
+                reactions = [finding for finding in note_words()["reaction"] if finding not in self.problems]
                 text.mention(Item(dice.pick(reactions, "which", name)), "allergy")
                 text.say(")")
         text.line()
@@ -90,7 +90,7 @@ class HistoryPart(NoteWriter):
                 text.sentence("hpi_never", self.values(N=[Item(name) for name in never]))
         if dice.chance(0.2, "family in the story"):
             text.sentence("hpi_family", self.values(F=[Item(self.relatives[0])]))
-        for problem in self.dice.shuffled([one.name for one in chronic], "home")[:1]:
+        for problem in self.dice.shuffled([problem.name for problem in chronic], "home")[:1]:
             self.home_sentence(self.problems[problem])
         self.class_sentence()
         text.line()
@@ -213,15 +213,15 @@ class HistoryPart(NoteWriter):
         """Write the result of a diagnostic procedure."""
         if self.known.concepts[procedure].course != "dx":
             return
-        shown = [name for name in self.known.tails("diagnoses", procedure) if name in self.problems]
-        shown = [name for name in shown if name not in self.silent_problems]
+        results = [name for name in self.known.tails("diagnoses", procedure) if name in self.problems]
+        results = [name for name in results if name not in self.silent_problems]
         excluded = self.ruled_out.get(procedure)
         values = {"X": [Item(procedure)], "N": [Item(excluded)] if excluded else []}
         ending = "_negative" if excluded else ""
-        if not shown:
+        if not results:
             self.text.phrase(f"results_plain{ending}", self.values(**values), procedure)
         else:
-            chosen = self.dice.pick(shown, "shown", procedure)
+            chosen = self.dice.pick(results, "shown", procedure)
             sentence = self.text.phrase(f"results{ending}", self.values(**values, P=[Item(chosen)]), procedure)
             self.link([procedure], "diagnoses", [chosen], sentence)
         self.text.line()

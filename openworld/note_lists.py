@@ -33,10 +33,10 @@ class ListsPart(NoteWriter):
         dice = self.dice.about("line", order.drug)
         text.say(f"{number}. ")
         synonyms = self.known.concepts[order.drug].synonyms
-        plain = "-".join(drug.ingredients) if len(drug.ingredients) > 1 and not synonyms else order.drug
+        generic = "-".join(drug.ingredients) if len(drug.ingredients) > 1 and not synonyms else order.drug
         if len(drug.ingredients) > 1 and synonyms:
-            plain = synonyms[0]
-        title = " ".join(word[0].upper() + word[1:] for word in plain.split(" "))
+            generic = synonyms[0]
+        title = " ".join(word[0].upper() + word[1:] for word in generic.split(" "))
         if drug.salts and dice.chance(0.25, "salt"):
             salt = dice.pick(drug.salts, "which salt")
             title = " ".join(word[0].upper() + word[1:] for word in salt.split(" "))

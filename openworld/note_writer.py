@@ -115,13 +115,13 @@ class NoteWriter:
         brands = self.known.drugs[drug].brands if drug in self.known.drugs else ()
         synonyms = self.known.concepts[drug].synonyms
         dice = self.dice.about("drug name", drug, *label)
-        plain = synonyms[0] if self.known.concepts[drug].kind == "combination" and synonyms else drug
+        generic = synonyms[0] if self.known.concepts[drug].kind == "combination" and synonyms else drug
         share = dice.integer(1, 100, "kind")
         if brands and share > 66:
             return Item(drug, dice.pick(brands, "brand"))
         if synonyms and share > 56:
             return Item(drug, dice.pick(synonyms, "synonym"))
-        return Item(drug, plain)
+        return Item(drug, generic)
 
     def drugs(self, names: list[str], *label: str | int) -> list[Item]:
         """Return items of the drugs that the note may name."""
@@ -141,8 +141,8 @@ class NoteWriter:
 
     def symptoms(self, problem: str, count: int, *label: str | int) -> list[Item]:
         """Return symptoms of a problem."""
-        found = [name for name in self.known.heads("sign_or_symptom_of", problem) if name not in self.absent]
-        chosen = self.dice.sample(found, count, "symptom", problem, *label)
+        symptoms = [name for name in self.known.heads("sign_or_symptom_of", problem) if name not in self.absent]
+        chosen = self.dice.sample(symptoms, count, "symptom", problem, *label)
         general = {place for name in chosen for place in self.known.ancestors(name)}
         return [Item(name) for name in chosen if name not in general]
 
@@ -225,7 +225,7 @@ class NoteWriter:
     def barred_class(self, order: Order) -> str:
         """Return the class of a drug that a problem forbids."""
         classes = self.known.drugs[order.drug].classes
-        return next(one for one in classes if self.known.holds(one, "contraindicated_class_of", order.against))
+        return next(name for name in classes if self.known.holds(name, "contraindicated_class_of", order.against))
 
     def subset_sentence(self, slot: str, members: list[str], kind: str) -> None:
         """Name a set of which two of the concepts are members."""

@@ -51,13 +51,13 @@ def phrases() -> dict[str, tuple[str, ...]]:
 @lru_cache(maxsize=4096)
 def _slots(text: str) -> tuple[tuple[tuple[str, str, str, str], ...], str]:
     """Return (text before it, name, join, assertion) of each slot of a template, and what follows the last one."""
-    found, place = [], 0
+    slots, place = [], 0
     for match in SLOT.finditer(text):
-        found.append(
+        slots.append(
             (text[place : match.start()], match["name"], match["join"] or "and", match["assertion"] or "present")
         )
         place = match.end()
-    return tuple(found), text[place:]
+    return tuple(slots), text[place:]
 
 
 def wrap(text: str) -> str:

@@ -218,15 +218,15 @@ class _Planner:
     def candidates(self, problem: Problem) -> list[str]:
         """Return the drugs that treat a problem, fit its setting and are not contraindicated in this patient."""
         settings = "HBP" if problem.role == "chronic" else "ABHP"
-        found = [
+        fitting = [
             drug.name
             for drug in self.known.usual_drugs(problem.name)
             if drug.setting in settings and self.known.barring(drug.name).isdisjoint(self.places)
         ]
         if problem.role != "chronic" and self.known.concepts[problem.name].course == "acute":
-            found = [name for name in found if self.known.drugs[name].setting in "AB"] or found
+            fitting = [name for name in fitting if self.known.drugs[name].setting in "AB"] or fitting
         dice = self.lasting if problem.role == "chronic" else self.dice
-        return self._seldom_last(dice.shuffled(found, "drug", problem.name), dice, problem.name)
+        return self._seldom_last(dice.shuffled(fitting, "drug", problem.name), dice, problem.name)
 
     def _seldom_last(self, drugs: list[str], dice: Dice, problem: str) -> list[str]:
         """Return the drugs with the invented ones later, the more so the further down their list they are."""
@@ -302,7 +302,12 @@ class _Planner:
         """Return active problems that a class of the drug is contraindicated in."""
         active = [problem.name for problem in self.problems.values() if problem.role != "chronic"]
         classes = self.known.drugs[drug].classes
-        return [name for name in active for one in classes if self.known.holds(one, "contraindicated_class_of", name)]
+        return [
+            name
+            for name in active
+            for drug_class in classes
+            if self.known.holds(drug_class, "contraindicated_class_of", name)
+        ]
 
     def stop_a_drug(self) -> None:
         """Let a home drug be stopped now and then: it was taken for a chronic problem, or harms now."""

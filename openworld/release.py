@@ -82,11 +82,11 @@ def _map_ends(begin: tuple[str, str], end: tuple[str, str]) -> Row:
 
 
 def _sources(atoms: list[list[Atom]], relation_sabs: set[str]) -> dict[str, list[str]]:
-    found: dict[str, set[str]] = {sab: set() for sab in relation_sabs}
+    ttys_of: dict[str, set[str]] = {sab: set() for sab in relation_sabs}
     for group in atoms:
         for atom in group:
-            found.setdefault(atom.sab, set()).add(atom.tty)
-    return {sab: sorted(ttys) for sab, ttys in sorted(found.items())}
+            ttys_of.setdefault(atom.sab, set()).add(atom.tty)
+    return {sab: sorted(ttys) for sab, ttys in sorted(ttys_of.items())}
 
 
 def _source_rows(sources: dict[str, list[str]]) -> Iterator[Row]:

@@ -83,7 +83,11 @@ class _Widening:
 
     def conditions(self, kind: str) -> None:
         """Add kinds of disorders, findings or procedures."""
-        own = [one.name for one in self.known.concepts.values() if one.kind == kind and one.course != "class"]
+        own = [
+            concept.name
+            for concept in self.known.concepts.values()
+            if concept.kind == kind and concept.course != "class"
+        ]
         for base, count in _ranked(own, self.counts[kind], kind):
             kinds = [base]
             for number in range(count):
@@ -118,10 +122,10 @@ class _Widening:
         has = (stable_unit(SEED, "brand", name) <= brands, stable_unit(SEED, "salt", name) <= salts)
         brand = (word[::-1].capitalize() + "a",) if has[0] else ()
         salt = (f"{name} {SALTS[stable_hash(SEED, name) % len(SALTS)]}",) if has[1] else ()
-        for one in salt:
-            known.add(one, "salt", known.concepts[name].types)
-            known.state(one, "form_of", name)
-        known.add_brands(name, tuple(one for one in brand if one not in known.concepts))
+        for salt_name in salt:
+            known.add(salt_name, "salt", known.concepts[name].types)
+            known.state(salt_name, "form_of", name)
+        known.add_brands(name, tuple(brand_name for brand_name in brand if brand_name not in known.concepts))
         known.drugs[name] = replace(model, name=name, brands=brand, salts=salt, ingredients=(name,))
         self._take_after(model.name, name)
 

@@ -131,20 +131,20 @@ class Knowledge:
     @cached_property
     def by_predicate(self) -> dict[str, list[Fact]]:
         """Predicate -> its facts."""
-        found: dict[str, list[Fact]] = {}
+        facts: dict[str, list[Fact]] = {}
         for fact in self.facts:
-            found.setdefault(fact.predicate, []).append(fact)
-        return found
+            facts.setdefault(fact.predicate, []).append(fact)
+        return facts
 
     @cached_property
     def members(self) -> dict[str, tuple[str, ...]]:
         """Drug class -> its member drugs, direct or through a narrower class."""
-        found: dict[str, set[str]] = {}
+        drugs_of: dict[str, set[str]] = {}
         for concept in self.concepts.values():
             if concept.kind == "drug":
                 for parent in self.ancestors(concept.name):
-                    found.setdefault(parent, set()).add(concept.name)
-        return {name: tuple(sorted(drugs)) for name, drugs in sorted(found.items())}
+                    drugs_of.setdefault(parent, set()).add(concept.name)
+        return {name: tuple(sorted(drugs)) for name, drugs in sorted(drugs_of.items())}
 
     def heads(self, predicate: str, tail: str) -> tuple[str, ...]:
         """Return all heads of a predicate for one tail."""
@@ -156,11 +156,11 @@ class Knowledge:
 
     @cached_property
     def _index(self) -> dict[tuple[str, str, str], tuple[str, ...]]:
-        found: dict[tuple[str, str, str], list[str]] = {}
+        index: dict[tuple[str, str, str], list[str]] = {}
         for fact in self.facts:
-            found.setdefault((fact.predicate, fact.tail, "heads"), []).append(fact.head)
-            found.setdefault((fact.predicate, fact.head, "tails"), []).append(fact.tail)
-        return {key: tuple(values) for key, values in found.items()}
+            index.setdefault((fact.predicate, fact.tail, "heads"), []).append(fact.head)
+            index.setdefault((fact.predicate, fact.head, "tails"), []).append(fact.tail)
+        return {key: tuple(values) for key, values in index.items()}
 
     def usual_drugs(self, problem: str) -> tuple[Drug, ...]:
         """Return the drugs that treat a problem, without those that are seldom given for it."""
@@ -180,23 +180,23 @@ class Knowledge:
         """Return all ancestors along is_a, nearest first, without the concept itself."""
         known = self._ancestors.get(name)
         if known is None:
-            found: dict[str, None] = {}
+            above: dict[str, None] = {}
             queue = list(self.concepts[name].parents)
             while queue:
                 parent = queue.pop(0)
-                if parent not in found:
-                    found[parent] = None
+                if parent not in above:
+                    above[parent] = None
                     queue.extend(self.concepts[parent].parents)
-            known = self._ancestors[name] = tuple(found)
+            known = self._ancestors[name] = tuple(above)
         return known
 
     @cached_property
     def kinds(self) -> dict[str, list[str]]:
         """Concept of the tables -> invented kinds that stand in its place, the most frequent first."""
-        found: dict[str, list[str]] = {}
+        kinds: dict[str, list[str]] = {}
         for name, base in self.bases.items():
-            found.setdefault(base, []).append(name)
-        return found
+            kinds.setdefault(base, []).append(name)
+        return kinds
 
     @cached_property
     def ranks(self) -> dict[str, int]:
@@ -206,18 +206,18 @@ class Knowledge:
     def kin(self, name: str) -> tuple[str, ...]:
         """Return the disorders, no classes, that share a parent with a concept, the concept among them, in order."""
         if name not in self._kin:
-            kin = {one for parent in self.concepts[name].parents for one in self._children.get(parent, ())}
+            kin = {child for parent in self.concepts[name].parents for child in self._children.get(parent, ())}
             self._kin[name] = tuple(sorted(kin, key=self._order.__getitem__))
         return self._kin[name]
 
     @cached_property
     def _children(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        children: dict[str, list[str]] = {}
         for concept in self.concepts.values():
             if concept.kind == "disorder" and concept.course != "class":
                 for parent in concept.parents:
-                    found.setdefault(parent, []).append(concept.name)
-        return found
+                    children.setdefault(parent, []).append(concept.name)
+        return children
 
     @cached_property
     def _order(self) -> dict[str, int]:
@@ -311,11 +311,13 @@ class Knowledge:
         for row in self._table("combinations", "name", "synonyms", *columns):
             ingredients = split(row["ingredients"])
             self.add(row["name"], "combination", ("T109", "T121"), synonyms=split(row["synonyms"]))
-            for one in ingredients:
-                self.state(one, "combination_part", row["name"])
+            for ingredient in ingredients:
+                self.state(ingredient, "combination_part", row["name"])
             self.add_brands(row["name"], split(row["brands"]))
             self._effects(row["name"], row, "")
-            classes = tuple(dict.fromkeys(parent for one in ingredients for parent in self.concepts[one].parents))
+            classes = tuple(
+                dict.fromkeys(parent for ingredient in ingredients for parent in self.concepts[ingredient].parents)
+            )
             self._use(row["name"], row, (), classes, ingredients)
 
     def add_brands(self, name: str, brands: tuple[str, ...]) -> None:

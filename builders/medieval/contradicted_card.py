@@ -49,12 +49,12 @@ def contradicted_section(connection: duckdb.DuckDBPyConnection, aucs: Sequence[A
     counts = connection.execute(sql_text("builders/medieval/contradicted/by_split")).fetchall()
     if not counts:
         return INTRODUCTION + NONE
-    said = connection.execute(sql_text("builders/medieval/contradicted/by_assertion")).fetchall()
+    assertions = connection.execute(sql_text("builders/medieval/contradicted/by_assertion")).fetchall()
     parts = [
         INTRODUCTION,
         plain_table(["split", "Q2 contradicted", "Q4 contradicted", "Q1 supported", "Q3 supported"], counts),
         "",
-        plain_table(["the note says", "section", "rows"], said),
+        plain_table(["the note says", "section", "rows"], assertions),
         BALANCE,
         auc_table(aucs),
         LIMITS,

@@ -75,7 +75,7 @@ def _errors(text: str) -> tuple[tuple[str, str], ...] | Literal["wrong_form", "u
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) == 1 and NO_ERROR.fullmatch(lines[0]):
         return ()
-    found = []
+    errors = []
     for number, line in enumerate(lines, 1):
         match = ERROR.fullmatch(line)
         if match is None or int(match["number"]) != number:
@@ -83,8 +83,8 @@ def _errors(text: str) -> tuple[tuple[str, str], ...] | Literal["wrong_form", "u
         category = category_of(match["category"])
         if category is None:
             return "unknown_category"
-        found.append((category, match["text"].strip()))
-    return tuple(found) or "wrong_form"
+        errors.append((category, match["text"].strip()))
+    return tuple(errors) or "wrong_form"
 
 
 def parse_medval(text: str) -> MedvalAnswer:

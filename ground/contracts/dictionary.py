@@ -19,11 +19,11 @@ def described_tables() -> Mapping[str, Mapping[str, str]]:
 
     A configuration (``medieval_contradicted``) has the columns of its dataset first.
     """
-    found: dict[str, dict[str, str]] = {}
+    tables: dict[str, dict[str, str]] = {}
     for row in read_table(FILE, ("table", "column", "meaning", "source")):
-        found.setdefault(row["table"], {})[row["column"]] = row["meaning"]
-    found["medieval_contradicted"] = found["medieval"] | found["medieval_contradicted"]
-    return found
+        tables.setdefault(row["table"], {})[row["column"]] = row["meaning"]
+    tables["medieval_contradicted"] = tables["medieval"] | tables["medieval_contradicted"]
+    return tables
 
 
 def columns_of(table: str) -> Mapping[str, str]:

@@ -41,7 +41,7 @@ __all__ = [
 OutputType = Literal["decimal", "integer", "date"]
 LimitsRule = Literal["v1", "corrected"]
 Limits = tuple[LabelValue, LabelValue]
-"""Lower and upper limit, both allowed; of a label that is no number, twice the label."""
+"""Lower and upper limit, both allowed; of a label that is not a number, twice the label."""
 
 TAGGED = re.compile(r"<answer>((?:(?!</?answer>).)*)</answer>", re.DOTALL)
 
@@ -132,8 +132,8 @@ def limits_corrected(value: LabelValue) -> Limits:
     return (value, value) if value.number is None else _ordered(0.95 * value.number, 1.05 * value.number)
 
 
-def _ordered(one: float, other: float) -> Limits:
-    return LabelValue.of(min(one, other)), LabelValue.of(max(one, other))
+def _ordered(first: float, second: float) -> Limits:
+    return LabelValue.of(min(first, second)), LabelValue.of(max(first, second))
 
 
 def within(answer: LabelValue, reference: Reference) -> bool:
@@ -156,8 +156,8 @@ def answer_in_tags(text: str) -> str | None:
 
     An opening tag after it that is never closed changes nothing.
     """
-    found = TAGGED.findall(text)
-    return found[-1].strip() if found else None
+    answers = TAGGED.findall(text)
+    return answers[-1].strip() if answers else None
 
 
 def grade_abstention(text: str | None, reference: Reference, *, categories: Collection[str] = ()) -> Grade:
@@ -177,12 +177,12 @@ def grade_abstention(text: str | None, reference: Reference, *, categories: Coll
 
 def grade_value(answer: str | None, reference: Reference, *, categories: Collection[str] = ()) -> Grade:
     """Grade an answer that was taken out of its tags already, by the same rules."""
-    said = parse_label(answer, categories=categories)
-    if not said.answered:
-        return Grade(Verdict.FORMAT_ERROR, False, said)
-    abstained = said.kind is LabelKind.ABSTENTION
-    right = reference.value.kind is LabelKind.ABSTENTION if abstained else within(said, reference)
-    return Grade(Verdict.CORRECT if right else Verdict.WRONG, abstained, said)
+    label = parse_label(answer, categories=categories)
+    if not label.answered:
+        return Grade(Verdict.FORMAT_ERROR, False, label)
+    abstained = label.kind is LabelKind.ABSTENTION
+    right = reference.value.kind is LabelKind.ABSTENTION if abstained else within(label, reference)
+    return Grade(Verdict.CORRECT if right else Verdict.WRONG, abstained, label)
 
 
 # Grader A
@@ -225,8 +225,8 @@ def grade_v1(answer: str | None, reference: Reference) -> bool:
     if label.number is None:
         return False
     if label.weeks_days:
-        found = TWO_INTEGERS.fullmatch(text)
-        return found is not None and (int(found[1]), int(found[2])) == divmod(label.number, DAYS_A_WEEK)
+        parts = TWO_INTEGERS.fullmatch(text)
+        return parts is not None and (int(parts[1]), int(parts[2])) == divmod(label.number, DAYS_A_WEEK)
     number = _evaluated(text)
     if number is None:
         return False

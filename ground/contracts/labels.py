@@ -37,7 +37,7 @@ DURATIONS = tuple(
         rf"\(?\s*{QUOTE}{WEEKS}{QUOTE}\s*\)?",
     )
 )
-# A first number that is one of weeks, in any other words: it is no number of days.
+# A first number that is one of weeks, in any other words: it is not a number of days.
 OTHER_WEEKS = re.compile(r"\D*\d+(?:\.\d+)?\s*(?:weeks?|wks?)\b", re.IGNORECASE)
 TIME = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
 DATES = (
@@ -111,7 +111,7 @@ class LabelValue:
     def rounded(self, decimals: int) -> LabelValue:
         """Return the label with its number rounded to ``decimals``, and to no fewer than two significant digits.
 
-        Two decimals would make 0.07 of 0.07418, another label by most limits. A label that is no number stays.
+        Two decimals would make 0.07 of 0.07418, another label by most limits. A label that is not a number stays.
         """
         number = self.number
         if not number:
@@ -162,27 +162,27 @@ def parse_label(text: str | None, *, physician: bool = False, categories: Collec
 
 def _duration(body: str) -> LabelValue | None:
     for pattern in DURATIONS:
-        if found := pattern.fullmatch(body):
-            parts = found.groupdict()
+        if match := pattern.fullmatch(body):
+            parts = match.groupdict()
             days = 7 * int(parts["weeks"]) + int(parts.get("days") or 0)
             return LabelValue(LabelKind.NUMBER, float(days), weeks_days=True)
     return LabelValue(LabelKind.UNPARSEABLE) if OTHER_WEEKS.match(body) else None
 
 
 def _date(body: str) -> LabelValue | None:
-    found = next((found for pattern in DATES if (found := pattern.search(body))), None)
-    if found is None:
+    match = next((match for pattern in DATES if (match := pattern.search(body))), None)
+    if match is None:
         return LabelValue(LabelKind.UNPARSEABLE) if OTHER_DATES.search(body) else None
     try:
-        return LabelValue(LabelKind.DATE, date(int(found["year"]), int(found["month"]), int(found["day"])))
+        return LabelValue(LabelKind.DATE, date(int(match["year"]), int(match["month"]), int(match["day"])))
     except ValueError:
         return LabelValue(LabelKind.UNPARSEABLE)
 
 
 def _number(body: str) -> LabelValue | None:
     signed = APART_SIGN.sub("-", body, count=1) if APART_SIGN.match(body) else body
-    found = NUMBER.search(signed)
-    if found is None or UNCLEAR_COMMA.match(signed, found.end()):
+    match = NUMBER.search(signed)
+    if match is None or UNCLEAR_COMMA.match(signed, match.end()):
         return None
-    number = float(found[0].replace(",", "").replace("\u2212", "-"))
+    number = float(match[0].replace(",", "").replace("\u2212", "-"))
     return LabelValue(LabelKind.NUMBER, number) if math.isfinite(number) else None

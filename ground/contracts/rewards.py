@@ -84,14 +84,14 @@ def released_reward(
         raise ValueError("the authors' reward knows no labels that are names")
     _, tag, behind = (text or "").rpartition("<answer>")
     inside, closed, _ = behind.partition("</answer>")
-    said = _released_value(inside.strip()) if tag and closed else None
+    value = _released_value(inside.strip()) if tag and closed else None
     low, high = (_limit(end.kind, end.value) for end in (reference.lower, reference.upper))
-    if said is None or type(said) is not type(low) or type(said) is not type(high):
+    if value is None or type(value) is not type(low) or type(value) is not type(high):
         return weights.format_error
-    if said == UNKNOWN:
+    if value == UNKNOWN:
         return weights.correct
     try:
-        right = low <= said <= high  # type: ignore[operator]
+        right = low <= value <= high  # type: ignore[operator]
     except TypeError:  # a time with a zone: their code stops here
         return weights.format_error
     return weights.correct if right else weights.wrong
@@ -110,19 +110,19 @@ def _released_value(answer: str) -> float | str | datetime | None:
     if PLAIN_NUMBER.fullmatch(answer):
         return float(answer)
     for form in BRACKETED:
-        if found := form.fullmatch(answer):
-            return float(7 * int(found[1]) + int(found[2]))
+        if match := form.fullmatch(answer):
+            return float(7 * int(match[1]) + int(match[2]))
     if answer.lower() == UNKNOWN:
         return UNKNOWN
     from dateutil import parser  # type: ignore[import-untyped]
 
     try:
         with warnings.catch_warnings(action="ignore"):  # of names of time zones, which quote the answer
-            found_time = parser.parse(answer)
+            time = parser.parse(answer)
     except (ValueError, TypeError, ArithmeticError):
         # It has a number that is too long for it, or none where one must be.
         return None
-    return found_time if isinstance(found_time, datetime) else None
+    return time if isinstance(time, datetime) else None
 
 
 REWARDS: dict[RewardRule, Callable[..., float]] = {"paper": reward, "released": released_reward}

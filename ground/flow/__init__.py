@@ -1,1 +1,1 @@
-"""How work is done: executors for shards, fingerprints of stages, manifests of what was made."""
+"""How work is done: executors for shards, fingerprints of stages, manifests of datasets."""

@@ -33,7 +33,7 @@ class SharedFolder:
 
 
 def nothing() -> None:
-    """Open nothing: for work that needs no more than its shard."""
+    """Open nothing, for work that needs only its shard."""
 
 
 class Executor(ABC):
@@ -62,7 +62,7 @@ class Executor(ABC):
 
 
 class Worker:
-    """What a worker holds. Its state is opened with its first shard, where an error reaches who waits as it is."""
+    """What a worker holds. Its state is opened with the first shard, so that an error reaches the caller unchanged."""
 
     def __init__(self, setup: Callable[[], Any], work: Callable[[Any, Any], Any]) -> None:
         self._setup, self._work = setup, work
@@ -91,7 +91,7 @@ class Serial(Executor):
 
 
 def worker_died(what: str) -> WorkerError:
-    """Return the error for a worker that is gone; most often the system stopped it for want of memory."""
+    """Return the error for a worker that has ended, most often because memory ran out."""
     return WorkerError(
         what,
         expected="enough memory for all workers",

@@ -40,7 +40,7 @@ Result = TypeVar("Result")
 _RESTARTS = 2
 _STORE_BYTES = 1 << 30
 _KNOCK_SECONDS = 10.0
-# The names of sockets below it may have 107 bytes: a long TMPDIR or workspace would not do.
+# Paths of sockets below it may have at most 107 bytes, which a long TMPDIR or workspace would exceed.
 _RUNS = Path("/tmp") / f"ontoground-ray-{os.getuid()}"
 _CODE = ("ground", "ehr", "kg", "builders", "sql")
 
@@ -68,9 +68,9 @@ def open_ray(settings: RunSettings, licence_tier: str) -> Iterator[RayExecutor]:
     ray = _import_ray(own=not settings.address)
     with scratch_folder(_RUNS) as scratch:
         with _own_signals():
-            # Ray lets everybody into the folder that it is given: it lies in one that only the owner enters.
+            # Ray opens its folder to everybody, so it lies inside one that only the owner can enter.
             _connect(ray, settings, scratch / "ray")
-        # Ray tells of workers that died on standard output, which is for the verb's one answer.
+        # Ray reports dead workers on standard output, which is kept for the answer of the verb.
         with redirect_stdout(sys.stderr):
             try:
                 yield _executor(ray, settings, licence_tier)
@@ -90,10 +90,10 @@ def _executor(ray: Any, settings: RunSettings, licence_tier: str) -> RayExecutor
 
 
 def _import_ray(own: bool) -> Any:
-    # Nothing is reported to Ray's makers.
+    # No usage statistics are sent to Ray's makers.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     if own and "ray" not in sys.modules:
-        # Ray listens on all interfaces; who has not this word is turned away. It is read with the import.
+        # Ray listens on all interfaces and turns away whoever lacks this token, which it reads at import.
         os.environ["RAY_AUTH_MODE"] = "token"
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
     import ray
@@ -115,7 +115,7 @@ def _check_address(settings: RunSettings, licence_tier: str) -> None:
 
 @contextmanager
 def _own_signals() -> Iterator[None]:
-    """Keep this program's way to end: ray.init takes SIGTERM for itself."""
+    """Keep this program's handler of SIGTERM, which ray.init replaces."""
     before = signal.getsignal(signal.SIGTERM)
     try:
         yield
@@ -166,8 +166,8 @@ def _no_cluster(address: str, why: str) -> WorkerError:
 
 def _nodes(ray: Any) -> list[_Node]:
     alive = [node for node in ray.nodes() if node["Alive"]]
-    found = [_Node(node["NodeID"], node["NodeManagerAddress"], int(node["Resources"].get("CPU", 0))) for node in alive]
-    return sorted(found, key=lambda node: (node.address, node.id))
+    nodes = [_Node(node["NodeID"], node["NodeManagerAddress"], int(node["Resources"].get("CPU", 0))) for node in alive]
+    return sorted(nodes, key=lambda node: (node.address, node.id))
 
 
 # --- files that workers read
@@ -289,12 +289,12 @@ class RayExecutor(Executor):
         return [kind.options(scheduling_strategy=_on(node)).remote(setup, work) for node in places]
 
     def _everywhere(self, function: Callable[..., Result], *arguments: object) -> list[Result]:
-        """Return what a function says on each machine."""
+        """Return the result of a function on each machine."""
         import ray
 
         task = ray.remote(num_cpus=0, max_retries=0)(_call)
         try:
-            found: list[Result] = ray.get(
+            results: list[Result] = ray.get(
                 [task.options(scheduling_strategy=_on(node)).remote(function, *arguments) for node in self._nodes]
             )
         except ray.exceptions.RayTaskError as error:
@@ -305,7 +305,7 @@ class RayExecutor(Executor):
             ) from error
         except ray.exceptions.RayError as error:
             raise worker_died(f"a machine of the Ray cluster is gone ({type(error).__name__})") from error
-        return found
+        return results
 
 
 def _call(function: Callable[..., Result], *arguments: object) -> Result:

@@ -59,7 +59,7 @@ class Processes(Executor):
         except BrokenProcessPool as error:
             raise worker_died("a worker process ended before its shard was done") from error
         except BaseException:
-            # Whoever interrupts does not wait for the shards that are under way.
+            # An interrupt does not wait for the shards that are under way.
             stop.set()
             raise
         finally:
@@ -67,7 +67,7 @@ class Processes(Executor):
 
 
 class Threads(Executor):
-    """Works in threads of this process: for what DuckDB and compiled functions do without Python's lock.
+    """Works in threads of this process: for DuckDB and compiled functions, which release Python's lock.
 
     Args:
         workers: number of threads.
@@ -99,8 +99,8 @@ class Threads(Executor):
                 yield from _in_order(submit, shards, self.workers)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
-                # Again and again: what a worker begins next knows nothing of an interruption before it. A shard that
-                # was cancelled before a worker took it would be waited for without end.
+                # Repeatedly, since an interruption does not stop what a worker begins after it. A cancelled shard that
+                # no worker took counts as done: waiting for it would never end.
                 while left := _not_done(under_way):
                     for state in states:
                         self._interrupt(state)
@@ -130,14 +130,14 @@ class _Process:
 
 
 def _begin(worker: Worker, stop: Event) -> None:
-    # Ctrl-C reaches the whole process group; the parent alone decides what it means.
+    # Ctrl-C reaches the whole process group; only the parent acts on it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(stop)
     _Process.worker = worker
 
 
 def end_with_parent(stop: Event | threading.Event) -> None:
-    """End this process when its parent says so, or is gone: one that waits or works would not notice."""
+    """End this process when its parent asks for it or has ended, which a busy process would not notice."""
     threading.Thread(target=_watch, args=(stop,), daemon=True).start()
 
 
@@ -154,7 +154,7 @@ def _work_on(shard: Any) -> Any:
 
 
 def check_executor(settings: RunSettings) -> None:
-    """Check what can be known before there is work.
+    """Check the settings before there is any work.
 
     Raises:
         UsageError: an address without Ray, or Ray is not installed.

@@ -20,7 +20,7 @@ Value = str | int | float | bool | None | Sequence[str] | Mapping[str, str]
 
 
 def fingerprint(parts: Mapping[str, Value]) -> str:
-    """Return a short digest of what a stage is made from: fingerprints of earlier stages, settings, data files."""
+    """Return a short digest of the inputs of a stage: fingerprints of earlier stages, settings, data files."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=list).encode()).hexdigest()[:16]
 
 

@@ -52,10 +52,10 @@ def check_machines(addresses: Iterable[str], settings: RunSettings, licence_tier
 
 def _resolved(host: str) -> list[str]:
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return []
-    return sorted({str(entry[4][0]).partition("%")[0] for entry in found})
+    return sorted({str(entry[4][0]).partition("%")[0] for entry in entries})
 
 
 def _networks(entry: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:

@@ -26,8 +26,8 @@ __all__ = [
     "licence_tier",
     "manifest_of",
     "read_manifest",
+    "tier_in",
     "tier_of",
-    "tier_said",
     "to_json",
     "versions",
 ]
@@ -45,7 +45,7 @@ def to_json(value: Mapping[str, Any] | Sequence[Any]) -> str:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return what the manifest of a dataset folder says; nothing where the folder has none.
+    """Return the manifest of a dataset folder; empty if the folder has none.
 
     Raises:
         InputError: it is no JSON.
@@ -54,20 +54,20 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not file.is_file():
         return {}
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError("the manifest is no JSON", file=file) from error
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
-def tier_said(manifest: Mapping[str, Any]) -> LicenceTier:
-    """Return ``open`` where a manifest says so that nobody edited; whatever else it says, credentialed."""
+def tier_in(manifest: Mapping[str, Any]) -> LicenceTier:
+    """Return ``open`` if an unedited manifest says so, else ``credentialed``."""
     whole = manifest.get("provenance_sha256") == _provenance(manifest)
     return "open" if whole and manifest.get("licence_tier") == "open" and data_files(manifest) else "credentialed"
 
 
 def tier_of(folder: Path) -> LicenceTier:
-    """Return ``open`` where a dataset folder is as it was built, from open sources; whatever else it is, credentialed.
+    """Return ``open`` if a dataset folder is as it was built from open sources, else ``credentialed``.
 
     A folder without a manifest, a manifest that was edited, and data files other than those that it names are of
     unknown provenance.
@@ -78,7 +78,7 @@ def tier_of(folder: Path) -> LicenceTier:
     manifest = read_manifest(folder)
     files = data_files(manifest)
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*.parquet")}
-    if tier_said(manifest) != "open" or there != set(files):
+    if tier_in(manifest) != "open" or there != set(files):
         return "credentialed"
     return "open" if all(sha256_of(folder / name) == files[name] for name in there) else "credentialed"
 
@@ -91,8 +91,8 @@ def data_files(manifest: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _provenance(manifest: Mapping[str, Any]) -> str:
-    said = {name: manifest.get(name) for name in ("dataset", "inputs", "licence_tier")}
-    return hashlib.sha256(to_json({**said, "files": data_files(manifest)}).encode()).hexdigest()
+    parts = {name: manifest.get(name) for name in ("dataset", "inputs", "licence_tier")}
+    return hashlib.sha256(to_json({**parts, "files": data_files(manifest)}).encode()).hexdigest()
 
 
 def inputs(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:

@@ -65,12 +65,12 @@ class AnswerCache:
             ) from error
 
     def get(self, key: str) -> Result | None:
-        """Return what is kept under a key; None where nothing is, or only the note that it was sent."""
+        """Return the result of a key; None if there is none, or only the note that the request was sent."""
         row = self._run("select result from answer where key = ?", (key,)).fetchone()
         return None if row is None or row[0] is None else RESULT.validate_json(row[0])
 
     def note_sent(self, key: str) -> bool:
-        """Note that a request goes out; say whether one with this key had gone out before and was never answered."""
+        """Note that a request is sent; return whether an earlier one with this key was never answered."""
         if self._run("insert or ignore into answer values (?, null)", (key,)).rowcount:
             return False
         row = self._run("select result is null from answer where key = ?", (key,)).fetchone()
@@ -83,7 +83,7 @@ class AnswerCache:
         self._run("delete from try where key = ?", (result.key,))
 
     def forget(self, key: str) -> None:
-        """Take back the note that a request goes out: it came to no result worth keeping."""
+        """Delete the note that a request was sent: its result is not kept."""
         self._run("delete from answer where key = ? and result is null", (key,))
 
     def put_try(self, key: str, number: int, answer: Answer) -> None:

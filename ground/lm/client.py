@@ -164,7 +164,7 @@ class LanguageModel:
     def _kept(self, key: str, request: Request) -> Result | None:
         kept = self._cache.get(key)
         if isinstance(kept, Failure):
-            # More tries are allowed now than it had had.
+            # More tries are allowed now than it had.
             more = kept.reason is not FailureReason.REFUSED and kept.attempts <= self.settings.answer_retries
             return None if more and request.schema is not None else kept
         if kept is not None and request.schema is not None:

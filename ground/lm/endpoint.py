@@ -83,12 +83,12 @@ class Endpoint:
             base_url=self._where.base_url,
             timeout=self._settings.timeout_s,
             max_retries=self._settings.max_retries,
-            # A proxy from the environment or a redirect would carry a request that was meant for this machine away.
+            # A proxy from the environment, or a redirect, would send a request for this machine elsewhere.
             http_client=DefaultAsyncHttpxClient(
                 trust_env=self._where.proxied, follow_redirects=False, timeout=self._settings.timeout_s
             ),
         )
-        # The client fills these from the environment; they are the user's at another server.
+        # The client fills these from the environment, where they belong to the user's account at another server.
         client.organization = None
         client.project = None
         return client
@@ -166,7 +166,7 @@ class Endpoint:
                 f"{self._failed_in_a_row} requests failed in a row",
                 found=f"{result.reason} ({result.detail}) at {self._where.base_url}, model {self._settings.model}",
                 expected="a server that answers, and knows the model",
-                do="see to the server and run again: what was answered is kept; give_up_after sets this limit",
+                do="check the server and run it again: what was answered is kept; give_up_after sets this limit",
             )
 
 
@@ -183,7 +183,7 @@ def _require_own_model(base_url: str, settings: LmSettings) -> None:
     url = httpx.URL(base_url)
     try:
         listed = httpx.get(url.copy_with(path="/api/tags"), trust_env=False, timeout=LIST_SECONDS).json()["models"]
-        names = {name.removesuffix(":latest") for one in listed if _runs_elsewhere(one) for name in _names(one)}
+        names = {name.removesuffix(":latest") for model in listed if _runs_elsewhere(model) for name in _names(model)}
     except (httpx.HTTPError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return
     if settings.model.removesuffix(":latest") in names and url.host not in settings.allow_remote_credentialed:
@@ -206,10 +206,12 @@ def _answer(completion: Any) -> Answer:
     """
     choice = completion.choices[0]
     text = choice.message.content
-    finished, model = (getattr(one, name, None) for one, name in ((choice, "finish_reason"), (completion, "model")))
-    for said in (text, finished, model):
-        # JSON can spell halves of characters, which no file can hold.
-        str.encode(said or "")
+    finished, model = (
+        getattr(holder, name, None) for holder, name in ((choice, "finish_reason"), (completion, "model"))
+    )
+    for words in (text, finished, model):
+        # JSON can hold half a surrogate pair, which UTF-8 cannot.
+        str.encode(words or "")
     usage = getattr(completion, "usage", None)
     return Answer(
         text=text,

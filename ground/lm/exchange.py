@@ -1,4 +1,4 @@
-"""One request on its way to a result: what is sent now, and what an answer makes of it."""
+"""One request on its way to a result: the messages to send, and what follows from an answer."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ground.lm.structured import AnswerError, instruction, parse_answer
 
 __all__ = ["Answer", "Exchange"]
 
-# What a model says of itself, by OpenAI's names; others are passed on as they come.
+# Reasons to finish, by OpenAI's names; others are passed on unchanged.
 CUT_AT_LIMIT = "length"
 FILTERED = "content_filter"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a backend brought back from one try."""
+    """The answer of a backend to one try."""
 
     text: str | None = field(repr=False)
     finish_reason: str | None = None
@@ -55,13 +55,13 @@ class Exchange:
 
     def messages(self) -> list[dict[str, str]]:
         """Return what is sent now: the conversation, the wanted shape, and what was wrong with the last answer."""
-        said = [message.model_dump() for message in self.request.messages]
+        messages = [message.model_dump() for message in self.request.messages]
         if self.request.schema is not None:
-            said[-1]["content"] += f"\n\n{instruction(self.request.schema)}"
-        return said + [message.model_dump() for message in self._replies]
+            messages[-1]["content"] += f"\n\n{instruction(self.request.schema)}"
+        return messages + [message.model_dump() for message in self._replies]
 
     def resume(self, answers: Iterable[Answer]) -> Result | None:
-        """Take up the tries of a run that was stopped; a result where they are enough by now."""
+        """Resume the tries of a run that was stopped; return a result if they suffice now."""
         for answer in answers:
             result = self.take(answer)
             self.earlier = self.usage
@@ -89,11 +89,13 @@ class Exchange:
         cut = answer.finish_reason == CUT_AT_LIMIT
         text = answer.text or ""
         if self.attempts <= self.settings.answer_retries:
-            told = "it was cut off at the limit of its length; answer more briefly" if cut else error.told
-            # Only the last wrong answer is told: the conversation does not grow with the tries.
+            advice = "it was cut off at the limit of its length; answer more briefly" if cut else error.advice
+            # Only the last wrong answer is shown: the conversation does not grow with the tries.
             self._replies = [
                 *([Message(role="assistant", content=text)] if text.strip() else []),
-                Message(role="user", content=f"Your answer was not valid: {told}. Answer again, with the JSON alone."),
+                Message(
+                    role="user", content=f"Your answer was not valid: {advice}. Answer again, with the JSON alone."
+                ),
             ]
             self.keep(self.attempts, answer)
             return None

@@ -67,14 +67,16 @@ class LocalModel:
         again: list[Exchange] = []
         with torch.random.fork_rng():
             torch.manual_seed(exchanges[0].seed)
-            for said in answers(model, tokenizer, prompts, room, tokens, at_once, temperature=temperature):
-                exchange, asked = exchanges[said.prompt], len(prompts[said.prompt])
-                if said.text is None:
+            for answer in answers(model, tokenizer, prompts, room, tokens, at_once, temperature=temperature):
+                exchange, asked = exchanges[answer.prompt], len(prompts[answer.prompt])
+                if answer.text is None:
                     detail = f"{asked} prompt tokens; the model has room for {room} beside max_tokens"
                     result: Result | None = exchange.fail(FailureReason.REJECTED, detail)
                 else:
-                    spent = Usage(prompt_tokens=asked, completion_tokens=said.tokens)
-                    result = exchange.take(Answer(said.text, "length" if said.cut else "stop", settings.model, spent))
+                    spent = Usage(prompt_tokens=asked, completion_tokens=answer.tokens)
+                    result = exchange.take(
+                        Answer(answer.text, "length" if answer.cut else "stop", settings.model, spent)
+                    )
                 if result is None:
                     again.append(exchange)
                 else:
@@ -96,8 +98,8 @@ def load_pretrained(kind: Any, model: str | Path, **options: Any) -> Any:
     try:
         return kind.from_pretrained(str(model), **options)
     except ImportError as error:
-        said = str(error).strip().splitlines()[0]
-        raise UsageError("a package that the settings need is not installed", found=said) from error
+        missing = str(error).strip().splitlines()[0]
+        raise UsageError("a package that the settings need is not installed", found=missing) from error
     except (OSError, ValueError) as error:
         absent = Path(model).is_absolute() and not Path(model).exists()
         raise InputError(

@@ -37,7 +37,7 @@ class Destination:
 
     @property
     def proxied(self) -> bool:
-        """Whether a proxy of the environment may stand between: never one that would read the text."""
+        """Whether a proxy of the environment may be used: never one that could read the text."""
         return not self.loopback and (not self.guarded or self.base_url.lower().startswith("https:"))
 
 
@@ -55,7 +55,7 @@ def destination(settings: LmSettings, licence_tier: str) -> Destination:
     addresses = _addresses(host)
     loopback = bool(addresses) and all(_is_loopback(address) for address in addresses)
     if parts.scheme == "https" and host != "localhost" and not _is_address(host):
-        # The client asks for the name again, for its certificate, and a name server could answer otherwise.
+        # The client resolves the name again, for its certificate, and a name server could answer differently.
         loopback = False
     if licence_tier != "open":
         if not loopback:
@@ -91,11 +91,11 @@ def _split(endpoint: str) -> SplitResult:
 
 def _addresses(host: str) -> list[str]:
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return []
     # IPv4 first: a server that was told "0.0.0.0" or "127.0.0.1" does not listen on ::1.
-    return sorted({str(entry[4][0]) for entry in found}, key=lambda address: (":" in address, address))
+    return sorted({str(entry[4][0]) for entry in entries}, key=lambda address: (":" in address, address))
 
 
 def _is_address(host: str) -> bool:
@@ -119,8 +119,8 @@ def _rebuilt(parts: SplitResult, host: str, addresses: list[str]) -> str:
     6761: always this machine; it may listen on either address).
     """
     pinned = host if host == "localhost" else addresses[0]
-    shown = f"[{pinned}]" if ":" in pinned else pinned
-    return f"{parts.scheme}://{shown}{f':{parts.port}' if parts.port else ''}{parts.path}"
+    written = f"[{pinned}]" if ":" in pinned else pinned
+    return f"{parts.scheme}://{written}{f':{parts.port}' if parts.port else ''}{parts.path}"
 
 
 def _require_named(settings: LmSettings, host: str) -> None:

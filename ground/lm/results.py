@@ -19,7 +19,7 @@ class Message(_Frozen):
     """One turn of a conversation."""
 
     role: Literal["system", "user", "assistant"]
-    # Prompts hold note text: they are shown in no repr, so in no log and no traceback either.
+    # Prompts hold note text: no repr shows them, so no log and no traceback does.
     content: str = Field(repr=False)
 
 
@@ -51,7 +51,7 @@ class FailureReason(StrEnum):
     MALFORMED = "malformed"  # does not parse, or does not fit the schema
 
 
-# The model has spoken: these are kept in the cache. The others say something of the moment and are tried again.
+# Failures of the model, which are kept in the cache; the others may pass and are tried again.
 KEPT_FAILURES = frozenset(
     {FailureReason.REFUSED, FailureReason.EMPTY, FailureReason.TRUNCATED, FailureReason.MALFORMED}
 )

@@ -1,4 +1,4 @@
-"""What a causal model in this process answers: the one place where messages become tokens, and answers are sampled."""
+"""Answers of a causal model in this process: the only place where messages become tokens and answers are sampled."""
 
 from __future__ import annotations
 
@@ -7,24 +7,34 @@ from typing import Any, Literal, NamedTuple
 
 from ground.errors import OntogroundError, UsageError
 
-__all__ = ["BATCHING", "Batching", "Said", "Sampled", "answers", "end_tokens", "prompt_tokens", "sampled", "unmarked"]
+__all__ = [
+    "BATCHING",
+    "Batching",
+    "Sampled",
+    "WrittenAnswer",
+    "answers",
+    "end_tokens",
+    "prompt_tokens",
+    "sampled",
+    "unmarked",
+]
 
 Batching = Literal["padded", "continuous"]
 BATCHING = "padded: prompts of like length together; continuous: a prompt takes the room of an answer that ended"
 SHARE_OF_A_MACHINE = 0.05
-"""Of a machine's memory, for the cache of continuous batching where there is no card."""
+"""Share of the memory that the cache of continuous batching takes where there is no GPU."""
 
 
 class Sampled(NamedTuple):
-    """An answer: which prompt's, its tokens, and the token that ended it; None: it was cut."""
+    """An answer: the number of its prompt, its tokens, and the token that ended it (None: it was cut)."""
 
     prompt: int
     tokens: list[int]
     end: int | None
 
 
-class Said(NamedTuple):
-    """An answer in words (None: too long a prompt): which prompt's, its tokens with the end, whether it was cut."""
+class WrittenAnswer(NamedTuple):
+    """An answer as text (None: too long a prompt), the number of its prompt and of its tokens, whether it was cut."""
 
     prompt: int
     text: str | None
@@ -33,7 +43,7 @@ class Said(NamedTuple):
 
 
 def unmarked(tokenizer: Any, text: str) -> str:
-    """Break the special tokens that stand in a text, for templates: they read what is a mark from the text itself."""
+    """Break the special tokens in a text, since chat templates would read them as their own."""
     marks = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
     if not any(mark in text for mark in marks):
         return text
@@ -50,11 +60,11 @@ def prompt_tokens(tokenizer: Any, messages: Sequence[Mapping[str, str]], **templ
     first. Special tokens that stand in the messages are read as their letters.
     """
     if tokenizer.chat_template:
-        said = [{**one, "content": unmarked(tokenizer, one["content"])} for one in messages]
-        text = tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True, **template)
+        readable = [{**message, "content": unmarked(tokenizer, message["content"])} for message in messages]
+        text = tokenizer.apply_chat_template(readable, tokenize=False, add_generation_prompt=True, **template)
         # The template has written the special tokens itself.
         return list(tokenizer(text, add_special_tokens=False)["input_ids"])
-    text = "\n\n".join(one["content"] for one in messages)
+    text = "\n\n".join(message["content"] for message in messages)
     ids = list(tokenizer(text if text.endswith("\n") else f"{text}\n\n", split_special_tokens=True)["input_ids"])
     return ids[:-1] if ids and ids[-1] == tokenizer.eos_token_id else ids
 
@@ -70,7 +80,7 @@ def answers(
     *,
     temperature: float | None,
     **more: Any,
-) -> Iterator[Said]:
+) -> Iterator[WrittenAnswer]:
     """Yield what a model says to each prompt: to those of more than ``room`` tokens nothing, then longest first.
 
     An answer has ``tokens``, at most. ``at_once``, ``batching`` and errors are those of `sampled`; at ``temperature`` 0
@@ -79,15 +89,15 @@ def answers(
     from transformers import GenerationConfig
 
     fitting = [number for number, prompt in enumerate(prompts) if len(prompt) <= room]
-    yield from (Said(number, None, 0, False) for number in range(len(prompts)) if len(prompts[number]) > room)
+    yield from (WrittenAnswer(number, None, 0, False) for number in range(len(prompts)) if len(prompts[number]) > room)
     pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id or 0
     if temperature is not None:
         more |= {"do_sample": temperature > 0, "temperature": temperature or None}
     ends = end_tokens(model, tokenizer)
     config = GenerationConfig(pad_token_id=pad, eos_token_id=ends, max_new_tokens=tokens, **more)
-    for one in sampled(model, [prompts[number] for number in fitting], config, at_once, batching):
-        text, cut = tokenizer.decode(one.tokens, skip_special_tokens=True), one.end is None
-        yield Said(fitting[one.prompt], text, len(one.tokens) + (not cut), cut)
+    for answer in sampled(model, [prompts[number] for number in fitting], config, at_once, batching):
+        text, cut = tokenizer.decode(answer.tokens, skip_special_tokens=True), answer.end is None
+        yield WrittenAnswer(fitting[answer.prompt], text, len(answer.tokens) + (not cut), cut)
 
 
 def end_tokens(model: Any, tokenizer: Any) -> list[int]:
@@ -125,7 +135,7 @@ def sampled(
     for begin in range(0, len(order), size):
         batch = order[begin : begin + size]
         try:
-            # Not inference_mode: continuous batching works in a thread of its own.
+            # Not inference_mode, since continuous batching works in a thread of its own.
             with torch.no_grad():
                 answers = make(model, [list(prompts[number]) for number in batch], config)
         except torch.OutOfMemoryError as error:
@@ -142,8 +152,8 @@ def _padded(model: Any, prompts: list[list[int]], config: Any) -> list[list[int]
     import torch
 
     width, device = max(map(len, prompts)), next(model.parameters()).device
-    ids = torch.tensor([[config.pad_token_id] * (width - len(one)) + one for one in prompts], device=device)
-    mask = torch.tensor([[0] * (width - len(one)) + [1] * len(one) for one in prompts], device=device)
+    ids = torch.tensor([[config.pad_token_id] * (width - len(prompt)) + prompt for prompt in prompts], device=device)
+    mask = torch.tensor([[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts], device=device)
     out = model.generate(input_ids=ids, attention_mask=mask, generation_config=config)
     answers: list[list[int]] = out[:, width:].tolist()
     return answers
@@ -154,13 +164,13 @@ def _continuous(model: Any, prompts: list[list[int]], config: Any) -> list[list[
         raise UsageError("this model has no continuous batching", do="use padded")
     from transformers import ContinuousBatchingConfig
 
-    # The cache takes most of what is free, which is right for a card and wrong for the memory of a whole machine.
+    # By default the cache takes most of the free memory, which is right on a GPU and wrong in main memory.
     room = ContinuousBatchingConfig(max_memory_percent=None if model.device.type == "cuda" else SHARE_OF_A_MACHINE)
-    made = model.generate_batch(prompts, generation_config=config, continuous_batching_config=room)
-    found = list(made.values())
-    broken = len(prompts) - sum(one.error is None for one in found)
+    outputs = model.generate_batch(prompts, generation_config=config, continuous_batching_config=room)
+    results = list(outputs.values())
+    broken = len(prompts) - sum(result.error is None for result in results)
     if broken:
         raise OntogroundError(
             "continuous batching broke off", found=f"{broken} of {len(prompts)} without an answer", do="use padded"
         )
-    return [list(one.generated_tokens) for one in found]
+    return [list(result.generated_tokens) for result in results]

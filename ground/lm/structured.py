@@ -28,11 +28,11 @@ FENCED = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL)
 
 
 class AnswerError(ValueError):
-    """An answer does not fit; ``told`` is for the model, the text itself quotes nothing of the answer."""
+    """An answer does not fit; ``advice`` is for the model, the text itself quotes nothing of the answer."""
 
-    def __init__(self, summary: str, told: str) -> None:
+    def __init__(self, summary: str, advice: str) -> None:
         super().__init__(summary)
-        self.told = told
+        self.advice = advice
 
 
 def json_schema_of(schema: Schema) -> dict[str, Any]:
@@ -98,9 +98,11 @@ def parse_answer(text: str, schema: Schema) -> Any:
     try:
         return schema.model_validate_json(body)
     except ValidationError as error:
-        found = error.errors(include_input=False, include_url=False, include_context=False)
-        told = "; ".join(f"{'.'.join(str(part) for part in each['loc']) or 'answer'}: {each['msg']}" for each in found)
-        raise AnswerError(_summary([each["type"] for each in found]), told) from None
+        violations = error.errors(include_input=False, include_url=False, include_context=False)
+        advice = "; ".join(
+            f"{'.'.join(str(part) for part in each['loc']) or 'answer'}: {each['msg']}" for each in violations
+        )
+        raise AnswerError(_summary([each["type"] for each in violations]), advice) from None
 
 
 def _checked(value: Any, schema: dict[str, Any]) -> Any:
@@ -108,10 +110,10 @@ def _checked(value: Any, schema: dict[str, Any]) -> Any:
         from jsonschema.validators import validator_for
     except ImportError as error:
         raise UsageError("answers by JSON schema need jsonschema", do="pip install jsonschema") from error
-    found = sorted(validator_for(schema)(schema).iter_errors(value), key=lambda each: each.json_path)
-    if found:
-        told = "; ".join(f"{each.json_path}: {each.message}" for each in found)
-        raise AnswerError(_summary([str(each.validator) for each in found]), told)
+    violations = sorted(validator_for(schema)(schema).iter_errors(value), key=lambda each: each.json_path)
+    if violations:
+        advice = "; ".join(f"{each.json_path}: {each.message}" for each in violations)
+        raise AnswerError(_summary([str(each.validator) for each in violations]), advice)
     return value
 
 

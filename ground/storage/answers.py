@@ -1,4 +1,4 @@
-"""Where an answer may be written: not over what it is made of, nor over what a workspace is made of."""
+"""Where an answer may be written: never over its own inputs or over files of a workspace."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ground.errors import UsageError
 __all__ = ["answer_file", "is_workspace"]
 
 OWN = ("cache", "datasets", "graph", "ontoground.toml", "rules", "runs", "stewardship")
-"""What a workspace is made of, beside its warehouse: the place of no answer."""
+"""Files and folders of a workspace, beside its warehouse, that no answer may replace."""
 
 
 def is_workspace(folder: Path) -> bool:
@@ -25,11 +25,11 @@ def answer_file(path: Path, read: Iterable[Path] = ()) -> Path:
         UsageError: it is what the answer is made of, or what a workspace is made of.
     """
     place = path.resolve()
-    if any(place.is_relative_to(one.resolve()) for one in read):
-        raise UsageError("the answer would replace what it is made of", found=str(path), expected="another name")
-    for root in (one for one in place.parents if is_workspace(one)):
+    if any(place.is_relative_to(source.resolve()) for source in read):
+        raise UsageError("the result would replace its own input", found=str(path), expected="another name")
+    for root in (folder for folder in place.parents if is_workspace(folder)):
         first = place.relative_to(root).parts[0]
         if first in OWN or first.startswith("warehouse.duckdb"):
             expected = f"a name elsewhere, such as {root / 'answer'}{place.suffix}"
-            raise UsageError("the answer would be a part of the workspace", found=str(path), expected=expected)
+            raise UsageError("the result would replace a part of the workspace", found=str(path), expected=expected)
     return path

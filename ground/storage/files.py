@@ -31,13 +31,13 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 def private_directory(path: Path) -> Path:
     """Create a directory (parents too), for its owner only, and return it; one that exists is left as it is."""
-    # The umask of `ground` takes the rest.
+    # The umask of `ground` removes the rights of others.
     path.mkdir(parents=True, exist_ok=True)
     return path
 
 
 def keep_private(folder: Path) -> bool:
-    """Take from group and others what they may do in a folder that is there, and in all below it.
+    """Remove the rights of group and others on an existing folder and all below it.
 
     Returns:
         Whether there was anything to take.
@@ -107,10 +107,10 @@ def _settle(left: Path) -> None:
 
 def sweep_below(folder: Path) -> None:
     """Remove what processes that were killed left of files and folders that they were writing, anywhere in a folder."""
-    found = [Path(place, name) for place, folders, files in os.walk(folder) for name in (*folders, *files)]
-    # What was moved aside is put back before the part that was to follow it is removed.
+    paths = [Path(place, name) for place, folders, files in os.walk(folder) for name in (*folders, *files)]
+    # Folders that were moved aside are put back before the part files that were to replace them are removed.
     for suffix in ("old", "part"):
-        for path in found:
+        for path in paths:
             if fnmatchcase(path.name, f".?*.*.{suffix}"):
                 _settle(path)
 

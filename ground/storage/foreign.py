@@ -13,7 +13,7 @@ from ground.errors import InputError, UsageError
 
 __all__ = ["READERS", "Check", "read_foreign", "refuse_rows"]
 
-# A name is a name and no pattern: the reader of JSON takes every name for one.
+# Names are no patterns, but polars' reader of JSON takes every name for one.
 READERS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
     ".parquet": lambda path: pl.read_parquet(path, glob=False),
     ".csv": lambda path: pl.read_csv(path, infer_schema=False, glob=False),
@@ -72,9 +72,9 @@ def refuse_rows(frame: pl.DataFrame, file: Path | str, *checks: Check) -> None:
 
 def _read(path: Path, what: str, expected: str) -> pl.DataFrame:
     if path.suffix not in READERS:
-        raise UsageError(f"{what} is of a kind that is not read", file=path, expected=", ".join(READERS))
+        raise UsageError(f"{what} has a format that cannot be read", file=path, expected=", ".join(READERS))
     if not path.is_file():
-        raise InputError(f"{what} is not there", file=path, do="name a file that is there")
+        raise InputError(f"{what} is not there", file=path, do="name an existing file")
     try:
         return READERS[path.suffix](path)
     except (pl.exceptions.PolarsError, OSError):

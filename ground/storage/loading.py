@@ -45,7 +45,7 @@ class SourceFile:
     Attributes:
         name: below the release's folder.
         path: where it lies.
-        seen: what stood there when it was found, before it was read; of a store the store itself remembers.
+        seen: size, times and inode before it was read; a remote file is compared by the store's version instead.
     """
 
     name: str
@@ -58,17 +58,17 @@ class SourceFile:
 
     @property
     def version(self) -> int:
-        """What tells an unchanged file without reading it: its time of change in ns, of a store the store's mark.
+        """A number that changes with the file: its time of change in ns, or the version that a store gives.
 
         The later of both times: content can be changed with the older one kept.
         """
         if not isinstance(self.path, Path):
             return self.path.version()
-        found = self.path.stat()
-        return max(found.st_mtime_ns, found.st_ctime_ns)
+        stat = self.path.stat()
+        return max(stat.st_mtime_ns, stat.st_ctime_ns)
 
     def require_unchanged(self, size: int) -> None:
-        """Make sure that what was read, so many bytes, is the file that was found and that still stands there.
+        """Make sure that the file that was read, of so many bytes, is still the one that was listed.
 
         Raises:
             InputError: it was changed or replaced meanwhile.
@@ -77,15 +77,15 @@ class SourceFile:
             self.path.require_unchanged()
         elif self.seen != _standing(self.path) or self.seen[0] != size:
             raise InputError(
-                "a file was changed while it was read", file=self.path, do="load again when nothing writes it any more"
+                "a file was changed while it was read", file=self.path, do="load it again when no program writes it"
             )
 
 
 def _standing(path: Place) -> tuple[int, ...]:
     if not isinstance(path, Path) or not path.is_file():
         return ()
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_dev, found.st_ino
+    stat = path.stat()
+    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_dev, stat.st_ino
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def finished_files(
 
 
 def _note_place(connection: duckdb.DuckDBPyConnection, source: str, file: SourceFile) -> None:
-    """Remember where a known file lies now, so that it is not hashed the next time."""
+    """Record where a known file is now, so that it is not hashed the next time."""
     place = [str(file.path.resolve()), file.version]
     connection.execute(
         "update ground.load_origin set path = ?, modified_ns = ? where source = ? and file = ? "
@@ -266,7 +266,7 @@ def too_many_rejects(
         line=first.line,
         found=first.reason,
         expected=expected,
-        do="read the refused rows in ground.reject; mend the file, or raise load.max_reject_share",
+        do="read the refused rows in ground.reject; correct the file, or raise load.max_reject_share",
     )
 
 

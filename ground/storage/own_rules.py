@@ -38,7 +38,7 @@ EXTENDABLE = {
 }
 
 BOM = "\ufeff"
-"""With which spreadsheets begin a text."""
+"""Byte order mark, with which spreadsheets begin a text."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,9 @@ class OwnRules:
     def digests(self, stage: str) -> dict[str, str]:
         """Return the SHA-256 of the files that a stage reads, for its fingerprint."""
         return {
-            one["file"]: one["sha256"] for one in self.inputs() if EXTENDABLE[Path(one["file"]).stem].stage == stage
+            source["file"]: source["sha256"]
+            for source in self.inputs()
+            if EXTENDABLE[Path(source["file"]).stem].stage == stage
         }
 
     def inputs(self) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ground.errors import InputError, UsageError
-from ground.flow.manifest import data_files, tier_said
+from ground.flow.manifest import data_files, tier_in
 from ground.plain import Plain
 from ground.progress import progress
 from ground.settings import RemoteSettings
@@ -21,7 +21,7 @@ __all__ = ["Published", "WholeDataset", "check_file", "publish", "whole_dataset"
 
 MANIFEST = "manifest.json"
 PAGES = ("README.md", "croissant.json")
-# Lies there while a dataset is being sent: which files are of it, or of the one before, and may be removed.
+# Exists while a dataset is being sent, and lists the files of it and of the one before, which may be removed.
 PENDING = "publishing.json"
 # Stores in which a file appears when its upload is complete. Elsewhere it is written beside its place and moved.
 WHOLE_FILES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl"}
@@ -103,7 +103,7 @@ def whole_dataset(folder: Path) -> WholeDataset:
     if lacking or not digests:
         raise InputError("data files that a manifest should list are not there", file=path, found=", ".join(lacking))
     names = (*digests, *(page for page in PAGES if (folder / page).is_file()))
-    return WholeDataset(folder, content, tier_said(manifest), digests, names)
+    return WholeDataset(folder, content, tier_in(manifest), digests, names)
 
 
 def _standing(dataset: WholeDataset, target: RemotePath, *, replace: bool) -> _Standing:
@@ -140,7 +140,7 @@ def _names_below(target: RemotePath) -> set[str]:
 
 
 def _is_sent(dataset: WholeDataset, target: RemotePath, name: str) -> bool:
-    """Tell whether a file is there with our content, as S3 says of what came in one piece: its ETag is the MD5."""
+    """Tell whether a file is there with our content: on S3 the ETag of a file sent in one piece is its MD5."""
     info = target.files.store.info((target / name).key)
     path = dataset.folder / name
     if info["size"] != path.stat().st_size or "ETag" not in info:
@@ -151,7 +151,7 @@ def _is_sent(dataset: WholeDataset, target: RemotePath, name: str) -> bool:
 
 
 def _make_way(dataset: WholeDataset, target: RemotePath, standing: _Standing) -> tuple[str, ...]:
-    """Say what is under way, then remove the earlier manifest and the files that are not of this dataset."""
+    """Record what is being sent, then remove the earlier manifest and the files that are not of this dataset."""
     ours = {*dataset.names, MANIFEST}
     names = sorted((standing.theirs | ours) - {PENDING})
     _write(target / PENDING, json.dumps({"files": names}).encode())
@@ -181,16 +181,16 @@ def _send(dataset: WholeDataset, target: RemotePath, names: Iterable[str]) -> in
 
 
 def check_file(path: Path, digest: str | None) -> None:
-    """Hold a data file against the SHA-256 that the manifest lists, where it lists one.
+    """Check a data file against the SHA-256 that the manifest lists, if it lists one.
 
     Raises:
         InputError: it is another file.
     """
-    if digest is not None and (found := sha256_of(path)) != digest:
+    if digest is not None and (actual := sha256_of(path)) != digest:
         raise InputError(
             "a data file is not the one that was built",
             file=path,
-            found=f"SHA-256 {found}",
+            found=f"SHA-256 {actual}",
             expected=f"SHA-256 {digest}, as {MANIFEST} lists",
             do="build the dataset again",
         )

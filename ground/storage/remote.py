@@ -50,7 +50,7 @@ EXTRA = "pip install 'ontoground[object-storage]'"
 
 
 class Status(NamedTuple):
-    """What a store says of a file, in the words of ``os.stat_result``: its size in bytes."""
+    """Size of a file in bytes, named as in ``os.stat_result``."""
 
     st_size: int
 
@@ -85,7 +85,7 @@ class RemotePath:
 
     @property
     def parent(self) -> RemotePath:
-        """The folder that holds it; of a bucket the bucket itself."""
+        """The folder that holds it; for a bucket, the bucket itself."""
         above, _, _ = self.key.rstrip("/").rpartition("/")
         return RemotePath(above, self.files) if above else self
 
@@ -148,7 +148,7 @@ class RemotePath:
         return self.files.version(self.key)
 
     def require_unchanged(self) -> None:
-        """Make sure that the file is still the one of which reading began.
+        """Make sure that the file has not been replaced since it was downloaded.
 
         Raises:
             InputError: it was replaced meanwhile.
@@ -186,21 +186,21 @@ def below(place: Place, folder: Place) -> str:
     return str(place).removeprefix(str(folder).rstrip("/") + "/")
 
 
-def only_one(found: Sequence[Place], folder: Place, problem: str) -> Place | None:
+def at_most_one(places: Sequence[Place], folder: Place, problem: str) -> Place | None:
     """Return the one place that was found below a folder, or None.
 
     Raises:
         InputError: there are several, such as two releases side by side.
     """
-    if len(found) > 1:
+    if len(places) > 1:
         raise InputError(
             problem,
             file=folder,
-            found=", ".join(below(place, folder) for place in found),
+            found=", ".join(below(place, folder) for place in places),
             expected="one release",
             do="name the folder of the release that you mean",
         )
-    return found[0] if found else None
+    return places[0] if places else None
 
 
 def place_of(text: str) -> Place:
@@ -213,7 +213,7 @@ def place_of(text: str) -> Place:
     before, separator, rest = text.partition("://")
     if not separator:
         return Path(text)
-    # The value itself is not repeated: it may hold a password.
+    # The message does not repeat the value, which may hold a password.
     if not SCHEME.fullmatch(before) or "?" in rest or PASSWORD.search(rest) or "::" in ADDRESS.sub("", rest):
         raise UsageError(
             "a URL that holds a password, a query or another URL is not taken",

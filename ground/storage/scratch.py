@@ -77,7 +77,7 @@ def temporary_files_in(workspace: Path) -> Iterator[None]:
     sweep_below(workspace)
     before, named = tempfile.tempdir, os.environ.get("TMPDIR")
     with scratch_folder(workspace / "cache" / FOLDER) as folder:
-        # Workers are told by the environment.
+        # Workers read it from the environment.
         tempfile.tempdir = os.environ["TMPDIR"] = str(folder.resolve())
         try:
             yield

@@ -12,7 +12,7 @@ __all__ = ["Row", "grouped", "read_table", "rows_of"]
 
 
 class Row(dict[str, str]):
-    """A line of a table by its columns, which knows where it stands."""
+    """A line of a table by its columns, with its file and line number."""
 
     def __init__(self, columns: Mapping[str, str], file: Path, line: int) -> None:
         super().__init__(columns)
@@ -49,7 +49,7 @@ def rows_of(text: str, path: Path, columns: tuple[str, ...]) -> list[Row]:
             found=" ".join(rows[0]) if rows else "nothing",
             expected=" ".join(columns),
         )
-    found = []
+    checked = []
     for (number, _), row in zip(numbered[1:], rows[1:], strict=True):
         if len(row) != len(columns):
             raise InputError(
@@ -60,13 +60,13 @@ def rows_of(text: str, path: Path, columns: tuple[str, ...]) -> list[Row]:
                 expected=str(len(columns)),
                 do="put one tab between two fields, and one where a field is empty",
             )
-        found.append(Row(dict(zip(columns, row, strict=True)), path, number))
-    return found
+        checked.append(Row(dict(zip(columns, row, strict=True)), path, number))
+    return checked
 
 
 def grouped(rows: Iterable[Mapping[str, str]], key: str, value: str) -> dict[str, tuple[str, ...]]:
     """Return the values of one column by those of another, both in the order of the rows."""
-    found: dict[str, list[str]] = {}
+    values_of: dict[str, list[str]] = {}
     for row in rows:
-        found.setdefault(row[key], []).append(row[value])
-    return {name: tuple(values) for name, values in found.items()}
+        values_of.setdefault(row[key], []).append(row[value])
+    return {name: tuple(values) for name, values in values_of.items()}

@@ -19,11 +19,11 @@ from ground.storage.files import atomic_path, private_directory
 from ground.storage.sqlfiles import quoted, sql_text
 
 if TYPE_CHECKING:
-    # What looks at a workspace in half a second needs no Arrow.
+    # `status`, which takes half a second, needs no Arrow.
     import pyarrow as pa
 
 __all__ = [
-    "SPOKEN",
+    "QUERY_ERRORS",
     "add_rows",
     "arrow_batches",
     "arrow_of",
@@ -42,8 +42,8 @@ __all__ = [
 ]
 
 
-# Errors whose text speaks of the query and the schema only; others may quote a patient's values.
-SPOKEN = (
+# Errors whose message is about the query and the schema only; others may quote a patient's values.
+QUERY_ERRORS = (
     duckdb.ParserException,
     duckdb.SyntaxException,
     duckdb.BinderException,
@@ -75,10 +75,10 @@ def database_config(settings: RunSettings, spill: Path) -> Config:
         "memory_limit": settings.memory_limit,
         "temp_directory": str(spill),
         "preserve_insertion_order": False,
-        # Nothing is fetched: an extension that is not built in would be a download.
+        # Extensions that are not built in would be downloaded.
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
-        # Notes and names compressed as this version can; by default as the first version could.
+        # With the compression of this version; the default is that of the first version.
         "storage_compatibility_version": "latest",
     }
     if settings.threads is not None:
@@ -94,7 +94,7 @@ def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool 
     """
     if path.exists() and not path.is_file():
         raise InputError("the warehouse is no file", file=path, found="a folder, a pipe or a device")
-    # Where the process keeps its temporary files in the workspace, they end with it.
+    # Temporary files of a process in the workspace are deleted with it.
     spill = Path(tempfile.tempdir) if tempfile.tempdir else path.parent / "cache"
     config = database_config(settings or RunSettings(), spill / "duckdb")
     try:
@@ -106,7 +106,7 @@ def connect(path: Path, settings: RunSettings | None = None, *, read_only: bool 
     if not read_only:
         # DuckDB makes the last folder of its spill path only.
         for left in private_directory(path.parent / "cache").glob("tmp*"):
-            # Only who writes the warehouse works there, and that is this process now.
+            # Only the writer of the warehouse works there, which is this process now.
             shutil.rmtree(left, ignore_errors=True)
         connection.execute(sql_text("ground/schemas"))
     return connection
@@ -208,8 +208,8 @@ def arrow_batches(connection: duckdb.DuckDBPyConnection, query: str, rows: int) 
 
 def number_of(connection: duckdb.DuckDBPyConnection, statement: str) -> int:
     """Return the one number that a statement gives, such as a count; nothing and null are 0."""
-    found = connection.execute(statement).fetchall()
-    return int(found[0][0] or 0) if found else 0
+    rows = connection.execute(statement).fetchall()
+    return int(rows[0][0] or 0) if rows else 0
 
 
 def table_exists(connection: duckdb.DuckDBPyConnection, table: str) -> bool:

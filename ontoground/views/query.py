@@ -24,7 +24,7 @@ from ground.storage.files import atomic_path
 from ground.storage.parquet import parquet_rows
 from ground.storage.scratch import scratch_folder
 from ground.storage.sqlfiles import quoted, quoted_files, quoted_list, quoted_name, sql_text
-from ground.storage.warehouse import SPOKEN, arrow_of, database_config, open_database
+from ground.storage.warehouse import QUERY_ERRORS, arrow_of, database_config, open_database
 from ground.storage.workspace import Workspace
 from ontoground.flow.interrupts import interruptible, limited
 from ontoground.flow.session import reading
@@ -103,7 +103,9 @@ def _wanted(filter_text: str) -> str:
 def _parted(filter_text: str) -> tuple[str, str]:
     column, equals, value = filter_text.partition("=")
     if not (equals and column.strip()):
-        raise UsageError("a filter is none", found=filter_text, expected="COLUMN=VALUE, as source=diagnoses_icd")
+        raise UsageError(
+            "a filter cannot be read", found=filter_text, expected="COLUMN=VALUE, such as source=diagnoses_icd"
+        )
     return column.strip(), value
 
 
@@ -194,7 +196,7 @@ def _is_parquet(connection: duckdb.DuckDBPyConnection, file: Path) -> bool:
 def _explained() -> Iterator[None]:
     try:
         yield
-    except SPOKEN as error:
+    except QUERY_ERRORS as error:
         if column := NO_COLUMN.search(str(error)):
             near = NEAR.search(str(error))
             expected = near[1].replace('"', "") if near else None

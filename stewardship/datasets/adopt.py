@@ -82,10 +82,10 @@ def dataset_of(benchmark: Benchmark) -> DatasetKind:
     file = benchmark.folder / POPULATION
     if not file.is_file():
         raise InputError(
-            "this benchmark is none of our datasets",
+            "this benchmark is not a dataset built by ontoground",
             file=benchmark.folder,
             found=benchmark.name,
-            expected="one that was taken up from a folder of `ontoground build`",
+            expected="one that was adopted from a folder of `ontoground build`",
         )
     kind: DatasetKind = json.loads(file.read_text(encoding="utf-8"))["dataset"]
     return kind

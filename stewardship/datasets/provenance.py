@@ -86,7 +86,7 @@ def require_not_noted(workspace: Path, rows: pl.DataFrame) -> None:
     """
     if noted := noted_rows(workspace, rows):
         raise RefusedError(
-            "rows that stand among the notes of this workspace are not open, whatever is said",
+            "rows that quote notes of this workspace are not open, whatever --licence says",
             found=f"{noted:,} of {rows.height:,} rows have {RUN} words in a row of a note",
-            do="take them up as credentialed: such rows go to models on this machine only",
+            do="adopt them as credentialed: such rows go to models on this machine only",
         )

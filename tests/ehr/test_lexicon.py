@@ -13,6 +13,7 @@ from ehr.misspellings import Speller
 from ehr.reading import ReadMention, TextReader, UnclearMention
 from ehr.spans import KINDS, Assertion
 from ground.storage.tables import read_table
+from ground.storage.warehouse import connect
 
 CONCEPTS = [
     ("C1", "Hypertensive disease", ["T047"]),
@@ -63,10 +64,11 @@ def fill(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-@pytest.fixture
-def lexicon(warehouse: duckdb.DuckDBPyConnection) -> Lexicon:
-    fill(warehouse)
-    return build_lexicon(warehouse)
+@pytest.fixture(scope="module")
+def lexicon(tmp_path_factory: pytest.TempPathFactory) -> Lexicon:
+    with connect(tmp_path_factory.mktemp("names") / "warehouse.duckdb") as connection:
+        fill(connection)
+        return build_lexicon(connection)
 
 
 def mentions(lexicon: Lexicon, text: str, *, fuzzy: bool = False) -> list[ReadMention]:

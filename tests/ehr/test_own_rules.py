@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -12,6 +13,7 @@ from ehr.reading import TextReader
 from ground.errors import InputError
 from ground.settings import Settings
 from ground.storage.own_rules import NO_RULES, OwnRules
+from ground.storage.warehouse import connect
 from tests.ehr.test_lexicon import fill
 
 NOTE = (
@@ -38,20 +40,30 @@ def own(**rows: str) -> OwnRules:
     return OwnRules(tuple(sorted(texts)))
 
 
-@pytest.fixture
-def named(warehouse: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
-    fill(warehouse)
-    warehouse.execute(f"insert into kg.concept values ('{DIABETES}', 'Diabetes', [], ['T047'])")
-    warehouse.execute(f"insert into kg.name values ('{DIABETES}', 'Diabetes', 'diabetes', 'MTH', 'PN', '', true, 1)")
-    warehouse.execute("create table mimiciv_note.discharge (note_id varchar, hadm_id bigint, text varchar)")
-    notes = [(f"{number}-DS-1", number, NOTE) for number in range(10, 16)]
-    warehouse.executemany("insert into mimiciv_note.discharge values (?, ?, ?)", notes)
-    return warehouse
+@pytest.fixture(scope="module")
+def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    with connect(tmp_path_factory.mktemp("named") / "warehouse.duckdb") as connection:
+        fill(connection)
+        connection.execute(f"insert into kg.concept values ('{DIABETES}', 'Diabetes', [], ['T047'])")
+        name = [DIABETES, "Diabetes", "diabetes", "MTH", "PN", "", True, 1]
+        connection.execute("insert into kg.name values (?, ?, ?, ?, ?, ?, ?, ?)", name)
+        connection.execute("create table mimiciv_note.discharge (note_id varchar, hadm_id bigint, text varchar)")
+        notes = [(f"{number}-DS-1", number, NOTE) for number in range(10, 16)]
+        connection.executemany("insert into mimiciv_note.discharge values (?, ?, ?)", notes)
+        yield connection
 
 
-def read(connection: duckdb.DuckDBPyConnection, rules: OwnRules) -> set[tuple[str, str, str, tuple[str, ...]]]:
+Read = set[tuple[str, str, str, tuple[str, ...]]]
+
+
+def read(connection: duckdb.DuckDBPyConnection, rules: OwnRules) -> Read:
     mentions = TextReader.open(connection, own=rules).read(NOTE).mentions
-    return {(one.text, str(one.assertion), one.section, one.cuis) for one in mentions}
+    return {(mention.text, str(mention.assertion), mention.section, mention.cuis) for mention in mentions}
+
+
+@pytest.fixture(scope="module")
+def before(named: duckdb.DuckDBPyConnection) -> Read:
+    return read(named, NO_RULES)
 
 
 @pytest.mark.parametrize(
@@ -68,12 +80,12 @@ def read(connection: duckdb.DuckDBPyConnection, rules: OwnRules) -> set[tuple[st
     ],
 )
 def test_a_row_changes_what_it_should_and_nothing_else(
-    named: duckdb.DuckDBPyConnection, table: str, lost: tuple[str, ...], new: tuple[str, ...]
+    named: duckdb.DuckDBPyConnection, before: Read, table: str, lost: tuple[str, ...], new: tuple[str, ...]
 ) -> None:
-    before, after = read(named, NO_RULES), read(named, own(**{table: ROWS[table]}))
-    assert {one[:3] for one in before - after} == ({lost} if lost else set())
-    assert {one[:3] for one in after - before} == ({new} if new else set())
-    assert all(one[3] == (DIABETES,) for one in after if one[0] == "Sugar sickness")
+    after = read(named, own(**{table: ROWS[table]}))
+    assert {mention[:3] for mention in before - after} == ({lost} if lost else set())
+    assert {mention[:3] for mention in after - before} == ({new} if new else set())
+    assert all(cuis == (DIABETES,) for text, _, _, cuis in after if text == "Sugar sickness")
 
 
 def test_own_rows_come_before_those_of_the_package(named: duckdb.DuckDBPyConnection) -> None:

@@ -34,13 +34,16 @@ def test_a_message_names_place_found_expected_and_advice() -> None:
     ]
 
 
-def test_what_is_not_known_is_not_said() -> None:
-    assert str(UsageError("wrong")) == "wrong"
-    assert str(UsageError("wrong", file="a.toml")) == "wrong\n  where: a.toml"
-
-
-def test_the_first_line_of_a_file_is_a_line() -> None:
-    assert "a.tsv:0" in str(InputError("x", file="a.tsv", line=0))
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (UsageError("wrong"), "wrong"),
+        (UsageError("wrong", file="a.toml"), "wrong\n  where: a.toml"),
+        (InputError("wrong", file="a.tsv", line=0), "wrong\n  where: a.tsv:0"),
+    ],
+)
+def test_what_is_not_known_is_not_said(error: OntogroundError, message: str) -> None:
+    assert str(error) == message
 
 
 def test_json_has_every_part() -> None:

@@ -23,7 +23,6 @@ from openworld.__main__ import main
 from openworld.dice import Dice
 from openworld.hospital import COLUMNS
 from openworld.laboratory import laboratory_lines
-from openworld.notes import write_note
 from openworld.notetext import WIDTH, wrap
 from openworld.patients import FIRST_SUBJECT, limits, plan_patient
 from openworld.shards import write_hospital
@@ -89,6 +88,11 @@ def world(concepts: int, tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 @pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> World:
+    return render(tmp_path_factory.mktemp("own") / "world", 0)
+
+
+@pytest.fixture(scope="module")
 def known(concepts: int) -> Knowledge:
     return knowledge(concepts)
 
@@ -120,23 +124,19 @@ def digests(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def test_same_arguments_give_the_same_bytes_and_another_seed_other_patients(
+def test_a_world_follows_from_its_arguments_and_a_patient_from_his_number(
     world: World, concepts: int, tmp_path: Path
 ) -> None:
-    again = render(tmp_path / "again", PATIENTS, concepts=concepts)
-    assert digests(again.folder) == digests(world.folder)
-    assert again.counts == world.counts
-    other = digests(render(tmp_path / "other", PATIENTS, seed=8, concepts=concepts).folder)
-    assert other["mimic/note/discharge.csv.gz"] != digests(world.folder)["mimic/note/discharge.csv.gz"]
-    assert other["umls/META/MRREL.RRF"] == digests(world.folder)["umls/META/MRREL.RRF"]
-
-
-def test_a_patient_does_not_depend_on_how_many_there_are(world: World, concepts: int, tmp_path: Path) -> None:
-    few = render(tmp_path / "few", 4, concepts=concepts)
+    few, again, other = (
+        render(tmp_path / name, 4, seed, concepts=concepts) for name, seed in (("few", 7), ("again", 7), ("other", 8))
+    )
+    assert digests(again.folder) == digests(few.folder)
+    assert again.counts == few.counts
+    assert digests(other.folder)["mimic/note/discharge.csv.gz"] != digests(few.folder)["mimic/note/discharge.csv.gz"]
+    assert digests(other.meta) == digests(few.meta) == digests(world.meta)
     for name in ("hosp/patients", "hosp/admissions", "hosp/prescriptions", "note/discharge"):
-        all_rows = csv_rows(world.mimic / f"{name}.csv.gz")
         rows = csv_rows(few.mimic / f"{name}.csv.gz")
-        assert rows == all_rows[: len(rows)]
+        assert rows == csv_rows(world.mimic / f"{name}.csv.gz")[: len(rows)]
         assert {row["subject_id"] for row in rows} == {"90000001", "90000002", "90000003", "90000004"}
 
 
@@ -378,21 +378,17 @@ def test_the_real_volume_has_the_real_proportions_and_the_same_patients(tmp_path
     assert mine[:PATIENTS] == csv_rows(world.mimic / "hosp" / "patients.csv.gz")
 
 
-def test_every_patient_has_a_story_and_the_first_ones_have_their_truth_written(tmp_path: Path) -> None:
+def test_the_truth_of_the_first_patients_alone_is_written_where_asked(tmp_path: Path) -> None:
     counts = write_hospital(tmp_path / "mimic", tmp_path / "truth", 20, 7, replace(REAL, truth_of=8))
-    tables = {name: csv_rows(tmp_path / "mimic" / f"{name}.csv.gz") for name in COLUMNS}
-    first = sum(row["subject_id"] < str(FIRST_SUBJECT + 8) for row in tables["note/discharge"])
-    assert 0 < first < len(tables["note/discharge"])
-    assert {name: len(rows) for name, rows in tables.items()} | {"truth/notes": first} == counts
-    assert [row["subject_id"] for row in tables["hosp/patients"]] == [str(FIRST_SUBJECT + k) for k in range(20)]
-    courses = [row["text"].split("Brief Hospital")[1] for row in tables["note/discharge"]]
-    assert len(set(courses)) == len(courses)
+    notes = csv_rows(tmp_path / "mimic" / "note" / "discharge.csv.gz")
+    first = sum(row["subject_id"] < str(FIRST_SUBJECT + 8) for row in notes)
+    assert 0 < first == counts["truth/notes"] < counts["note/discharge"] == len(notes)
+    assert len({row["text"].split("Brief Hospital")[1] for row in notes}) == len(notes)
 
 
-def test_files_that_no_stage_reads_are_as_large_as_in_a_release(tmp_path: Path) -> None:
+def test_files_that_no_stage_reads_are_as_large_as_in_a_release(tmp_path: Path, own: World) -> None:
     fillers = 5_000
     world = render(tmp_path / "whole", 0, scale_concepts=1 + fillers / len(knowledge().concepts), volume=REAL)
-    own = render(tmp_path / "own", 0)
     for name, size in REAL_BYTES.items():
         before = own.meta / name
         found = (world.meta / name).stat().st_size - (before.stat().st_size if before.is_file() else 0)
@@ -449,13 +445,6 @@ def test_the_command_prints_the_counts(tmp_path: Path, capsys: pytest.CaptureFix
     counts = json.loads(capsys.readouterr().out)
     assert counts["hosp/patients"] == 2
     assert main([str(tmp_path / "world"), "--patients", "-2"]) == UsageError.exit_code
-
-
-def test_a_note_depends_on_its_patient_alone(known: Knowledge) -> None:
-    patient = plan_patient(known, 7, 3)
-    once = write_note(known, patient, patient.admissions[0])
-    again = plan_patient(known, 7, 3)
-    assert write_note(known, again, again.admissions[0]).text == once.text
 
 
 @given(seed=st.integers(0, 2**32), names=st.lists(st.text(min_size=1, max_size=5), unique=True, max_size=12))

@@ -79,13 +79,13 @@ def json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
                 row = json.loads(line.decode("utf-8"))
             except UnicodeDecodeError:
                 raise InputError(
-                    "a question set is no UTF-8 text", file=path, line=number, expected="UTF-8", do=AS_RELEASED
+                    "a question set is not UTF-8 text", file=path, line=number, expected="UTF-8", do=AS_RELEASED
                 ) from None
             except json.JSONDecodeError:
                 row = None
             if not isinstance(row, dict):
                 raise InputError(
-                    "a line of a question set is no JSON object",
+                    "a line of a question set is not JSON object",
                     file=path,
                     line=number,
                     expected="one JSON object a line",

@@ -2,36 +2,6 @@
 
 from __future__ import annotations
 
-from ontoground.cli.steward import (
-    adopt,
-    audit,
-    board,
-    calculators,
-    diff,
-    finalise,
-    grade,
-    history,
-    read,
-    release,
-    report,
-    rule,
-    sheets,
-    triage,
-)
+from ontoground.cli.steward import adopt, audit, calculators, grade, labels, report, sheets, versions
 
-__all__ = [
-    "adopt",
-    "audit",
-    "board",
-    "calculators",
-    "diff",
-    "finalise",
-    "grade",
-    "history",
-    "read",
-    "release",
-    "report",
-    "rule",
-    "sheets",
-    "triage",
-]
+__all__ = ["adopt", "audit", "calculators", "grade", "labels", "report", "sheets", "versions"]

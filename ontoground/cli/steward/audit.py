@@ -12,6 +12,8 @@ import typer
 
 from ground.errors import UsageError
 from ontoground.cli.options import Paint, Result, verb
+from ontoground.cli.render import note, relative, table
+from ontoground.cli.runs import model_overrides, require_packages, run_settings
 from ontoground.cli.steward.options import ConfiguredBenchmark, group
 from ontoground.cli.steward.shares import paint_unread, percent
 from ontoground.cli.text_options import split_overrides
@@ -33,7 +35,7 @@ QUORUMS: dict[str, Quorum] = {"steward audit": "audit_quorum", "steward recomput
 TOOLS = ("calculator", "python", "reference")
 NO_TOOL = "none"
 ALONE = ("calculators", "evidence", "sql")
-"""Engines that give the same answer each time."""
+"""Engines that gives the same answer each time."""
 WHENCE = {"calculators": "from the extracted features alone, right or wrong", "sql": "by SQL and a second reading"}
 
 
@@ -173,8 +175,6 @@ def recompute(
 def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Result:
     """Make the runs of a phase that are missing; what is finished is stored."""
     from ground.progress import progress
-    from ontoground.cli.render import note
-    from ontoground.cli.runs import require_packages
     from stewardship.runs.auditing import audit_labels
     from stewardship.runs.calculating import unread_features
     from stewardship.runs.phases import chosen_rows, runs_and_quorum
@@ -199,7 +199,7 @@ def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Re
         rows = len(chosen_rows(benchmark, source, uids))
         runs, _ = runs_and_quorum(source, options.runs, settings, QUORUMS[f"steward {phase}"])
         for other, names in differences(benchmark.folder, phase, source.describe()).items():
-            note(f"a new series of runs: {', '.join(names)} differ from those of {other}")
+            note(f"a new series of runs begins: {', '.join(names)} differ from those of {other}")
         with progress(title, rows * runs) as advance:
             outcome: Any = work(
                 benchmark, source, settings, runs=runs, uids=uids, settle=options.settle, advance=advance
@@ -280,7 +280,6 @@ def _model_settings(options: OfRuns) -> Any:
     from pydantic import create_model
 
     from ground.settings import Section
-    from ontoground.cli.runs import model_overrides, require_packages, run_settings
     from stewardship.runs.conversing import RunsModelSettings
 
     require_packages("openai", extra="lm")
@@ -296,8 +295,6 @@ def _model_settings(options: OfRuns) -> Any:
 
 
 def _tools(names: tuple[str, ...], options: OfRuns, settings: StewardSettings) -> Iterator[Tool]:
-    from ontoground.cli.render import note
-
     for name in names:
         try:
             yield _tool(name, options, settings)
@@ -322,8 +319,6 @@ def _tool(name: str, options: OfRuns, settings: StewardSettings) -> Tool:
 
 
 def _paint_audit(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import table
-
     summary = payload["summary"]
     counts = {"likely errors": summary["flagged"], "passed": summary["n"] - summary["flagged"]}
     out.print(_shares("verdict", counts, summary["n"]))
@@ -353,16 +348,12 @@ def _paint_recompute(out: Console, payload: dict[str, Any]) -> None:
 
 
 def _shares(what: str, counts: dict[str, int], n: int) -> Table:
-    from ontoground.cli.render import table
-
     rows = [(name, count, percent(count / n if n else None)) for name, count in counts.items()]
     return table((what, "rows", "share"), rows)
 
 
 def _paint_runs(out: Console, payload: dict[str, Any], what: str) -> None:
     """Say how many runs are empty votes (a row passes, or is deferred, for want of an answer too), and were made."""
-    from ontoground.cli.render import relative
-
     empty = {f"said something that is no {what}": payload["unparseable"], "gave no answer": payload["unanswered"]}
     if lines := [f"{count:,} {how}" for how, count in empty.items() if count]:
         total = payload["summary"]["n"] * payload["runs"]

@@ -10,7 +10,9 @@ from typer import Argument, Option
 
 from ground.errors import InputError, UsageError
 from ontoground.cli.options import WRITTEN, InWorkspace, Paint, Result, verb
+from ontoground.cli.render import relative, table
 from ontoground.cli.steward.options import group
+from ontoground.cli.steward.shares import paint_unread, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,13 +74,15 @@ def calculators(options: Asked) -> Result:
 
     which, many = options.which, options.benchmark is not None or options.table is not None
     if options.features and which is None:
-        raise UsageError("--set is for one calculator", expected="its number, as `steward calculators 21 --set ...`")
+        raise UsageError(
+            "--set is for one calculator", expected="its number, such as `steward calculators 21 --set ...`"
+        )
     if options.features and many:
         raise UsageError("--set computes one score, a table or benchmark many", expected="one of them")
     if options.benchmark is not None and options.table is not None:
         raise UsageError("--benchmark and --table do not go together", expected="one of them")
     if options.listed and (which is not None or many):
-        raise UsageError("--list goes alone", expected="no number, --set, --table or --benchmark")
+        raise UsageError("--list takes no other option", expected="no number, --set, --table or --benchmark")
     known = None if which is None else registry.find(which)
     if many:
         return _held(options, known)
@@ -89,8 +93,6 @@ def calculators(options: Asked) -> Result:
 
 
 def _paint_list(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import table
-
     rows = [
         [str(calculator["id"]), calculator["name"], calculator["kind"], calculator["unit"]]
         for calculator in payload["calculators"]
@@ -118,8 +120,6 @@ def _shown(options: Asked, known: Calculator) -> Result:
 
 
 def _paint_shown(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import table
-
     known = payload["calculators"][0]
     out.print(f"{known['id']}  {known['name']}", style="bold", soft_wrap=True)
     out.print(f"formula  {known['formula']}\nsource   {known['source']}\n", soft_wrap=True)
@@ -192,7 +192,7 @@ def _held(options: Asked, known: Calculator | None) -> Result:
     rows, labels, target = _labelled(options)
     result = run_calculators(rows, None if known is None else frozenset([known.id]))
     if not result.height:
-        raise InputError("no row is of this calculator", found=options.which, file=options.table)
+        raise InputError("no row belongs to this calculator", found=options.which, file=options.table)
     # The limits of v1.0 hold whole numbers to the last point; those of the corrected labels give them 5%.
     agreed = {role: compare(result, table, options.version, "v1") for role, table in labels.items()}
     if target is not None:
@@ -255,9 +255,6 @@ def _labelled(options: Asked) -> tuple[pl.DataFrame, dict[Role, pl.DataFrame], P
 
 
 def _paint_held(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import relative, table
-    from ontoground.cli.steward.shares import paint_unread, percent
-
     rows = []
     for item in payload["by_calculator"]:
         agree = [f"{count['agree']}/{count['of']}" if count["of"] else "" for count in item["labels"].values()]

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ground.errors import InputError
 from ontoground.cli.options import Result, verb
+from ontoground.cli.render import relative, table
+from ontoground.cli.runs import require_packages
 from ontoground.cli.steward.options import ConfiguredBenchmark, group
 from ontoground.cli.steward.shares import share
 
@@ -29,7 +31,6 @@ def report(options: ConfiguredBenchmark) -> Result:
 
     from ground.markdown import harmless
     from ground.storage.files import atomic_directory
-    from ontoground.cli.runs import require_packages
 
     require_packages("jinja2", "matplotlib", "statsmodels", extra="steward")
     from stewardship.adjudication.standing import standing
@@ -76,8 +77,6 @@ def report(options: ConfiguredBenchmark) -> Result:
 
 def paint_report(out: Console, payload: dict[str, Any]) -> None:
     """Show the main numbers, the paper's where there are some, and where the page is."""
-    from ontoground.cli.render import relative, table
-
     if payload["paper"]:
         rows = [(item["what"], item["ours"] or "-", item["paper"], item["same"]) for item in payload["paper"]]
         out.print(table(("", "ours", "paper", "same"), rows))

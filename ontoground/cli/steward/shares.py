@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ontoground.cli.render import Cell, number, table
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ontoground.cli.render import Cell
 
 __all__ = ["difference", "ends", "paint_unread", "part", "percent", "share", "short"]
 
@@ -43,8 +44,6 @@ def part(
     out: Console, columns: Sequence[str], rows: Sequence[Sequence[Cell]], title: str | None = None, *, top: int = 20
 ) -> None:
     """Print the first rows of a table, and how many more there are; nothing where there is none."""
-    from ontoground.cli.render import number, table
-
     if not rows:
         return
     if title:

@@ -1,9 +1,10 @@
-"""``ontoground steward sheets|sample``."""
+"""``ontoground steward sheets|sample|read``: sheets for experts, written and read back."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,18 +12,23 @@ import typer
 
 from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
+from ontoground.cli.render import indented, relative, table
+from ontoground.cli.runs import require_packages
 from ontoground.cli.steward.options import ConfiguredBenchmark, group
+from ontoground.cli.steward.shares import share
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from ground.settings import StewardSettings
     from stewardship.benchmark.folder import Benchmark
-    from stewardship.sheets.batch import AnswerKind, BatchKind
+    from stewardship.sheets.batch import AnswerKind, BatchKind, SheetBatch
     from stewardship.sheets.draws import Pick
     from stewardship.sheets.experts import Experts
+    from stewardship.sheets.reading import Rating
     from stewardship.sheets.writing import Written
 
-__all__ = ["DRAWN", "sample", "sheets"]
+__all__ = ["DRAWN", "read", "sample", "sheets"]
 
 DRAWN = {
     "sampled": "sampled from the flagged ones",
@@ -176,7 +182,7 @@ def _experts(options: OfSheets, benchmark: Benchmark, needed: int) -> Experts:
     result = Experts.everyone(options.raters or ()) if table is None else Experts.read(table, benchmark.items)
     if needed > len(result.knows):
         raise UsageError(
-            "fewer raters are named than each row is to have",
+            "each row needs more raters than are named",
             found=f"{len(result.knows)} of {needed}",
             expected="--raters-per-row of at most all raters",
         )
@@ -203,8 +209,6 @@ def _described(benchmark: Benchmark, experts: Experts, written: Written, left_ou
 
 
 def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import relative, table
-
     files = {rater: Path(two["excel"]) for rater, two in payload["sheets"].items()}
     named = {rater: file.name for rater, file in files.items()}
     rows = [(rater, count, named.get(rater, "none")) for rater, count in payload["raters"].items()]
@@ -223,3 +227,274 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
         out.print(f"{payload['continued']:,} contexts are too long for one cell and continue in extra columns")
     out.print(f"sheets in {relative(next(iter(files.values())).parent)}", soft_wrap=True)
     out.print(f"key (keep it from the experts): {relative(Path(payload['key']))}", soft_wrap=True)
+
+
+LEAST_SHOWN = 5
+"""Rows of a stratum from which on its error rate is printed; all are in the JSON."""
+CAVEATS = {
+    "sampled": "shares of the flagged rows that these experts know, not of the benchmark",
+    "top": "the worst disagreements: not shares of the benchmark, nor of the flagged rows",
+    "any": "shares of the benchmark's rows that these experts know",
+    "balanced": "equal parts of each label or stratum: for all rows, weigh the parts by their shares",
+    "published": "how these rows were drawn, their publisher says",
+}
+"""What the shares of rows hold for, by how the rows were drawn."""
+ALPHAS = {
+    "nominal": "nominal (same label or not, N/A a label of its own)",
+    "interval": "interval (numbers only; large ones weigh most)",
+    "computable": "nominal, N/A against any value",
+}
+
+
+@verb(
+    group,
+    "Read filled sheets back; agreement, kappa, error rates.",
+    "ontoground steward read sheets-1-ann.xlsx sheets-1-bob.csv",
+    "ontoground steward read sheets-1-ann.xlsx --partial",
+    "ontoground steward read sheets-1-ann.refused.csv",
+    "ontoground steward read",
+)
+def read(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[SHEET]...",
+            help="Filled sheets, Excel or CSV; without any, only the report is printed",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Accept the valid cells; the others go to SHEET.refused.csv")
+    ] = False,
+    settle: Annotated[
+        bool, typer.Option("--settle", help="Decide rows by the answers so far, even if raters are missing")
+    ] = False,
+    options: ConfiguredBenchmark,
+) -> Result:
+    """Read filled sheets into the history of the labels, and report how raters and labels agree.
+
+    A cell must be a label as a whole: a number (with the question's unit or none), a date, weeks and days, a name, or
+    N/A. Where any cell is none, all such cells are named, nothing is taken, and the exit code is 1; --partial takes
+    the others and ends with 0. An empty answer is a row that was not reviewed.
+    """
+    from stewardship.sheets.batch import read_batches
+    from stewardship.sheets.reading import read_sheets, write_refused
+
+    require_packages("statsmodels", extra="steward")
+    settings, benchmark = options.settings, options.adopted
+    batches = read_batches(benchmark.folder)
+    adopted = _adopted(benchmark, files or [])
+    sheets = [file for file in files or [] if file not in adopted]
+    questions = benchmark.column("question")
+    result = read_sheets(sheets, batches, questions, categories=benchmark.categories)
+    taken = not result.refused or partial
+    nothing = {"events_added": 0, "batch": None, "spot_checks_added": 0}
+    payload: dict[str, Any] = {
+        "files": list(map(str, sheets)),
+        "already_adopted": list(map(str, adopted)),
+        "taken": taken,
+        "answers": len(result.ratings),
+        "abstentions": sum(rating.value.kind.value == "na" for rating in result.ratings),
+        **(_take(settings, benchmark, batches, result.ratings, settle=settle) if taken else nothing),
+        "refused": [asdict(item) for item in result.refused],
+        "refused_tables": list(map(str, write_refused(result, sheets, questions))) if partial else [],
+        **{name: getattr(result, name) for name in ("notes", "given", "empty", "missing")},
+        **_agreement(settings, benchmark, batches),
+    }
+    return options.result("read", _paint_read, 0 if taken else 1, **payload)
+
+
+def _adopted(benchmark: Benchmark, files: Sequence[Path]) -> list[Path]:
+    """Return the files that were taken up with the benchmark: their labels are in the history already."""
+    from ground.storage.files import sha256_of
+
+    twice = sorted(name for name, count in Counter(file.name for file in files).items() if count > 1)
+    if twice:
+        # Messages and tables of refused cells go by the file's name.
+        raise UsageError("two sheets have the same name", found=", ".join(twice), expected="a name for each")
+    known = {item["sha256"] for item in (benchmark.record or {}).get("files", [])}
+    return [file for file in files if file.is_file() and sha256_of(file) in known]
+
+
+def _take(
+    settings: StewardSettings,
+    benchmark: Benchmark,
+    batches: list[SheetBatch],
+    ratings: Sequence[Rating],
+    *,
+    settle: bool,
+) -> dict[str, Any]:
+    """Add what the sheets say, labels to the history and spot checks beside it."""
+    from stewardship.sheets.ratings import new_events
+    from stewardship.sheets.spotchecks import add_spot_checks
+
+    checks = {batch.name for batch in batches if batch.kind == "spot_check"}
+    history = benchmark.history
+    events = new_events(
+        [rating for rating in ratings if rating.batch not in checks],
+        batches,
+        history,
+        settings=settings,
+        categories=benchmark.categories,
+        settle_now=settle,
+    )
+    return {
+        "events_added": len(events),
+        "batch": history.append(events) if events else None,
+        "spot_checks_added": add_spot_checks(
+            benchmark.folder, [rating for rating in ratings if rating.batch in checks]
+        ),
+    }
+
+
+def _agreement(settings: StewardSettings, benchmark: Benchmark, batches: list[SheetBatch]) -> dict[str, Any]:
+    """Return how raters and labels agree, over all that the history holds."""
+    from stewardship.adjudication.standing import standing
+    from stewardship.reporting.estimates import label_estimates
+    from stewardship.sheets.figures import confusion, drawn_of, error_rates, reliability
+    from stewardship.sheets.ratings import AWAITING, OPEN, current_ratings
+    from stewardship.sheets.spotchecks import spot_check_summary
+
+    history, labels = benchmark.history, standing(benchmark)
+    predictions = labels.predictions
+    ratings = current_ratings(history, categories=benchmark.categories)
+    others = {uid: [by[uid] for by in predictions.values() if uid in by] for uid in ratings}
+    drawn = drawn_of(history, batches)
+    statuses = Counter(event.status for event in history.latest("physician").values())
+    if benchmark.categories:
+        by, group = "label", {uid: label.text() for uid, label in labels.original.items()}
+    else:
+        by, group = "category", {uid: name for uid, name in benchmark.column("category").items() if name}
+    groups = {by: group, "stratum": labels.strata}
+    return {
+        "reviewed": len(labels.physician),
+        "reviewed_by_draw": dict(sorted(Counter(drawn.values()).items())),
+        "to_adjudicate": statuses[OPEN],
+        "awaiting": statuses[AWAITING],
+        "agreement": reliability(ratings, others, settings).as_dict(),
+        "errors": [asdict(rate) for rate in error_rates(labels.physician, predictions, drawn, groups, settings)],
+        "dataset": [asdict(estimate) for estimate in label_estimates(benchmark) if estimate.source == "physician"],
+        "confusion": confusion(labels.physician, labels.original, drawn) if benchmark.categories else {},
+        "spot_check": spot_check_summary(benchmark.folder),
+    }
+
+
+def _paint_read(out: Console, payload: dict[str, Any]) -> None:
+    for item in payload["refused"]:
+        out.print(f"{item['file']} row {item['line']}, {item['column']}: {item['problem']}", soft_wrap=True)
+        for name in ("found", "expected", "do"):
+            if item[name]:
+                out.print(indented(f"{name}: {item[name]}", 2))
+    if payload["refused"]:
+        out.print()
+    for line in _taken(payload):
+        out.print(line, soft_wrap=True)
+    if payload["files"] and not payload["taken"]:
+        return
+    _paint_agreement(out, payload["agreement"])
+    _paint_errors(out, payload)
+    _paint_confusion(out, payload["confusion"])
+    if result := payload["spot_check"]:
+        counts = ", ".join(f"{name} {count}" for name, count in result["verdicts"].items())
+        out.print(f"\nspot check of the audit's flags: {counts}; agree {share(result['agree'])}", soft_wrap=True)
+
+
+def _taken(payload: dict[str, Any]) -> Iterator[str]:
+    """Say what came of the files, and how many rows have a reviewer's label by now."""
+    for file in payload["already_adopted"]:
+        yield f"{relative(Path(file))}: taken up with the benchmark already; nothing to do"
+    yield from payload["notes"]
+    for rater, count in payload["given"].items():
+        empty, missing = payload["empty"].get(rater, 0), payload["missing"].get(rater, 0)
+        more = f", {empty:,} empty: not reviewed" if empty else ""
+        yield f"{rater}: {count:,} rows given{more}" + (f", {missing:,} not in the file" if missing else "")
+    # A row can be refused for several of its cells.
+    refused = len({(item["file"], item["line"]) for item in payload["refused"]})
+    answers, added = payload["answers"], payload["events_added"] + payload["spot_checks_added"]
+    if payload["files"] and not payload["taken"]:
+        yield (
+            f"NOTHING TAKEN: {refused:,} of {refused + answers:,} answers cannot be taken. Correct them in "
+            "the sheet and read it again, or take the others with --partial"
+        )
+    elif payload["files"]:
+        nothing = "all known already, nothing was added" if answers else "nothing was added"
+        batch = f" (batch {payload['batch']})" if payload["batch"] else ""
+        yield (
+            f"{answers:,} answers read, {payload['abstentions']:,} of them N/A; "
+            f"{f'{added:,} events added' if added else nothing}{batch}"
+        )
+    for file in payload["refused_tables"]:
+        yield f"refused cells, to be corrected and read again: {relative(Path(file))}"
+    draws = ", ".join(f"{count:,} {DRAWN[drawn]}" for drawn, count in payload["reviewed_by_draw"].items())
+    yield f"{payload['reviewed']:,} rows have a reviewer's label" + (draws and f": {draws}")
+    if payload["to_adjudicate"]:
+        yield f"raters disagree on {payload['to_adjudicate']:,}: ontoground steward sheets --adjudicate"
+    if payload["awaiting"]:
+        yield f"not all raters have answered {payload['awaiting']:,}: settle what is there with --settle"
+
+
+def _paint_agreement(out: Console, results: dict[str, Any]) -> None:
+    def coefficient(of: dict[str, Any], name: str, end: str = "") -> str:
+        if of[name] is None:
+            return "not defined"
+        return f"{of[name]:.3f} [{of[f'{end}low']:.3f}, {of[f'{end}high']:.3f}]"
+
+    if not results["rows"]:
+        return
+    columns = ("raters", "rows", "agree", "share [95% interval]", "same label", "Cohen's kappa [95%]")
+    rows = []
+    for pair in results["pairs"]:
+        raters = f"{pair['first']}, {pair['second']}"
+        rows.append(
+            (raters, pair["n"], pair["agree"], share(pair["share"]), pair["same"], coefficient(pair, "kappa", "kappa_"))
+        )
+    out.print()
+    out.print(table(columns, rows, title="agreement of raters"))
+    out.print(f"unanimous: {results['unanimous']:,} of {results['rows']:,} rows")
+    for pair in results["alphas"]:
+        value = f"{ALPHAS[pair['level']]}: {coefficient(pair, 'value')}"
+        rests = f"({pair['rows']:,} rows, {pair['answers']:,} answers)"
+        out.print(f"Krippendorff's alpha, {value} {rests}", soft_wrap=True)
+
+
+def _paint_errors(out: Console, payload: dict[str, Any]) -> None:
+    by_draw: dict[str, list[tuple[str | int, ...]]] = {}
+    for error in payload["errors"]:
+        if error["by"] != "stratum" or error["n"] >= LEAST_SHOWN:
+            group = "all" if error["by"] == "all" else error["group"][:30]
+            cells = (error["labeller"], group, error["errors"], error["n"], share(error, "share"))
+            by_draw.setdefault(error["drawn"], []).append(cells)
+    for drawn, rows in by_draw.items():
+        out.print(f"\nlabels that reviewers do not agree with, of rows {DRAWN[drawn]}", soft_wrap=True)
+        out.print(table(("labels", "rows", "wrong", "of", "share [95% interval]"), rows))
+        out.print(f"({CAVEATS[drawn]})", soft_wrap=True)
+    if unsettled := payload["to_adjudicate"] + payload["awaiting"]:
+        lacking = f"{unsettled:,} rows without a settled label are in none of these shares"
+        out.print(f"({lacking}, which can be too low for it)", soft_wrap=True)
+    for line in _of_dataset(payload["dataset"]):
+        out.print(line, soft_wrap=True)
+    if hidden := len(payload["errors"]) - sum(map(len, by_draw.values())):
+        out.print(f"{hidden:,} shares of strata with fewer than {LEAST_SHOWN} rows: --json")
+
+
+def _of_dataset(results: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Say how many labels of the dataset are wrong, and of which part of it that is known."""
+    from stewardship.reporting.estimates import scope
+
+    strata = [item for item in results if item["by"] == "stratum"]
+    unread = sum(not stratum["judged"] for stratum in strata)
+    for item in results:
+        if item["by"] == "all":
+            yield f"of {scope(item['rows'], item['covered'])}, weighed by rows: {share(item, 'share')} of labels wrong"
+            if item["covered"] < 1:
+                of = f"{unread:,} of {len(strata):,} strata have no row that was read"
+                yield f"(nothing is known of the rest of the dataset: {of})"
+
+
+def _paint_confusion(out: Console, confusion: dict[str, Any]) -> None:
+    for drawn, counts in confusion.items():
+        names = sorted({name for row in counts.values() for name in row} | set(counts))
+        rows = [[label, *(counts[label].get(name, 0) for name in names)] for label in sorted(counts)]
+        out.print(f"\npublished label by reviewers' label, of rows {DRAWN[drawn]}", soft_wrap=True)
+        out.print(table(("published", *names), rows))

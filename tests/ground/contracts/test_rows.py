@@ -12,7 +12,6 @@ from ground.contracts.rows import (
     DENIED_SPAN,
     MEDIEVAL_SCHEMA,
     PATH_EDGE,
-    QUADRANTS,
     STATEMENT_SCHEMA,
     SUPPORT_SPAN,
     ContradictedRow,
@@ -56,16 +55,6 @@ def test_the_columns_are_those_of_the_contract() -> None:
     assert names_of(SUPPORT_SPAN) == "role cui begin_offset end_offset text section"
 
 
-def test_identifiers_are_wide_and_offsets_are_numbers() -> None:
-    assert MEDIEVAL_SCHEMA.field("subject_id").type == pa.int64()
-    assert MEDIEVAL_SCHEMA.field("hadm_id").type == pa.int64()
-    assert MEDIEVAL_SCHEMA.field("is_true").type == pa.bool_()
-
-
 def test_only_what_may_be_unknown_is_nullable() -> None:
     nullable = {field.name for field in MEDIEVAL_SCHEMA if field.nullable}
     assert nullable == {"tier", "replaced_cui", "distance", "why_false", "fact_split"}
-
-
-def test_quadrants_are_listed_once_in_order() -> None:
-    assert QUADRANTS == ("Q1", "Q2", "Q3", "Q4")

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from ground.errors import InputError
-from ground.flow.manifest import dropped, inputs, licence_tier, manifest_of, read_manifest, to_json, versions
+from ground.flow.manifest import dropped, inputs, licence_tier, manifest_of, read_manifest, to_json
 from ground.storage.warehouse import count_drop
 
 
@@ -26,6 +26,7 @@ def test_equal_content_is_equal_text() -> None:
 
 
 def test_inputs_are_sorted_and_complete(warehouse: duckdb.DuckDBPyConnection) -> None:
+    assert inputs(warehouse) == []
     load(warehouse, "umls", "MRREL.RRF", "2026AA")
     load(warehouse, "mimic", "hosp/patients.csv.gz", None)
     load(warehouse, "umls", "MRCONSO.RRF", "2026AA")
@@ -41,10 +42,6 @@ def test_inputs_are_sorted_and_complete(warehouse: duckdb.DuckDBPyConnection) ->
         "rows_rejected": 1,
         "release": "2026AA",
     }
-
-
-def test_no_input_gives_no_line(warehouse: duckdb.DuckDBPyConnection) -> None:
-    assert inputs(warehouse) == []
 
 
 def test_reasons_are_added_up_by_stage(warehouse: duckdb.DuckDBPyConnection) -> None:
@@ -91,10 +88,6 @@ def test_a_manifest_says_what_went_in_and_what_came_out(warehouse: duckdb.DuckDB
     assert [file["file"] for file in read["inputs"]] == ["MRREL.RRF"]
     assert read["licence_tier"] == "credentialed"
     assert read["software"]["duckdb"] == duckdb.__version__
-
-
-def test_versions_of_what_is_not_installed_are_none() -> None:
-    assert versions(["duckdb", "no-such-package"]) == {"duckdb": duckdb.__version__, "no-such-package": None}
 
 
 def test_a_manifest_is_read_where_there_is_one_and_is_json(tmp_path: Path) -> None:

@@ -15,18 +15,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ground.errors import InputError, UsageError
+from ground.errors import InputError
 from ground.settings import LoadSettings
 from ground.storage.loading import (
     KEPT_REJECTS_OF_A_FAILED_FILE,
     LoadedFile,
-    LoadReport,
     Reject,
     SourceFile,
     finished_files,
     forget_other_tables,
     keep_rejects,
-    left_out,
     prepare,
     record,
     too_many_rejects,
@@ -170,30 +168,9 @@ def test_a_file_that_is_given_up_keeps_its_first_rejects(warehouse: Connection, 
     assert (error.file, error.line, error.expected) == (str(file.path), 1, "better rows")
 
 
-def test_skip_tables() -> None:
-    some = LoadSettings(skip_tables=("chartevents",))
-    assert left_out(some, "mimiciv_icu.chartevents", required=False)
-    assert not left_out(some, "mimiciv_hosp.patients", required=True)
-    with pytest.raises(UsageError):
-        left_out(some, "chartevents", required=True)
-
-
 @pytest.mark.parametrize("text", ["", "'", "''", "a 'b' c", "\\'", '"', "\n", "β"])
 def test_a_literal_is_read_back(warehouse: Connection, text: str) -> None:
     assert warehouse.execute(f"select {quoted(text)}").fetchall() == [(text,)]
-
-
-def test_a_report_is_plain_data() -> None:
-    report = LoadReport("umls", (LoadedFile("umls.t", "T.RRF", 9, 1, False),), ("MRDEF.RRF",), ("w",), None)
-    assert report.as_dict() == {
-        "source": "umls",
-        "tables": (
-            {"table": "umls.t", "file": "T.RRF", "rows_read": 9, "rows_rejected": 1, "skipped_because_done": False},
-        ),
-        "missing_optional": ("MRDEF.RRF",),
-        "warnings": ("w",),
-        "release": None,
-    }
 
 
 LOADER = """

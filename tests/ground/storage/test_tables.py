@@ -16,24 +16,19 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "table.tsv"
 
 
-def test_rows_are_read_and_comments_left_out(path: Path) -> None:
-    path.write_text("# why\na\tb\n# more\n1\t2\n\n3\t\n")
-    assert read_table(path, ("a", "b")) == [{"a": "1", "b": "2"}, {"a": "3", "b": ""}]
-
-
-def test_a_header_alone_is_no_row(path: Path) -> None:
-    path.write_text("a\tb\n")
-    assert read_table(path, ("a", "b")) == []
-
-
-def test_quotes_are_characters(path: Path) -> None:
-    path.write_text('a\tb\n"x\ty"\n')
-    assert read_table(path, ("a", "b")) == [{"a": '"x', "b": 'y"'}]
-
-
-def test_text_is_utf8(path: Path) -> None:
-    path.write_text("a\nSjögren\n", encoding="utf-8")
-    assert read_table(path, ("a",)) == [{"a": "Sjögren"}]
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        ("# why\na\tb\n# more\n1\t2\n\n3\t\n", [("1", "2"), ("3", "")]),
+        ("a\tb\n", []),
+        ('a\tb\n"x\ty"\n', [('"x', 'y"')]),
+        ("a\tb\nSjögren\t1\n", [("Sjögren", "1")]),
+    ],
+    ids=["comments", "a header alone", "quotes are characters", "UTF-8"],
+)
+def test_rows_are_read_and_comments_left_out(path: Path, content: str, rows: list[tuple[str, str]]) -> None:
+    path.write_text(content, encoding="utf-8")
+    assert [tuple(row.values()) for row in read_table(path, ("a", "b"))] == rows
 
 
 @pytest.mark.parametrize("content", ["", "# only a comment\n", "b\ta\n", "a\n", "a\tb\tc\n"])

@@ -19,7 +19,6 @@ from ground.storage.warehouse import (
     count_drop,
     open_database,
     reset_drops,
-    run_sql,
     table_exists,
     transaction,
 )
@@ -47,24 +46,10 @@ def test_bookkeeping_tables_have_the_columns_of_the_contract(
     assert columns(warehouse, table) == expected
 
 
-def test_all_schemas_of_the_contract_are_there(warehouse: duckdb.DuckDBPyConnection) -> None:
-    found = {row[0] for row in warehouse.execute("select schema_name from information_schema.schemata").fetchall()}
-    named = "mimiciv_hosp mimiciv_note mimiciv_icu mimiciv_derived umls rxnorm kg ground"
-    assert set(named.split()) <= found
-
-
 def test_only_the_owner_reads_the_file(tmp_path: Path) -> None:
     connect(tmp_path / "w.duckdb").close()
     assert stat.S_IMODE((tmp_path / "w.duckdb").stat().st_mode) == 0o600
     assert stat.S_IMODE((tmp_path / "cache").stat().st_mode) == 0o700
-
-
-def test_opening_again_keeps_what_is_there(tmp_path: Path) -> None:
-    path = tmp_path / "w.duckdb"
-    with connect(path) as connection:
-        count_drop(connection, "graph", "a reason", 3)
-    with connect(path) as connection:
-        assert connection.execute("select * from ground.drop").fetchall() == [("graph", "a reason", 3)]
 
 
 def test_a_reader_changes_nothing(tmp_path: Path) -> None:
@@ -169,13 +154,9 @@ def test_a_failed_block_leaves_nothing(warehouse: duckdb.DuckDBPyConnection) -> 
         raise KeyboardInterrupt
     assert not table_exists(warehouse, "ground.x")
     assert warehouse.execute("select count(*) from ground.drop").fetchone() == (0,)
-
-
-def test_a_block_that_ends_is_kept(warehouse: duckdb.DuckDBPyConnection) -> None:
     with transaction(warehouse):
         warehouse.execute("create table ground.x (a int)")
-    assert table_exists(warehouse, "ground.x")
-    assert not table_exists(warehouse, "kg.x")
+    assert table_exists(warehouse, "ground.x") and not table_exists(warehouse, "kg.x")
 
 
 def test_drops_are_counted_by_stage_and_none_is_not_counted(warehouse: duckdb.DuckDBPyConnection) -> None:
@@ -190,11 +171,6 @@ def test_arrow_comes_also_after_a_result_that_was_left_open(warehouse: duckdb.Du
     warehouse.execute("select * from range(10)").fetchone()
     table = arrow_of(warehouse, "select range as n from range(3) order by n")
     assert table.to_pylist() == [{"n": 0}, {"n": 1}, {"n": 2}]
-
-
-def test_a_sql_file_runs_by_its_name(warehouse: duckdb.DuckDBPyConnection) -> None:
-    run_sql(warehouse, "ground/schemas")
-    assert table_exists(warehouse, "ground.load")
 
 
 @pytest.mark.parametrize("read_only", [False, True])

@@ -27,12 +27,9 @@ def test_paths_are_those_of_the_contract(tmp_path: Path) -> None:
     assert workspace.dataset("medieval") == tmp_path / "datasets" / "medieval"
 
 
-def test_its_settings_file_holds(tmp_path: Path) -> None:
+def test_wrong_settings_are_refused_when_it_is_opened(tmp_path: Path) -> None:
     (tmp_path / "ontoground.toml").write_text("[build]\nseed = 5\n")
     assert Workspace.create(tmp_path).settings.build.seed == 5
-
-
-def test_wrong_settings_are_refused_when_it_is_opened(tmp_path: Path) -> None:
     (tmp_path / "ontoground.toml").write_text("[build]\nsed = 5\n")
     with pytest.raises(UsageError, match=r"unknown setting build\.sed"):
         Workspace.create(tmp_path)
@@ -43,11 +40,6 @@ def test_one_that_is_not_there_says_what_to_do(tmp_path: Path) -> None:
         Workspace.existing(tmp_path / "nothing")
     assert "ontoground load" in (caught.value.do or "")
     assert not (tmp_path / "nothing").exists()
-
-
-def test_one_that_is_there_opens(tmp_path: Path) -> None:
-    connect(tmp_path / "warehouse.duckdb").close()
-    assert Workspace.existing(tmp_path).root == tmp_path
 
 
 def test_settings_that_are_no_file_are_not_passed_over(tmp_path: Path) -> None:

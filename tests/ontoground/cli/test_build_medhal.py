@@ -161,9 +161,9 @@ def test_a_folder_of_the_users_own_is_read_in_a_layout_that_is_named(
     [
         (["--texts", "mine={texts}:medec"], 2, "LAYOUT one of acm, medmcqa, mednli"),
         (["--texts", "medqa={texts}:medmcqa"], 2, "LAYOUT one of"),
-        (["--texts", "mine={texts}/none:medqa"], 3, "folder that is there"),
-        (["--texts", "mine={texts}:medqa", "--texts", "mine={texts}:acm"], 2, "each NAME once"),
-        (["--texts", "{texts}", "--texts", "{texts}"], 2, "each NAME once"),
+        (["--texts", "mine={texts}/none:medqa"], 3, "existing folder"),
+        (["--texts", "mine={texts}:medqa", "--texts", "mine={texts}:acm"], 2, "each NAME only once"),
+        (["--texts", "{texts}", "--texts", "{texts}"], 2, "each NAME only once"),
         (["--sources", "medqa"], 2, "--texts DIR"),
         (["--sources", "medqaa", "--texts", "{texts}"], 2, "medqa, medmcqa"),
         (["--sources", "medqa,medqa", "--texts", "{texts}"], 2, "each once"),

@@ -349,7 +349,7 @@ def test_other_settings_begin_a_new_series_and_say_so(workspace: Path, capsys: p
         one = steward(capsys, "audit", *plain)
         assert invoke(["steward", "audit", *plain, "--set", "language_model.temperature=0.5"]) == 0
     told = capsys.readouterr().err
-    assert told == f"a new series of runs: temperature differ from those of {one['series']}\n"
+    assert told == f"a new series of runs begins: temperature differ from those of {one['series']}\n"
 
 
 def test_credentialed_rows_are_not_sent_to_another_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

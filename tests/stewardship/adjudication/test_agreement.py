@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,17 +12,12 @@ from hypothesis import strategies as st
 from ground.contracts.labels import LabelValue, parse_label
 from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import (
-    Estimate,
-    ValueType,
-    agrees,
     bootstrap_mean,
     review,
     smape,
     smape_bound,
     smape_terms,
     tolerance,
-    value_type,
-    whole_test,
     wilson,
 )
 from stewardship.adjudication.discrepancy import relative_error
@@ -31,49 +25,6 @@ from stewardship.benchmark.tables import read_cells
 
 NUMBERS = st.floats(min_value=-1e6, max_value=1e6)
 FEW = StewardSettings(resamples=10)
-
-
-@pytest.mark.parametrize(
-    ("physician", "others", "expected"),
-    [
-        ("N/A", ["5", "7.5"], ValueType.NA),
-        ("11", ["10", "22"], ValueType.CONTINUOUS),  # uid 341: because of the 22
-        ("20", ["-20", "N/A"], ValueType.ORDINAL),
-        ("21", ["21", "21"], ValueType.CONTINUOUS),
-        ("3", ["2.5", "3"], ValueType.CONTINUOUS),
-        ("3", ["3.0000000001", "3"], ValueType.ORDINAL),
-        ("03/21/2006", ["5"], ValueType.DATE),
-        ("", ["5"], None),
-        ("4,4", ["5"], None),
-    ],
-)
-def test_the_type_of_a_row_is_taken_from_all_its_labels(
-    physician: str, others: list[str], expected: ValueType | None
-) -> None:
-    assert value_type(parse_label(physician), [parse_label(other) for other in others]) is expected
-
-
-@pytest.mark.parametrize(
-    ("physician", "prediction", "kind", "expected"),
-    [
-        ("N/A", "unknown", ValueType.NA, True),
-        ("N/A", "0", ValueType.NA, False),
-        ("5", "N/A", ValueType.ORDINAL, False),
-        ("5", "6", ValueType.ORDINAL, True),
-        ("5", "7", ValueType.ORDINAL, False),
-        ("131", "137.84", ValueType.CONTINUOUS, False),  # uid 367: 5.22% of the physician's, 4.96% of the larger
-        ("100", "105", ValueType.CONTINUOUS, True),
-        ("2", "2.1", ValueType.CONTINUOUS, True),
-        ("-0.31", "-0.372", ValueType.CONTINUOUS, False),
-        ("0", "0.05", ValueType.CONTINUOUS, True),
-        ("0", "0.06", ValueType.CONTINUOUS, False),
-        ("03/21/2006", "2006-03-21", ValueType.DATE, True),
-        ("03/21/2006", "03/22/2006", ValueType.DATE, False),
-        ("5", "words", ValueType.ORDINAL, False),
-    ],
-)
-def test_agreement_by_type(physician: str, prediction: str, kind: ValueType, expected: bool) -> None:
-    assert agrees(parse_label(physician), parse_label(prediction), kind) is expected
 
 
 def test_rows_that_are_not_reviewed_are_left_out_and_a_missing_prediction_is_no_disagreement() -> None:
@@ -84,19 +35,6 @@ def test_rows_that_are_not_reviewed_are_left_out_and_a_missing_prediction_is_no_
     assert [row.uid for row in rows] == ["a", "c"]
     assert rows[0].agree == {"original": True, "recomputed": True}
     assert rows[1].agree == {"original": False}
-
-
-def test_wilson_by_hand() -> None:
-    found = wilson(37, 50)
-    z, p, n = 1.959963984540054, 0.74, 50
-    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    assert [found.low, found.high] == pytest.approx([centre - half, centre + half])
-    assert (wilson(0, 5).low, wilson(5, 5).high, wilson(0, 0).value) == (0, 1, None)
-
-
-def test_smape_terms_by_hand() -> None:
-    assert smape_terms([0, 10, 5, 0, 1], [0, 0, -5, 3, 3]).tolist() == pytest.approx([0, 200, 200, 200, 100])
 
 
 @given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=20))
@@ -114,16 +52,6 @@ def test_the_bound_is_reached() -> None:
     assert smape_bound(1) == smape_bound(1.7) == 200
 
 
-def test_smape_leaves_out_rows_where_either_abstains() -> None:
-    rows = review(
-        {"a": parse_label("10"), "b": parse_label("N/A"), "c": parse_label("4")},
-        {"new": {"a": parse_label("30"), "b": parse_label("4"), "c": parse_label("N/A")}},
-    )
-    assert smape(rows, "new", FEW).n == 1
-    assert smape(rows, "new", FEW).value == pytest.approx(100)
-    assert smape([], "new").value is None
-
-
 def test_bootstrap_depends_on_seed_and_subject_only() -> None:
     values = [0.0, 1.0, 5.0, 9.0, 12.0]
     one, other = (StewardSettings(resamples=500, seed=seed) for seed in (1, 2))
@@ -135,14 +63,6 @@ def test_bootstrap_depends_on_seed_and_subject_only() -> None:
     assert first.high is not None
     assert 0 <= first.low <= 5.4 <= first.high <= 12
     assert bootstrap_mean([3.0] * 4, settings=FEW).low == 3
-
-
-def test_the_test_wide_estimate_from_the_printed_numbers() -> None:
-    weight = 286 / 1047
-    original = whole_test(Estimate(72.7, 47.9, 99.1, 34), weight, 0)
-    recomputed = whole_test(Estimate(20.1, 8.0, 35.9, 33), weight, smape_bound())
-    assert (original.value, original.low, original.high) == pytest.approx((19.859, 13.084, 27.070), abs=5e-4)
-    assert (recomputed.value, recomputed.low, recomputed.high) == pytest.approx((9.218, 5.913, 13.534), abs=5e-4)
 
 
 @pytest.mark.real

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ground.contracts.labels import LabelValue, parse_label
+from ground.contracts.labels import parse_label
 from stewardship.adjudication.finalise import Policy, finalise
-from stewardship.benchmark.tables import read_label_table
 from stewardship.history.log import Event
 from tests.stewardship.labelled import adopted, finalised
 
@@ -64,25 +63,3 @@ def test_a_final_label_says_who_labelled_the_row_as_far_as_it_was_declared(tmp_p
     assert "labelled by ann, bob, not declared" in why["2"]
     assert sum("the physicians of sheet.csv, as that file says" in one for one in why.values()) >= 1
     assert not any("a physician reviewed" in one for one in why.values())
-
-
-@pytest.mark.real
-def test_the_released_policy_gives_the_released_labels_of_all_887_rows(real_data: Path) -> None:
-    source = real_data / "stewardship" / "source"
-    sheet = read_label_table(source / "y_new_and_sampled_MD_evals.xlsx").frame
-    released = read_label_table(source / "y_final_MD_evals_incorporated.xlsx").frame
-
-    def labels(frame_column: str) -> dict[str, LabelValue]:
-        found = {
-            uid: parse_label(text, physician=frame_column == "physician")
-            for uid, text in sheet.select("uid", frame_column).iter_rows()
-        }
-        return {uid: label for uid, label in found.items() if label.answered}
-
-    found = finalise(labels("recomputed"), labels("physician"), policy="released")
-    wanted = {uid: parse_label(text, physician=True) for uid, text in released.select("uid", "final").iter_rows()}
-    assert len(wanted) == 887
-    assert {uid: one.label for uid, one in found.items()} == wanted
-    assert sum(one.source == "physician" for one in found.values()) == 16
-    strict = finalise(labels("recomputed"), labels("physician"), policy="physician")
-    assert sum(one.source == "physician" for one in strict.values()) == 50

@@ -18,6 +18,7 @@ from stewardship.calculators.equations_liver import meld_i, meld_na
 from stewardship.calculators.equations_pregnancy import conception, due_date
 from stewardship.calculators.features import Features
 from stewardship.calculators.registry import Computed, calculate, calculators
+from stewardship.calculators.typed import read_settings_of
 
 EQUATIONS = tuple(one.id for one in calculators() if one.kind == "equation")
 
@@ -48,110 +49,72 @@ HEART = {
 }
 
 # Calculator, features, value, tolerance (relative), where the value is from.
-WORKED: list[tuple[int, dict[str, Any], float, float, str]] = [
+ROWS: list[tuple[int, str | dict[str, Any], float, float, str]] = [
     (
         2,
-        {
-            "sex": "Male",
-            "age": [40, "years"],
-            "weight": [72.0, "kg"],
-            "height": [185.0, "cm"],
-            "creatinine": [1.0, "mg/dL"],
-        },
+        "sex=Male; age=40 years; weight=72 kg; height=185 cm; creatinine=1 mg/dL",
         100.0,
-        1e-9,
+        1e-09,
         "by hand: (140 - 40) x 72 / (72 x 1); weight under the ideal 79.5 kg",
     ),
     (
         3,
-        {"sex": "Female", "age": [50, "years"], "creatinine": [1.0, "mg/dL"]},
+        "sex=Female; age=50 years; creatinine=1 mg/dL",
         69.0,
         0.01,
         "National Kidney Foundation's table of eGFR 2021: woman of 50, creatinine 1.0",
     ),
-    (
-        5,
-        {"Systolic Blood Pressure": [120, "mm hg"], "Diastolic Blood Pressure": [80, "mm hg"]},
-        93.333,
-        1e-4,
-        "by hand",
-    ),
-    (6, {"weight": [72.0, "kg"], "height": [6 * 0.3048, "m"]}, 21.53, 1e-3, "by hand"),
-    (7, {"Calcium": [8.0, "mg/dL"], "Albumin": [20.0, "g/L"]}, 9.6, 1e-9, "by hand: 8 + 0.8 x 2 (Payne 1973)"),
-    (
-        9,
-        {"sex": "Male", "age": [1, "years"], "creatinine": [1.0, "mg/dL"]},
-        175.0,
-        1e-9,
-        "the constant: both powers are of 1 (Levey 2006)",
-    ),
-    (10, {"sex": "Male", "height": [70.0, "in"]}, 73.0, 1e-9, "by hand: 50 + 2.3 x 10 (Devine 1974)"),
-    (11, qt(400, 60), 400.0, 1e-9, "no correction at 60 beats"),
+    (5, "Systolic Blood Pressure=120 mm hg; Diastolic Blood Pressure=80 mm hg", 93.333, 0.0001, "by hand"),
+    (6, {"weight": [72.0, "kg"], "height": [6 * 0.3048, "m"]}, 21.53, 0.001, "by hand"),
+    (7, "Calcium=8 mg/dL; Albumin=20 g/L", 9.6, 1e-09, "by hand: 8 + 0.8 x 2 (Payne 1973)"),
+    (9, "sex=Male; age=1 years; creatinine=1 mg/dL", 175.0, 1e-09, "the constant: both powers are of 1 (Levey 2006)"),
+    (10, "sex=Male; height=70 in", 73.0, 1e-09, "by hand: 50 + 2.3 x 10 (Devine 1974)"),
+    (11, qt(400, 60), 400.0, 1e-09, "no correction at 60 beats"),
     (
         19,
-        {
-            "age": [50, "years"],
-            "Aspartate aminotransferase": [80, "U/L"],
-            "Alanine aminotransferase": [64, "U/L"],
-            "Platelet count": [200_000, "µL"],
-        },
+        "age=50 years; Aspartate aminotransferase=80 U/L; Alanine aminotransferase=64 U/L; Platelet count=200000 µL",
         2.5,
-        1e-9,
+        1e-09,
         "by hand: 50 x 80 / (200 x 8)",
     ),
-    (22, {"weight": [25.0, "kg"]}, 65.0, 1e-9, "by hand: 40 + 20 + 5 (Holliday and Segar 1957)"),
-    (23, MELD, 25, 1e-9, "by hand: MELD(i) 2.004, so 20; 20 + 1.32 x 7 - 0.033 x 20 x 7 = 24.62"),
+    (22, "weight=25 kg", 65.0, 1e-09, "by hand: 40 + 20 + 5 (Holliday and Segar 1957)"),
+    (23, MELD, 25, 1e-09, "by hand: MELD(i) 2.004, so 20; 20 + 1.32 x 7 - 0.033 x 20 x 7 = 24.62"),
     (
         24,
-        {"input steroid": ["PredniSONE PO", 20.0, "mg"], "target steroid": "Hydrocortisone IV"},
+        "input steroid=PredniSONE PO 20 mg; target steroid=Hydrocortisone IV",
         80.0,
-        1e-9,
+        1e-09,
         "US label of Celestone: 5 mg do what 20 mg do",
     ),
-    (26, {"Sodium": [125, "mEq/L"], "Glucose": [600, "mg/dL"]}, 137.0, 1e-9, "by hand: 2.4 x 5 (Hillier 1999)"),
+    (26, "Sodium=125 mEq/L; Glucose=600 mg/dL", 137.0, 1e-09, "by hand: 2.4 x 5 (Hillier 1999)"),
     (
         30,
-        {"Sodium": [140, "mEq/L"], "Blood Urea Nitrogen (BUN)": [14, "mg/dL"], "Glucose": [90, "mg/dL"]},
+        "Sodium=140 mEq/L; Blood Urea Nitrogen (BUN)=14 mg/dL; Glucose=90 mg/dL",
         290.0,
-        1e-9,
+        1e-09,
         "by hand: 280 + 5 + 5",
     ),
     (
         31,
-        {"Glucose": [4.5, "mmol/L"], "Insulin": [5.0, "µIU/mL"]},
+        "Glucose=4.5 mmol/L; Insulin=5 µIU/mL",
         1.0,
-        2e-3,
+        0.002,
         "Matthews 1985: 4.5 mmol/L and 5 µU/mL are the reference, resistance 1",
     ),
-    (
-        38,
-        {"sex": "Male", "age": [50, "years"], "weight": [70, "kg"], "Sodium": [160, "mmol/L"]},
-        6.0,
-        1e-9,
-        "by hand: 0.6 x 70 x (160 / 140 - 1)",
-    ),
-    (39, electrolytes(140, 104, 24), 12.0, 1e-9, "by hand"),
+    (38, "sex=Male; age=50 years; weight=70 kg; Sodium=160 mmol/L", 6.0, 1e-09, "by hand: 0.6 x 70 x (160 / 140 - 1)"),
+    (39, electrolytes(140, 104, 24), 12.0, 1e-09, "by hand"),
     (
         40,
-        {
-            "Sodium": [140, "mEq/L"],
-            "Urine sodium": [35, "mEq/L"],
-            "creatinine": [2.0, "mg/dL"],
-            "Urine creatinine": [50, "mg/dL"],
-        },
+        "Sodium=140 mEq/L; Urine sodium=35 mEq/L; creatinine=2 mg/dL; Urine creatinine=50 mg/dL",
         1.0,
-        1e-9,
+        1e-09,
         "by hand: 100 x 2 x 35 / (140 x 50)",
     ),
     (
         44,
-        {
-            "Total cholesterol": [200, "mg/dL"],
-            "high-density lipoprotein cholesterol": [50, "mg/dL"],
-            "Triglycerides": [150, "mg/dL"],
-        },
+        "Total cholesterol=200 mg/dL; high-density lipoprotein cholesterol=50 mg/dL; Triglycerides=150 mg/dL",
         120.0,
-        1e-9,
+        1e-09,
         "by hand: 200 - 50 - 30 (Friedewald 1972)",
     ),
     (
@@ -163,30 +126,34 @@ WORKED: list[tuple[int, dict[str, Any], float, float, str]] = [
     ),
     (
         49,
-        {"OxyCODONE Dose": [10, "mg"], "OxyCODONE Dose Per Day": [2, "per day"]},
+        "OxyCODONE Dose=10 mg; OxyCODONE Dose Per Day=2 per day",
         30.0,
-        1e-9,
+        1e-09,
         "CDC 2022, box below table 1: oxycodone 10 mg twice a day are 30 MME",
     ),
     (
         49,
-        {"HYDROcodone Dose": [5, "mg"], "HYDROcodone Dose Per Day": [4, "per day"]},
+        "HYDROcodone Dose=5 mg; HYDROcodone Dose Per Day=4 per day",
         20.0,
-        1e-9,
+        1e-09,
         "CDC 2022, box below table 1: hydrocodone 5 mg four times a day are 20 MME",
     ),
-    (56, qt(400, 60), 400.0, 1e-9, "no correction at 60 beats"),
-    (57, qt(400, 120), 477.0, 1e-9, "by hand: 400 + 154 x 0.5"),
-    (58, qt(400, 80), 435.0, 1e-9, "by hand: 400 + 1.75 x 20"),
-    (59, qt(400, 60), 400.0, 1e-9, "no correction at 60 beats"),
-    (60, {"weight": [80, "kg"], "height": [180, "cm"]}, 2.0, 1e-9, "by hand: the root of 4 (Mosteller 1987)"),
-    (61, {"Body Mass Index (BMI)": [25, "kg/m^2"], "height": [2.0, "m"]}, 100.0, 1e-9, "by hand"),
-    (62, {"sex": "Male", "weight": [123, "kg"], "height": [70, "in"]}, 93.0, 1e-9, "by hand: 73 + 0.4 x 50"),
-    (63, electrolytes(140, 100, 14), 4.0, 1e-9, "by hand: (26 - 12) - (24 - 14) (Wrenn 1990)"),
-    (64, electrolytes(140, 100, 14), 1.4, 1e-9, "by hand: 14 / 10"),
-    (65, electrolytes(140, 104, 24, Albumin=[2.0, "g/dL"]), 17.0, 1e-9, "by hand: 12 + 2.5 x 2 (Figge 1998)"),
-    (66, electrolytes(140, 104, 24, Albumin=[2.0, "g/dL"]), 5.0, 1e-9, "by hand: 17 - 12"),
-    (67, electrolytes(140, 108, 14, Albumin=[2.0, "g/dL"]), 1.1, 1e-9, "by hand: (23 - 12) / 10"),
+    (56, qt(400, 60), 400.0, 1e-09, "no correction at 60 beats"),
+    (57, qt(400, 120), 477.0, 1e-09, "by hand: 400 + 154 x 0.5"),
+    (58, qt(400, 80), 435.0, 1e-09, "by hand: 400 + 1.75 x 20"),
+    (59, qt(400, 60), 400.0, 1e-09, "no correction at 60 beats"),
+    (60, "weight=80 kg; height=180 cm", 2.0, 1e-09, "by hand: the root of 4 (Mosteller 1987)"),
+    (61, "Body Mass Index (BMI)=25 kg/m^2; height=2 m", 100.0, 1e-09, "by hand"),
+    (62, "sex=Male; weight=123 kg; height=70 in", 93.0, 1e-09, "by hand: 73 + 0.4 x 50"),
+    (63, electrolytes(140, 100, 14), 4.0, 1e-09, "by hand: (26 - 12) - (24 - 14) (Wrenn 1990)"),
+    (64, electrolytes(140, 100, 14), 1.4, 1e-09, "by hand: 14 / 10"),
+    (65, electrolytes(140, 104, 24, Albumin=[2.0, "g/dL"]), 17.0, 1e-09, "by hand: 12 + 2.5 x 2 (Figge 1998)"),
+    (66, electrolytes(140, 104, 24, Albumin=[2.0, "g/dL"]), 5.0, 1e-09, "by hand: 17 - 12"),
+    (67, electrolytes(140, 108, 14, Albumin=[2.0, "g/dL"]), 1.1, 1e-09, "by hand: (23 - 12) / 10"),
+]
+WORKED: list[tuple[int, dict[str, Any], float, float, str]] = [
+    (which, read_settings_of(which, cells.split("; ")) if isinstance(cells, str) else cells, value, tolerance, source)
+    for which, cells, value, tolerance, source in ROWS
 ]
 
 

@@ -16,7 +16,7 @@ from evaluation.datasets import TextDataset
 from evaluation.numbers import metrics_of_rows
 from ground.contracts.rows_text import MedhalRow
 from ground.errors import InputError, TrainingError, UsageError
-from ground.lm.sampling import Said, answers
+from ground.lm.sampling import WrittenAnswer, answers
 from ground.lm.tiny import tiny_decoder
 from tests.training.sft.cases import (
     DRUGS,
@@ -116,7 +116,7 @@ def test_a_run_that_was_interrupted_and_resumed_gives_the_same_weights(
     assert train_texts("medhal", data, str(model), tmp_path / "run", settings, resume=True) == json.loads(
         (tmp_path / "run" / "training.json").read_text()
     )
-    with pytest.raises(UsageError, match="already holds a run"):
+    with pytest.raises(UsageError, match="already contains a run"):
         train_texts("medhal", data, str(model), tmp_path / "run", settings)
     with pytest.raises(UsageError, match=r"another settings\.epochs"):
         train_texts("medhal", data, str(model), tmp_path / "run", medhal_settings(epochs=3), resume=True)
@@ -210,7 +210,7 @@ def test_answers_in_a_batch_are_those_of_one_prompt_at_a_time(tmp_path: Path, ki
     prompts = [encode_prompt(together.tokenizer, together.task.prompt(row)) for row in rows]
     assert len(set(map(len, prompts))) > 1
 
-    def said(one: Generator) -> list[Said]:
+    def said(one: Generator) -> list[WrittenAnswer]:
         return sorted(answers(one.model, one.tokenizer, prompts, 4096, 12, one.settings.batch_size, temperature=0))
 
     assert said(together) == said(apart)

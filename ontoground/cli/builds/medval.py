@@ -16,18 +16,17 @@ from ontoground.cli.builds.options import (
     FromTexts,
     bars,
     closest,
+    dropped_blocks,
     group,
-    paint_dropped,
-    paint_shortcuts,
     requests_in_words,
+    shortcut_blocks,
 )
 from ontoground.cli.options import Result, verb
-from ontoground.cli.render import dataset_in_words, listing, note, percent
+from ontoground.cli.render import Blocks, dataset_in_words, listing, note, percent, unfolded
 from ontoground.cli.text_options import described_model, language_model_settings
 
 if TYPE_CHECKING:
     import duckdb
-    from rich.console import Console
 
     from builders.medval.build import Made
     from builders.medval.feeds import Plan
@@ -129,7 +128,7 @@ def medval(options: Medval) -> Result:
         "language_models": dict(report.language_models) or None,
         "stages": [outcome.as_dict() for outcome in stages],
     }
-    return options.result("build medval", _paint, **found)
+    return options.result("build medval", _blocks, **found)
 
 
 def _stages(options: Medval, workspace: Workspace) -> list[Outcome]:
@@ -212,7 +211,7 @@ def _no_graph(workspace: Workspace) -> InputError:
     )
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
+def _blocks(payload: dict[str, Any]) -> Blocks:
     rows = [
         {
             **one,
@@ -224,11 +223,11 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     ]
     columns = "task, inputs, judged, kept, kept_share: share, mean_consistency: mean M, 1, 2, 3, 4"
     title = f"MedVAL triples, engine {payload['engine']}, tau {payload['tau']:g}; 1 to 4: kept of each level"
-    out.print(listing(rows, columns, title=title))
-    paint_dropped(out, payload["dropped"], REASONS_SHOWN)
-    paint_shortcuts(out, payload["shortcuts"])
+    yield listing(rows, columns, title=title)
+    yield from dropped_blocks(payload["dropped"], REASONS_SHOWN)
+    yield from shortcut_blocks(payload["shortcuts"])
     for one in payload["left_out_tasks"]:
-        out.print(f"{one['task']} left out: {one['reason']}")
+        yield f"{one['task']} left out: {one['reason']}"
     for role, used in (payload["language_models"] or {}).items():
-        out.print(f"{role.replace('_', ' ')} {requests_in_words(used)}")
-    out.print(f"\n{dataset_in_words(payload['dataset'])}", soft_wrap=True)
+        yield f"{role.replace('_', ' ')} {requests_in_words(used)}"
+    yield unfolded(f"\n{dataset_in_words(payload['dataset'])}")

@@ -15,7 +15,7 @@ from ground.errors import UsageError
 from ground.stable import stable_hash
 from ground.storage.files import private_directory, sha256_of, write_text
 from ontoground.cli.app import group_of
-from ontoground.cli.options import InWorkspace
+from ontoground.cli.options import Endpoint, EndpointModel, InWorkspace
 from ontoground.cli.render import Blocks, relative, unfolded
 from ontoground.cli.runs import model_overrides, require_packages, run_folder, run_settings, short_name
 
@@ -23,23 +23,22 @@ if TYPE_CHECKING:
     from ground.lm.settings import LmSettings
     from ground.settings import Section
 
-__all__ = ["UNDEFINED", "Evaluated", "Reference", "Split", "few", "group", "interval", "percent", "place_blocks"]
+__all__ = ["UNDEFINED", "Evaluated", "Split", "few", "group", "interval", "percent", "place_blocks"]
 
 group = group_of("evaluate", ("quadrants", "medhal", "medval", "sheets"))
 
 UNDEFINED = "–"
 
 Split = Annotated[Literal["test", "validation"], typer.Option(help="Which rows")]
-Reference = Annotated[Path | None, typer.Option(metavar="DIR", help="Dataset folder; default: the workspace's own")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluated(InWorkspace):
-    """Options of the verbs that evaluate models, as those of texts word them."""
+    """Options of the verbs that evaluate models."""
 
     models: Annotated[
         list[str] | None,
-        typer.Option("--model", metavar="RUN", help="Run folder of a fine-tuned model, or a model; repeatable"),
+        typer.Option("--model", metavar="RUN", help="Run folder, a folder of runs, or a model; repeatable"),
     ] = None
     predictions: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Predictions file (Parquet, CSV, JSONL); repeatable")
@@ -49,17 +48,17 @@ class Evaluated(InWorkspace):
         Literal["refuse", "wrong", "leave_out"],
         typer.Option(help="Rows without a prediction: refuse, count as wrong, or leave out for all runs"),
     ] = "refuse"
-    endpoint: Annotated[
-        str | None, typer.Option(metavar="URL", help="Ask a language model at this OpenAI-compatible server")
-    ] = None
-    endpoint_model: Annotated[str | None, typer.Option(metavar="NAME", help="The server's name of that model")] = None
+    endpoint: Endpoint = None
+    endpoint_model: EndpointModel = None
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="TOML file with [language_model] and [asked] settings")
+        Path | None, typer.Option(metavar="FILE", help="TOML file with [language_model], and [zeroshot] or [asked]")
     ] = None
     overrides: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help="Override a setting of the language model, or of a run's answers"
+            "--set",
+            metavar="KEY=VALUE",
+            help="Override a setting of the language model or of the runs' answers",
         ),
     ] = None
     out: Annotated[

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ground.errors import UsageError
-from ontoground.cli.options import Paint, Result, verb
+from ontoground.cli.options import Endpoint, EndpointModel, ModelConfig, Paint, Result, verb
 from ontoground.cli.render import note, relative, table
 from ontoground.cli.runs import model_overrides, require_packages, run_settings
 from ontoground.cli.steward.options import ConfiguredBenchmark, group
@@ -46,11 +46,9 @@ class OfRuns(ConfiguredBenchmark):
     answers: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Recorded answers: uid, run1, ..., runN; or uid, run, answer")
     ] = None
-    endpoint: Annotated[
-        str | None, typer.Option(metavar="URL", help="Ask a language model at this OpenAI-compatible server")
-    ] = None
-    endpoint_model: Annotated[str | None, typer.Option(metavar="NAME", help="The server's name of that model")] = None
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file with [language_model] settings")] = None
+    endpoint: Endpoint = None
+    endpoint_model: EndpointModel = None
+    config: ModelConfig = None
     tools: Annotated[
         str | None,
         typer.Option(

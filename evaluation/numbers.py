@@ -183,7 +183,7 @@ def metrics_of_rows(kind: TextKind, rows: Sequence[Row], predictions: Iterable[R
     """
     types = {"id": pl.String, "label": pl.Boolean if kind == "medhal" else pl.Int64}
     types |= {"explanation": pl.String, "outcome": pl.String}
-    table = pl.DataFrame([{name: one.get(name) for name in types} for one in predictions], schema=types)
+    table = pl.DataFrame([{name: prediction.get(name) for name in types} for prediction in predictions], schema=types)
     table = table.with_columns(model=pl.lit("run"))
     reference = reference_of(rows, kind)
     runs = join_predictions(reference.frame, table, kind, missing="wrong")
@@ -278,7 +278,7 @@ def _mean_f1(counted: Counted, at: int, masks: Sequence[Mask]) -> dict[str, Any]
 
 def seed_summary(runs: Sequence[Answers], numbers: Sequence[Row], headline: str) -> list[dict[str, Any]]:
     """Return mean and sample standard deviation over seeds of each model that has several."""
-    values = [one["overall"][headline]["value"] for one in numbers]
+    values = [number["overall"][headline]["value"] for number in numbers]
     known = pl.DataFrame(
         {"model": [run.model for run in runs], "value": values}, schema={"model": pl.String, "value": pl.Float64}
     ).drop_nulls()

@@ -78,16 +78,16 @@ def emit(payload: dict[str, Any], paint: Callable[[Console], None], *, as_json: 
     """Print a verb's result: one JSON object, or what ``paint`` shows to a person."""
     if as_json:
         try:
-            said = json.dumps(payload, ensure_ascii=False, default=_plain, allow_nan=False)
+            line = json.dumps(payload, ensure_ascii=False, default=_of_json, allow_nan=False)
         except ValueError:
-            said = json.dumps(_finite(payload), ensure_ascii=False, default=_plain)
-        sys.stdout.write(said + "\n")
+            line = json.dumps(_finite(payload), ensure_ascii=False, default=_of_json)
+        sys.stdout.write(line + "\n")
         sys.stdout.flush()
     else:
         paint(console())
 
 
-def _plain(value: object) -> object:
+def _of_json(value: object) -> object:
     if isinstance(value, (datetime, date)):
         return value.isoformat()
     return sorted(value) if isinstance(value, (set, frozenset)) else str(value)

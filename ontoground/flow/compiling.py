@@ -49,7 +49,7 @@ def notation(argument: Any) -> Any:
         return [str(argument.dtype), argument.ndim, "" if argument.mutable else "read-only"]
     if isinstance(argument, types.BaseTuple):
         made, members = getattr(argument, "instance_class", None), cast(Iterable[Any], argument)
-        return {f"{made.__module__}:{made.__qualname__}" if made else "": [notation(one) for one in members]}
+        return {f"{made.__module__}:{made.__qualname__}" if made else "": [notation(member) for member in members]}
     return str(argument)
 
 

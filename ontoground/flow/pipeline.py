@@ -76,7 +76,7 @@ def load_source(
     check_folder(source, folder, settings.remote)
     begin = time.perf_counter()
     report = LOADERS[source](connection, folder, settings.load, settings.remote).as_dict()
-    unchanged = all(one["skipped_because_done"] for one in report["tables"])
+    unchanged = all(table["skipped_because_done"] for table in report["tables"])
     outcome = Outcome(f"load {source}", "current" if unchanged else "done", time.perf_counter() - begin, report)
     say(outcome.in_words(outcome.stage))
     for warning in report.get("warnings", ()):

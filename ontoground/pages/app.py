@@ -65,14 +65,19 @@ def application(
         *review.ROUTES,
         Mount("/static", StaticFiles(directory=FOLDER / "static")),
     ]
-    handlers = {OntogroundError: _said, HTTPException: _refused, duckdb.CatalogException: _missing, Exception: _failed}
+    handlers = {
+        OntogroundError: _known,
+        HTTPException: _refused,
+        duckdb.CatalogException: _missing,
+        Exception: _failed,
+    }
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.state.explorer = Explorer(workspace, under_review)
     # Cookies know no ports: two servers at once must not take each other's.
     return Guard(app, tokens, [f"{host}:{port}" for host in hosts], f"ontoground_{port}", once)
 
 
-def _said(request: Request, error: Exception) -> Response:
+def _known(request: Request, error: Exception) -> Response:
     assert isinstance(error, OntogroundError)
     held = is_held(error)
     return page_of(request, "error.html", 503 if held else 400, message=str(error), held=held)

@@ -61,11 +61,11 @@ def home(request: Request) -> Response:
     try:
         with explorer.asking() as connection:
             tables = records(run_sql(connection, "ontoground/pages/tables"))
-            tables = [{**one, "n_rows": len(connection.table(one["name"]))} for one in tables]
+            tables = [{**table, "n_rows": len(connection.table(table["name"]))} for table in tables]
     except OntogroundError as error:
         held = str(error)
     queries = [(name, titles[name]) for name in ordered]
-    datasets = [dataset_counts(one) for one in folders]
+    datasets = [dataset_counts(folder) for folder in folders]
     return page_of(request, "home.html", queries=queries, tables=tables, datasets=datasets, held=held)
 
 
@@ -100,7 +100,7 @@ def _known(request: Request) -> str:
 
 def _is_number(rows: Rows, index: int) -> bool:
     values = [row[index] for row in rows.rows if row[index] is not None]
-    return bool(values) and all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in values)
+    return bool(values) and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
 
 
 def _measures(rows: Rows) -> list[str]:

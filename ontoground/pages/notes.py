@@ -25,10 +25,10 @@ def notes(request: Request) -> Response:
 
 async def find(request: Request) -> Response:
     """Go to the notes of an admission; its number is sent in a form, as addresses are kept in histories."""
-    return await run_in_threadpool(_found, request, (await form_of(request)).get("hadm", "").strip())
+    return await run_in_threadpool(_to_note, request, (await form_of(request)).get("hadm", "").strip())
 
 
-def _found(request: Request, hadm: str) -> Response:
+def _to_note(request: Request, hadm: str) -> Response:
     return RedirectResponse(f"/note/{explorer_of(request).key(whole_number('hadm_id', hadm))}", 303)
 
 
@@ -40,7 +40,7 @@ def note(request: Request) -> Response:
         found = admission_notes(connection, int(hadm), with_mentions=True)
         codes = records(asked(connection, "ontoground/pages/note_codes", hadm))
     groups = {
-        "coded and said": [one for one in codes if one["kinds"] and one["mentions"]],
+        "coded and said": [code for code in codes if code["kinds"] and code["mentions"]],
         "coded, the note is silent": [one for one in codes if one["kinds"] and not one["mentions"]],
         "said, not coded": [one for one in codes if not one["kinds"]],
     }

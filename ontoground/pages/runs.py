@@ -87,19 +87,19 @@ def blocks(text: str, explorer: Explorer, folder: Path) -> Iterator[Block]:
 
 def _line(line: str, explorer: Explorer, folder: Path) -> Iterator[Block]:
     if found := re.match(r"^(#+) (.*)$", line):
-        yield Block("title", _plain(found[2]), level=min(len(found[1]) + 1, 4))
+        yield Block("title", _without_marks(found[2]), level=min(len(found[1]) + 1, 4))
     elif found := PICTURE.match(line):
         path = (folder / found[2]).resolve()
         there = path.is_relative_to(folder.resolve()) and path.suffix == ".png"
         yield Block("picture", found[1], key=explorer.key(path) if there else "")
     elif found := re.match(r"^ *[-*] (.*)$", line):
-        yield Block("item", _plain(found[1]))
+        yield Block("item", _without_marks(found[1]))
     elif line.strip():
-        yield Block("text", _plain(line))
+        yield Block("text", _without_marks(line))
 
 
 def _cells(line: str) -> list[str]:
-    return [_plain(one.strip().replace("\\|", "|")) for one in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
+    return [_without_marks(one.strip().replace("\\|", "|")) for one in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
 
 
 def _value(cell: str) -> Value:
@@ -107,7 +107,7 @@ def _value(cell: str) -> Value:
     return Value(cell, float(cell.replace(",", "")) if NUMBER.match(cell) else None)
 
 
-def _plain(text: str) -> str:
+def _without_marks(text: str) -> str:
     return re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text.replace("**", "").replace("`", ""))
 
 

@@ -40,7 +40,7 @@ def resolve(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
             do="give the CUI of the one that you mean",
         )
     files = ("concept_like_name", "concept_spelt_nearly") if wanted.strip() else ()
-    similar = next(filter(None, (asked(connection, f"ontoground/{one}", wanted).fetchall() for one in files)), [])
+    similar = next(filter(None, (asked(connection, f"ontoground/{file}", wanted).fetchall() for file in files)), [])
     raise InputError(
         f"there is no concept {wanted}",
         expected="; ".join(f"{cui} {name}" for cui, name in similar) or "a CUI or an exact name of the loaded release",

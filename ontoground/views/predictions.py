@@ -137,11 +137,11 @@ def predict_statements(
         "context_characters": len(context),
         "context_tokens": cut[0].tokens if cut else None,
         "context_tokens_cut": cut[0].tokens_cut if cut else 0,
-        "statements": [_told(statement, label, list(scores)) for statement, label, scores in said],
+        "statements": [_answer(statement, label, list(scores)) for statement, label, scores in said],
     }
 
 
-def _told(statement: str, label: str, scores: list[float]) -> dict[str, Any]:
+def _answer(statement: str, label: str, scores: list[float]) -> dict[str, Any]:
     q1, q2, q3, _ = scores
     return {
         "statement": statement,

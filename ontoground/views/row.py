@@ -77,14 +77,14 @@ def surrounded(row: Mapping[str, Any], warehouse: Callable[[], Opened]) -> tuple
             notes = admission_notes(connection, row["hadm_id"], with_mentions=True)
     except (OntogroundError, duckdb.CatalogException) as error:
         missing = str(error) if isinstance(error, OntogroundError) else "the notes are not loaded"
-    return [_span(one, notes) for one in (*row["support_spans"], *row.get("denied_spans", ()))], missing
+    return [_span(span, notes) for span in (*row["support_spans"], *row.get("denied_spans", ()))], missing
 
 
 def _span(span: Mapping[str, Any], notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     begin, end = span["begin_offset"], span["end_offset"]
     nowhere: Mapping[str, Any] = {"text": "", "mentions": []}
     note = next((one for one in notes if one["text"][begin:end] == span["text"]), nowhere)
-    read = (one for one in note["mentions"] if (one["begin_offset"], one["end_offset"]) == (begin, end))
+    read = (mention for mention in note["mentions"] if (mention["begin_offset"], mention["end_offset"]) == (begin, end))
     said = next(({name: one[name] for name in ("assertion", "certainty", "reasons")} for one in read), {})
     around = {"before": note["text"][max(begin - AROUND, 0) : begin], "after": note["text"][end : end + AROUND]}
     return {**said, **span, **around}
@@ -154,7 +154,7 @@ def _medhal(_workspace: Workspace, row: Mapping[str, Any], _group: Sequence[Mapp
 
 def _medval(_workspace: Workspace, row: Mapping[str, Any], group: Sequence[Mapping[str, Any]]) -> list[str]:
     means = {one["level"]: f"{one['risk']}. {one['means']}" for one in risk_levels()}
-    errors = [f"{one['category'].replace('_', ' ')}: {one['text']}" for one in row["errors"] or ()]
+    errors = [f"{error['category'].replace('_', ' ')}: {error['text']}" for error in row["errors"] or ()]
     clean = next((one["output"] for one in group if one["variant"] == "clean"), row["output"])
     edits = [f"{kind}: {' '.join(text.split())}" for kind, text in changed(clean, row["output"]) if kind != "same"]
     return [f"risk level {row['risk_level']}: {means[str(row['risk_level'])]}", *errors, *edits]

@@ -243,6 +243,6 @@ def _require_answers(results: Sequence[Result], model_settings: LmSettings) -> N
 
 def _answers_table(results: Sequence[Result]) -> pl.DataFrame:
     """Return what the model said to each request; answers may repeat the record, so they stay in a private folder."""
-    said = [one.model_dump(mode="json") for one in results]
+    said = [result.model_dump(mode="json") for result in results]
     rows = [{**one, **one["usage"], "answer": one["text"], "served_model": one["model"]} for one in said]
     return pl.DataFrame(rows, schema=ANSWERS)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ground import __version__
-from ground.errors import UsageError
 from ground.stable import stable_hash
 from ground.storage.files import private_directory, sha256_of, write_text
 from ontoground.cli.app import group_of
 from ontoground.cli.options import Endpoint, EndpointModel, InWorkspace
 from ontoground.cli.render import Blocks, relative, unfolded
-from ontoground.cli.runs import model_overrides, require_packages, run_folder, run_settings, short_name
+from ontoground.cli.runs import require_packages, run_folder, short_name
+from ontoground.cli.text_options import ModelOptions
 
 if TYPE_CHECKING:
     from ground.lm.settings import LmSettings
@@ -83,19 +83,12 @@ class Evaluated(InWorkspace):
 
     def language_model(self, table: str, own: type[Section], **given: object) -> tuple[LmSettings, Any]:
         """Return the language model that is asked, and the settings of the asking, from a table beside its own."""
-        from pydantic import create_model
-
         from ground.lm.settings import LmSettings
-        from ground.settings import Section
 
-        if self.endpoint_model is None and self.config is None:
-            raise UsageError("--endpoint without a model", expected="--endpoint-model NAME, as the server calls it")
-        fields: dict[str, Any] = {"language_model": (LmSettings, ...), table: (own, own())}
-        both = create_model("AskedRun", __base__=Section, **fields)
+        asked = ModelOptions(self.endpoint, self.endpoint_model, self.config, tuple(self.overrides or ()))
         more = [f"{table}.{key}={value}" for key, value in given.items() if value is not None]
-        overrides = [*(self.overrides or ()), *more, *model_overrides(self.endpoint, self.endpoint_model)]
-        found: Any = run_settings(both, self.config, overrides)
-        return found.language_model, getattr(found, table)
+        settings = asked.settings(*more, language_model=(LmSettings, ...), **{table: (own, own())})
+        return settings.language_model, getattr(settings, table)
 
     def kept(self, folder: Path, identity: dict[str, Any], write: Callable[[Path], object]) -> str:
         """Write predictions (``made``), or keep those that are there and of the same model and data (``reused``)."""

@@ -13,10 +13,10 @@ import typer
 from ground.errors import UsageError
 from ontoground.cli.options import Endpoint, EndpointModel, ModelConfig, Paint, Result, verb
 from ontoground.cli.render import note, relative, table
-from ontoground.cli.runs import model_overrides, require_packages, run_settings
+from ontoground.cli.runs import require_packages
 from ontoground.cli.steward.options import ConfiguredBenchmark, group
 from ontoground.cli.steward.shares import paint_unread, percent
-from ontoground.cli.text_options import split_overrides
+from ontoground.cli.text_options import ModelOptions, split_overrides
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -275,21 +275,11 @@ def _asking(
 
 
 def _model_settings(options: OfRuns) -> Any:
-    from pydantic import create_model
-
-    from ground.settings import Section
     from stewardship.runs.conversing import RunsModelSettings
 
-    require_packages("openai", extra="lm")
-    if options.endpoint_model is None and options.config is None and not options.of_model:
-        raise UsageError(
-            "no language model is named",
-            expected="--endpoint URL --endpoint-model NAME, or --config FILE with a table [language_model]",
-            do="or give recorded answers with --answers FILE",
-        )
-    overrides = [*options.of_model, *model_overrides(options.endpoint, options.endpoint_model)]
-    shape: Any = create_model("Runs", __base__=Section, language_model=(RunsModelSettings, ...))
-    return run_settings(shape, options.config, overrides).language_model
+    asked = ModelOptions(options.endpoint, options.endpoint_model, options.config, options.of_model)
+    do = "or give recorded answers with --answers FILE"
+    return asked.settings(do=do, language_model=(RunsModelSettings, ...)).language_model
 
 
 def _tools(names: tuple[str, ...], options: OfRuns, settings: StewardSettings) -> Iterator[Tool]:

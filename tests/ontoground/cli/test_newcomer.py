@@ -21,10 +21,13 @@ pytestmark = pytest.mark.xdist_group("demo")
 START = "import sys; from ontoground.cli.main import main; main()"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
-@pytest.mark.parametrize("after", ["open world:", "load mimic:"], ids=["load", "graph"])
+@pytest.mark.parametrize(
+    ("number", "after"),
+    [(signal.SIGINT, "open world:"), (signal.SIGTERM, "load mimic:")],
+    ids=["SIGINT while it loads", "SIGTERM while it builds the graph"],
+)
 def test_a_stopped_run_says_one_line_and_nothing_else(number: signal.Signals, after: str, tmp_path: Path) -> None:
-    command = ["demo", "--no-train", "--patients", "200", "--workspace", str(tmp_path / "work")]
+    command = ["demo", "--no-train", "--patients", "60", "--workspace", str(tmp_path / "work")]
     process = subprocess.Popen(
         [sys.executable, "-c", START, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -340,7 +340,7 @@ def test_compiled_layers_give_the_same_and_share_their_forms_for_all_lengths(
             checkpoint_activations(model)
         model.train()
     numbers = np.random.default_rng(0)
-    for n in (17, 40, 23, 31):
+    for n in (17, 40, 23):
         row = packed_row([(numbers.integers(3, 200, n), [numbers.integers(3, 200, m) for m in (5, n // 2)])])
         sums, others = SharedPolicy(compiled)(row), SharedPolicy(plain)(row)
         assert relative(sums.detach(), others.detach()) < 1e-6

@@ -79,11 +79,11 @@ def model_overrides(endpoint: str | None, model: str | None) -> list[str]:
 
 def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Return values with those ``above`` in place of those ``below``; tables are merged key by key."""
-    merged = dict(below)
+    values = dict(below)
     for key, value in above.items():
-        old = merged.get(key)
-        merged[key] = merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return merged
+        old = values.get(key)
+        values[key] = merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return values
 
 
 def parsed_override(

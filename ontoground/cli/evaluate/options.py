@@ -87,7 +87,8 @@ class Evaluated(InWorkspace):
 
         asked = ModelOptions(self.endpoint, self.endpoint_model, self.config, tuple(self.overrides or ()))
         more = [f"{table}.{key}={value}" for key, value in given.items() if value is not None]
-        settings = asked.settings(*more, language_model=(LmSettings, ...), **{table: (own, own())})
+        tables: dict[str, Any] = {"language_model": (LmSettings, ...), table: (own, own())}
+        settings = asked.settings(*more, **tables)
         return settings.language_model, getattr(settings, table)
 
     def kept(self, folder: Path, identity: dict[str, Any], write: Callable[[Path], object]) -> str:

@@ -23,8 +23,6 @@ from ground.errors import InputError
 from ontoground.cli.render import Blocks, emit, note, paint
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ground.settings import Settings
     from ground.storage.remote import Places
     from ground.storage.workspace import Workspace
@@ -90,8 +88,8 @@ WRITTEN = "written"
 Force = Annotated[bool, typer.Option("--force", help="Run the stages again even if they are up to date.")]
 
 
-Paint = Callable[[dict[str, Any]], Blocks] | Callable[["Console", dict[str, Any]], None]
-"""Returns what a person is shown of a payload, or prints it."""
+Paint = Callable[[dict[str, Any]], Blocks]
+"""Returns what a person is shown of a payload."""
 Verb = TypeVar("Verb", bound="Callable[..., Result]")
 
 
@@ -101,21 +99,13 @@ class Result:
 
     Attributes:
         payload: the object that ``--json`` prints.
-        blocks: returns what a person is shown of the payload, or prints it.
+        blocks: returns what a person is shown of the payload.
         code: the exit code: 1 where a check found disagreements.
     """
 
     payload: dict[str, Any]
     blocks: Paint
     code: int = 0
-
-    def paint(self, out: Console) -> None:
-        """Show the payload to a person."""
-        blocks: Any = self.blocks
-        if len(inspect.signature(blocks).parameters) == 1:
-            paint(out, blocks(self.payload))
-        else:
-            blocks(out, self.payload)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,7 +236,7 @@ def verb(app: typer.Typer, short_help: str, *examples: str) -> Callable[[Verb], 
                 for parameter, kind in classes.items():
                     given[parameter] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
                 result = function(**given)
-            emit(result.payload, result.paint, as_json=as_json)
+            emit(result.payload, lambda out: paint(out, result.blocks(result.payload)), as_json=as_json)
             if result.code:
                 raise typer.Exit(result.code)
 

@@ -38,7 +38,6 @@ __all__ = [
     "percent",
     "relative",
     "table",
-    "tables",
     "text",
     "unfolded",
 ]
@@ -154,7 +153,8 @@ def paint(out: Console, blocks: Blocks) -> None:
     for block in blocks:
         if block is None:
             continue
-        if before is not None and (isinstance(before, Table) or isinstance(block, Table)):
+        apart = isinstance(before, Table) or isinstance(block, Table)
+        if before is not None and apart and not str(block).startswith("\n"):
             out.print()
         if isinstance(block, Unfolded):
             out.file.write(f"{block}\n")
@@ -164,20 +164,14 @@ def paint(out: Console, blocks: Blocks) -> None:
     out.file.flush()
 
 
-def beginning(columns: Sequence[str], rows: Sequence[Sequence[Cell]], most: int = 20) -> Blocks:
+def beginning(
+    columns: Sequence[str], rows: Sequence[Sequence[Cell]], most: int = 20, *, title: str | None = None
+) -> Blocks:
     """Yield a table of the first rows, and how many more there are; nothing where there is no row."""
     if rows:
-        yield table(columns, rows[:most])
+        yield table(columns, rows[:most], title=title)
     if len(rows) > most:
         yield f"and {number(len(rows) - most)} more; --json lists all"
-
-
-def tables(out: Console, *shown: Table | None) -> None:
-    """Print the tables that are there, with an empty line between them."""
-    for index, one in enumerate(one for one in shown if one is not None):
-        if index:
-            out.print()
-        out.print(one)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str | None = None) -> Table:

@@ -14,7 +14,7 @@ from ontoground.cli.runs import require_packages
 from ontoground.cli.steward.options import ConfiguredBenchmark, group
 from ontoground.cli.steward.shares import share
 
-__all__ = ["paint_report", "report"]
+__all__ = ["report", "report_blocks"]
 
 
 @verb(group, "One page on what the three phases found.", "ontoground steward report --benchmark medcalc")
@@ -55,7 +55,7 @@ def report(options: ConfiguredBenchmark) -> Result:
     estimates = label_estimates(benchmark)
     result = options.result(
         "report",
-        paint_report,
+        report_blocks,
         **results.as_dict(),
         paper=[asdict(item) for item in compared],
         other_readings=[other.as_dict() for other in others],
@@ -72,7 +72,7 @@ def report(options: ConfiguredBenchmark) -> Result:
     return result
 
 
-def paint_report(payload: dict[str, Any]) -> Blocks:
+def report_blocks(payload: dict[str, Any]) -> Blocks:
     """Show the main numbers, the paper's where there are some, and where the page is."""
     if payload["paper"]:
         rows = [(item["what"], item["ours"] or "-", item["paper"], item["same"]) for item in payload["paper"]]

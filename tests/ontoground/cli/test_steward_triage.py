@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from ontoground.cli.main import invoke
-from ontoground.cli.render import console
-from ontoground.cli.steward.report import paint_report
+from ontoground.cli.render import console, paint
+from ontoground.cli.steward.report import report_blocks
 from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import read_label_table
 from stewardship.history.log import Event
@@ -176,7 +176,7 @@ def test_report_has_every_phase_its_caveats_and_pictures(workspace: Path, capsys
     assert pictures == ["agreement.png", "flagged_by_stratum.png", "relative_error.png"]
     assert all(files[name].startswith(b"\x89PNG") and f"({name})" in page for name in pictures)
 
-    paint_report(console(), payload)
+    paint(console(), report_blocks(payload))
     said = capsys.readouterr().out
     assert "original agrees with the physician" in said and "report.md" in said
 

@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 from ground.errors import InputError, UsageError
 from ontoground.cli.options import WRITTEN, InWorkspace, Paint, Result, verb
-from ontoground.cli.render import Blocks, relative, table, unfolded
+from ontoground.cli.render import Blocks, relative, table, text, unfolded
 from ontoground.cli.steward.options import group
 from ontoground.cli.steward.shares import percent, unread_blocks
 
@@ -106,7 +106,7 @@ def _shown(options: Asked, known: Calculator) -> Result:
 
     return options.result(
         "show",
-        _blocks_of_shown,
+        _blocks_of_calculator,
         calculators=[asdict(known)],
         version=options.version,
         inputs=[{**asdict(entry), "absent": entry.absent or None} for entry in inputs_of(known.id)],
@@ -118,9 +118,9 @@ def _shown(options: Asked, known: Calculator) -> Result:
     )
 
 
-def _blocks_of_shown(payload: dict[str, Any]) -> Blocks:
+def _blocks_of_calculator(payload: dict[str, Any]) -> Blocks:
     known = payload["calculators"][0]
-    yield unfolded(f"{known['id']}  {known['name']}")
+    yield text(f"{known['id']}  {known['name']}", "bold")
     yield unfolded(f"formula  {known['formula']}\nsource   {known['source']}")
     rows = [[item["feature"], _reads(item), item["absent"] or "needed"] for item in payload["inputs"]]
     yield unfolded("names are read in any case, and in other spellings and synonyms (feature_names.tsv)")
@@ -217,7 +217,7 @@ def _held(options: Asked, known: Calculator | None) -> Result:
     numbers = sorted(set(result["calculator_id"]))
     return options.result(
         "agreement",
-        _blocks_of_held,
+        _blocks_of_benchmark,
         version=options.version,
         **counted(numbers),
         by_calculator=[{"id": number, "name": find(number).name, **counted([number])} for number in numbers],
@@ -253,7 +253,7 @@ def _labelled(options: Asked) -> tuple[pl.DataFrame, dict[Role, pl.DataFrame], P
     return result.items, labels, options.output or result.folder / "calculators.csv"
 
 
-def _blocks_of_held(payload: dict[str, Any]) -> Blocks:
+def _blocks_of_benchmark(payload: dict[str, Any]) -> Blocks:
     rows = []
     for item in payload["by_calculator"]:
         agree = [f"{count['agree']}/{count['of']}" if count["of"] else "" for count in item["labels"].values()]

@@ -244,16 +244,16 @@ def _blocks_of_release(payload: dict[str, Any]) -> Blocks:
     yield f"kinds    {', '.join(f'{number(count)} {kind}' for kind, count in kinds.items())}"
     if payload["previous"]:
         change = f"a {payload['change']} change" if payload["change"] else "nothing changed"
-        yield f"since {payload['previous']}: {change}"
+        yield f"\nsince {payload['previous']}: {change}"
         yield from (indented(line, 2) for line in payload["words"])
-    yield "caveats"
+    yield "\ncaveats"
     yield from (indented(line, 2) for line in payload["caveats"])
     there = "is there already, with the same labels"
     if payload["folder"] is None:
-        yield f"{name} {'would be new; nothing was written' if payload['new'] else there}"
+        yield f"\n{name} {'would be new; nothing was written' if payload['new'] else there}"
     else:
         answer = "written and frozen" if payload["written"] else there
-        yield unfolded(f"{answer}: {relative(Path(payload['folder']))}")
+        yield unfolded(f"\n{answer}: {relative(Path(payload['folder']))}")
         yield f"sha256   {payload['sha256']}"
 
 

@@ -42,7 +42,7 @@ VERBS = {
 def status_of(workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     """Return the state of a workspace; see docs/schemas/status.json."""
     loads = records(run_sql(connection, "ontoground/loads"))
-    stages = [state_of(connection, workspace, one) for one in STAGES]
+    stages = [state_of(connection, workspace, stage) for stage in STAGES]
     tables = _row_counts(connection)
     root = workspace.root / "datasets"
     folders = sorted(path for path in root.iterdir() if dataset_files(path)) if root.is_dir() else []
@@ -114,7 +114,7 @@ def summary_of(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     rows = {table["table"]: table["rows"] for table in tables}
     dropped = "select stage, reason, sum(n)::bigint as n from ground.drop group by 1, 2 order by 1, 2"
     return {
-        "loaded": [one for one in tables if one["table"].startswith(LOADED)],
+        "loaded": [table for table in tables if table["table"].startswith(LOADED)],
         "concepts": rows["kg.concept"],
         "edges": len(connection.sql("select distinct head_cui, predicate, tail_cui from kg.edge")),
         "mapped": mapped_shares(connection),

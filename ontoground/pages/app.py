@@ -95,7 +95,7 @@ def _missing(request: Request, _error: Exception) -> Response:
 
 def _failed(request: Request, error: Exception) -> Response:
     """Say where it happened, in code, and never with which values."""
-    ours = [one for one in traceback.extract_tb(error.__traceback__) if Path(one.filename).is_relative_to(FOLDER)]
+    ours = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).is_relative_to(FOLDER)]
     place = f" at {Path(ours[-1].filename).relative_to(ROOT).as_posix()}:{ours[-1].lineno}" if ours else ""
     return page_of(request, "error.html", 500, message=f"this page failed: {type(error).__name__}{place}", held=False)
 

@@ -45,7 +45,7 @@ def concept(request: Request) -> Response:
             if table_exists(connection, table)
         }
     above = graph.ancestors(cui, LEVELS)
-    ancestors = [(steps, one, graph.name(one)) for one, steps in above.items() if steps]
+    ancestors = [(steps, ancestor, graph.name(ancestor)) for ancestor, steps in above.items() if steps]
     values = {"card": card, "ancestors": sorted(ancestors), **{part: there.get(part, []) for part in parts}}
     return page_of(request, "concept.html", wanted=wanted, error="", near=[], **values)
 
@@ -71,7 +71,7 @@ def relation(request: Request) -> Response:
     graph = explorer.graph
     try:
         with explorer.asking() as connection:
-            first, second = (resolve(connection, one) for one in (head, tail))
+            first, second = (resolve(connection, end) for end in (head, tail))
     except OntogroundError as error:
         return page_of(request, "relation.html", 404, head=head, tail=tail, ways=[], error=str(error))
     ways = [
@@ -86,8 +86,8 @@ def relation(request: Request) -> Response:
 
 
 def _by_tier(found: list[dict[str, Any]], graph: ConceptGraph) -> dict[str, list[dict[str, Any]]]:
-    drawn = [{**one, "picture": path_picture(one["path"], graph.name)} for one in found]
-    tiers = {tier: [one for one in drawn if one["tier"] == tier] for tier in TIERS}
+    drawn = [{**relation, "picture": path_picture(relation["path"], graph.name)} for relation in found]
+    tiers = {tier: [relation for relation in drawn if relation["tier"] == tier] for tier in TIERS}
     return {tier: ones for tier, ones in tiers.items() if ones}
 
 

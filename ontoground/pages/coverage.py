@@ -56,7 +56,7 @@ def home(request: Request) -> Response:
     titles = dict(named_queries())
     ordered = [*FIRST, *(name for name in titles if name not in FIRST)]
     root = explorer.workspace.root / "datasets"
-    folders = sorted(one for one in root.glob("*") if dataset_files(one))
+    folders = sorted(folder for folder in root.glob("*") if dataset_files(folder))
     held, tables = "", []
     try:
         with explorer.asking() as connection:
@@ -105,21 +105,21 @@ def _is_number(rows: Rows, index: int) -> bool:
 
 def _measures(rows: Rows) -> list[str]:
     """Return the columns that count or measure: a share first, else in their order."""
-    found = [one for n, one in enumerate(rows.columns) if not names_rows(one) and _is_number(rows, n)]
-    return sorted(found, key=lambda one: one != "share")
+    found = [name for n, name in enumerate(rows.columns) if not names_rows(name) and _is_number(rows, n)]
+    return sorted(found, key=lambda name: name != "share")
 
 
 def _bars(rows: Rows, measure: str) -> list[Bar]:
     """Return a bar for each of the first rows; what stands before the first measure names it."""
     place = rows.columns.index(measure)
-    first = min(rows.columns.index(one) for one in _measures(rows))
+    first = min(rows.columns.index(measure) for measure in _measures(rows))
     named = rows.rows[:MOST_BARS]
     most = max((row[place] for row in named if row[place] is not None), default=0)
     if measure == "share":
         most = 1
     return [
         Bar(
-            " · ".join(str(one) for one in row[: max(first, 1)] if one is not None),
+            " · ".join(str(cell) for cell in row[: max(first, 1)] if cell is not None),
             row[place] or 0,
             round(100 * (row[place] or 0) / most, 2) if most > 0 else 0,
         )

@@ -41,8 +41,8 @@ def note(request: Request) -> Response:
         codes = records(asked(connection, "ontoground/pages/note_codes", hadm))
     groups = {
         "coded and said": [code for code in codes if code["kinds"] and code["mentions"]],
-        "coded, the note is silent": [one for one in codes if one["kinds"] and not one["mentions"]],
-        "said, not coded": [one for one in codes if not one["kinds"]],
+        "coded, the note is silent": [code for code in codes if code["kinds"] and not code["mentions"]],
+        "said, not coded": [code for code in codes if not code["kinds"]],
     }
     return page_of(request, "note.html", hadm=hadm, notes=marked(found), groups=groups, assertions=assertions_of(found))
 

@@ -47,7 +47,7 @@ def runs(request: Request) -> Response:
     """List all reports."""
     root = explorer_of(request).workspace.root
     places = {
-        title: [one.parent.relative_to(root).as_posix() for one in sorted((root / folder).rglob(REPORT))]
+        title: [report.parent.relative_to(root).as_posix() for report in sorted((root / folder).rglob(REPORT))]
         for title, folder in PLACES.items()
     }
     return page_of(request, "runs.html", places=places)
@@ -78,7 +78,7 @@ def blocks(text: str, explorer: Explorer, folder: Path) -> Iterator[Block]:
         lines = part.strip("\n").splitlines()
         if len(lines) > 1 and RULE.match(lines[1]):
             yield Block(
-                "table", head=_cells(lines[0]), rows=[[_value(one) for one in _cells(line)] for line in lines[2:]]
+                "table", head=_cells(lines[0]), rows=[[_value(cell) for cell in _cells(line)] for line in lines[2:]]
             )
             continue
         for line in lines:
@@ -99,7 +99,7 @@ def _line(line: str, explorer: Explorer, folder: Path) -> Iterator[Block]:
 
 
 def _cells(line: str) -> list[str]:
-    return [_without_marks(one.strip().replace("\\|", "|")) for one in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
+    return [_without_marks(cell.strip().replace("\\|", "|")) for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
 
 
 def _value(cell: str) -> Value:

@@ -57,8 +57,8 @@ def statements(request: Request) -> Response:
 def _facets(connection: duckdb.DuckDBPyConnection, name: str) -> dict[str, list[dict[str, Any]]]:
     facets: dict[str, list[dict[str, Any]]] = {}
     set_variables(connection, {"dataset": name, "facets": FACETS[name]})
-    for one in records(run_sql(connection, "ontoground/pages/facets")):
-        facets.setdefault(one["facet"], []).append(one)
+    for facet in records(run_sql(connection, "ontoground/pages/facets")):
+        facets.setdefault(facet["facet"], []).append(facet)
     return facets
 
 
@@ -101,7 +101,7 @@ def _medhal(request: Request, row: dict[str, Any], group: list[dict[str, Any]]) 
 
 
 def _medval(request: Request, row: dict[str, Any], group: list[dict[str, Any]]) -> Response:
-    clean = next((one["output"] for one in group if one["variant"] == "clean"), row["output"])
+    clean = next((member["output"] for member in group if member["variant"] == "clean"), row["output"])
     return page_of(request, "medval_row.html", row=row, group=group, parts=changed(clean, row["output"]))
 
 

@@ -271,7 +271,7 @@ def _mean_f1(counted: Counted, at: int, masks: Sequence[Mask]) -> dict[str, Any]
     if not masks:
         return {"tasks": 0, **estimate_of(np.nan, np.zeros(0), 0)}
     rates = [rate_draws("medval", counted, [at], mask) for mask in masks]
-    points, draws = (np.stack([one["macro_f1"] for one in part]) for part in zip(*rates, strict=True))
+    points, draws = (np.stack([rate["macro_f1"] for rate in part]) for part in zip(*rates, strict=True))
     n = counted.clusters(np.any(np.stack(list(masks)), axis=0))
     return {"tasks": len(masks), **estimate_of(float(points.mean()), draws.mean(axis=0), n)}
 

@@ -156,6 +156,10 @@ def paint(out: Console, blocks: Blocks) -> None:
         apart = isinstance(before, Table) or isinstance(block, Table)
         if before is not None and apart and not str(block).startswith("\n"):
             out.print()
+        if isinstance(block, Table) and block.title:
+            # A table folds its title to its own width.
+            out.print(block.title, style=block.title_style)
+            block.title = None
         if isinstance(block, Unfolded):
             out.file.write(f"{block}\n")
         else:

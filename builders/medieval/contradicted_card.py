@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import duckdb
 
-from builders.cards import plain_table
+from builders.cards import left_table
 from builders.medieval.baselines import Auc, auc_table
 from ground.storage.sqlfiles import sql_text
 
@@ -52,9 +52,9 @@ def contradicted_section(connection: duckdb.DuckDBPyConnection, aucs: Sequence[A
     assertions = connection.execute(sql_text("builders/medieval/contradicted/by_assertion")).fetchall()
     parts = [
         INTRODUCTION,
-        plain_table(["split", "Q2 contradicted", "Q4 contradicted", "Q1 supported", "Q3 supported"], counts),
+        left_table(["split", "Q2 contradicted", "Q4 contradicted", "Q1 supported", "Q3 supported"], counts),
         "",
-        plain_table(["the note says", "section", "rows"], assertions),
+        left_table(["the note says", "section", "rows"], assertions),
         BALANCE,
         auc_table(aucs),
         LIMITS,

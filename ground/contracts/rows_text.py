@@ -24,8 +24,10 @@ __all__ = [
     "RISK_LEVELS",
     "ErrorCategory",
     "Falsity",
+    "LabelBasis",
     "MedhalRow",
     "MedhalTask",
+    "MedhalWording",
     "MedvalErrorRow",
     "MedvalRow",
     "MedvalTask",
@@ -38,6 +40,9 @@ MEDHAL_TASKS: tuple[MedhalTask, ...] = get_args(MedhalTask)
 
 # Why a statement is not factual: the context, or medical knowledge, says what rules it out; or nothing says it.
 Falsity = Literal["contradicted", "unsupported"]
+
+# A statement quotes a question and names its answer, or is a sentence of its own.
+MedhalWording = Literal["framed", "smooth"]
 
 # MedVAL's seven tasks (its Table 2) and our own, which any discharge note can give.
 MedvalTask = Literal[
@@ -70,6 +75,8 @@ MEDVAL_CATEGORIES: tuple[ErrorCategory, ...] = get_args(ErrorCategory)
 
 RiskLevel = Literal[1, 2, 3, 4]
 RISK_LEVELS: tuple[RiskLevel, ...] = get_args(RiskLevel)
+# What a risk level rests on: the edits that made the output, where the validator finds their level, or the validator.
+LabelBasis = Literal["by_construction", "validator"]
 # The perturbation that a level stands for: level = 1 + 3 * delta.
 MEDVAL_DELTAS: dict[RiskLevel, float] = {1: 0.0, 2: 1 / 3, 3: 2 / 3, 4: 1.0}
 
@@ -91,6 +98,7 @@ class MedhalRow(TypedDict):
     source: str
     task: MedhalTask
     synthetic: bool
+    wording: MedhalWording
     licence: str
     subject_id: int | None
     in_length_filtered: bool
@@ -120,6 +128,7 @@ class MedvalRow(TypedDict):
     reasoning: str | None
     errors: list[MedvalErrorRow]
     risk_level: RiskLevel
+    label_basis: LabelBasis | None
     delta: float | None
     consistency: float | None
     engine: Literal["rules", "lm", "expert"]
@@ -138,7 +147,7 @@ MEDHAL_SCHEMA = pa.schema(
         pa.field("falsity", pa.string()),
         pa.field("explanation", pa.string()),
         *required(("inner_id", pa.string()), ("source", pa.string()), ("task", pa.string())),
-        *required(("synthetic", pa.bool_()), ("licence", pa.string())),
+        *required(("synthetic", pa.bool_()), ("wording", pa.string()), ("licence", pa.string())),
         pa.field("subject_id", pa.int64()),
         *required(("in_length_filtered", pa.bool_()), ("in_balanced", pa.bool_()), ("split", pa.string())),
     ]
@@ -158,6 +167,7 @@ MEDVAL_SCHEMA = pa.schema(
         *required(("instruction", pa.string()), ("input", pa.string()), ("output", pa.string())),
         pa.field("reasoning", pa.string()),
         *required(("errors", pa.list_(MEDVAL_ERROR)), ("risk_level", pa.int8())),
+        pa.field("label_basis", pa.string()),
         pa.field("delta", pa.float64()),
         pa.field("consistency", pa.float64()),
         *required(("engine", pa.string()), ("inner_id", pa.string()), ("source", pa.string())),

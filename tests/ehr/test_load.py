@@ -153,11 +153,7 @@ def test_modules_are_found_below_the_folder(tmp_path: Path, place: str) -> None:
         *(name.split("/")[1] for name in TABLES),
         "discharge",
     }
-
-
-def test_the_folder_hosp_itself_may_be_named(tmp_path: Path) -> None:
-    write_mimic(tmp_path)
-    assert len(find_mimic(tmp_path / "hosp").files) == 6
+    assert len(find_mimic(tmp_path / place / "hosp").files) == 6
 
 
 def test_note_may_be_a_release_of_its_own(warehouse: Connection, tmp_path: Path) -> None:
@@ -212,17 +208,19 @@ def test_a_column_that_is_not_documented_is_text_with_a_warning(warehouse: Conne
     assert "hosp/provider.csv.gz: columns not documented, loaded as text: shoe_size" in report.warnings
 
 
-def test_a_needed_column_that_is_missing_is_an_error(warehouse: Connection, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("table", "content", "problem"),
+    [
+        ("hosp/diagnoses_icd", "subject_id,hadm_id,seq_num,code,icd_version\n", "lacks needed columns: icd_code"),
+        ("hosp/provider", "P1\nP2\n", "no usable header"),
+    ],
+)
+def test_a_file_without_its_columns_is_an_error(
+    warehouse: Connection, tmp_path: Path, table: str, content: str, problem: str
+) -> None:
     folder = write_mimic(tmp_path)
-    write_table(folder, "hosp/diagnoses_icd", "subject_id,hadm_id,seq_num,code,icd_version\n1,10,1,0010,9\n")
-    with pytest.raises(InputError, match="lacks needed columns: icd_code"):
-        load_mimic(warehouse, folder, SETTINGS)
-
-
-def test_a_file_without_a_header_is_an_error(warehouse: Connection, tmp_path: Path) -> None:
-    folder = write_mimic(tmp_path)
-    write_table(folder, "hosp/provider", "P1\nP2\n")
-    with pytest.raises(InputError, match="no usable header"):
+    write_table(folder, table, content)
+    with pytest.raises(InputError, match=problem):
         load_mimic(warehouse, folder, SETTINGS)
 
 

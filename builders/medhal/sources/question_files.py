@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.medhal.items import QaItem
-from builders.medhal.question_tables import has, pattern
+from builders.medhal.question_patterns import has, pattern
 from builders.texts.origin import SourceSplit, Tally
 from builders.texts.sources import TextSource
 from ground.errors import InputError
@@ -85,7 +85,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
                 row = None
             if not isinstance(row, dict):
                 raise InputError(
-                    "a line of a question set is not JSON object",
+                    "a line of a question set is not a JSON object",
                     file=path,
                     line=number,
                     expected="one JSON object a line",

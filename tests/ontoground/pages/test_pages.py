@@ -296,8 +296,8 @@ def test_pages_can_be_used_by_ear_and_run_nothing_inline(pages: TestClient, path
 )
 def test_a_path_is_drawn_as_a_line(edges: list[str], line: str) -> None:
     path = [
-        {"head_cui": head, "tail_cui": tail, "predicate": "is_a", "sab": "X", "rela": "isa", "rui": "R"}
-        for head, tail in edges
+        {"head_cui": ends[0], "tail_cui": ends[1], "predicate": "is_a", "sab": "X", "rela": "isa", "rui": "R"}
+        for ends in edges
     ]
     picture = path_picture(path, str.upper)
     assert "".join(node.cui for node in picture.nodes) == line

@@ -22,7 +22,7 @@ from stewardship.sheets.writing import ANSWERS
 __all__ = ["FilledRow", "FilledSheet", "Rating", "Refusal", "SheetsRead", "read_filled", "read_sheets", "write_refused"]
 
 REFUSED = ".refused.csv"
-LONGEST_FOUND = 60
+LONGEST_QUOTE = 60
 DECIMAL_COMMA = "a comma that can be a decimal point"
 
 
@@ -299,7 +299,7 @@ def _unguarded(text: str) -> str:
 
 def _quoted(text: str) -> str:
     """Return a cell for a message; of one that is too long for a label, a note pasted perhaps, the length alone."""
-    return text if len(text) <= LONGEST_FOUND else f"(text of {len(text):,} characters)"
+    return text if len(text) <= LONGEST_QUOTE else f"(text of {len(text):,} characters)"
 
 
 def _refusal(

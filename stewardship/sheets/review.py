@@ -30,7 +30,7 @@ from stewardship.sheets.cells import VERDICTS, expected_of, read_answer
 from stewardship.sheets.display import Display, displays_of, spot_check_displays
 from stewardship.sheets.figures import Reliability, reliability
 from stewardship.sheets.guidance import HINTS, guidance
-from stewardship.sheets.ratings import SETTLED, new_events, said_by
+from stewardship.sheets.ratings import SETTLED, answers_by, new_events
 from stewardship.sheets.reading import Rating
 from stewardship.sheets.spotchecks import add_spot_checks, spot_checks
 
@@ -129,7 +129,7 @@ class Review:
             )
         for rater in self.batch.raters:
             other: Role = "physician" if rater in self.models else "reading"
-            if any(rater in by for by in said_by(self.benchmark.history, other).values()):
+            if any(rater in by for by in answers_by(self.benchmark.history, other).values()):
                 was = "a person" if rater in self.models else "a language model"
                 raise UsageError("one name for a person and a model", found=rater, expected=f"what it was: {was}")
 
@@ -270,7 +270,7 @@ class Review:
         roles: tuple[Role, ...] = ("physician", "reading")
         with self._alone:
             history = self.benchmark.history
-            answers = [event for role in roles for event in said_by(history, role, [uid]).get(uid, {}).values()]
+            answers = [event for role in roles for event in answers_by(history, role, [uid]).get(uid, {}).values()]
         events = [item for item in answers if item.by != rater and item.status != SETTLED]
         ordered = sorted(events, key=lambda item: hashlib.sha256(f"{self.batch.seed}{uid}{item.by}".encode()).digest())
         return tuple(
@@ -398,7 +398,7 @@ class Review:
 
     def _from(self, history: History) -> Iterator[tuple[str, Answered]]:
         uids = {entry.uid for entry in self.batch.items}
-        known = {models: said_by(history, "reading" if models else "physician", uids) for models in (False, True)}
+        known = {models: answers_by(history, "reading" if models else "physician", uids) for models in (False, True)}
         for item in self.batch.items:
             event = known[item.rater in self.models].get(item.uid, {}).get(item.rater)
             if event is not None and event.evidence.get("sheet") == self.batch.name:

@@ -43,16 +43,18 @@ def gold_mentions(files: Sequence[Path]) -> dict[str, list[dict[str, Any]]]:
 
 def by_certainty(workspace: Path, gold: dict[str, list[dict[str, Any]]]) -> dict[str, tuple[int, int]]:
     """Return for each certainty how many mentions are called present, and how many of them are right."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     right: defaultdict[str, int] = defaultdict(int)
     with connect(workspace / "warehouse.duckdb", read_only=True) as connection:
         rows = connection.execute(PRESENT, [list(CONTEXT_SECTIONS)]).fetchall()
     for note, begin, end, certainty in rows:
         if note in gold:
-            met = {one["assertion"] for one in gold[note] if begin < one["end"] and end > one["start"]}
-            found[certainty] += 1
-            right[certainty] += bool(met & RIGHT)
-    return {name: (found[name], right[name]) for name in ("certain", "corroborated", "unsure") if found[name]}
+            assertions = {
+                mention["assertion"] for mention in gold[note] if begin < mention["end"] and end > mention["start"]
+            }
+            counts[certainty] += 1
+            right[certainty] += bool(assertions & RIGHT)
+    return {name: (counts[name], right[name]) for name in ("certain", "corroborated", "unsure") if counts[name]}
 
 
 def main() -> None:

@@ -63,9 +63,9 @@ def word_table(frequencies: dict[str, float], tags: dict[str, str]) -> str:
     """Return the table: the words that are used often enough, sorted."""
     lines = []
     for word, tag in sorted(tags.items()):
-        plain = word.isascii() and word.isalpha() and word.islower() and len(word) >= SHORTEST
+        is_word = word.isascii() and word.isalpha() and word.islower() and len(word) >= SHORTEST
         use = "noun" if tag in NOUNS else "other"
-        if plain and tag not in NAMES_OF_ONE and frequencies.get(word, 0) >= LEAST[use]:
+        if is_word and tag not in NAMES_OF_ONE and frequencies.get(word, 0) >= LEAST[use]:
             lines.append(f"{word}\t{use}\t{frequencies[word]:.2f}\tbrill,spacy\n")
     return HEAD + "word\tuse\tzipf\tsource\n" + "".join(lines)
 

@@ -88,18 +88,18 @@ def _load(workspace: Workspace, connection: duckdb.DuckDBPyConnection, world: Wo
     with stopwatch() as watch:
         tables = load_source(workspace, connection, source, folder).report["tables"]
         connection.execute("checkpoint")
-    rows = sum(one["rows_read"] - one["rows_rejected"] for one in tables)
+    rows = sum(file["rows_read"] - file["rows_rejected"] for file in tables)
     return Done(rows, "rows", watch, figures={"MB of files": bytes_on_disk([folder]) / 1e6})
 
 
 def _require_earlier(workspace: Workspace, connection: duckdb.DuckDBPyConnection, step: str) -> None:
-    for one in upstream((step,)):
-        state = state_of(connection, workspace, one)
-        if one.name != step and state.state != "current":
+    for stage in upstream((step,)):
+        state = state_of(connection, workspace, stage)
+        if stage.name != step and state.state != "current":
             raise InputError(
-                f"{step} is measured after {one.name}",
-                found=f"{one.name}: {state.state} ({state.reason})",
-                do=f'--steps "{one.name}" --again',
+                f"{step} is measured after {stage.name}",
+                found=f"{stage.name}: {state.state} ({state.reason})",
+                do=f'--steps "{stage.name}" --again',
             )
 
 
@@ -129,11 +129,11 @@ def run_flow(
     root: Path, world: World, steps: Sequence[str] = STEPS, say: Callable[[str, Measure], None] = lambda *_: None
 ) -> dict[str, Measure]:
     """Run steps in a workspace and return step -> measure; each is told as soon as it has ended."""
-    found = {}
+    measures = {}
     for step in steps:
-        found[step] = measured_step(root, world, step)
-        say(step, found[step])
-    return found
+        measures[step] = measured_step(root, world, step)
+        say(step, measures[step])
+    return measures
 
 
 def flow_checks(step: str, measure: Measure, lexicon: str = "") -> list[Check]:
@@ -153,17 +153,17 @@ def flow_checks(step: str, measure: Measure, lexicon: str = "") -> list[Check]:
 
 def whole_run(measures: Sequence[Measure], scale: float) -> Result:
     """Return the sum of all steps, and what follows for full size if all grew in proportion: no measurement."""
-    seconds = sum(one.seconds for one in measures)
+    seconds = sum(measure.seconds for measure in measures)
     total = Measure(
         "ontoground",
-        sum(one.rows for one in measures),
+        sum(measure.rows for measure in measures),
         "rows of all steps",
         round(seconds, 3),
-        round(sum(one.cpu_seconds for one in measures), 3),
-        max(one.peak_bytes for one in measures),
-        max(one.private_bytes for one in measures),
-        sum(one.disk_bytes for one in measures),
-        max(one.processes for one in measures),
+        round(sum(measure.cpu_seconds for measure in measures), 3),
+        max(measure.peak_bytes for measure in measures),
+        max(measure.private_bytes for measure in measures),
+        sum(measure.disk_bytes for measure in measures),
+        max(measure.processes for measure in measures),
     )
     if not scale:
         return Result("whole run", [total], kind="step")
@@ -179,4 +179,4 @@ def whole_run(measures: Sequence[Measure], scale: float) -> Result:
 
 
 def _measured(checks: Sequence[Check]) -> list[Check]:
-    return [replace(one, what=one.what.replace(", extrapolated", "")) for one in checks[:2]]
+    return [replace(check, what=check.what.replace(", extrapolated", "")) for check in checks[:2]]

@@ -67,7 +67,7 @@ def masks(device: str) -> dict[str, Any]:
     from training.packing.collate import packed_row
 
     numbers = np.random.default_rng(0)
-    compiled, found = torch.compile(flex_attention), {}
+    compiled, differences = torch.compile(flex_attention), {}
     for contexts in (900, 300), (1500, 300), (1100, 800):
         groups = [(numbers.integers(3, 90, n), list(numbers.integers(3, 90, (ITEMS, STATEMENT)))) for n in contexts]
         row = packed_row(groups, multiple=128).to(device)
@@ -79,15 +79,15 @@ def masks(device: str) -> dict[str, Any]:
             outputs = [compiled(query, key, value, block_mask=block)]
             outputs.append(torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=dense))
             name = f"{sum(contexts)}_{dtype}".replace("torch.", "")
-            found[f"{name}_output"] = _difference(*outputs)
+            differences[f"{name}_output"] = _difference(*outputs)
             if device == "cuda":
-                gradients = [torch.autograd.grad(one.float().square().sum(), wide)[0] for one in outputs]
-                found[f"{name}_gradient"] = _difference(*gradients)
-    return found
+                gradients = [torch.autograd.grad(output.float().square().sum(), wide)[0] for output in outputs]
+                differences[f"{name}_gradient"] = _difference(*gradients)
+    return differences
 
 
-def _difference(one: Any, other: Any) -> float:
-    return float(((one.double() - other.double()).norm() / other.double().norm()).detach())
+def _difference(values: Any, other: Any) -> float:
+    return float(((values.double() - other.double()).norm() / other.double().norm()).detach())
 
 
 def packed(device: str, shape: str, quantize: str) -> dict[str, Any]:
@@ -117,10 +117,10 @@ def packed(device: str, shape: str, quantize: str) -> dict[str, Any]:
             return policy(packed_row([(context, statements)], multiple=multiple).to(device))
 
     together = logps(parts, 128)
-    separate = torch.cat([logps([one], 128) for one in parts])
-    padded = torch.cat([logps([one], 1024) for one in parts])
-    found = {"difference": _difference(together, separate), "noise": _difference(padded, separate)}
-    return {**found, "within_noise": found["difference"] <= max(1e-3, NOISE * found["noise"])}
+    separate = torch.cat([logps([part], 128) for part in parts])
+    padded = torch.cat([logps([part], 1024) for part in parts])
+    figures = {"difference": _difference(together, separate), "noise": _difference(padded, separate)}
+    return {**figures, "within_noise": figures["difference"] <= max(1e-3, NOISE * figures["noise"])}
 
 
 def speed(device: str, shape: str, name: str) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def speed(device: str, shape: str, name: str) -> dict[str, Any]:
     apart = name.endswith(("plain", "trl"))
     context, items, steps = (CONTEXT, ITEMS, 2 if apart else 4) if device == "cuda" else (200, 2, 1)
     sizes = Sizes(shape, device, context, STATEMENT, items, steps, recompute=apart)
-    found = measured(name, sizes)
+    figures = measured(name, sizes)
     per_item = STATEMENT * (2 if name.startswith("corfu") else 1)
     rows = sizes.n_items if apart else 1
     # trl and the plain engine read the context for each statement.
@@ -144,10 +144,10 @@ def speed(device: str, shape: str, name: str) -> dict[str, Any]:
     passes = 3 if name.startswith("corfu") else 2
     flop = passes * _forward_flop(shape, sizes.context) * tokens
     return {
-        **found,
-        "items_per_second": found["items"] / found["seconds"],
-        "tokens_per_second": tokens / found["seconds"],
-        "share_of_matrix_rate": flop / found["seconds"] / matrix_rate(device),
+        **figures,
+        "items_per_second": figures["items"] / figures["seconds"],
+        "tokens_per_second": tokens / figures["seconds"],
+        "share_of_matrix_rate": flop / figures["seconds"] / matrix_rate(device),
     }
 
 
@@ -192,12 +192,12 @@ def texts(device: str, shape: str, *, grpo: bool) -> dict[str, Any]:
             list(sampled(model, prompts, how, ROWS))
 
     seconds = _median_seconds(learn, times, device)
-    found = {"seconds": seconds, "tokens_per_second": ROWS * tokens / seconds}
+    figures = {"seconds": seconds, "tokens_per_second": ROWS * tokens / seconds}
     if grpo:
-        found["sampled_tokens_per_second"] = ROWS * sampled_tokens / _median_seconds(sample, 1, device)
+        figures["sampled_tokens_per_second"] = ROWS * sampled_tokens / _median_seconds(sample, 1, device)
     flop = (3 if grpo else 2) * _forward_flop(shape, tokens) * ROWS * tokens
     share = flop / seconds / matrix_rate(device)
-    return {**found, "peak_bytes": peak_memory(device), "share_of_matrix_rate": share}
+    return {**figures, "peak_bytes": peak_memory(device), "share_of_matrix_rate": share}
 
 
 def _median_seconds(work: Callable[[], None], times: int, device: str) -> float:
@@ -273,19 +273,19 @@ def _in_time(name: str, process: subprocess.Popen[str], seconds: float) -> dict[
     """Let a part go on, and return what it has found; what went wrong, or took too long, is what was found."""
     begin, log = time.perf_counter(), LOGS / f"{name}.log"
     try:
-        out, said = process.communicate("go\n", timeout=seconds)
-        errors = [line for line in said.splitlines() if re.match(r"[\w.]*(Error|Exception|Interrupt)\b", line)]
+        out, errors_text = process.communicate("go\n", timeout=seconds)
+        errors = [line for line in errors_text.splitlines() if re.match(r"[\w.]*(Error|Exception|Interrupt)\b", line)]
         failed = (errors or ["no message"])[-1] if process.returncode else None
     except subprocess.TimeoutExpired:
         process.kill()
-        out, said = process.communicate()
+        out, errors_text = process.communicate()
         failed = f"not done in {seconds:.0f} s"
     if failed:
         private_directory(LOGS)
-        write_text(log, said)
+        write_text(log, errors_text)
         return {"failed": failed, "log": str(log)}
-    found = dict(json.loads(out.strip().splitlines()[-1]))
-    return found | {"part_seconds": round(time.perf_counter() - begin, 1)}
+    figures = dict(json.loads(out.strip().splitlines()[-1]))
+    return figures | {"part_seconds": round(time.perf_counter() - begin, 1)}
 
 
 def _alone(name: str, device: str) -> dict[str, Any]:
@@ -350,8 +350,8 @@ def _left(given: argparse.Namespace) -> list[str]:
     for name in list(left):
         needs = PARTS[name].needs
         if needs is not None and not needs.is_dir():
-            made = "make demo" if needs == WORLD else "ontoground build medhal --sources mimic --workspace work/demo"
-            note(f"{name}: skipped, since {needs} is not there ({made})")
+            command = "make demo" if needs == WORLD else "ontoground build medhal --sources mimic --workspace work/demo"
+            note(f"{name}: skipped, since {needs} is not there ({command})")
             left.remove(name)
     return left
 
@@ -368,13 +368,13 @@ def _measured(left: list[str], given: argparse.Namespace) -> bool:
             note(f"{name}: left for the next call, since it may take {PARTS[name].seconds} s")
             process.kill()
             continue
-        found = _in_time(name, process, PARTS[name].seconds)
-        note(f"{name}: {json.dumps(found)}")
-        if "failed" in found:
+        figures = _in_time(name, process, PARTS[name].seconds)
+        note(f"{name}: {json.dumps(figures)}")
+        if "failed" in figures:
             well = False
             continue
-        told = {"device": given.device, "machine": _described(given.device), "found": found}
-        write_text(_path(name, given.results), json.dumps(told, indent=2) + "\n")
+        record = {"device": given.device, "machine": _described(given.device), "figures": figures}
+        write_text(_path(name, given.results), json.dumps(record, indent=2) + "\n")
     return well
 
 

@@ -106,7 +106,9 @@ def growth_of(saved: Mapping[float, Mapping[str, Any]], figure: str) -> list[Gro
         )
     growths = []
     for step in (*STEPS, WHOLE):
-        points = [(scale, value) for scale, one in saved.items() if (value := _value(one, step, figure)) is not None]
+        points = [
+            (scale, value) for scale, payload in saved.items() if (value := _value(payload, step, figure)) is not None
+        ]
         if len(points) >= LEAST_SCALES:
             scales, values = zip(*points, strict=True)
             growths.append(Growth(step, figure, scales, values))

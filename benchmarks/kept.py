@@ -68,5 +68,7 @@ class Kept:
 
 
 def _result(saved: Mapping[str, Any]) -> Result:
-    measures = [Measure(**one) for one in saved["measures"]]
-    return Result(saved["stage"], measures, [Check(**one) for one in saved["checks"]], saved["remark"], saved["kind"])
+    measures = [Measure(**fields) for fields in saved["measures"]]
+    return Result(
+        saved["stage"], measures, [Check(**fields) for fields in saved["checks"]], saved["remark"], saved["kind"]
+    )

@@ -257,22 +257,22 @@ class _Watched:
 
 def _watch(root: int, ended: Callable[[float], bool], limit_seconds: float | None, limit_bytes: int | None) -> _Watched:
     """Read the memory of a tree of processes until it has ended, or stop it at a limit."""
-    found = _Watched()
+    watched = _Watched()
     begin, interval = time.perf_counter(), LEAST_INTERVAL
     while not ended(interval):
         at = time.perf_counter()
         now, processes = memory_of_tree(root)
         interval = max(LEAST_INTERVAL, (time.perf_counter() - at) / SHARE_OF_TIME)
-        found.peak = Memory(max(found.peak.resident, now.resident), max(found.peak.private, now.private))
-        found.processes = max(found.processes, processes)
+        watched.peak = Memory(max(watched.peak.resident, now.resident), max(watched.peak.private, now.private))
+        watched.processes = max(watched.processes, processes)
         if limit_seconds is not None and time.perf_counter() - begin > limit_seconds:
-            found.stopped = f"stopped after {limit_seconds:g} s"
+            watched.stopped = f"stopped after {limit_seconds:g} s"
         elif limit_bytes is not None and now.resident > limit_bytes:
-            found.stopped = f"stopped at {now.resident / 2**30:.1f} GiB"
-        if found.stopped:
+            watched.stopped = f"stopped at {now.resident / 2**30:.1f} GiB"
+        if watched.stopped:
             _kill(root)
             break
-    return found
+    return watched
 
 
 def _kill(root: int) -> None:
@@ -300,10 +300,10 @@ def _tree(root: int) -> list[int]:
         except (OSError, IndexError, ValueError):
             continue
         children.setdefault(parent, []).append(int(entry.parent.name))
-    found = [root]
-    for pid in found:
-        found += children.get(pid, [])
-    return found
+    tree = [root]
+    for pid in tree:
+        tree += children.get(pid, [])
+    return tree
 
 
 def _held(pid: int) -> Memory:
@@ -351,10 +351,10 @@ def save(name: str, results: Sequence[Result], settings: Mapping[str, Any], *, s
     """Write results with settings, machine and versions to ``benchmarks/results/NAME.json``."""
     path = RESULTS / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
-    stages = [asdict(one) for one in results]
+    stages = [asdict(result) for result in results]
     for stage, result in zip(stages, results, strict=True):
-        for check, made in zip(stage["checks"], result.checks, strict=True):
-            check["met"] = made.met
+        for saved, check in zip(stage["checks"], result.checks, strict=True):
+            saved["met"] = check.met
     write_text(path, json.dumps({"settings": settings, "machine": machine(), "stages": stages}, indent=1) + "\n")
     if say:
         note(f"written: {path}")

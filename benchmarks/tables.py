@@ -29,12 +29,19 @@ def _seconds(value: float) -> str:
     return f"{value:.2f}" if value < 1000 else f"{value:,.0f}"
 
 
-def _line(name: str, one: Measure) -> list[Cell]:
-    if one.failed:
-        return [name, one.failed, *[""] * len(NUMBERS)]
-    sizes = (f"{size / 2**20:,.0f}" for size in (one.peak_bytes, one.disk_bytes))
-    made = f"{short(one.rows)} {one.unit}"
-    return [name, made, _seconds(one.seconds), _seconds(one.cpu_seconds), short(one.rows_per_second), *sizes]
+def _line(name: str, measure: Measure) -> list[Cell]:
+    if measure.failed:
+        return [name, measure.failed, *[""] * len(NUMBERS)]
+    sizes = (f"{size / 2**20:,.0f}" for size in (measure.peak_bytes, measure.disk_bytes))
+    rows = f"{short(measure.rows)} {measure.unit}"
+    return [
+        name,
+        rows,
+        _seconds(measure.seconds),
+        _seconds(measure.cpu_seconds),
+        short(measure.rows_per_second),
+        *sizes,
+    ]
 
 
 def check_cells(stage: str, check: Check) -> list[str]:
@@ -46,7 +53,7 @@ def check_cells(stage: str, check: Check) -> list[str]:
 def print_flow(results: Sequence[Result]) -> None:
     """Print one line for each step."""
     lines = [_line(result.stage, result.ours) for result in results]
-    console().print(table(("step", "made", *NUMBERS), lines, title="the flow, each step from nothing"))
+    console().print(table(("step", "rows", *NUMBERS), lines, title="the flow, each step from nothing"))
 
 
 def print_checks(results: Sequence[Result]) -> None:
@@ -59,13 +66,13 @@ def print_result(result: Result) -> None:
     """Print a stage: its measures, with seconds as a multiple of ours, and its figures."""
     ours, out = result.ours.seconds, console()
     lines = [
-        [*_line(one.name, one), f"{one.seconds / ours:.2f}" if ours and not one.failed else ""]
-        for one in result.measures
+        [*_line(measure.name, measure), f"{measure.seconds / ours:.2f}" if ours and not measure.failed else ""]
+        for measure in result.measures
     ]
-    out.print(table(("by", "made", *NUMBERS, "times"), lines, title=result.stage))
-    for one in result.measures:
-        for name, value in one.figures.items():
-            out.print(f"  {one.name}: {name} {value:,.6g}")
+    out.print(table(("by", "rows", *NUMBERS, "times"), lines, title=result.stage))
+    for measure in result.measures:
+        for name, value in measure.figures.items():
+            out.print(f"  {measure.name}: {name} {value:,.6g}")
     print_checks([result])
     if result.remark:
         out.print(f"  {result.remark}")

@@ -387,7 +387,7 @@ def exactness(sizes: Sizes, folder: Path) -> dict[str, float]:
     }
 
 
-ONE = {
+ENGINES = {
     work.__name__: work
     for work in (
         corfu_shared, corfu_trl, classifier_shared, classifier_plain, predict_shared, predict_plain, exactness,
@@ -407,10 +407,10 @@ def _in_process(name: str, sizes: Sizes) -> dict[str, Any]:
     """Run one measurement in a process of its own, and return what it prints."""
     note(f"{name}: context {sizes.context:,}, {sizes.n_items} x {sizes.n_contexts} ...")
     command = [sys.executable, "-m", "benchmarks.training", "--one", name, "--sizes", json.dumps(vars(sizes))]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    if found.returncode:
-        raise InputError(f"{name} failed", found=found.stderr.strip().splitlines()[-1] if found.stderr else None)
-    return dict(json.loads(found.stdout.strip().splitlines()[-1]))
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise InputError(f"{name} failed", found=done.stderr.strip().splitlines()[-1] if done.stderr else None)
+    return dict(json.loads(done.stdout.strip().splitlines()[-1]))
 
 
 def measured(name: str, sizes: Sizes) -> dict[str, Any]:
@@ -419,14 +419,14 @@ def measured(name: str, sizes: Sizes) -> dict[str, Any]:
 
     with tempfile.TemporaryDirectory() as folder, quiet():
         base = peak_bytes()
-        found = ONE[name](sizes, Path(folder))
-    return {**found, "peak_bytes": _peak(sizes), "base_bytes": base}
+        figures = ENGINES[name](sizes, Path(folder))
+    return {**figures, "peak_bytes": _peak(sizes), "base_bytes": base}
 
 
 def _compare(shared: str, other: str, sizes: Sizes, slow: Sizes) -> dict[str, Any]:
     """Measure both engines; the slow one on fewer contexts, since every one costs the same."""
     ours, theirs = _in_process(shared, sizes), _in_process(other, slow)
-    speed = [found["items"] / found["seconds"] for found in (ours, theirs)]
+    speed = [figures["items"] / figures["seconds"] for figures in (ours, theirs)]
     return {
         "shared": ours,
         "other": theirs,
@@ -471,8 +471,8 @@ def measure_all(model: str, device: str, context: int, n_items: int) -> dict[str
     }
 
 
-def _paint(found: dict[str, Any]) -> None:
-    exact = found["exactness"]
+def _paint(figures: dict[str, Any]) -> None:
+    exact = figures["exactness"]
     out = console()
     out.print(
         f"loss and gradient of packed against separate rows, float64: relative differences "
@@ -486,12 +486,12 @@ def _paint(found: dict[str, Any]) -> None:
     }
     rows: list[tuple[Cell, ...]] = []
     for key, title in titles.items():
-        one = found[key]
-        ours, theirs = one["items_per_second"]
-        gib = [one[who]["peak_bytes"] / 2**30 for who in ("shared", "other")]
+        compared = figures[key]
+        ours, theirs = compared["items_per_second"]
+        gib = [compared[who]["peak_bytes"] / 2**30 for who in ("shared", "other")]
         rows.append(
-            (title, f"{ours:.3g}", f"{theirs:.3g}", f"{one['times_faster']:.1f}", *(f"{g:.2f}" for g in gib),
-             f"{one['memory_share']:.2f}")
+            (title, f"{ours:.3g}", f"{theirs:.3g}", f"{compared['times_faster']:.1f}", *(f"{g:.2f}" for g in gib),
+             f"{compared['memory_share']:.2f}")
         )  # fmt: skip
     out.print(
         table(("what (yardstick)", "ours", "theirs", "times", "GiB", "theirs", "share"), rows, title="shared contexts")
@@ -505,7 +505,7 @@ def _arguments(values: list[str]) -> argparse.Namespace:
     options.add_argument("--context", type=int, default=1200, help="tokens of a context (default 1200)")
     options.add_argument("--items", type=int, default=16, help="pairs, or statements, of a context (default 16)")
     options.add_argument("--save", action="store_true", help="write benchmarks/results/training-MODEL-DEVICE.json")
-    options.add_argument("--one", choices=sorted(ONE), help=argparse.SUPPRESS)
+    options.add_argument("--one", choices=sorted(ENGINES), help=argparse.SUPPRESS)
     options.add_argument("--sizes", help=argparse.SUPPRESS)
     return options.parse_args(values)
 
@@ -516,17 +516,17 @@ def main(values: list[str]) -> int:
     if arguments.one:
         print(json.dumps(measured(arguments.one, Sizes(**json.loads(arguments.sizes)))))  # noqa: T201
         return 0
-    found = measure_all(arguments.model, arguments.device, arguments.context, arguments.items)
-    _paint(found)
+    figures = measure_all(arguments.model, arguments.device, arguments.context, arguments.items)
+    _paint(figures)
     if arguments.save:
         described = machine()
         described["packages"] |= {name: version(name) for name in PACKAGES}
         settings = {name: getattr(arguments, name) for name in ("model", "device", "context", "items")}
         RESULTS.mkdir(exist_ok=True)
         path = RESULTS / f"training-{arguments.model}-{arguments.device}.json"
-        write_text(path, json.dumps({"settings": settings, "machine": described, "measures": found}, indent=2) + "\n")
+        write_text(path, json.dumps({"settings": settings, "machine": described, "measures": figures}, indent=2) + "\n")
         note(f"written: {path}")
-    exact = found["exactness"]
+    exact = figures["exactness"]
     return 0 if max(exact["loss_difference"], exact["gradient_difference"]) < EXACT else 1
 
 

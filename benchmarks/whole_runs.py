@@ -50,7 +50,7 @@ def whole_run(device: str, verb: str, dataset: Path) -> dict[str, Any]:
         record = train(resume=True)
         answered = use()
     stages = record.get("stages") or [record | {"records": record["losses"]}]
-    losses = [one["loss"] for stage in stages for one in stage["records"]]
+    losses = [record["loss"] for stage in stages for record in stage["records"]]
     memory = record["memory"]
     return {
         "steps": record["steps"],

@@ -22,10 +22,10 @@ __all__ = [
     "frame_table",
     "front_matter",
     "is_synthetic",
+    "left_table",
     "licence_of_sources",
     "percent",
-    "plain_table",
-    "told",
+    "section_texts",
     "version_of",
 ]
 
@@ -53,7 +53,7 @@ LICENCE: Mapping[LicenceTier, str] = {
 OPEN_WORLD_LICENCE = "https://www.apache.org/licenses/LICENSE-2.0"
 AUTHORS = "The ontoground developers"
 """Who wrote the open world (CITATION.cff)."""
-TOLD = DATA / "physionet.tsv"
+SECTIONS = DATA / "physionet.tsv"
 
 
 def licence_of_sources(tier: LicenceTier, licences: Mapping[str, str]) -> str:
@@ -102,10 +102,10 @@ def percent(part: float, whole: float) -> str:
 
 def frame_table(frame: pl.DataFrame) -> str:
     """Return a frame as a table in Markdown."""
-    return plain_table(frame.columns, frame.rows())
+    return left_table(frame.columns, frame.rows())
 
 
-def plain_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def left_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a table in Markdown with every column aligned left, without a last line end."""
     return markdown_table(columns, rows, left=len(columns)).rstrip("\n")
 
@@ -164,10 +164,10 @@ CROISSANT_CONTEXT = {
 }
 
 
-def told(section: str, *datasets: str) -> list[str]:
+def section_texts(section: str, *datasets: str) -> list[str]:
     """Return what ``physionet.tsv`` says in a section of the work that datasets belong to."""
-    rows = read_table(TOLD, ("dataset", "section", "text", "source"))
-    return [row["text"] for one in datasets for row in rows if (row["dataset"], row["section"]) == (one, section)]
+    rows = [row for row in read_table(SECTIONS, ("dataset", "section", "text", "source")) if row["section"] == section]
+    return [row["text"] for dataset in datasets for row in rows if row["dataset"] == dataset]
 
 
 def is_synthetic(manifest: Mapping[str, Any]) -> bool:
@@ -200,7 +200,7 @@ def croissant_of(
     cited = [
         *whose,
         f"{name}, version {version}, built by ontoground {manifest['ontoground']}. Its method:",
-        *told("References", name),
+        *section_texts("References", name),
     ]
     return {
         "@context": CROISSANT_CONTEXT,
@@ -252,7 +252,7 @@ def _file_set(folder: str) -> str:
 
 def columns_table(table: str) -> str:
     """Return what each column of a table means, for a card."""
-    return plain_table(("column", "meaning"), [(f"`{name}`", meaning) for name, meaning in columns_of(table).items()])
+    return left_table(("column", "meaning"), [(f"`{name}`", meaning) for name, meaning in columns_of(table).items()])
 
 
 def _record_set(dataset: str, place: str, schema: pa.Schema) -> dict[str, Any]:
@@ -268,15 +268,15 @@ def _field(
 ) -> dict[str, Any]:
     """Return a column, or a part of the structs of one; a list of structs is an array of what has subfields."""
     place = (*above, field.name)
-    said: dict[str, Any] = {"@type": "cr:Field", "@id": "/".join((record_set, *place)), "name": "/".join(place)}
+    entry: dict[str, Any] = {"@type": "cr:Field", "@id": "/".join((record_set, *place)), "name": "/".join(place)}
     if ".".join(place) in meanings:
-        said["description"] = meanings[".".join(place)]
+        entry["description"] = meanings[".".join(place)]
     kind = field.type
     if pa.types.is_list(kind):
-        said |= {"isArray": True, "arrayShape": "-1"}
+        entry |= {"isArray": True, "arrayShape": "-1"}
         kind = kind.value_type
     if pa.types.is_struct(kind):
-        return {**said, "subField": [_field(record_set, part, place, files, meanings) for part in kind]}
+        return {**entry, "subField": [_field(record_set, part, place, files, meanings) for part in kind]}
     path = {"transform": {"jsonPath": "$." + ".".join(place[1:])}} if above else {}
     source = {**files, "extract": {"column": place[0]}, **path}
-    return {**said, "dataType": CROISSANT_TYPES[str(kind)], "source": source}
+    return {**entry, "dataType": CROISSANT_TYPES[str(kind)], "source": source}

@@ -29,13 +29,13 @@ def _conditions() -> list[Row]:
 
 
 @cache
-def _said() -> list[Row]:
+def _statements() -> list[Row]:
     return read_table(DATA / "responsible_ai.tsv", ("dataset", "origin", "property", "text", "source"))
 
 
 def conditions_of(tier: LicenceTier) -> dict[str, Any]:
     """Return the conditions under which data of a licence tier may be used (``usageInfo``)."""
-    rules = {one["rule"]: one for one in _conditions() if one["tier"] == tier}
+    rules = {line["rule"]: line for line in _conditions() if line["tier"] == tier}
     permission: dict[str, Any] = {"@type": "odrl:Permission", "odrl:action": _term(rules["permission"])}
     if "constraint" in rules:
         permission["odrl:constraint"] = {
@@ -46,7 +46,7 @@ def conditions_of(tier: LicenceTier) -> dict[str, Any]:
         }
     offer = {
         "@type": ["CreativeWork", "odrl:Offer"],
-        "name": "; ".join(one["text"] for one in rules.values() if one["rule"] != "prohibition"),
+        "name": "; ".join(line["text"] for line in rules.values() if line["rule"] != "prohibition"),
         "odrl:permission": permission,
     }
     if "prohibition" in rules:
@@ -56,28 +56,28 @@ def conditions_of(tier: LicenceTier) -> dict[str, Any]:
 
 def sources_of(manifest: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the releases of each source; what was read of the open world is one source, and nobody's records."""
-    found: dict[str, set[str]] = {}
-    for one in manifest.get("inputs", ()):
-        if one.get("source") == "rules":
+    sources: dict[str, set[str]] = {}
+    for entry in manifest.get("inputs", ()):
+        if entry.get("source") == "rules":
             continue  # the user's own
-        release = one.get("release")
+        release = entry.get("release")
         # An open dataset's facts are of the open world, as their file, a manifest without a release, cannot say.
-        ours = is_open_release(release) or (manifest["licence_tier"] == "open" and one.get("source") in WORKSPACE)
-        source = OPEN_WORLD if ours else str(one.get("source", one.get("file")))
-        found.setdefault(source, set()).update([str(release)] if release else [])
-    return {source: sorted(releases) for source, releases in sorted(found.items())}
+        ours = is_open_release(release) or (manifest["licence_tier"] == "open" and entry.get("source") in WORKSPACE)
+        source = OPEN_WORLD if ours else str(entry.get("source", entry.get("file")))
+        sources.setdefault(source, set()).update([str(release)] if release else [])
+    return {source: sorted(releases) for source, releases in sorted(sources.items())}
 
 
 def responsible_ai(manifest: Mapping[str, Any]) -> dict[str, str | list[str]]:
     """Return what is said of a dataset's making, limits and effects, by property of Croissant's RAI vocabulary."""
     dataset, tier = manifest["dataset"], manifest["licence_tier"]
-    open_origins = {one if one == OPEN_WORLD else "text sets" for one in sources_of(manifest)}
+    open_origins = {source if source == OPEN_WORLD else "text sets" for source in sources_of(manifest)}
     origins = {"all", *(open_origins if tier == "open" else {tier})}
-    found: dict[str, list[str]] = {}
-    for one in _said():
-        if one["dataset"] in ("all", dataset) and one["origin"] in origins:
-            found.setdefault(f"rai:{one['property']}", []).append(one["text"])
-    return {name: texts[0] if len(texts) == 1 else texts for name, texts in found.items()}
+    texts_of: dict[str, list[str]] = {}
+    for line in _statements():
+        if line["dataset"] in ("all", dataset) and line["origin"] in origins:
+            texts_of.setdefault(f"rai:{line['property']}", []).append(line["text"])
+    return {name: texts[0] if len(texts) == 1 else texts for name, texts in texts_of.items()}
 
 
 def _term(rule: dict[str, str]) -> dict[str, str]:

@@ -18,7 +18,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from builders.cards import LICENCE, OPEN_WORLD_LICENCE, croissant_of, is_synthetic, plain_table, told, version_of
+from builders.cards import (
+    LICENCE,
+    OPEN_WORLD_LICENCE,
+    croissant_of,
+    is_synthetic,
+    left_table,
+    section_texts,
+    version_of,
+)
 from builders.governance import OPEN_WORLD, responsible_ai, sources_of
 from ground.contracts.dictionary import columns_of
 from ground.errors import InputError, UsageError
@@ -87,23 +95,27 @@ def export_physionet(dataset: Path, folder: Path, *, title: str | None = None, c
 
     Raises:
         InputError: this is no whole dataset, a data file is not the one that was built, or the folder holds something.
-        UsageError: PhysioNet takes no such title, or the dataset's texts are not of CUIs and names alone.
+        UsageError: PhysioNet does not accept this title, or the dataset's texts are not of CUIs and names alone.
     """
     whole = whole_dataset(dataset)
     tier = tier_of(dataset)
     manifest = {**json.loads(whole.manifest), "licence_tier": tier}
     name = str(manifest.get("dataset"))
     if name not in NAMES:
-        raise InputError("this dataset is none of ours", file=dataset, found=name, expected=", ".join(NAMES))
+        raise InputError(
+            "this is not a dataset built by ontoground", file=dataset, found=name, expected=", ".join(NAMES)
+        )
     if cui_only and name != "medieval":
         do = "export medieval, or share under an agreement that covers the names"
-        raise UsageError("names are part of this dataset's texts: CUIs cannot stand in their place", found=name, do=do)
+        raise UsageError("the texts of this dataset contain names, so CUIs cannot replace them", found=name, do=do)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError("there is something already", file=folder, expected="a new folder, or an empty one")
+        raise InputError(
+            "there is something in this place already", file=folder, expected="a new folder, or an empty one"
+        )
     chosen = _title(title, name, manifest, tier)
     with atomic_directory(folder) as out:
         _data(whole, out, cui_only)
-        digests = {one.relative_to(out).as_posix(): sha256_of(one) for one in sorted(out.rglob("*.parquet"))}
+        digests = {file.relative_to(out).as_posix(): sha256_of(file) for file in sorted(out.rglob("*.parquet"))}
         kept = {
             **manifest,
             "rows": {**manifest["rows"], "files": digests},
@@ -117,8 +129,8 @@ def export_physionet(dataset: Path, folder: Path, *, title: str | None = None, c
         write_text(out / "README.md", f"# {chosen}\n\n{page}")
         write_text(out / "croissant.json", to_json(_croissant(out, kept, built, chosen)))
         write_text(out / "LICENSE.txt", _licence(kept, built))
-        files = sorted(one.relative_to(out).as_posix() for one in out.rglob("*") if one.is_file())
-        write_text(out / "SHA256SUMS.txt", "".join(f"{sha256_of(out / one)} {one}\n" for one in files))
+        files = sorted(file.relative_to(out).as_posix() for file in out.rglob("*") if file.is_file())
+        write_text(out / "SHA256SUMS.txt", "".join(f"{sha256_of(out / file)} {file}\n" for file in files))
     left = tuple(section for section, text in sections.items() if PLACEHOLDER in text)
     return Exported(str(folder), chosen, tier, cui_only, (*files, "SHA256SUMS.txt"), left)
 
@@ -127,7 +139,7 @@ def _title(given: str | None, name: str, manifest: Mapping[str, Any], tier: Lice
     """Return the project's title.
 
     Raises:
-        UsageError: PhysioNet takes no such title.
+        UsageError: PhysioNet does not accept this title.
     """
     of_mimic = tier != "open" and "mimic" in sources_of(manifest)
     kind = "Synthetic " if is_synthetic(manifest) else ""
@@ -135,9 +147,9 @@ def _title(given: str | None, name: str, manifest: Mapping[str, Any], tier: Lice
     title = given or f"{called} - {SUBJECTS[name]}"
     if not TITLE.fullmatch(title):
         expected = "up to 200 letters, numbers, spaces, underscores and hyphens, not led by The"
-        raise UsageError("PhysioNet takes no such title", found=title, expected=expected)
+        raise UsageError("PhysioNet does not accept this title", found=title, expected=expected)
     if of_mimic and "MIMIC" in title and "Ext" not in title:
-        raise UsageError("a title that names MIMIC must say that the data derive from it", expected="MIMIC-IV-Ext-...")
+        raise UsageError("a title with MIMIC must say that the data are derived from it", expected="MIMIC-IV-Ext-...")
     return title
 
 
@@ -163,45 +175,46 @@ def _without_names(file: Path, out: Path) -> None:
 
 def _by_cui(table: pa.Table) -> pa.Table:
     words = pc.replace_substring(table["predicate"], pattern="_", replacement=" ")
-    said = pc.binary_join_element_wise(table["head_cui"], words, table["tail_cui"], " ")
-    stands = {**{column: table[cui] for column, cui in NAMED.items()}, "statement": said}
+    statements = pc.binary_join_element_wise(table["head_cui"], words, table["tail_cui"], " ")
+    stands = {**{column: table[cui] for column, cui in NAMED.items()}, "statement": statements}
     columns = [stands.get(column, table[column]) for column in table.column_names]
     return pa.table(columns, schema=table.schema)
 
 
 def _croissant(out: Path, manifest: Mapping[str, Any], built: Mapping[str, Any], title: str) -> dict[str, Any]:
-    found = _by_folder(out)
-    files = {file.name: file for file in found.pop("", [])} | {folder: ones[0] for folder, ones in found.items()}
+    by_folder = _by_folder(out)
+    files = {file.name: file for file in by_folder.pop("", [])}
+    files |= {folder: of_folder[0] for folder, of_folder in by_folder.items()}
     schemas = {place: pq.read_schema(file) for place, file in files.items()}
     described = croissant_of(manifest, str(built["description"]), schemas, str(built["license"]))
     return {**described, "alternateName": title}
 
 
 def _by_folder(out: Path) -> dict[str, list[Path]]:
-    found: dict[str, list[Path]] = {}
+    by_folder: dict[str, list[Path]] = {}
     for file in sorted(out.rglob("*.parquet")):
         folder = file.parent.relative_to(out).as_posix()
-        found.setdefault("" if folder == "." else folder, []).append(file)
-    return found
+        by_folder.setdefault("" if folder == "." else folder, []).append(file)
+    return by_folder
 
 
 def _sections(out: Path, dataset: Path, manifest: Mapping[str, Any], built: Mapping[str, Any]) -> dict[str, str]:
     """Return the text of each section that PhysioNet asks for."""
     name = str(manifest["dataset"])
-    said = {key.removeprefix("rai:"): _lines(text) for key, text in responsible_ai(manifest).items()}
-    references = told("References", name, *(f"parent:{one}" for one in sources_of(manifest)))
+    making = {key.removeprefix("rai:"): _lines(text) for key, text in responsible_ai(manifest).items()}
+    references = section_texts("References", name, *(f"parent:{source}" for source in sources_of(manifest)))
     return {
-        "Abstract": _abstract(out, str(built["description"]), said, manifest),
+        "Abstract": _abstract(out, str(built["description"]), making, manifest),
         "Background": _joined(
-            [*told("Background", name), said["dataUseCases"], f"{PLACEHOLDER} what you made it for."]
+            [*section_texts("Background", name), making["dataUseCases"], f"{PLACEHOLDER} what you made it for."]
         ),
-        "Methods": _joined([*(said[one] for one in METHODS), *_own_rules(manifest)]),
+        "Methods": _joined([*(making[name] for name in METHODS), *_own_rules(manifest)]),
         "Data Description": _description(out, dataset, name),
-        "Usage Notes": _joined([*(said[one] for one in NOTES), *_names_noted(manifest)]),
+        "Usage Notes": _joined([*(making[name] for name in NOTES), *_names_noted(manifest)]),
         "Release Notes": f"Version {version_of(manifest)}, built by ontoground {manifest['ontoground']}, seed "
         f"{manifest['seed']}. Behind the plus: the beginning of `provenance_sha256` of manifest.json, which names this "
         "build, its inputs and every byte of the data. An `id` names a row within one build: cite it with that hash.",
-        "Ethics": f"{said['personalSensitiveInformation']}\n\n{said['dataSocialImpact']}\n\n"
+        "Ethics": f"{making['personalSensitiveInformation']}\n\n{making['dataSocialImpact']}\n\n"
         f"{PLACEHOLDER} the decision of your review board, and benefits and risks as you see them.",
         "Parent Projects": f"{_parents(manifest)}\n\n{_licence_in_words(manifest, built)}",
         "Acknowledgements": f"{PLACEHOLDER} people who helped, and funding.",
@@ -219,10 +232,12 @@ def _names_noted(manifest: Mapping[str, Any]) -> list[str]:
 def _own_rules(manifest: Mapping[str, Any]) -> list[str]:
     """Return what is to be said of rules that the builders of this dataset added to those of the package."""
     files = [
-        f"{one['file']} (SHA-256 {one['sha256']})" for one in manifest.get("inputs", ()) if one["source"] == "rules"
+        f"{entry['file']} (SHA-256 {entry['sha256']})"
+        for entry in manifest.get("inputs", ())
+        if entry["source"] == "rules"
     ]
-    told = f"Rules of its builders were added to those of ontoground: {', '.join(files)}."
-    return [told, f"{PLACEHOLDER} these rules, as a supplement or in words."] if files else []
+    note = f"Rules of its builders were added to those of ontoground: {', '.join(files)}."
+    return [note, f"{PLACEHOLDER} these rules, as a supplement or in words."] if files else []
 
 
 def _joined(paragraphs: Iterable[str]) -> str:
@@ -233,26 +248,26 @@ def _lines(text: str | list[str]) -> str:
     return text if isinstance(text, str) else _joined(text)
 
 
-def _abstract(out: Path, description: str, said: Mapping[str, str], manifest: Mapping[str, Any]) -> str:
+def _abstract(out: Path, description: str, making: Mapping[str, str], manifest: Mapping[str, Any]) -> str:
     """Return an abstract of at most 250 words, without references, as PhysioNet asks."""
-    rows = sum(pq.ParquetFile(one).metadata.num_rows for one in _by_folder(out)["data"])
-    parents = " and ".join(PARENTS[one][0] if one in PARENTS else one for one in sources_of(manifest))
+    rows = sum(pq.ParquetFile(file).metadata.num_rows for file in _by_folder(out)["data"])
+    parents = " and ".join(PARENTS[source][0] if source in PARENTS else source for source in sources_of(manifest))
     kind = "Synthetic data: " if is_synthetic(manifest) else ""
     text = f"{kind}{description} {rows:,} rows, derived from {parents}."
-    words = _joined([text, said["dataAnnotationProtocol"], said["dataUseCases"]]).split()
+    words = _joined([text, making["dataAnnotationProtocol"], making["dataUseCases"]]).split()
     return " ".join(words[:ABSTRACT_WORDS])
 
 
 def _description(out: Path, dataset: Path, name: str) -> str:
     files = [
-        (one.relative_to(out).as_posix(), pq.ParquetFile(one).metadata.num_rows)
-        for ones in _by_folder(out).values()
-        for one in ones
+        (file.relative_to(out).as_posix(), pq.ParquetFile(file).metadata.num_rows)
+        for of_folder in _by_folder(out).values()
+        for file in of_folder
     ]
     parts = [
         "Files are Apache Parquet; `manifest.json` lists inputs, settings and versions, `croissant.json` describes the "
         "files for machines (Croissant 1.1), `SHA256SUMS.txt` holds checksums (`sha256sum -c SHA256SUMS.txt`).",
-        plain_table(("file", "rows"), files),
+        left_table(("file", "rows"), files),
         *_columns(out, name),
     ]
     return "\n\n".join([*parts, _card(dataset)])
@@ -268,14 +283,14 @@ def _columns(out: Path, name: str) -> Iterator[str]:
             schema = pq.read_schema(file)
             own = pa.schema([field for field in schema if field not in of_data])
             more = all(field in schema for field in of_data)
-            said = f"Columns of `{f'{folder}/' if folder else file.name}`"
-            yield f"{said}, beside those of `data/`:" if more else f"{said}:"
+            title = f"Columns of `{f'{folder}/' if folder else file.name}`"
+            yield f"{title}, beside those of `data/`:" if more else f"{title}:"
             yield _table(own if more else schema, columns_of(f"{name}_{folder or file.stem}"))
 
 
 def _table(schema: pa.Schema, meanings: Mapping[str, str]) -> str:
     rows = [row for field in schema for row in _rows(field, meanings)]
-    return plain_table(("column", "type", "may be null", "meaning"), rows)
+    return left_table(("column", "type", "may be null", "meaning"), rows)
 
 
 def _rows(field: pa.Field, meanings: Mapping[str, str], above: str = "") -> Iterator[tuple[str, str, str, str]]:
@@ -284,8 +299,8 @@ def _rows(field: pa.Field, meanings: Mapping[str, str], above: str = "") -> Iter
     if pa.types.is_list(kind):
         kind, listed = kind.value_type, "list of "
     parts = list(kind) if pa.types.is_struct(kind) else []
-    said = f"{listed}{'struct' if parts else kind}"
-    yield f"`{name}`", said, "yes" if field.nullable else "no", meanings.get(name, "")
+    of_type = f"{listed}{'struct' if parts else kind}"
+    yield f"`{name}`", of_type, "yes" if field.nullable else "no", meanings.get(name, "")
     for part in parts:
         yield from _rows(part, meanings, f"{name}.")
 
@@ -303,7 +318,7 @@ def _parents(manifest: Mapping[str, Any]) -> str:
         (*PARENTS.get(source, (source, "see its own page")), ", ".join(releases) or "not said")
         for source, releases in sources_of(manifest).items()
     ]
-    return plain_table(("parent", "agreement", "release"), rows)
+    return left_table(("parent", "agreement", "release"), rows)
 
 
 def _licence_in_words(manifest: Mapping[str, Any], built: Mapping[str, Any]) -> str:
@@ -314,10 +329,10 @@ def _licence_in_words(manifest: Mapping[str, Any], built: Mapping[str, Any]) -> 
 
 def _licence(manifest: Mapping[str, Any], built: Mapping[str, Any]) -> str:
     """Return what stands in LICENSE.txt; the agreements' own texts are chosen on PhysioNet, where they are kept."""
-    said = _licence_in_words(manifest, built)
+    licence = _licence_in_words(manifest, built)
     if is_synthetic(manifest):
-        return f"{said}\n\nThe text of the licence: {OPEN_WORLD_LICENCE}\n"
+        return f"{licence}\n\nThe text of the licence: {OPEN_WORLD_LICENCE}\n"
     if manifest["licence_tier"] == "open":
-        return f"{said}\n"
-    parents = [f"- {PARENTS[one][0]}: {PARENTS[one][1]}" for one in sources_of(manifest) if one in PARENTS]
-    return "\n".join([said, "", "Shared under the agreements of its parents:", *parents, ""])
+        return f"{licence}\n"
+    parents = [f"- {PARENTS[source][0]}: {PARENTS[source][1]}" for source in sources_of(manifest) if source in PARENTS]
+    return "\n".join([licence, "", "Shared under the agreements of its parents:", *parents, ""])

@@ -69,11 +69,11 @@ def turns_of(text: str) -> list[int]:
 def polarities(text: str, mentions: Sequence[ReadMention], turns: Sequence[int] = ()) -> list[Polarity]:
     """Return the polarity of each mention of a text; ``turns`` are those of a conversation."""
     if len(turns) < 2:
-        return [_by_assertion(mention) for mention in mentions]
+        return [_stated(mention) for mention in mentions]
     return [_in_conversation(text, turns, mention) for mention in mentions]
 
 
-def _by_assertion(mention: ReadMention) -> Polarity:
+def _stated(mention: ReadMention) -> Polarity:
     if mention.assertion is Assertion.ABSENT:
         return "absent"
     return "present" if mention.assertion in _PRESENT else "unknown"
@@ -150,6 +150,4 @@ def _of_statement(text: str, begin: int, end: int, mention: ReadMention) -> Pola
     # Spoken negations ("it does n't look like") are often not what the reader's rules know.
     if mention.assertion is not Assertion.ABSENT and _SPOKEN_NOT.search(before.rsplit(" . ", 1)[-1]):
         return "unknown"
-    return (
-        "unknown" if mention.assertion is Assertion.ABSENT and _OR.search(text, begin, end) else _by_assertion(mention)
-    )
+    return "unknown" if mention.assertion is Assertion.ABSENT and _OR.search(text, begin, end) else _stated(mention)

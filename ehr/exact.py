@@ -83,7 +83,7 @@ def check_stored(connection: duckdb.DuckDBPyConnection, source: MimicFile, item:
         values = connection.execute(f"select count({quoted_name(name)}) from {item}").fetchone()
         if values and values[0]:
             raise InputError(
-                f"column {name} is stored as another type, which would change what it says",
+                f"column {name} is stored as another type, which would change its values",
                 file=source.file.path,
                 found=kind,
                 expected="text, such as '0010'" if wanted == "varchar" else wanted,
@@ -107,11 +107,11 @@ def first_inexact(connection: duckdb.DuckDBPyConnection, source: MimicFile, item
     ).fetchall()
     places = _places(connection, source, {name: rows[0][0]}, item) if rows else iter(())
     return InputError(
-        f"a value of column {name} is not of its type: it would be rounded, cut or lost",
+        f"a value of column {name} does not fit its type: it would be rounded, cut or lost",
         file=source.file.path,
         **_where(source, next(places, None)),
         expected=f"{kind}, such as {SUCH_AS[kind]}",
-        do="take the file as it was published; a program that wrote it again may have changed its values",
+        do="take the file as it was published; a program that saved it again may have changed its values",
     )
 
 
@@ -128,12 +128,12 @@ def check_key(connection: duckdb.DuckDBPyConnection, source: MimicFile, item: st
     places = list(islice(_places(connection, source, repeated, item), 2))
     unit = "rows" if source.is_parquet else "lines"
     raise InputError(
-        f"a key is empty or not alone: {', '.join(key)}",
+        f"a key is empty or occurs twice: {', '.join(key)}",
         file=source.file.path,
         line=None if source.is_parquet or not places else places[-1],
         found=f"the same, or nothing, in {unit} {' and '.join(map(str, places))}",
         expected=f"another {', '.join(key)} in every row",
-        do="take the file as it was published; rows that stand twice would be counted twice",
+        do="take the file as it was published; duplicate rows would be counted twice",
     )
 
 

@@ -121,7 +121,7 @@ def _need_notes(connection: duckdb.DuckDBPyConnection) -> None:
         raise InputError(
             "there are no notes in the warehouse",
             expected="mimiciv_note.discharge",
-            do="MIMIC-IV-Note is a download of its own; load both: `ontoground load mimic DIR NOTE_DIR`",
+            do="MIMIC-IV-Note is a separate download; load both: `ontoground load mimic DIR NOTE_DIR`",
         )
 
 

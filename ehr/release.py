@@ -197,7 +197,11 @@ def _files_of(module: Module) -> tuple[dict[str, Place], list[str]]:
         if stem not in known:
             warnings.append(f"{module.name}/{path.name} is not a documented table and is skipped")
         elif not path.is_file():
-            raise InputError("a file of the release is none", file=path, found="a link to nothing, a folder, or a pipe")
+            raise InputError(
+                "what has the name of a file of the release is not a file",
+                file=path,
+                found="a link to nothing, a folder, or a pipe",
+            )
         elif stem in chosen:
             warnings.append(f"{module.name}/{path.name} is skipped: {chosen[stem].name} is taken for the same table")
         else:
@@ -222,7 +226,7 @@ def _require(folder: Place, modules: Sequence[Module], files: Sequence[MimicFile
     hosp = next((module.folder for module in modules if module.name == "hosp"), None)
     if hosp is None and any(module.name == "note" for module in modules):
         raise InputError(
-            "this is MIMIC-IV-Note alone; MIMIC-IV with hosp/ is a download of its own",
+            "this is only MIMIC-IV-Note; MIMIC-IV with hosp/ is a separate download",
             file=folder,
             expected=NOTES_BESIDE,
             do="name both: `ontoground load mimic DIR NOTE_DIR`, or `ontoground run` with --mimic twice",
@@ -257,7 +261,7 @@ def require_notes(*folders: Place) -> None:
     release = find_mimic(*folders)
     if "note/discharge" not in {f"{source.table.module}/{source.table.name}" for source in release.files}:
         raise InputError(
-            "there are no discharge summaries here; MIMIC-IV-Note is a download of its own",
+            "there are no discharge summaries here; MIMIC-IV-Note is a separate download",
             file=folders[0],
             found=f"{astray}, which is not read" if (astray := _astray(folders)) else None,
             expected=NOTES_BESIDE,

@@ -247,12 +247,8 @@ def _add(
     end = _trim_end(codes, begin, end, characters)
     while begin < end:
         cut = end if end - begin <= _SEGMENT_MAX else _last_space(codes, begin, begin + _SEGMENT_MAX, characters)
-        segments.kind[count], segments.begin[count], segments.end[count], segments.block[count] = (
-            kind,
-            begin,
-            cut,
-            block,
-        )
+        segments.kind[count], segments.block[count] = kind, block
+        segments.begin[count], segments.end[count] = begin, cut
         count += 1
         begin = _skip_spaces(codes, cut, end, characters)
     return count

@@ -168,7 +168,7 @@ def label_codes(labels: pl.Series, kind: Kind, file: Path | str = "predictions")
 
     A quadrant is read as it stands, and anything else is an answer that cannot be read. For MedHal and MedVAL booleans
     and integers are read as such, and text (CSV) without regard to case. 1 and 0 are no factuality: which of the two is
-    which would be a guess. Where it is true or false, a risk level is none.
+    which would be a guess. Where it is true or false, a risk level is not valid.
 
     Raises:
         InputError: a label outside the classes of MedHal or MedVAL.
@@ -274,7 +274,7 @@ def join_predictions(
                 file=source,
                 found=f"{lost} of {gold.height} rows have none",
                 expected="a prediction for every row of the split",
-                do="predict the rest, or say what they are: --missing wrong, or --missing leave_out",
+                do="predict the rest, or choose --missing wrong or --missing leave_out",
             )
         runs.append(_answers(gold, own, model, seed, CLASSES[kind].silent))
     return runs

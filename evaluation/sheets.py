@@ -75,7 +75,7 @@ def write_sheets(
     """
     files = {"sheet": file, "csv": file.with_suffix(".csv"), "key": file.with_name(file.stem + KEY_SUFFIX)}
     if file.suffix != ".xlsx":
-        raise UsageError("the sheet is no Excel file", file=file, expected="a name that ends in .xlsx")
+        raise UsageError("the sheet is not an Excel file", file=file, expected="a name that ends in .xlsx")
     for item in files.values():
         if item.exists():
             raise UsageError("a file of this name is there already", file=item, do="name another sheet")
@@ -187,7 +187,7 @@ def read_sheets(sheets: Sequence[Path], key: Path | None = None) -> SheetsRead:
     rows: list[dict[str, Any]] = []
     for sheet in sheets:
         if raters[sheet.stem] > 1:
-            raise InputError("two sheets of one rater", file=sheet, expected="file names that tell raters apart")
+            raise InputError("two sheets of one rater", file=sheet, expected="a different file name for each rater")
         filled = read_sheet(sheet, RATINGS, COLUMNS)[1]
         items = Counter(row["item"] for _, row in filled if row["item"])
         rows += [

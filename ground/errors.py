@@ -101,7 +101,7 @@ class RefusedError(OntogroundError):
 
 
 class TrainingError(OntogroundError):
-    """Training cannot go on: the loss is no number, it diverges, or memory is short."""
+    """Training cannot go on: the loss is not a number, it diverges, or memory is short."""
 
     exit_code = 3
 

@@ -249,6 +249,9 @@ class MedhalSettings(Section):
         default=30_000, ge=1, description="characters of context and statement below which a row is length-filtered"
     )
     judge: bool = Field(default=True, description="keep only pairs whose labels a judge confirms")
+    framed: bool = Field(
+        default=True, description="take statements that quote a question and name its answer, besides whole sentences"
+    )
 
 
 class MedvalSettings(Section):

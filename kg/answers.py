@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from ground.contracts.rows import PathEdgeRow
 from kg.arrays import GraphArrays
 
-__all__ = ["PATH_SCHEMA", "PathReader", "Relation", "Relations", "Said"]
+__all__ = ["PATH_SCHEMA", "PathReader", "Relation", "Relations", "Statement"]
 
 PAIR, PLACE, FIRST, EXTENSION = 0, 1, 2, 5
 ROWS_AT_ONCE = 256
 
-Said = tuple[str, str, str]
+Statement = tuple[str, str, str]
 """Predicate, name and tier of a pattern."""
 
 _NAME = pa.dictionary(pa.int32(), pa.string())
@@ -52,36 +52,30 @@ class PathReader:
 
     def __init__(self, arrays: GraphArrays, step_names: Sequence[str]) -> None:
         self._arrays, self._step_names = arrays, step_names
-        self._cuis, self._rui = arrays.cui, arrays.rui
-        self._neighbour = arrays.neighbour
-        self._stated = (
-            arrays.step,
-            arrays.neighbour,
-            arrays.edge,
-            arrays.evidence_begin,
-            arrays.rela,
-            arrays.sab,
-        )
 
     def described(self, entries: NDArray[np.int64]) -> dict[int, dict[str, str]]:
         """Return adjacency entries as edges without their heads, each with its first evidence; -1 stands for none."""
-        from kg.pairs import describe
-
+        arrays, names = self._arrays, self._step_names
         entries = np.unique(entries)
         entries = entries[np.searchsorted(entries, 0) :]
-        found = describe(entries, *self._stated)
-        tails, ruis = self._cuis[found[:, 1]].tolist(), self._rui[found[:, 4]].tolist()
-        names, relas, sabs = self._step_names, self._arrays.rela_names, self._arrays.sab_names
+        evidence = arrays.evidence_begin[arrays.edge[entries]]
+        columns = (
+            arrays.step[entries],
+            arrays.cui[arrays.neighbour[entries]],
+            arrays.rela[evidence],
+            arrays.sab[evidence],
+            arrays.rui[evidence],
+        )
         return {
             entry: {
                 "predicate": names[step],
-                "rela": relas[rela],
+                "rela": arrays.rela_names[rela],
                 "tail_cui": tail.decode(),
-                "sab": sabs[sab],
+                "sab": arrays.sab_names[sab],
                 "rui": rui.decode(),
             }
-            for entry, (step, _, rela, sab, _), tail, rui in zip(
-                entries.tolist(), found.tolist(), tails, ruis, strict=True
+            for entry, step, tail, rela, sab, rui in zip(
+                entries.tolist(), *(column.tolist() for column in columns), strict=True
             )
         }
 
@@ -92,28 +86,28 @@ class PathReader:
             heads: where the paths begin. Shape: (n,)
             entries: adjacency entries of each, -1 for none. Shape: (n, 4)
         """
-        known, made = self.described(entries), dict[int, Any]()
-        found = []
-        for start, row in zip(self._cuis[heads].tolist(), entries.tolist(), strict=True):
+        known, rows = self.described(entries), dict[int, Any]()
+        paths = []
+        for start, row in zip(self._arrays.cui[heads].tolist(), entries.tolist(), strict=True):
             source, path = start.decode(), []
             for entry in row:
                 if entry >= 0:
-                    if entry not in made:
+                    if entry not in rows:
                         # An entry has one head.
-                        made[entry] = {"head_cui": source, **known[entry]}
-                    path.append(made[entry])
-                    source = made[entry]["tail_cui"]
-            found.append(tuple(path))
-        return found
+                        rows[entry] = {"head_cui": source, **known[entry]}
+                    path.append(rows[entry])
+                    source = rows[entry]["tail_cui"]
+            paths.append(tuple(path))
+        return paths
 
     def concepts(self, heads: NDArray[np.int64], entries: NDArray[np.int64]) -> pa.ListArray:
         """Return the CUIs of paths from the head on, in lists; see ``paths``."""
-        nodes = np.concatenate((heads[:, None], np.where(entries < 0, -1, self._neighbour[entries])), axis=1)
+        nodes = np.concatenate((heads[:, None], np.where(entries < 0, -1, self._arrays.neighbour[entries])), axis=1)
         there = nodes >= 0
         offsets = np.zeros(len(nodes) + 1, np.int32)
         np.cumsum(there.sum(axis=1), out=offsets[1:])
         used, codes = np.unique(nodes[there], return_inverse=True)
-        cuis = pa.array(self._cuis[used].tolist(), pa.binary()).cast(pa.string())
+        cuis = pa.array(self._arrays.cui[used].tolist(), pa.binary()).cast(pa.string())
         return pa.ListArray.from_arrays(offsets, pa.DictionaryArray.from_arrays(codes.astype(np.int32), cuis))
 
 
@@ -126,8 +120,10 @@ class Relations(Sequence[Relation]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, reader: PathReader, said: Sequence[Said], heads: NDArray[np.int64], found: NDArray[np.int64]):
-        self._reader, self._said, self._heads, self._found = reader, said, heads, found
+    def __init__(
+        self, reader: PathReader, statements: Sequence[Statement], heads: NDArray[np.int64], found: NDArray[np.int64]
+    ):
+        self._reader, self._statements, self._heads, self._found = reader, statements, heads, found
 
     @property
     def pair(self) -> NDArray[np.int64]:
@@ -145,7 +141,9 @@ class Relations(Sequence[Relation]):
         used, codes = np.unique(found[:, PLACE], return_inverse=True)
         indices = pa.array(codes.astype(np.int32))
         names = [
-            pa.DictionaryArray.from_arrays(indices, pa.array([self._said[place][part] for place in used], pa.string()))
+            pa.DictionaryArray.from_arrays(
+                indices, pa.array([self._statements[place][part] for place in used], pa.string())
+            )
             for part in range(3)
         ]
         concepts = self._reader.concepts(self._heads[self.pair], found[:, FIRST:])
@@ -162,7 +160,7 @@ class Relations(Sequence[Relation]):
 
     def __getitem__(self, index: int | slice) -> Relation | Relations:
         if isinstance(index, slice):
-            return Relations(self._reader, self._said, self._heads, self._found[index])
+            return Relations(self._reader, self._statements, self._heads, self._found[index])
         place = range(len(self))[index]
         return self._rows(place, place + 1)[0]
 
@@ -179,8 +177,8 @@ class Relations(Sequence[Relation]):
     def _rows(self, begin: int, end: int) -> list[Relation]:
         found = self._found[begin:end]
         paths = self._reader.paths(self._heads[found[:, PAIR]], found[:, FIRST:])
-        said = (self._said[place] for place in found[:, PLACE].tolist())
+        statements = (self._statements[place] for place in found[:, PLACE].tolist())
         return [
             Relation(predicate, pattern, tier, path)
-            for (predicate, pattern, tier), path in zip(said, paths, strict=True)
+            for (predicate, pattern, tier), path in zip(statements, paths, strict=True)
         ]

@@ -94,7 +94,10 @@ def open_arrays(folder: Path) -> GraphArrays:
         arrays = {name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r")) for name in ARRAY_NAMES}
     except (OSError, ValueError) as error:
         raise InputError(
-            "the graph's arrays are incomplete", file=folder, found=str(error), do="run `ontoground graph build` again"
+            "the arrays of the graph are incomplete",
+            file=folder,
+            found=str(error),
+            do="run `ontoground graph build` again",
         ) from error
     return GraphArrays(
         **arrays,

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 
 from ground.errors import InputError
@@ -19,10 +18,11 @@ from ground.settings import LoadSettings
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.warehouse import count_drop, number_of, reset_drops, run_sql, set_table, table_exists, transaction
 from kg.arrays import evidence_counts, is_written, open_arrays
-from kg.edges import EVERY_NODE, EdgeRows, read_concepts, read_edges
+from kg.edges import make_edges
 from kg.predicates import (
     ANY,
     Vocabulary,
+    read_chemical_trees,
     read_dose_form_words,
     read_relation_lines,
     read_semantic_groups,
@@ -41,9 +41,9 @@ STEPS = (
     "kg/relation_use",
     "kg/uncovered",
     "kg/edge_kind",
-    "kg/edge_code",
-    "kg/edge",
 )
+EVERY_NODE = 1 << 62
+"""A bit that all concepts share: it answers a line that asks for no group."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,11 @@ def build_graph(
             for name in STEPS:
                 run_sql(connection, name)
                 advance(1)
-            concepts = read_concepts(connection)
-            rows = read_edges(connection, concepts, vocabulary)
-            _keep_refused(connection, rows)
+            _find_chemical_trees(connection)
+            make_edges(connection)
+            run_sql(connection, "kg/edge")
             _count_drops(connection)
-        write_arrays(connection, folder, vocabulary, expected, concepts, rows)
+        write_arrays(connection, folder, vocabulary, expected)
         run_sql(connection, "kg/staging_drop")
     mark_done(connection, STAGE, expected)
     return _report(connection, folder, skipped=False)
@@ -173,13 +173,11 @@ def _predicate_codes(vocabulary: Vocabulary, groups: Iterable[str]) -> pa.Table:
     return table.set_column(0, "code", table["code"].cast(pa.uint8()))
 
 
-def _keep_refused(connection: duckdb.DuckDBPyConnection, rows: EdgeRows) -> None:
-    """Make ``kg.edge_refused`` of what was counted while MRREL was read."""
-    reason, code = np.nonzero(rows.refused)
-    counted = pa.table({"refused": reason, "code": code, "n": rows.refused[reason, code]})
-    connection.register("refused_row", counted)
-    run_sql(connection, "kg/edge_refused")
-    connection.unregister("refused_row")
+def _find_chemical_trees(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make ``chemical_tree``: the kinds of rows that place chemicals in a tree and say no relation."""
+    query = "select kind from kg.evidence_kind where rela is null and list_contains($sabs, sab)"
+    kinds = [kind for (kind,) in connection.execute(query, {"sabs": read_chemical_trees()}).fetchall()]
+    set_table(connection, "chemical_tree", pa.table({"kind": pa.array(kinds, pa.uint16())}))
 
 
 def _count_drops(connection: duckdb.DuckDBPyConnection) -> None:

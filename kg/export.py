@@ -55,12 +55,12 @@ def to_networkx(graph: ConceptGraph, cuis: Iterable[str]) -> networkx.MultiDiGra
     import networkx
 
     chosen = sorted(set(cuis))
-    found = networkx.MultiDiGraph()
+    network = networkx.MultiDiGraph()
     for cui in chosen:
-        found.add_node(cui, name=graph.name(cui), groups=graph.groups(cui))
+        network.add_node(cui, name=graph.name(cui), groups=graph.groups(cui))
     for edge in graph.edges_between(chosen, canonical=True):
-        found.add_edge(edge.head, edge.tail, key=edge.predicate, rela=edge.rela, sab=edge.sab, rui=edge.rui)
-    return found
+        network.add_edge(edge.head, edge.tail, key=edge.predicate, rela=edge.rela, sab=edge.sab, rui=edge.rui)
+    return network
 
 
 def to_rdf(graph: ConceptGraph, cuis: Iterable[str]) -> rdflib.Graph:
@@ -76,25 +76,25 @@ def to_rdf(graph: ConceptGraph, cuis: Iterable[str]) -> rdflib.Graph:
 
     chosen = sorted(set(cuis))
     concept, predicate = rdflib.Namespace(CONCEPT_BASE), rdflib.Namespace(PREDICATE_BASE)
-    found = rdflib.Graph()
-    found.bind("skos", SKOS)
-    found.bind("umls", concept)
-    found.bind("kg", predicate)
+    triples = rdflib.Graph()
+    triples.bind("skos", SKOS)
+    triples.bind("umls", concept)
+    triples.bind("kg", predicate)
     for cui in chosen:
-        found.add((concept[cui], RDF.type, SKOS.Concept))
+        triples.add((concept[cui], RDF.type, SKOS.Concept))
         preferred, *others = graph.names(cui)
-        found.add((concept[cui], SKOS.prefLabel, rdflib.Literal(preferred, lang="en")))
+        triples.add((concept[cui], SKOS.prefLabel, rdflib.Literal(preferred, lang="en")))
         for other in others:
-            found.add((concept[cui], SKOS.altLabel, rdflib.Literal(other, lang="en")))
-        found.add((concept[cui], SKOS.notation, rdflib.Literal(cui)))
+            triples.add((concept[cui], SKOS.altLabel, rdflib.Literal(other, lang="en")))
+        triples.add((concept[cui], SKOS.notation, rdflib.Literal(cui)))
     for edge in graph.edges_between(chosen):
         head, tail = concept[edge.head], concept[edge.tail]
-        found.add((head, predicate[edge.predicate], tail))
+        triples.add((head, predicate[edge.predicate], tail))
         if edge.predicate == "is_a":
-            found.add((head, SKOS.broader, tail))
+            triples.add((head, SKOS.broader, tail))
         if edge.predicate == "has_subtype":
-            found.add((head, SKOS.narrower, tail))
-    return found
+            triples.add((head, SKOS.narrower, tail))
+    return triples
 
 
 def _terms(kind: str) -> dict[str, str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -15,13 +14,13 @@ from numpy.typing import NDArray
 
 from ground.contracts.rows import PathEdgeRow
 from ground.errors import InputError
-from kg.answers import PathReader, Relation, Relations, Said
+from kg.answers import PathReader, Relation, Relations, Statement
 from kg.arrays import GraphArrays, open_arrays
 from kg.numbers import VocabularyNumbers, pattern_name
 from kg.predicates import TIERS, Pattern
 
 if TYPE_CHECKING:
-    from kg.pairs import Plan
+    from kg.paths import PatternTree
 
 __all__ = ["ConceptGraph", "Edge", "Relation", "Relations"]
 
@@ -45,13 +44,6 @@ ABOVE, BELOW = ("is_a", "placed_under"), ("has_subtype", "has_placed")
 HIERARCHY_STEPS = (*ABOVE, *BELOW, "has_pharmacologic_class", "pharmacologic_class_of")
 
 
-class _Kernels(NamedTuple):
-    """What a single question calls: looked up once, since an import statement in each call is a part of its time."""
-
-    find_texts: Callable[..., NDArray[np.int64]]
-    connect: Callable[..., NDArray[np.int64]]
-
-
 class ConceptGraph:
     """The concept graph of a workspace. Open it with ``ConceptGraph.open(folder)``; nothing is read before it is used.
 
@@ -64,14 +56,12 @@ class ConceptGraph:
         self._step_names = self._vocabulary.step_names
         self._patterns = self._vocabulary.patterns
         self._cuis = arrays.cui
-        self._cui_bytes = self._cuis.view(np.uint8).reshape(self._cuis.size, -1)
         self._groups = arrays.groups
         self._graph = (arrays.indptr, arrays.step, arrays.neighbour)
         self._reader = PathReader(arrays, self._step_names)
         self._numbers = VocabularyNumbers(arrays.vocabulary, arrays.group_names)
-        self._plans: dict[tuple[int, tuple[str, ...] | None, bool], tuple[Plan, list[Said]]] = {}
-        self._path_plans: dict[str, list[Plan]] = {}
-        self._width = arrays.cui.dtype.itemsize
+        self._trees: dict[tuple[int, tuple[str, ...] | None, bool], tuple[PatternTree, list[Statement]]] = {}
+        self._path_trees: dict[str, list[PatternTree]] = {}
 
     @classmethod
     def open(cls, folder: Path) -> ConceptGraph:
@@ -82,31 +72,25 @@ class ConceptGraph:
         """
         return cls(open_arrays(folder))
 
-    @cached_property
-    def _kernels(self) -> _Kernels:
-        """The compiled searches; loading them takes a second that opening a graph need not."""
-        from kg.pairs import connect
-        from kg.search import find_texts
-
-        return _Kernels(find_texts, connect)
-
     # ---- concepts
 
     def __len__(self) -> int:
         return int(self._cuis.shape[0])
 
     def __contains__(self, cui: object) -> bool:
-        return isinstance(cui, str) and int(self._find((cui,))[0]) >= 0
+        return isinstance(cui, str) and int(self.numbers_of((cui,))[0]) >= 0
 
     def __iter__(self) -> Iterator[str]:
         return (str(cui, "ascii") for cui in self._cuis)
 
-    def _find(self, cuis: Sequence[str]) -> NDArray[np.int64]:
-        """Return the numbers of concepts, -1 where there is none. Shape: (n,)"""
-        width, texts = self._width, [cui.encode() for cui in cuis]
-        same_width = b"".join([text.ljust(width, b"\0") if len(text) <= width else bytes(width) for text in texts])
-        wanted = np.frombuffer(same_width, np.uint8).reshape(-1, width)
-        return self._kernels.find_texts(self._cui_bytes, wanted)
+    def numbers_of(self, cuis: Sequence[str]) -> NDArray[np.int64]:
+        """Return the numbers of concepts, -1 where the release has none; they are in the order of CUIs. Shape: (n,)"""
+        wanted = np.array([cui.encode() for cui in cuis], np.bytes_)
+        if not (wanted.size and self._cuis.size):
+            return np.full(wanted.size, -1)
+        places = np.searchsorted(self._cuis, wanted.astype(self._cuis.dtype))
+        places[places == self._cuis.size] = 0
+        return np.where(self._cuis[places] == wanted, places, -1)
 
     def _numbered(self, cuis: Sequence[str]) -> NDArray[np.int64]:
         """Return the numbers of concepts in their order. Shape: (n,)
@@ -114,7 +98,7 @@ class ConceptGraph:
         Raises:
             InputError: the release has no such concept.
         """
-        nodes = self._find(cuis)
+        nodes = self.numbers_of(cuis)
         # A list is searched in a tenth of the time that numpy takes to begin, and most questions are of two concepts.
         if -1 in nodes.tolist():
             cui = cuis[int(nodes.argmin())]
@@ -219,14 +203,14 @@ class ConceptGraph:
             canonical: each edge once, in its canonical direction; otherwise also read the other way round.
         """
         nodes, arrays = self.nodes(cuis), self.arrays
-        found: list[Edge] = []
+        edges: list[Edge] = []
         for node in nodes:
             begin, end = (int(value) for value in arrays.indptr[node : node + 2])
             kept = np.isin(arrays.neighbour[begin:end], nodes)
             if canonical:
                 kept &= (arrays.head[arrays.edge[begin:end]] == node) & (arrays.step[begin:end] % 2 == 0)
-            found += [self._edge(int(node), int(entry)) for entry in np.flatnonzero(kept) + begin]
-        return found
+            edges += [self._edge(int(node), int(entry)) for entry in np.flatnonzero(kept) + begin]
+        return edges
 
     def _bounds(self, node: int, step: int) -> tuple[int, int]:
         begin, end = (int(value) for value in self.arrays.indptr[node : node + 2])
@@ -240,7 +224,7 @@ class ConceptGraph:
     ) -> list[int]:
         """Return the numbers of the patterns that a query asks for."""
         if not 1 <= max_hops <= MAX_HOPS:
-            raise InputError("a path has 1 to 3 hops", found=str(max_hops), expected="1, 2 or 3")
+            raise InputError("a path must have 1 to 3 hops", found=str(max_hops), expected="1, 2 or 3")
         for tier in tiers or ():
             if tier not in TIERS:
                 raise InputError("there is no such tier", found=tier, expected=", ".join(TIERS))
@@ -255,10 +239,24 @@ class ConceptGraph:
             and (extended or not pattern.extends)
         ]
 
-    def _paths(self, pairs: NDArray[np.int64], plan: Plan, said: Sequence[Said], limit: int) -> Relations:
-        """Return the paths of a plan between the concepts of some pairs, shape (2, n), in order."""
-        found = self._kernels.connect(*self._graph, self._groups, self._numbers.back, *plan, pairs, limit)
-        return Relations(self._reader, said, pairs[0], found)
+    def _paths(
+        self, pairs: NDArray[np.int64], tree: PatternTree, statements: Sequence[Statement], limit: int
+    ) -> Relations:
+        """Return the paths of a tree of patterns between the concepts of some pairs, shape (2, n), in order."""
+        from kg.paths import find_paths
+
+        graph, back = self._graph, self._numbers.back
+        paths = [find_paths(graph, self._groups, back, tree, head, tail) for head, tail in pairs.T.tolist()]
+        pair = np.repeat(np.arange(len(paths)), [len(rows) for rows in paths])
+        rows = np.concatenate([np.empty((0, 5), np.int64), *paths])
+        order = np.lexsort((rows[:, 0], pair))
+        pair, rows = pair[order], rows[order]
+        if limit:
+            place = np.arange(len(rows))
+            begins = np.concatenate(([True], (pair[1:] != pair[:-1]) | (rows[1:, 0] != rows[:-1, 0])))[: len(rows)]
+            kept = place - np.maximum.accumulate(np.where(begins, place, 0)) < limit
+            pair, rows = pair[kept], rows[kept]
+        return Relations(self._reader, statements, pairs[0], np.column_stack((pair, rows)))
 
     def relations(
         self,
@@ -287,7 +285,7 @@ class ConceptGraph:
             InputError: an unknown concept, a wrong number of hops, or an unknown tier.
         """
         pairs = self._numbered((head, tail)).reshape(2, 1)
-        return self._paths(pairs, *self._relation_plan(max_hops, tiers, extended), paths_per_pattern or 0)
+        return self._paths(pairs, *self._relation_tree(max_hops, tiers, extended), paths_per_pattern or 0)
 
     def relations_of_pairs(
         self,
@@ -298,7 +296,7 @@ class ConceptGraph:
         extended: bool = False,
         paths_per_pattern: int | None = None,
     ) -> Relations:
-        """Return every path of every pattern between the concepts of many pairs, with one call of the search.
+        """Return every path of every pattern between the concepts of many pairs,.
 
         Args:
             pairs: where the paths begin and end; a pair may occur twice.
@@ -312,41 +310,42 @@ class ConceptGraph:
             InputError: an unknown concept, a wrong number of hops, or an unknown tier.
         """
         ends = [head for head, _ in pairs] + [tail for _, tail in pairs]
-        plan = self._relation_plan(max_hops, tiers, extended)
-        return self._paths(self._numbered(ends).reshape(2, -1), *plan, paths_per_pattern or 0)
+        tree = self._relation_tree(max_hops, tiers, extended)
+        return self._paths(self._numbered(ends).reshape(2, -1), *tree, paths_per_pattern or 0)
 
-    def _relation_plan(self, max_hops: int, tiers: Sequence[str] | None, extended: bool) -> tuple[Plan, list[Said]]:
-        """Return the plan of a choice of patterns, kept, and the patterns by tier, hops, predicate and name."""
+    def _relation_tree(
+        self, max_hops: int, tiers: Sequence[str] | None, extended: bool
+    ) -> tuple[PatternTree, list[Statement]]:
+        """Return the tree of a choice of patterns, kept, and the patterns by tier, hops, predicate and name."""
         key = (max_hops, None if tiers is None else tuple(tiers), extended)
-        if key not in self._plans:
-            from kg.pairs import make_plan
+        if key not in self._trees:
+            from kg.paths import build_tree
 
             chosen = set(self._chosen(max_hops, tiers, None, extended))
             order = [number for number in self._numbers.order if number in chosen]
-            plan = make_plan([self._numbers.patterns[number] for number in order], self._numbers.back.tolist())
+            tree = build_tree([self._numbers.patterns[number] for number in order], self._numbers.back.size)
             lines = [self._patterns[number] for number in order]
-            self._plans[key] = plan, [(line.predicate, pattern_name(line), line.tier) for line in lines]
-        return self._plans[key]
+            self._trees[key] = tree, [(line.predicate, pattern_name(line), line.tier) for line in lines]
+        return self._trees[key]
 
-    def _plans_of_path(self, text: str) -> list[Plan]:
-        """Return the plans of all patterns of a name, between concepts of any groups; they are kept.
+    def _trees_of_path(self, text: str) -> list[PatternTree]:
+        """Return the trees of all patterns of a name, between concepts of any groups; they are kept.
 
-        The same steps may serve two predicates, one with a limit of fan: its path says more, and its plan comes first.
+        The same steps may serve two predicates, one with a limit of fan: its path says more, and its tree comes first.
         """
-        from kg.pairs import make_plan
+        from kg.paths import build_tree
 
-        if text not in self._path_plans:
+        if text not in self._path_trees:
             known = [line for line in self._patterns if pattern_name(line) == text]
             free = Pattern(text, tuple(text.split(" . ")), "", "", "stated", 0, "")
             if free.hops > MAX_HOPS and not known:
-                raise InputError("a path has 1 to 3 hops", found=text, expected="1, 2 or 3 steps")
+                raise InputError("a path must have 1 to 3 hops", found=text, expected="1, 2 or 3 steps")
             lines = {line.max_fan: line for line in reversed(known)} or {0: free}
-            back = self._numbers.back.tolist()
-            self._path_plans[text] = [
-                make_plan([self._numbers.pattern(lines[fan], any_groups=True)], back)
+            self._path_trees[text] = [
+                build_tree([self._numbers.pattern(lines[fan], any_groups=True)], self._numbers.back.size)
                 for fan in sorted(lines, key=lambda fan: fan or FREE_FAN)
             ]
-        return self._path_plans[text]
+        return self._path_trees[text]
 
     def facts(
         self,
@@ -419,8 +418,8 @@ class ConceptGraph:
             The edges in order, each read in the direction in which it is walked; empty where there is no such path.
         """
         pairs = self._numbered((head, tail)).reshape(2, 1)
-        for plan in self._plans_of_path(pattern):
-            for relation in self._paths(pairs, plan, [("", pattern, "")], 1):
+        for tree in self._trees_of_path(pattern):
+            for relation in self._paths(pairs, tree, [("", pattern, "")], 1):
                 return list(relation.path)
         return []
 
@@ -444,14 +443,10 @@ class ConceptGraph:
 
         known = self._vocabulary.step_names
         numbers = np.array([self._vocabulary.step_of(name) for name in steps if name in known], np.int64)
-        found: NDArray[np.int32] = levels(
+        reached: NDArray[np.int32] = levels(
             *self._graph, begin, starts, numbers, len(self) if max_depth is None else max_depth
         )
-        return found
-
-    def numbers_of(self, cuis: Sequence[str]) -> NDArray[np.int64]:
-        """Return the numbers of concepts, -1 where the release has none; they are in the order of CUIs. Shape: (n,)"""
-        return self._find(cuis)
+        return reached
 
     def cuis_of(self, numbers: NDArray[np.int32]) -> pa.Array:
         """Return the CUIs of numbers. Shape: (n,)"""
@@ -459,9 +454,9 @@ class ConceptGraph:
         return pa.array(self._cuis[distinct].astype(str), pa.string()).take(pa.array(place))
 
     def _levels(self, cui: str, steps: Sequence[str], max_depth: int | None) -> dict[str, int]:
-        found = self.reach(np.array([0, 1]), np.array([self._node(cui)], np.int32), steps, max_depth)
-        order = np.lexsort((found[:, 1], found[:, 2]))
-        return {self._cui(int(node)): int(level) for _, node, level in found[order]}
+        reached = self.reach(np.array([0, 1]), np.array([self._node(cui)], np.int32), steps, max_depth)
+        order = np.lexsort((reached[:, 1], reached[:, 2]))
+        return {self._cui(int(node)): int(level) for _, node, level in reached[order]}
 
     def ancestors(self, cui: str, max_depth: int | None = None) -> dict[str, int]:
         """Return the concepts above by ``is_a`` or ``placed_under`` with their least distance, nearest first."""
@@ -473,12 +468,12 @@ class ConceptGraph:
 
     def siblings(self, cui: str) -> list[str]:
         """Return the other children of the direct ``is_a`` parents, sorted."""
-        found = {
+        children = {
             child.tail
             for parent in self.neighbours(cui, "is_a")
             for child in self.neighbours(parent.tail, "has_subtype")
         }
-        return sorted(found - {cui})
+        return sorted(children - {cui})
 
     def equivalents(self, cui: str) -> list[str]:
         """Return the other names of the same drug, sorted: brands, salts, forms and products of one substance.
@@ -513,5 +508,5 @@ class ConceptGraph:
             [self._vocabulary.step_of(name) for name in HIERARCHY_STEPS if name in self._vocabulary.step_names],
             np.int64,
         )
-        found = int(meet(*self._graph, self._node(one), self._node(other), steps, max_distance))
-        return None if found < 0 else found
+        steps_between = int(meet(*self._graph, self._node(one), self._node(other), steps, max_distance))
+        return None if steps_between < 0 else steps_between

@@ -191,7 +191,7 @@ def _check_key(job: _Job) -> None:
     places = list(islice(rows_with(job.file.pieces, wanted), 2))
     file, line = places[-1] if places else (job.file.pieces[0], None)
     raise InputError(
-        f"a key is empty or not alone: {', '.join(repeated)}",
+        f"a key is empty or occurs twice: {', '.join(repeated)}",
         file=file.path,
         line=line,
         found="the same, or nothing, in " + " and ".join(f"{file.name}:{line}" for file, line in places),

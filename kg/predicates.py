@@ -142,7 +142,7 @@ def _predicate(row: dict[str, str]) -> Predicate:
 
 def _pattern(row: Row) -> Pattern:
     if not (row["max_fan"] or "0").isdecimal():
-        raise row.refused("a pattern's max_fan is no number", row["max_fan"], "a whole number, or nothing: no limit")
+        raise row.refused("a pattern's max_fan is not a number", row["max_fan"], "a whole number, or nothing: no limit")
     steps = tuple(row["pattern"].split(" . "))
     return Pattern(**{**row, "steps": steps, "max_fan": int(row["max_fan"] or 0)})  # type: ignore[arg-type]
 
@@ -156,16 +156,16 @@ def _check(vocabulary: Vocabulary, rows: Sequence[Row]) -> None:
     seen = set()
     for pattern, row in zip(vocabulary.patterns, rows, strict=True):
         used = {*pattern.steps, pattern.predicate, *([pattern.extends] if pattern.extends else [])}
-        found = f"{pattern.pattern} -> {pattern.predicate} ({pattern.tier})"
+        line = f"{pattern.pattern} -> {pattern.predicate} ({pattern.tier})"
         if not used <= known:
-            found = f"{', '.join(sorted(used - known))}, in {found}"
-            raise row.refused("a pattern is not valid: no such predicate", found, ", ".join(sorted(known)))
+            line = f"{', '.join(sorted(used - known))}, in {line}"
+            raise row.refused("a pattern is not valid: no such predicate", line, ", ".join(sorted(known)))
         if pattern.tier not in TIERS:
-            raise row.refused("a pattern is not valid: no such tier", found, ", ".join(TIERS))
+            raise row.refused("a pattern is not valid: no such tier", line, ", ".join(TIERS))
         if pattern.hops > MAX_STEPS:
-            raise row.refused("a pattern is not valid: it is too long", found, f"at most {MAX_STEPS} edges")
+            raise row.refused("a pattern is not valid: it is too long", line, f"at most {MAX_STEPS} edges")
         if _key(row) in seen:
-            raise row.refused("a pattern is not valid: it is there already", found, "each pattern once, with one tier")
+            raise row.refused("a pattern is not valid: it is there already", line, "each pattern once, with one tier")
         seen.add(_key(row))
 
 

@@ -102,7 +102,11 @@ def _pieces(folder: Place) -> dict[str, tuple[SourceFile, ...]]:
         match = SUFFIX.search(path.name)
         if match:
             if not path.is_file():
-                raise InputError("a file of the release is none", file=path, found="a link to nothing, or a folder")
+                raise InputError(
+                    "what has the name of a file of the release is not a file",
+                    file=path,
+                    found="a link to nothing, or a folder",
+                )
             part = (match.group(1) or "").lower()
             found.setdefault(path.name[: match.start()].upper(), {}).setdefault(part, path)
     pieces = {}

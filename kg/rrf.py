@@ -70,7 +70,7 @@ def _blocks(files: Sequence[SourceFile]) -> Iterator[tuple[str, int, bytes]]:
 def _grown(file: SourceFile, rest: bytes) -> bytes:
     if len(rest) > 4 * BLOCK_BYTES:
         raise InputError(
-            "this is not a file of lines",
+            "this is not a text file with lines",
             file=file.path,
             found=f"{len(rest)} bytes without a line end",
             expected="RRF: UTF-8 text, one row a line",

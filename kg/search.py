@@ -8,7 +8,7 @@ import numpy as np
 
 from ground.compiled import kernel, maker, part
 
-__all__ = ["find_texts", "grow", "levels", "meet", "not_below", "position", "run_end", "step_bounds"]
+__all__ = ["grow", "levels", "meet", "not_below", "position", "run_end", "step_bounds"]
 
 
 @part
@@ -51,35 +51,6 @@ def run_end(step: Any, begin: int, end: int) -> Any:
     """Return where the entries of the step that stands at ``begin`` end."""
     wanted: Any = np.int64(step[begin])
     return not_below(step, begin, end, wanted + 1)
-
-
-@kernel
-def find_texts(sorted_texts: Any, wanted: Any) -> Any:
-    """Return where texts stand among sorted ones, or -1.
-
-    Args:
-        sorted_texts: bytes of texts of one width, the shorter ones filled up with zeros. Shape: (n, width)
-        wanted: bytes of the texts that are looked for. Shape: (m, width)
-
-    Returns:
-        *Shape:* (m,)
-    """
-    width = sorted_texts.shape[1]
-    places = np.full(wanted.shape[0], -1, np.int64)
-    for text in range(wanted.shape[0]):
-        low, high = 0, sorted_texts.shape[0]
-        while low < high:
-            middle, column = (low + high) >> 1, 0
-            while column < width and sorted_texts[middle, column] == wanted[text, column]:
-                column += 1
-            if column == width:
-                places[text] = middle
-                break
-            if sorted_texts[middle, column] < wanted[text, column]:
-                low = middle + 1
-            else:
-                high = middle
-    return places
 
 
 @maker

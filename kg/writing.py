@@ -1,13 +1,11 @@
-"""Writing a graph's arrays (``kg.arrays`` describes them), and its edges to the warehouse."""
+"""Writing a graph's arrays (``kg.arrays`` describes them) from the warehouse, batch by batch."""
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,72 +16,43 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ground.storage.files import atomic_directory
+from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_batches, number_of
 from kg.arrays import MANIFEST
-from kg.edges import Concepts, EdgeRows, Records, sort_edges, texts_of
-from kg.packing import fill_adjacency, pack_rows, sort_names
 from kg.predicates import Vocabulary
-from kg.sorting import fill_edges, fill_evidence
 
 __all__ = ["adjacency_of", "write_arrays"]
 
 BATCH_ROWS = 1 << 20
-EDGE_SCHEMA = pa.schema(
-    {
-        "head": pa.int32(),
-        "predicate": pa.uint8(),
-        "tail": pa.int32(),
-        "kind": pa.uint16(),
-        "forward": pa.bool_(),
-        "rui": pa.string(),
-    }
-)
 
 
 def write_arrays(
-    connection: duckdb.DuckDBPyConnection,
-    folder: Path,
-    vocabulary: Vocabulary,
-    graph_fingerprint: str,
-    concepts: Concepts,
-    rows: EdgeRows,
+    connection: duckdb.DuckDBPyConnection, folder: Path, vocabulary: Vocabulary, graph_fingerprint: str
 ) -> None:
-    """Write the graph as arrays, whole or not at all, and its edges to ``kg.edge_code``.
+    """Write the graph as arrays, whole or not at all.
 
-    Memory is bounded by the edges' numbers (some 40 bytes a row that makes an edge, 40 an edge); names pass through in
-    batches, in a thread of their own.
+    Memory is bounded by the edges' numbers (some 50 bytes an edge); all else passes through in batches.
 
     Args:
-        connection: the warehouse, with ``kg.concept``, ``kg.name`` and an empty ``kg.edge_code``.
+        connection: the warehouse, with ``kg.node``, ``kg.concept``, ``kg.name`` and ``kg.edge_code``.
         folder: where to.
         vocabulary: what the numbers of predicates mean.
         graph_fingerprint: what the graph was made of.
-        concepts: the nodes.
-        rows: what MRREL says.
     """
-    kinds = _Kinds.of(connection)
-    with (
-        atomic_directory(folder) as part,
-        _rows_in_order(connection),
-        connection.cursor() as beside,
-        ThreadPoolExecutor(max_workers=1, thread_name_prefix="names") as pool,
-    ):
-        named = pool.submit(_write_names, beside, part, concepts)
-        records = sort_edges(rows, vocabulary, kinds.rank, len(concepts))
-        (relas, rela_of), (sabs, sab_of) = (kinds.numbers(texts, records.kinds) for texts in (kinds.rela, kinds.sab))
-        edges = _write_edges(part, records)
-        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="adjacency") as sorting:
-            sorted_too = sorting.submit(_write_adjacency, part, edges, vocabulary, len(concepts))
-            evidence = _write_evidence(part, records, rows, rela_of, sab_of)
-            _insert_edges(connection, edges, evidence)
-            sorted_too.result()
-        named.result()
+    with atomic_directory(folder) as part, _rows_in_order(connection):
+        n_nodes = _write_concepts(connection, part)
+        _write_labels(connection, part, n_nodes)
+        relas, sabs = _write_edges(connection, part)
+        head, tail, predicate = (np.load(part / f"{name}.npy") for name in ("head", "tail", "predicate"))
+        adjacency = adjacency_of(head, tail, predicate, vocabulary, n_nodes)
+        for name, array in adjacency.items():
+            np.save(part / f"{name}.npy", array)
         manifest = {
             "fingerprint": graph_fingerprint,
-            "nodes": len(concepts),
-            "edges": len(edges.head),
-            "evidence": len(evidence.kind),
-            "group_names": _group_names(connection),
+            "nodes": n_nodes,
+            "edges": len(adjacency["edge"]) // 2,
+            "evidence": number_of(connection, "select count(*) from kg.edge_code"),
+            "group_names": _column(connection, "select distinct semantic_group from kg.semantic_group order by 1"),
             "rela_names": relas,
             "sab_names": sabs,
             "predicates": [asdict(line) for line in vocabulary.predicates],
@@ -94,7 +63,7 @@ def write_arrays(
 
 @contextmanager
 def _rows_in_order(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Let queries return rows in the order in which their tables were written; all connections do while this lasts."""
+    """Let queries return rows in the order in which their tables were written."""
     connection.execute("set preserve_insertion_order = true")
     try:
         yield
@@ -102,174 +71,129 @@ def _rows_in_order(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         connection.execute("set preserve_insertion_order = false")
 
 
-def _array(folder: Path, name: str, dtype: str, length: int) -> NDArray[Any]:
-    """Create an array on disk; one of no length cannot be mapped and is written at once."""
-    path = folder / f"{name}.npy"
-    if length == 0:
-        np.save(path, np.empty(0, dtype))
-        return np.empty(0, dtype)
-    mapped: NDArray[Any] = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]
-        path, mode="w+", dtype=np.dtype(dtype), shape=(length,)
+def _column(connection: duckdb.DuckDBPyConnection, query: str) -> list[str]:
+    return [str(value) for (value,) in connection.execute(query).fetchall()]
+
+
+class _Arrays:
+    """Arrays of a folder that are written piece by piece; their lengths are known at the end."""
+
+    def __init__(self, folder: Path, **dtypes: str) -> None:
+        self._dtypes = {name: np.dtype(kind) for name, kind in dtypes.items()}
+        self._files = {name: (folder / f"{name}.npy").open("wb") for name in dtypes}
+        self._sizes = dict.fromkeys(dtypes, 0)
+
+    def __enter__(self) -> _Arrays:
+        for name in self._files:
+            self._write_header(name)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name, file in self._files.items():
+            file.seek(0)
+            self._write_header(name)
+            file.close()
+
+    def _write_header(self, name: str) -> None:
+        # numpy leaves room in a header for the first axis to grow.
+        header = {"descr": self._dtypes[name].str, "fortran_order": False, "shape": (self._sizes[name],)}
+        write: Any = np.lib.format.write_array_header_1_0
+        write(self._files[name], header)
+
+    def add(self, **values: NDArray[Any]) -> None:
+        """Append to some arrays."""
+        for name, array in values.items():
+            self._files[name].write(np.ascontiguousarray(array, self._dtypes[name]).data)
+            self._sizes[name] += len(array)
+
+
+def _bytes_of(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Return how many bytes each text has, and the bytes of all. Shapes: (n,), (bytes,)"""
+    texts = column.cast(pa.large_binary())
+    _, offsets, data = texts.buffers()
+    begin = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    return np.diff(begin), np.frombuffer(data or b"", np.uint8)[begin[0] : begin[-1]]
+
+
+def _padded(column: pa.Array, width: int) -> NDArray[np.bytes_]:
+    """Return texts as bytes of one width, filled up with zeros; a missing one is empty. Shape: (n,)"""
+    filled = pc.ascii_rpad(column.fill_null(""), width, "\0").cast(pa.large_binary())
+    return np.frombuffer(_bytes_of(filled)[1], f"S{width}")
+
+
+def _width(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> int:
+    """Return the length of the longest text of a column, at least 1."""
+    return max(1, number_of(connection, f"select max(strlen({column})) from {table}"))
+
+
+def _write_concepts(connection: duckdb.DuckDBPyConnection, folder: Path) -> int:
+    """Write CUIs, groups and preferred names in the order of the nodes; return how many there are."""
+    width, nodes, size = _width(connection, "kg.node", "cui"), 0, 0
+    query = (
+        "select node.cui, node.group_bits, coalesce(concept.name, '') as name from kg.node as node "
+        "left join kg.concept as concept on node.cui = concept.cui order by node.node"
     )
-    if hasattr(os, "posix_fallocate"):
-        # A full disk is an error now: met while the map is written, it would end the process by a signal.
-        with path.open("r+b") as file:
-            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
-    return mapped
+    with _Arrays(folder, cui=f"S{width}", groups="int64", name_begin="int64", name="uint8") as arrays:
+        for batch in arrow_batches(connection, query, BATCH_ROWS):
+            lengths, letters = _bytes_of(batch.column("name"))
+            arrays.add(
+                cui=_padded(batch.column("cui"), width),
+                groups=batch.column("group_bits").to_numpy(),
+                name_begin=size + np.cumsum(lengths) - lengths,
+                name=letters,
+            )
+            nodes, size = nodes + batch.num_rows, size + letters.size
+        arrays.add(name_begin=np.array([size]))
+    return nodes
 
 
-def _write_names(connection: duckdb.DuckDBPyConnection, folder: Path, concepts: Concepts) -> None:
-    """Write what concepts are called, and their groups; ``kg.concept`` and ``kg.name`` are in the order of the CUIs."""
-    width = concepts.cui.shape[1]
-    np.save(folder / "cui.npy", concepts.cui.view(f"S{width}")[:, 0])
-    np.save(folder / "groups.npy", concepts.groups)
-    size = number_of(connection, "select sum(strlen(name)) from kg.concept")
-    begins, letters = _array(folder, "name_begin", "int64", len(concepts) + 1), _array(folder, "name", "uint8", size)
-    row = place = 0
-    begins[0] = 0
-    for batch in arrow_batches(connection, "select coalesce(name, '') as name from kg.concept", BATCH_ROWS):
-        begin, data = texts_of(batch.column(0))
-        begins[row : row + len(begin)] = begin - begin[0] + np.int64(place)
-        letters[place : place + int(begin[-1] - begin[0])] = data[begin[0] : begin[-1]]
-        row, place = row + batch.num_rows, int(begins[row + batch.num_rows])
-    _write_labels(connection, folder, concepts, (begins, letters))
-
-
-def _whole_concepts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Yield the rows of batches so that those of one concept, which are neighbours, stay together."""
-    rest: list[pa.RecordBatch] = []
-    for batch in batches:
-        table = pa.Table.from_batches([*rest, batch]).combine_chunks()
-        cuis = table["cui"]
-        begun = pc.index(cuis, cuis[-1]).as_py()
-        yield table.slice(0, begun)
-        rest = table.slice(begun).to_batches()
-    if rest:
-        yield pa.Table.from_batches(rest)
-
-
-def _write_labels(
-    connection: duckdb.DuckDBPyConnection,
-    folder: Path,
-    concepts: Concepts,
-    preferred: tuple[NDArray[np.int64], NDArray[np.uint8]],
-) -> None:
+def _write_labels(connection: duckdb.DuckDBPyConnection, folder: Path, n_nodes: int) -> None:
     """Write the other names of each concept, in alphabetical order."""
-    counts = np.zeros(len(concepts), np.int64)
-    begins: list[NDArray[np.int64]] = []
-    letters: list[NDArray[np.uint8]] = []
-    size = 0
-    for table in _whole_concepts(arrow_batches(connection, "select cui, name from kg.name", BATCH_ROWS)):
-        nodes, (begin, data) = (texts_of(table[name].combine_chunks()) for name in ("cui", "name"))
-        kept_begin, kept = np.empty(table.num_rows, np.int64), np.empty(int(begin[-1] - begin[0]), np.uint8)
-        names, added = sort_names(concepts.nodes(*nodes), begin, data, *preferred, counts, kept_begin, kept)
-        begins.append(kept_begin[:names] + size)
-        letters.append(kept[:added])
-        size += added
+    counts, size = np.zeros(n_nodes, np.int64), 0
+    with _Arrays(folder, label_begin="int64", label="uint8") as arrays:
+        for batch in arrow_batches(connection, sql_text("kg/label"), BATCH_ROWS):
+            counts += np.bincount(batch.column("node").to_numpy(), minlength=n_nodes)
+            lengths, letters = _bytes_of(batch.column("name"))
+            arrays.add(label_begin=size + np.cumsum(lengths) - lengths, label=letters)
+            size += letters.size
+        arrays.add(label_begin=np.array([size]))
     np.save(folder / "label_first.npy", np.concatenate(([0], np.cumsum(counts))))
-    np.save(folder / "label_begin.npy", np.concatenate([*begins, np.array([size], np.int64)]))
-    np.save(folder / "label.npy", np.concatenate([*letters, np.empty(0, np.uint8)]))
 
 
-def _group_names(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """Return the names of the groups' bits."""
-    query = "select distinct semantic_group from kg.semantic_group order by semantic_group"
-    return [str(name) for (name,) in connection.execute(query).fetchall()]
+def _names_of_kinds(connection: duckdb.DuckDBPyConnection, column: str) -> tuple[list[str], NDArray[np.uint16]]:
+    """Return the texts of the kinds that edges carry, sorted, and the place among them of each kind's text."""
+    used = {kind for (kind,) in connection.execute("select distinct kind from kg.edge_code").fetchall()}
+    query = f"select kind, coalesce({column}, '') from kg.evidence_kind"
+    texts = {kind: text for kind, text in connection.execute(query).fetchall() if kind in used}
+    names = sorted(set(texts.values()))
+    numbers = np.zeros(max(used, default=0) + 1, np.uint16)
+    for kind, text in texts.items():
+        numbers[kind] = names.index(text)
+    return names, numbers
 
 
-@dataclass(frozen=True)
-class _Kinds:
-    """Kinds of rows of MRREL by number; shapes: (n_kinds,)"""
-
-    rela: list[str]
-    sab: list[str]
-    rank: NDArray[np.uint16]
-
-    @classmethod
-    def of(cls, connection: duckdb.DuckDBPyConnection) -> _Kinds:
-        rows = connection.execute(
-            "select distinct kind, rela, sab, evidence_rank from edge_kind order by kind"
-        ).fetchall()
-        return cls([row[1] for row in rows], [row[2] for row in rows], np.array([row[3] for row in rows], np.uint16))
-
-    def numbers(self, texts: list[str], used: NDArray[np.int64]) -> tuple[list[str], NDArray[np.uint16]]:
-        """Return the texts of the kinds that edges carry, sorted, and the place among them of each kind's text."""
-        names = sorted({texts[kind] for kind in used})
-        numbers = np.zeros(len(self.rank), np.uint16)
-        numbers[used] = [names.index(texts[kind]) for kind in used]
-        return names, numbers
-
-
-@dataclass(frozen=True)
-class _Edges:
-    """Canonical edges, and where the evidence of each begins; shapes: (n_edges,), ``begin`` one more."""
-
-    head: NDArray[np.int32]
-    predicate: NDArray[np.uint8]
-    tail: NDArray[np.int32]
-    begin: NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class _Evidence:
-    """What is said for edges, as the warehouse keeps it; shapes: (n_records,), ``rui`` (n_records, width)."""
-
-    kind: NDArray[np.uint16]
-    forward: NDArray[np.bool_]
-    rui: NDArray[np.uint8]
-
-
-def _write_edges(folder: Path, records: Records) -> _Edges:
-    """Write canonical edges."""
-    m = records.edges
-    head, tail = _array(folder, "head", "int32", m), _array(folder, "tail", "int32", m)
-    predicate = _array(folder, "predicate", "uint8", m)
-    begin = _array(folder, "evidence_begin", "int64", m + 1)
-    fill_edges(records.begin, records.key, head, predicate, tail, begin)
-    return _Edges(*(np.asarray(array) for array in (head, predicate, tail, begin)))
-
-
-def _write_evidence(
-    folder: Path, records: Records, rows: EdgeRows, rela_of: NDArray[np.uint16], sab_of: NDArray[np.uint16]
-) -> _Evidence:
-    """Write the evidence of edges; ``rela_of`` and ``sab_of`` are the numbers of each kind's texts."""
-    k, width = len(records.key), max(1, records.rui_width)
-    rela, sab, kind = _array(folder, "rela", "uint16", k), _array(folder, "sab", "uint16", k), np.empty(k, np.uint16)
-    rui = _array(folder, "rui", f"S{width}", k).view(np.uint8).reshape(k, width)
-    values: list[Any] = [records.row_of, rows.rui, rows.kind, rela_of, sab_of, kind, rela, sab, rui]
-    fill_evidence(*values)
-    return _Evidence(kind, (records.key & 32768) == 0, rui)
-
-
-def _evidence_batches(edges: _Edges, evidence: _Evidence) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of ``kg.edge_code``."""
-    width = evidence.rui.shape[1]
-    for first in range(0, len(edges.head), BATCH_ROWS):
-        some = slice(first, first + BATCH_ROWS)
-        begins = edges.begin[first : first + BATCH_ROWS + 1]
-        pieces = slice(int(begins[0]), int(begins[-1]))
-        rui = evidence.rui[pieces]
-        offsets, data = np.empty(len(rui) + 1, np.int32), np.empty(len(rui) * width, np.uint8)
-        pack_rows(rui, offsets, data)
-        texts = pa.StringArray.from_buffers(len(rui), pa.py_buffer(offsets), pa.py_buffer(data))
-        stated = np.diff(begins)
-        columns = [np.repeat(column[some], stated) for column in (edges.head, edges.predicate, edges.tail)]
-        columns += [evidence.kind[pieces], evidence.forward[pieces]]
-        yield pa.record_batch([*map(pa.array, columns), texts], schema=EDGE_SCHEMA)
-
-
-def _insert_edges(connection: duckdb.DuckDBPyConnection, edges: _Edges, evidence: _Evidence) -> None:
-    """Fill ``kg.edge_code``; a RUI that the release does not have is null."""
-    rows = pa.RecordBatchReader.from_batches(EDGE_SCHEMA, _evidence_batches(edges, evidence))
-    connection.register("edge_row", rows)
-    connection.execute("insert into kg.edge_code select * replace (nullif(rui, '') as rui) from edge_row")
-    connection.unregister("edge_row")
+def _write_edges(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[list[str], list[str]]:
+    """Write canonical edges and their evidence; return the names of relations and sources that evidence has."""
+    (relas, rela_of), (sabs, sab_of) = (_names_of_kinds(connection, column) for column in ("rela", "sab"))
+    width, rows, last = _width(connection, "kg.edge_code", "rui"), 0, np.full((3, 1), -1)
+    edge = {"head": "int32", "predicate": "uint8", "tail": "int32", "evidence_begin": "int64"}
+    with _Arrays(folder, **edge, rela="uint16", sab="uint16", rui=f"S{width}") as arrays:
+        query = "select head, predicate, tail, kind, rui from kg.edge_code"
+        for batch in arrow_batches(connection, query, BATCH_ROWS):
+            head, predicate, tail, kind = (batch.column(place).to_numpy() for place in range(4))
+            ends = np.concatenate((last, np.stack((head, predicate, tail))), axis=1)
+            begun, last = np.flatnonzero((np.diff(ends) != 0).any(axis=0)), ends[:, -1:]
+            arrays.add(head=head[begun], predicate=predicate[begun], tail=tail[begun], evidence_begin=rows + begun)
+            arrays.add(rela=rela_of[kind], sab=sab_of[kind], rui=_padded(batch.column("rui"), width))
+            rows += batch.num_rows
+        arrays.add(evidence_begin=np.array([rows]))
+    return relas, sabs
 
 
 def adjacency_of(
     head: NDArray[np.int32], tail: NDArray[np.int32], predicate: NDArray[np.uint8], vocabulary: Vocabulary, n_nodes: int
 ) -> dict[str, NDArray[Any]]:
-    """Turn canonical edges into one adjacency of all steps, both directions.
+    """Turn canonical edges into one adjacency of all steps, both directions, as compressed sparse rows.
 
     Args:
         head, tail, predicate: the edges. Shape: (m,)
@@ -279,14 +203,19 @@ def adjacency_of(
     Returns:
         ``indptr``, ``step``, ``neighbour`` and ``edge`` as ``kg.arrays`` describes them.
     """
-    m = head.shape[0]
-    back = np.array([2 * code + (not line.symmetric) for code, line in enumerate(vocabulary.predicates)], np.uint8)
-    indptr = np.zeros(n_nodes + 1, np.int64)
-    step, neighbour, edge = np.empty(2 * m, np.uint8), np.empty(2 * m, np.int32), np.empty(2 * m, np.int32)
-    fill_adjacency(head, tail, predicate, back, indptr, step, neighbour, edge)
-    return {"indptr": indptr, "step": step, "neighbour": neighbour, "edge": edge}
-
-
-def _write_adjacency(folder: Path, edges: _Edges, vocabulary: Vocabulary, n_nodes: int) -> None:
-    for name, array in adjacency_of(edges.head, edges.tail, edges.predicate, vocabulary, n_nodes).items():
-        np.save(folder / f"{name}.npy", array)
+    m, n_steps = head.shape[0], len(vocabulary.step_names)
+    back = np.array([2 * code + (not line.symmetric) for code, line in enumerate(vocabulary.predicates)])
+    # One number for source, step and neighbour: three sorts in one.
+    key = np.empty(2 * m, np.int64)
+    key[:m] = (head.astype(np.int64) * n_steps + 2 * predicate) * n_nodes + tail
+    key[m:] = (tail.astype(np.int64) * n_steps + back[predicate]) * n_nodes + head
+    order = np.argsort(key)
+    key = key[order]
+    indptr = np.searchsorted(key, np.arange(n_nodes + 1) * (n_steps * n_nodes))
+    key %= max(1, n_steps * n_nodes)
+    return {
+        "indptr": indptr,
+        "step": (key // max(1, n_nodes)).astype(np.uint8),
+        "neighbour": (key % max(1, n_nodes)).astype(np.int32),
+        "edge": (order % max(1, m)).astype(np.int32),
+    }

@@ -277,7 +277,7 @@ class OpenWorkspace:
             values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
             known = {"quadrant": QUADRANTS, "support_level": SUPPORT_LEVELS}.get(name, values)
             if unknown := [str(one) for one in values if one not in known]:
-                raise UsageError(f"{name} is never so", found=", ".join(unknown), expected=", ".join(known))
+                raise UsageError(f"{name} has no such value", found=", ".join(unknown), expected=", ".join(known))
             rows = rows.filter(polars.col(name).is_in(list(values)))
         return rows
 

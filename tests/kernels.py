@@ -1,13 +1,15 @@
 """Compile the searches and scans once, before workers of the tests would do so side by side: ``make kernels``.
 
 numba keeps what it compiles beside the source, and notices a change of a function's own file only: what is kept is
-removed first, so that no function goes on with an older version of one that it calls. What was compiled, and in what
-order, is written to ``ontoground/flow/kernels.jsonl``.
+removed first, so that no function goes on with an older version of one that it calls. With ``--write`` what was
+compiled, and in what order, is written to ``ontoground/flow/kernels.jsonl``; a test compares it with what the flow
+calls.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -76,5 +78,6 @@ if __name__ == "__main__":
     vars(pipeline)["compile_beside"] = lambda: None
     with tempfile.TemporaryDirectory(prefix="ontoground-kernels-") as scratch:
         graph, world = compile_flow(Path(scratch))
-        KERNELS.write_text("".join(f"{line}\n" for line in seen.lines), encoding="utf-8")
+        if "--write" in sys.argv[1:]:
+            KERNELS.write_text("".join(f"{line}\n" for line in seen.lines), encoding="utf-8")
         compile_questions(graph, world)

@@ -71,8 +71,8 @@ def table(found: Mapping[str, Done], share: float) -> str:
     """Return the table of an attack on this commit."""
     rows = [(part, PARTS[part][0], _number(part, done), sum(map(bool, done.values()))) for part, done in found.items()]
     day = datetime.now(UTC).date()
-    said = f"The last attack, {day}, on commit {commit()}, of size {share:g} ({_watched()}):\n\n"
-    return said + markdown_table(("part", "what is tried", "tries", "did not hold"), rows, left=2)
+    title = f"The last attack, {day}, on commit {commit()}, of size {share:g} ({_watched()}):\n\n"
+    return title + markdown_table(("part", "what is tried", "tries", "did not hold"), rows, left=2)
 
 
 def _number(part: str, done: Done) -> str:
@@ -92,12 +92,12 @@ def save(text: str) -> None:
 
 def main(values: list[str]) -> int:
     """Run the program."""
-    made = parser("attack", __doc__ or "", "python -m benchmarks.attack --size 0.1 --parts inputs gates")
-    made.add_argument("--size", type=float, default=1.0, help="share of the kills and inputs that are tried")
-    made.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
-    made.add_argument("--folder", type=Path, help="where it works; one that was stopped goes on there")
-    made.add_argument("--save", action="store_true", help="write the table of docs/trust.md")
-    options = made.parse_args(values)
+    arguments = parser("attack", __doc__ or "", "python -m benchmarks.attack --size 0.1 --parts inputs gates")
+    arguments.add_argument("--size", type=float, default=1.0, help="share of the kills and inputs that are tried")
+    arguments.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    arguments.add_argument("--folder", type=Path, help="where it works; one that was stopped goes on there")
+    arguments.add_argument("--save", action="store_true", help="write the table of docs/trust.md")
+    options = arguments.parse_args(values)
     if not 0 < options.size <= 1:
         raise UsageError("--size is a share", found=str(options.size), expected="more than 0, at most 1")
     with tempfile.TemporaryDirectory() as temporary:

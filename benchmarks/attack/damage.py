@@ -23,10 +23,10 @@ def _lines(change: Callable[[list[bytes]], list[bytes]]) -> Content:
 
 
 def _flipped(content: bytes) -> bytes:
-    dice, found = random.Random(4), bytearray(content)
+    dice, damaged = random.Random(4), bytearray(content)
     for _ in range(8):
-        found[dice.randrange(len(found))] ^= 1 << dice.randrange(8)
-    return bytes(found)
+        damaged[dice.randrange(len(damaged))] ^= 1 << dice.randrange(8)
+    return bytes(damaged)
 
 
 def _fields(at: int, value: bytes, mark: bytes) -> Content:

@@ -91,7 +91,7 @@ def _killed(target: Target, victim: Victim, number: int, kills: int, lasts: Call
     for _ in range(2):
         done = target.call(*command[3:])
         if done.code:
-            return f"does not end after kills: exit code {done.code}, {last_line(done.said)}"
+            return f"does not end after kills: exit code {done.code}, {last_line(done.messages)}"
     return _difference(target, victim, work, made) or _left(work)
 
 
@@ -130,11 +130,11 @@ def _difference(target: Target, victim: Victim, work: Path, made: Path) -> str |
 
 def digest(path: Path, leave: str = "") -> str:
     """Return a digest of a file, or of all files below a folder with their names, without those of one name."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for file in [path] if path.is_file() else sorted(path.rglob("*")):
         if file.is_file() and file.name != leave:
-            found.update(file.relative_to(path).as_posix().encode() + file.read_bytes())
-    return found.hexdigest()
+            digest.update(file.relative_to(path).as_posix().encode() + file.read_bytes())
+    return digest.hexdigest()
 
 
 def tables(work: Path) -> dict[str, tuple[int, int]]:

@@ -36,7 +36,7 @@ class Outcome:
 
     code: int
     out: str
-    said: str
+    messages: str
 
 
 @dataclass(frozen=True)
@@ -99,14 +99,14 @@ class Target:
 
     def bad_manners(self, outcome: Outcome) -> str | None:
         """Return what an answer to bad input has that it must not have, whatever it was asked."""
-        said = outcome.out + outcome.said
+        printed = outcome.out + outcome.messages
         if outcome.code not in FORESEEN:
-            return f"exit code {outcome.code}: {last_line(outcome.said)}"
-        if "Traceback" in said:
+            return f"exit code {outcome.code}: {last_line(outcome.messages)}"
+        if "Traceback" in printed:
             return "a traceback"
-        if SECRET in said or any(one in outcome.said for one in self.identifiers):
+        if SECRET in printed or any(name in outcome.messages for name in self.identifiers):
             return "a value of a patient in what was said"
-        if outcome.code and not outcome.said.strip() and '"error"' not in outcome.out:
+        if outcome.code and not outcome.messages.strip() and '"error"' not in outcome.out:
             return f"exit code {outcome.code} without a word"
         return None
 
@@ -125,8 +125,8 @@ def last_line(text: str) -> str:
 
 def open_to_others(folder: Path) -> list[str]:
     """Return the files and folders below a folder that others than their owner may read or enter."""
-    found = [path for path in (folder, *folder.rglob("*")) if not path.is_symlink()]
-    return sorted(str(path.relative_to(folder)) for path in found if path.exists() and path.stat().st_mode & 0o077)
+    paths = [path for path in (folder, *folder.rglob("*")) if not path.is_symlink()]
+    return sorted(str(path.relative_to(folder)) for path in paths if path.exists() and path.stat().st_mode & 0o077)
 
 
 def target_in(folder: Path, share: float) -> Target:
@@ -140,6 +140,6 @@ def target_in(folder: Path, share: float) -> Target:
         private_directory(target.work).joinpath("ontoground.toml").write_text(SETTINGS)
         done = target.call("run", *target.sources(), "--workspace", str(target.work))
         if done.code:
-            raise RuntimeError(f"the flow does not even run undisturbed: {last_line(done.said)}")
+            raise RuntimeError(f"the flow does not even run undisturbed: {last_line(done.messages)}")
         finished.write_text("")
     return target

@@ -75,8 +75,8 @@ def opened(graph: Path) -> Done:
     from kg.graph import ConceptGraph
 
     with stopwatch() as watch:
-        found = ConceptGraph.open(graph)
-    return Done(len(found), "concepts", watch)
+        concepts = ConceptGraph.open(graph)
+    return Done(len(concepts), "concepts", watch)
 
 
 def bytes_of_edges(graph: Path, names: Sequence[str]) -> float:

@@ -21,7 +21,7 @@ def loaded(source: str, folder: Path, root: Path) -> Done:
     workspace = Workspace.create(root)
     with stopwatch() as watch, writing(workspace) as connection:
         report = load_source(workspace, connection, source, folder).report
-    rows = sum(one["rows_read"] - one["rows_rejected"] for one in report["tables"])
+    rows = sum(file["rows_read"] - file["rows_rejected"] for file in report["tables"])
     return Done(rows, "rows", watch, [workspace.warehouse])
 
 

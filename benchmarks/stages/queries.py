@@ -54,12 +54,12 @@ def _pairs(root: Path, count: int) -> list[tuple[str, str]]:
     admissions = [(hadm, cuis) for hadm, cuis in _admissions(root) if len(cuis) > 1]
     if not admissions:
         raise InputError("no admission has two concepts", file=root)
-    found = []
+    pairs = []
     for number in range(count):
         hadm, cuis = admissions[number % len(admissions)]
         head, tail = sorted(cuis, key=lambda cui: stable_hash(SEED, number, hadm, cui))[:2]
-        found.append((head, tail))
-    return found
+        pairs.append((head, tail))
+    return pairs
 
 
 def pairs_singly(root: Path, count: int) -> Done:

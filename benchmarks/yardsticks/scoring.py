@@ -33,19 +33,19 @@ class Score:
 
 def score(notes: Sequence[Note], spans: Mapping[str, Sequence[AssertedSpan]]) -> Score:
     """Compare found spans with the marks of the notes that were read."""
-    marked = hits = exact = right = found = good = 0
+    marked = hits = exact = right = read = good = 0
     for note in notes:
         if note.id not in spans:
             continue
-        ours, marks = sorted((begin, end, said) for begin, end, said in spans[note.id]), sorted(note.marks)
-        marked, found = marked + len(marks), found + len(ours)
+        ours, marks = sorted((begin, end, assertion) for begin, end, assertion in spans[note.id]), sorted(note.marks)
+        marked, read = marked + len(marks), read + len(ours)
         for mark in marks:
             over = _overlapping(ours, mark)
             hits += bool(over)
             exact += any(span[:2] == mark[:2] for span in over)
             right += bool(over) and _agrees(over[0][2], mark[2])
         good += sum(bool(_overlapping(marks, span)) for span in ours)
-    return Score(_share(hits, marked), _share(exact, marked), _share(good, found), _share(right, hits))
+    return Score(_share(hits, marked), _share(exact, marked), _share(good, read), _share(right, hits))
 
 
 def _overlapping(spans: Sequence[AssertedSpan], wanted: AssertedSpan) -> list[AssertedSpan]:
@@ -60,8 +60,8 @@ def _overlapping(spans: Sequence[AssertedSpan], wanted: AssertedSpan) -> list[As
     return over
 
 
-def _agrees(found: str, marked: str) -> bool:
-    pair = {found, marked}
+def _agrees(read: str, marked: str) -> bool:
+    pair = {read, marked}
     return len(pair) == 1 or pair == {"absent", "family"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from builders.cards import LICENCE, columns_table, front_matter, percent, plain_table
+from builders.cards import LICENCE, columns_table, front_matter, left_table, percent
 from builders.medhal.counts import VERSIONS, BuildReport
 from builders.medhal.feeds import Feed
 from builders.shards import SPLITS
@@ -86,7 +86,7 @@ def card_of(
         "## Contents\n",
         _contents(report),
         "\n### By split\n",
-        plain_table(("split", "rows"), [(split, report.splits[split]) for split in SPLITS]),
+        left_table(("split", "rows"), [(split, report.splits[split]) for split in SPLITS]),
         "\n## Beside the paper\n",
         "A dash is a figure that is not there: a source that was not used here, or that the paper does not use.\n",
         "### Sources and generated rows (its Table 2)\n",
@@ -100,7 +100,7 @@ def card_of(
         "\n## What the statement alone tells\n",
         shortcut_table([Shortcut(**one) for one in report.shortcuts]),
         "\n## Left out, by source and reason\n",
-        plain_table(("reason", "n"), sorted(report.dropped.items())),
+        left_table(("reason", "n"), sorted(report.dropped.items())),
         "\n## Columns\n",
         columns_table("medhal"),
         LIMITS.format(engine=ENGINES[engine]),
@@ -123,7 +123,7 @@ def _splits_note(settings: MedhalSettings) -> str:
 def _contents(report: BuildReport) -> str:
     rows = [(one.source, one.task, one.factual, one.non_factual, 2 * one.factual) for one in report.sources]
     total = report.rows // 2
-    return plain_table(
+    return left_table(
         ("source", "task", "factual", "not factual", "rows"), [*rows, ("all", "", total, total, report.rows)]
     )
 
@@ -145,7 +145,7 @@ def _sources(feeds: Sequence[Feed], report: BuildReport) -> str:
                 2 * one.factual if one else NONE,
             )
         )
-    return plain_table(("source", "synthetic text", "items (paper)", "items", "rows (paper)", "rows"), rows)
+    return left_table(("source", "synthetic text", "items (paper)", "items", "rows (paper)", "rows"), rows)
 
 
 def _name(table: str, key: str) -> str:
@@ -163,7 +163,7 @@ def _kept(feeds: Sequence[Feed], report: BuildReport) -> str:
         )
         for feed, one in zip(feeds, report.sources, strict=True)
     ]
-    return plain_table(("source", "judge", "kept (paper)", "kept", "pairs judged or taken"), rows)
+    return left_table(("source", "judge", "kept (paper)", "kept", "pairs judged or taken"), rows)
 
 
 def _versions(report: BuildReport) -> str:
@@ -180,7 +180,7 @@ def _versions(report: BuildReport) -> str:
     last: list[object] = ["rows"]
     for version in VERSIONS:
         last += [_papers("versions", "all", version), totals[version]]
-    return plain_table(columns, [*rows, last])
+    return left_table(columns, [*rows, last])
 
 
 def _validity(report: BuildReport, reviewed: Mapping[str, tuple[int, int]]) -> str:
@@ -190,11 +190,11 @@ def _validity(report: BuildReport, reviewed: Mapping[str, tuple[int, int]]) -> s
         right, read = reviewed.get(task, (0, 0))
         share = f"{right / read:.2f}" if read else NONE
         rows.append((task, _papers("validity", task, "share"), share, read or NONE))
-    return note + plain_table(("task", "confirmed (paper)", "confirmed", "rows read"), rows)
+    return note + left_table(("task", "confirmed (paper)", "confirmed", "rows read"), rows)
 
 
 def _licences(feeds: Sequence[Feed]) -> str:
-    return plain_table(
+    return left_table(
         ("source", "tier", "licence", "origin"),
         [(feed.source.name, feed.source.tier, feed.stamp.licence, feed.source.origin) for feed in feeds],
     )

@@ -101,6 +101,7 @@ class Claim:
         synthetic: a rule or a model wrote the statement.
         rule: the rule or template that made it, or ``lm``, or ``source`` where it was taken as it stands.
         falsity: why it is not factual; None for factual claims.
+        framed: the statement quotes a question and names its answer.
     """
 
     statement: str
@@ -109,6 +110,7 @@ class Claim:
     synthetic: bool
     rule: str
     falsity: Falsity | None = None
+    framed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,13 @@ def chosen_sources(names: str | None, named: NamedTexts, *, own: bool) -> dict[T
         )
     if names is not None:
         folders = _named(names)
+        for source in named.sources:
+            if folders.pop(source.source, None) is not None:
+                raise UsageError(
+                    f"the folder of {source.source} is named twice",
+                    found=names,
+                    expected=f"{source.source} in --sources without a folder, since --texts names it",
+                )
         sources = resolve_sources(tuple(folders), "medhal")
         wanted = {source: _folder(source, folders[source.source], texts) for source in sources}
         return wanted | dict(named.sources)

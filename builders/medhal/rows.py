@@ -79,6 +79,7 @@ def _row(pair: Pair, claim: Claim, stamp: Stamp, pair_id: str, name: str, split:
         "source": stamp.source,
         "task": stamp.task,
         "synthetic": claim.synthetic,
+        "wording": "framed" if claim.framed else "smooth",
         "licence": stamp.licence,
         "subject_id": pair.origin.subject_id,
         "split": split,

@@ -80,7 +80,11 @@ def _question_pairs(items: Iterator[QaItem], writer: Writer, settings: MedhalSet
     with TemporaryFile() as waiting:
         odds = Odds(_kept(items, waiting), settings.seed)
         waiting.seek(0)
-        yield from qa_pairs(_read_again(waiting), writer, tally, odds)
+        for pair in qa_pairs(_read_again(waiting), writer, tally, odds):
+            if pair.factual.framed and not settings.framed:
+                tally.drop(pair.origin.source, "framed")
+            else:
+                yield pair
 
 
 def _kept(items: Iterable[QaItem], file: IO[bytes]) -> Iterator[QaItem]:

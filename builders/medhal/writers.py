@@ -18,15 +18,10 @@ __all__ = ["AnswerInWords", "ExtractionInWords", "SentenceToBreak", "Writer", "W
 
 @dataclass(frozen=True, slots=True)
 class AnswerInWords:
-    """A question and one of its options, to become a declarative statement that adds nothing (MedHal, figure 2).
-
-    Attributes:
-        quoted: the statement speaks of the question, whose words stand in it between quotes (engine ``rules``).
-    """
+    """A question and one of its options, to become a declarative statement that adds nothing (MedHal, figure 2)."""
 
     question: str
     option: str
-    quoted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +55,15 @@ class SentenceToBreak:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A sentence and the rule that made it (``lm`` for a model)."""
+    """A sentence and the rule that made it (``lm`` for a model).
+
+    Attributes:
+        framed: the sentence quotes a question and names its answer.
+    """
 
     text: str
     rule: str
+    framed: bool = False
 
 
 class Writer(Protocol):

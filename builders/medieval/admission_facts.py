@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from builders.medieval.coding import admissions_at_once, begins, in_shards
-from builders.medieval.digests import Texts, hashes_of, units_of
+from builders.medieval.draws import mixed
 from ground.flow.executor import Executor, nothing
-from ground.stable import SEPARATOR
+from ground.stable import stable_hash
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import add_rows, arrow_of, number_of
+from ground.storage.warehouse import add_rows, arrow_of, number_of, run_sql
 
 __all__ = ["find_admission_facts"]
 
@@ -33,7 +33,7 @@ class _Facts(NamedTuple):
         form: which facts are one in another form or direction. Shape: (facts,)
         wording: which facts are said by the same names, in either direction. Shape: (facts,)
         fact: number of a fact. Shape: (facts,)
-        ending: what the hash of a choice is about, after the admission. Shape: (facts,)
+        hash: stable hash of a fact. Shape: (facts,)
     """
 
     begin: npt.NDArray[np.int32]
@@ -42,13 +42,12 @@ class _Facts(NamedTuple):
     form: npt.NDArray[np.int64]
     wording: npt.NDArray[np.int64]
     fact: npt.NDArray[np.int64]
-    ending: pa.ChunkedArray
+    hash: npt.NDArray[np.uint64]
 
 
 def _read_facts(connection: duckdb.DuckDBPyConnection) -> _Facts:
-    makes, reads = sql_text("builders/medieval/truth/fact_form").rsplit(";\n\nwith ", 1)
-    connection.execute(makes)
-    table = arrow_of(connection, f"with {reads}")
+    run_sql(connection, "builders/medieval/truth/fact_side")
+    table = arrow_of(connection, sql_text("builders/medieval/truth/fact_form"))
     sides = number_of(connection, "select count(*) from fact_side")
     return _Facts(
         begins(table["head"].to_numpy(), sides),
@@ -57,7 +56,7 @@ def _read_facts(connection: duckdb.DuckDBPyConnection) -> _Facts:
         table["form"].to_numpy(),
         table["wording"].to_numpy(),
         table["fact"].to_numpy(),
-        table["ending"],
+        table["hash"].to_numpy(),
     )
 
 
@@ -102,23 +101,22 @@ def _pairs(facts: _Facts, held: _Held) -> Any:
     )
 
 
-def _first_of(form: Any, unit: Any, closeness: Any, admission: Any) -> Any:
+def _first_of(form: Any, hashes: Any, closeness: Any, admission: Any) -> Any:
     """Return the rows of one of each form in each admission: the closest, then the one of the lowest hash."""
-    order = np.lexsort((unit, closeness, form, admission))
+    order = np.lexsort((hashes, closeness, form, admission))
     first = np.ones(order.size, np.bool_)
     first[1:] = (np.diff(form[order]) != 0) | (np.diff(admission[order]) != 0)
     return order[first]
 
 
-def _chosen(facts: _Facts, endings: Texts, seed: int, held: _Held) -> pa.Table:
+def _chosen(facts: _Facts, seed: int, held: _Held) -> pa.Table:
     """Return (hadm_id, number, fact) of one shard."""
     first, hadm = held.admissions["number"][0].as_py(), held.admissions["hadm_id"].to_numpy()
     fact, admission, closeness = _pairs(facts, held).T
-    keys = pa.array([SEPARATOR.join((str(seed), "form", str(one), "")) for one in hadm.tolist()])
-    runs = begins(admission, hadm.size).astype(np.int64)
-    unit = units_of(hashes_of(Texts.of(keys), runs, endings, np.ascontiguousarray(fact)))
-    chosen = _first_of(facts.form[fact], unit, closeness, admission)
-    chosen = chosen[_first_of(facts.wording[fact[chosen]], unit[chosen], closeness[chosen], admission[chosen])]
+    of_admission = np.array([stable_hash(seed, "form", hadm_id) for hadm_id in hadm.tolist()], np.uint64)
+    hashes = mixed(of_admission[admission], facts.hash[fact])
+    chosen = _first_of(facts.form[fact], hashes, closeness, admission)
+    chosen = chosen[_first_of(facts.wording[fact[chosen]], hashes[chosen], closeness[chosen], admission[chosen])]
     its = admission[chosen]
     return pa.table({"hadm_id": hadm[its], "number": its.astype(np.int64) + first, "fact": facts.fact[fact[chosen]]})
 
@@ -135,7 +133,6 @@ def find_admission_facts(connection: duckdb.DuckDBPyConnection, seed: int, execu
         executor: of workers that share this process's memory.
     """
     facts = _read_facts(connection)
-    endings = Texts.of(facts.ending)
-    made = executor.in_order(nothing, lambda _, held: _chosen(facts, endings, seed, held), _shards(connection))
-    for table in made:
+    tables = executor.in_order(nothing, lambda _, held: _chosen(facts, seed, held), _shards(connection))
+    for table in tables:
         add_rows(connection, "admission_fact", table)

@@ -70,8 +70,8 @@ def _work_out(
     for begin in range(0, number_of(connection, "select count(*) from asked"), JUDGED_AT_ONCE):
         part = arrow_of(connection, f"select * from asked where rowid >= {begin} and rowid < {begin + JUDGED_AT_ONCE}")
         values = [part[column].to_pylist() for column in columns]
-        found = pa.array([answer(*one) for one in zip(*values, strict=True)], kind)
-        add_rows(connection, name, part.append_column("answer", found).cast(schema))
+        answers = pa.array([answer(*values_of_row) for values_of_row in zip(*values, strict=True)], kind)
+        add_rows(connection, name, part.append_column("answer", answers).cast(schema))
 
 
 def _measure(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph) -> None:
@@ -81,9 +81,9 @@ def _measure(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph) -> None
     )
     asked = arrow_of(connection, query)
     one, other = (graph.numbers_of(asked[column].to_pylist()) for column in asked.column_names)
-    found = distances(graph, one, other, FARTHEST)
-    found[pc.equal(asked["original_base"], asked["candidate_base"]).to_numpy()] = 0
-    set_table(connection, "base_distance", asked.append_column("answer", pa.array(found, mask=found < 0)))
+    steps = distances(graph, one, other, FARTHEST)
+    steps[pc.equal(asked["original_base"], asked["candidate_base"]).to_numpy()] = 0
+    set_table(connection, "base_distance", asked.append_column("answer", pa.array(steps, mask=steps < 0)))
 
 
 def say_statements(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph) -> None:

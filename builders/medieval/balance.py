@@ -50,9 +50,9 @@ def _choices(pool: Pool, groups: npt.NDArray[np.intp], quadrants: tuple[int, ...
 def _targets(connection: duckdb.DuckDBPyConnection, spread: float, concepts: int) -> Floats:
     """Return how often each concept should be drawn, NaN for those that no supported statement has."""
     connection.execute(f"set variable spread = {spread}")
-    found = arrow_of(connection, sql_text("builders/medieval/groups/target"))
+    counts = arrow_of(connection, sql_text("builders/medieval/groups/target"))
     target = np.full(concepts, np.nan)
-    target[found["code"].to_numpy()] = found["expected"].to_numpy()
+    target[counts["code"].to_numpy()] = counts["expected"].to_numpy()
     return target
 
 
@@ -105,10 +105,10 @@ def draw_statements(connection: duckdb.DuckDBPyConnection, pool: Pool, settings:
     for _ in range(settings.balance_trials):
         middle = (low + high) / 2
         _draw_with(connection, pool, middle * middle, settings.balance_rounds)
-        told = _shortcut(connection, pool, settings.seed)
-        low, high = (low, middle) if told > 0 else (middle, high)
-        if (abs(told), middle) < best:
-            best, drawn = (abs(told), middle), pool.choice[:, Q4].copy()
+        shortcut = _shortcut(connection, pool, settings.seed)
+        low, high = (low, middle) if shortcut > 0 else (middle, high)
+        if (abs(shortcut), middle) < best:
+            best, drawn = (abs(shortcut), middle), pool.choice[:, Q4].copy()
     pool.choice[:, Q4] = drawn
     set_table(connection, "choice_code", _choices(pool, pool.complete(), (Q2, Q3, Q4)))
     run_steps(connection, "groups", ["choice"])

@@ -118,8 +118,8 @@ def _names_in(trie: Trie, entries: int, notes: pa.Table) -> pa.Table:
     owner = np.searchsorted(end, tokens.begin, side="right").astype(np.int32)
     words = _Words(trie.token_numbers(tokens.hash), tokens.shape, owner)
     seen = np.full(entries, -1, np.int32)
-    found = [trie.find_every(*some, seen) for some in (words, _joined_words(trie, codes, tokens, words))]
-    note, name = np.concatenate(found, axis=1)
+    names = [trie.find_every(*some, seen) for some in (words, _joined_words(trie, codes, tokens, words))]
+    note, name = np.concatenate(names, axis=1)
     return pa.table([notes["number"].to_numpy()[note], name], schema=FOUND)
 
 
@@ -156,7 +156,7 @@ def find_names(
     connection.execute("create or replace temp table found_name (number integer, name integer)")
     entries = int(entry.max(initial=-1)) + 1
     parts = _parts(connection, ("note", "report") if radiology else ("note",))
-    for found in executor.in_order(nothing, lambda _, notes: _names_in(trie, entries, notes), parts):
-        add_rows(connection, "found_name", found)
+    for names in executor.in_order(nothing, lambda _, notes: _names_in(trie, entries, notes), parts):
+        add_rows(connection, "found_name", names)
     run_steps(connection, "groups", ["named"])
     return _meant(connection, entry, entries)

@@ -86,7 +86,7 @@ def _require(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> 
     missing = [table for table in needed if not table_exists(connection, table)]
     if missing:
         raise InputError(
-            "the builder needs more of the flow",
+            "earlier steps are missing",
             found=f"no {', '.join(missing)}",
             expected="loaded data, a graph, sections and mentions",
             do="run `ontoground run`, or `graph build`, `notes sections` and `notes mentions` before `build medieval`",
@@ -103,7 +103,7 @@ def _baselines(table: pa.Table, seed: int) -> list[Auc]:
         "statement": TextFeatures(table["statement"].to_pylist()),
         "context": TextFeatures(table["context"].to_pylist(), merged=True),
     }
-    found = [
+    aucs = [
         cross_validated_auc(texts["statement"], labels["is_supported"], patients, "statement", "is_supported", seed),
         cross_validated_auc(texts["context"], labels["is_supported"], patients, "context", "is_supported", seed),
         cross_validated_auc(texts["context"], labels["is_true"], patients, "context", "is_true", seed),
@@ -111,8 +111,8 @@ def _baselines(table: pa.Table, seed: int) -> list[Auc]:
     ]
     for column in ("split", "fact_split"):
         auc = split_auc(texts["statement"], labels["is_true"], patients, table[column].to_pylist(), column, seed)
-        found += [auc] if auc else []
-    return found
+        aucs += [auc] if auc else []
+    return aucs
 
 
 def _count_drops(connection: duckdb.DuckDBPyConnection) -> None:
@@ -129,9 +129,9 @@ def _write_rows(workspace: Workspace, connection: duckdb.DuckDBPyConnection, dat
     private_directory(data)
     measured = []
     with open_executor(settings.run, licence_tier(connection)) as executor:
-        for made in executor.in_order(setup, file_of, file_shards(connection)):
-            (data / made.name).write_bytes(made.content)
-            measured.append(made.measured)
+        for file in executor.in_order(setup, file_of, file_shards(connection)):
+            (data / file.name).write_bytes(file.content)
+            measured.append(file.measured)
     columns = ", ".join(field.name for field in MEDIEVAL_SCHEMA if field.name not in NESTED)
     files = quoted_files(sorted(data.glob("*.parquet")))
     connection.execute(f"create or replace table ground.medieval as select {columns} from read_parquet({files})")
@@ -276,13 +276,13 @@ def build_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection) 
             run_steps(connection, "rows", SUPPORT)
         run_steps(connection, "rows", PLACED)
         say_statements(connection, graph)
-        with atomic_directory(folder) as made:
-            measured = _write_rows(workspace, connection, made / "data")
-            statements = _write_statements(connection, made / "statements.parquet")
-            denied = _contradicted(workspace, connection, made)
+        with atomic_directory(folder) as part:
+            measured = _write_rows(workspace, connection, part / "data")
+            statements = _write_statements(connection, part / "statements.parquet")
+            denied = _contradicted(workspace, connection, part)
             advance(1)
             aucs = _baselines(measured, settings.seed)
-            _describe(workspace, connection, made, statements, {"data": aucs, CONTRADICTED: denied})
+            _describe(workspace, connection, part, statements, {"data": aucs, CONTRADICTED: denied})
             advance(1)
     mark_done(connection, STAGE, expected)
     return _report(connection, folder, aucs, skipped=False)

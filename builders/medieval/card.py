@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from builders.cards import LICENCE, columns_table, front_matter, plain_table
+from builders.cards import LICENCE, columns_table, front_matter, left_table
 from builders.medieval.baselines import Auc, auc_table
 from builders.medieval.contradicted import CONTRADICTED
 from builders.medieval.contradicted_card import contradicted_section
@@ -69,7 +69,7 @@ def _by_quadrant(connection: duckdb.DuckDBPyConnection, column: str, title: str 
         f'select value as "{title or column}", {", ".join(QUADRANTS)}, "all" from counted '
         'order by "all" desc, value::varchar'
     )
-    return plain_table([name for name, *_ in found.description or ()], found.fetchall())
+    return left_table([name for name, *_ in found.description or ()], found.fetchall())
 
 
 def _files(connection: duckdb.DuckDBPyConnection, table: str, folder: str) -> dict[str, str]:
@@ -139,7 +139,7 @@ def card_of(
         auc_table(aucs),
         contradicted_section(connection, denied),
         "## Left out, by reason\n",
-        plain_table(["reason", "n"], sorted(dropped.items())),
+        left_table(["reason", "n"], sorted(dropped.items())),
         "\n## Columns\n",
         columns_table("medieval"),
         LIMITS,

@@ -40,7 +40,7 @@ def _walk(begin: Any, goal: Any, circuit: Any) -> None:
     place = np.full(nodes, -1, np.int32)
     path = np.empty(nodes, np.int32)
     taken = np.empty(nodes, np.int32)
-    found = 0
+    number = 0
     for start in range(nodes):
         path[0] = start
         place[start] = 0
@@ -60,9 +60,9 @@ def _walk(begin: Any, goal: Any, circuit: Any) -> None:
                 taken[length] = edge
                 length += 1
                 continue
-            circuit[edge] = found
+            circuit[edge] = number
             for position in range(place[other] + 1, length):
-                circuit[taken[position]] = found
+                circuit[taken[position]] = number
                 place[path[position]] = -1
-            found += 1
+            number += 1
             length = place[other] + 1

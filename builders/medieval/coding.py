@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from builders.medieval.kernels import Meant, Shard, Terms, links_of, named_only
+from builders.medieval.kernels import Meant, Shard, Terms, named_only
 from ground.compiled import read_only
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of, number_of, set_variables
@@ -21,6 +21,8 @@ __all__ = [
     "Held",
     "admissions_at_once",
     "begins",
+    "bits",
+    "bits_of",
     "in_shards",
     "read_held",
     "read_shard",
@@ -40,7 +42,7 @@ SHARDS_AT_ONCE = 10
 READ = {
     "group": ("number", "frame", "bucket"),
     "mention": ("number", "concept", "from_code"),
-    "link": ("number", "code", "block", "segment", "in_heading", "mention"),
+    "link": ("number", "code", "other"),
     "named": ("number", "name"),
     "carried": ("number", "code"),
 }
@@ -57,6 +59,19 @@ def runs(begin: npt.NDArray[Any], n: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     first = np.cumsum(n, dtype=np.int64) - n
     places: npt.NDArray[np.int64] = np.repeat(begin - first, n) + np.arange(int(n.sum()))
     return places
+
+
+def bits(rows: int, columns: int) -> npt.NDArray[np.uint8]:
+    """Return a matrix of bits, none set. Shape: (rows, columns / 8)"""
+    return np.zeros((rows, (columns + 7) // 8), np.uint8)
+
+
+def bits_of(row: npt.NDArray[np.int64], column: npt.NDArray[np.int64], rows: int, ends: int) -> npt.NDArray[np.uint8]:
+    """Return a matrix of bits, of which some are set. Shape: (rows, ends / 8)"""
+    matrix = bits(rows, ends)
+    at = row * matrix.shape[1] + (column >> 3)
+    np.bitwise_or.at(matrix.reshape(-1), at, np.left_shift(1, column & 7).astype(np.uint8))
+    return matrix
 
 
 def admissions_at_once(connection: duckdb.DuckDBPyConnection) -> Iterator[range]:
@@ -159,7 +174,7 @@ class Held(NamedTuple):
         admissions: how many it has.
         groups: admission, frame and bucket of each group. Shape: (3, groups)
         evidence: admission, concept, and whether a code says so. Shape: (3, n)
-        near: what `kernels.links_of` looks at. Shape: (6, n)
+        links: admission and pair of concepts that its notes link. Shape: (3, n)
         found: admission and name in its text. Shape: (2, n)
         carried: admission and mentioned end. Shape: (2, n)
     """
@@ -168,7 +183,7 @@ class Held(NamedTuple):
     admissions: int
     groups: list[Ints]
     evidence: list[Ints]
-    near: list[Ints]
+    links: list[Ints]
     found: list[Ints]
     carried: list[Ints]
 
@@ -184,32 +199,12 @@ def read_held(connection: duckdb.DuckDBPyConnection) -> Iterator[Held]:
             yield Held(first // SHARD_SIZE, min(SHARD_SIZE, some.stop - first), *shard)
 
 
-def _links(held: Held, concepts: int) -> tuple[Ints, Ints, Ints]:
-    """Return where the linked pairs of each admission begin, and both ends of them."""
-    number, code, block, segment, heading, mention = held.near
-    number = number - held.number * SHARD_SIZE
-    stated, ends = np.divmod(np.unique(number.astype(np.int64) * concepts + code), max(1, concepts))
-    order = np.argsort(number.astype(np.int64) << 32 | block, kind="stable")
-    found: tuple[Ints, Ints, Ints] = links_of(
-        begins(number[order], held.admissions),
-        code[order],
-        block[order],
-        segment[order],
-        heading[order],
-        mention[order],
-        begins(stated, held.admissions),
-        ends.astype(np.int32),
-        concepts,
-    )
-    return found
-
-
 def shard_of(held: Held, terms: Terms, meant: Meant) -> Shard:
     """Return one shard of admissions as the groups look at it."""
-    concepts, admissions, first = terms.mask.size, held.admissions, held.number * SHARD_SIZE
+    admissions, first = held.admissions, held.number * SHARD_SIZE
     owner, frame, bucket = held.groups
     holding, mention, from_code = held.evidence
-    link_begin, link, linked = _links(held, concepts)
+    linking, link, linked = held.links
     none = np.zeros(0, np.int32)
     shard = Shard(
         begins(owner - first, admissions),
@@ -218,15 +213,15 @@ def shard_of(held: Held, terms: Terms, meant: Meant) -> Shard:
         begins(holding - first, admissions),
         mention,
         from_code.astype(np.uint8),
-        link_begin,
+        begins(linking - first, admissions),
         link,
         linked,
         begins(none, admissions),
         none,
     )
     holder, name = held.found
-    found = named_only(terms, shard, begins(holder - first, admissions), name, meant)
-    return shard._replace(named_begin=begins(found[:, 0], admissions), named=found[:, 1].copy())
+    named = named_only(terms, shard, begins(holder - first, admissions), name, meant)
+    return shard._replace(named_begin=begins(named[:, 0], admissions), named=named[:, 1].copy())
 
 
 def read_shard(file: Path) -> Shard:

@@ -53,8 +53,8 @@ def find_contradictions(connection: duckdb.DuckDBPyConnection) -> None:
     source, goal = (edges[name].to_numpy() for name in ("source", "goal"))
     nodes = int(max(source.max(initial=-1), goal.max(initial=-1))) + 1
     circuit = circuits_of(source, goal, nodes)
-    found = edges.select(["number", "wording", "id"]).append_column("circuit", pa.array(circuit))
-    set_table(connection, "chosen", found.filter(pa.array(circuit >= 0)))
+    chosen = edges.select(["number", "wording", "id"]).append_column("circuit", pa.array(circuit))
+    set_table(connection, "chosen", chosen.filter(pa.array(circuit >= 0)))
 
 
 def _count_words(connection: duckdb.DuckDBPyConnection) -> None:
@@ -63,10 +63,10 @@ def _count_words(connection: duckdb.DuckDBPyConnection) -> None:
     texts = connection.execute(sql_text("builders/medieval/contradicted/denying_text")).pl()
     # Most words have one blank between them: it is left as it is.
     between = "[^a-z0-9]{2,}|[^a-z0-9 ]"
-    plain = " " + pl.col("text").str.to_lowercase().str.replace_all(between, " ").str.strip_chars(" ") + " "
-    found = plain.str.extract_many(words.implode(), overlapping=True).alias("words")
-    said = texts.select("number", "is_note", found).explode("words").drop_nulls("words")
-    counted = said.group_by("number", pl.col("words").str.strip_chars(" ")).agg(
+    spaced = " " + pl.col("text").str.to_lowercase().str.replace_all(between, " ").str.strip_chars(" ") + " "
+    words_of_text = spaced.str.extract_many(words.implode(), overlapping=True).alias("words")
+    occurrences = texts.select("number", "is_note", words_of_text).explode("words").drop_nulls("words")
+    counted = occurrences.group_by("number", pl.col("words").str.strip_chars(" ")).agg(
         by_notes=pl.col("is_note").sum(), by_mentions=pl.col("is_note").not_().sum()
     )
     set_table(connection, "words_said", counted.to_arrow())
@@ -111,8 +111,8 @@ def _write_split(connection: duckdb.DuckDBPyConnection, writer: ShardWriter, spl
 
 def contradicted_drops(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, int]]:
     """Return what was named and denied and is in no row, by reason."""
-    found: list[tuple[str, int]] = connection.execute(sql_text("builders/medieval/contradicted/drop")).fetchall()
-    return found
+    reasons: list[tuple[str, int]] = connection.execute(sql_text("builders/medieval/contradicted/drop")).fetchall()
+    return reasons
 
 
 def contradicted_baselines(connection: duckdb.DuckDBPyConnection, folder: Path, seed: int) -> list[Auc]:
@@ -134,7 +134,7 @@ def contradicted_baselines(connection: duckdb.DuckDBPyConnection, folder: Path, 
     least, total = named["least"].to_numpy(), named["total"].to_numpy()
     labels = np.array(rows["is_supported"].to_pylist(), np.bool_)
     owners = rows["subject_id"].to_numpy()
-    found = [
+    aucs = [
         fitted_auc(rows["statement"].to_pylist(), labels, owners, "statement", "is_supported", seed),
         fitted_auc(rows["context"].to_pylist(), labels, owners, "context", "is_supported", seed),
     ]
@@ -143,7 +143,7 @@ def contradicted_baselines(connection: duckdb.DuckDBPyConnection, folder: Path, 
         "how often the rarer end is named": least,
         "how often the ends are named": total,
     }
-    return found + [
+    return aucs + [
         scored_auc(score.astype(np.float64), labels, owners, "overlap", "is_supported", how, seed)
         for how, score in scores.items()
     ]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import duckdb
 
-from builders.cards import plain_table
+from builders.cards import left_table
 from builders.medieval.baselines import Auc, auc_table
 from ground.storage.sqlfiles import sql_text
 
@@ -49,12 +49,12 @@ def contradicted_section(connection: duckdb.DuckDBPyConnection, aucs: Sequence[A
     counts = connection.execute(sql_text("builders/medieval/contradicted/by_split")).fetchall()
     if not counts:
         return INTRODUCTION + NONE
-    said = connection.execute(sql_text("builders/medieval/contradicted/by_assertion")).fetchall()
+    assertions = connection.execute(sql_text("builders/medieval/contradicted/by_assertion")).fetchall()
     parts = [
         INTRODUCTION,
-        plain_table(["split", "Q2 contradicted", "Q4 contradicted", "Q1 supported", "Q3 supported"], counts),
+        left_table(["split", "Q2 contradicted", "Q4 contradicted", "Q1 supported", "Q3 supported"], counts),
         "",
-        plain_table(["the note says", "section", "rows"], said),
+        left_table(["the note says", "section", "rows"], assertions),
         BALANCE,
         auc_table(aucs),
         LIMITS,

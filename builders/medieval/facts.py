@@ -227,7 +227,7 @@ def statement_predicates(connection: duckdb.DuckDBPyConnection, settings: BuildS
     unknown = sorted(set(settings.predicates).difference(allowed))
     if unknown:
         raise UsageError(
-            "setting build.predicates names what is no statement predicate",
+            "setting build.predicates names something that is not a predicate of statements",
             found=", ".join(unknown),
             expected=", ".join(sorted(allowed)),
         )
@@ -252,7 +252,7 @@ def find_true(
         tails: concepts where they end; the heads where left out.
         among: a table of (predicate, head_cui, tail_cui): facts that are asked for; all where left out.
     """
-    found = graph.fact_tables(
+    facts = graph.fact_tables(
         heads,
         targets=tails,
         max_hops=settings.max_hops,
@@ -260,7 +260,7 @@ def find_true(
         predicates=statement_predicates(connection, settings),
         ordered=False,
     )
-    set_facts(connection, found, among)
+    set_facts(connection, facts, among)
     run_steps(connection, "truth", ["contraindicated", "area", "isolated", "kind_pair", "contested", "true_fact"])
 
 

@@ -94,11 +94,11 @@ def _places(keys: pa.ChunkedArray, wanted: pa.ChunkedArray) -> Indices:
 
 def _spans(shard: FileShard, part: pa.Table) -> pa.ListArray:
     """Return the spans of each row, head before tail."""
-    found = np.stack([pc.fill_null(part[f"{end}_span"], -1).to_numpy() for end in ENDS], axis=1)
-    held = found >= 0
+    spans = np.stack([pc.fill_null(part[f"{end}_span"], -1).to_numpy() for end in ENDS], axis=1)
+    held = spans >= 0
     row, end = np.nonzero(held)
     first = shard.spans["span"][0].as_py() if shard.spans.num_rows else 0
-    mention = shard.spans.take(found[held] - first)
+    mention = shard.spans.take(spans[held] - first)
     cuis = pa.chunked_array([part[f"{end}_cui"].combine_chunks() for end in ENDS], pa.string()).combine_chunks()
     columns = [
         pa.array(np.array(ENDS, dtype=object)[end], pa.string()),
@@ -127,19 +127,19 @@ def _context(shard: FileShard, places: Indices) -> pa.DictionaryArray:
 
 def _table(shard: FileShard, part: pa.Table, proposition: Indices, context: Indices) -> pa.Table:
     """Return the rows of ``MEDIEVAL_SCHEMA``, the context as a dictionary."""
-    said = shard.propositions.take(proposition)
-    for name in said.column_names:
+    propositions = shard.propositions.take(proposition)
+    for name in propositions.column_names:
         if name != "proposition":
-            part = part.append_column(name, said[name])
+            part = part.append_column(name, propositions[name])
     level = pc.if_else(part["is_supported"], pc.if_else(part["linked"], "stated", "co_mentioned"), "silent")
-    made = {
+    own = {
         "id": pc.binary_join_element_wise(part["group_id"], part["quadrant"], "-"),
         "context": _context(shard, context),
         "support_level": level,
         "support_spans": _spans(shard, part),
         "given": _given(shard, part),
     }
-    columns = [made[field.name] if field.name in made else part[field.name] for field in MEDIEVAL_SCHEMA]
+    columns = [own[field.name] if field.name in own else part[field.name] for field in MEDIEVAL_SCHEMA]
     return pa.table(columns, names=MEDIEVAL_SCHEMA.names)
 
 

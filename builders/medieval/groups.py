@@ -19,16 +19,24 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from builders.medieval import kernels
 from builders.medieval.balance import REPLACED, draw_statements
 from builders.medieval.bare_text import find_names
-from builders.medieval.coding import SHARD_SIZE, admissions_at_once, begins, in_shards, read_shard, read_terms, runs
-from builders.medieval.digests import Texts, hashes_of, units_of
+from builders.medieval.coding import (
+    SHARD_SIZE,
+    admissions_at_once,
+    begins,
+    bits,
+    in_shards,
+    read_shard,
+    read_terms,
+    runs,
+)
+from builders.medieval.draws import exponential, mixed
 from builders.medieval.facts import run_steps
 from builders.medieval.hierarchy import reached
-from builders.medieval.judging import bits, judge_false, judge_true
+from builders.medieval.judging import judge_false, judge_true
 from builders.medieval.pool import Candidates, Pool
 from builders.medieval.records import linked_pairs
 from ground.flow.executor import Executor, nothing
@@ -125,11 +133,8 @@ class _Groups:
     Attributes:
         executor: works on several shards at a time.
         terms: what holds of concepts and frames.
-        texts: concepts by number, as bytes.
-        false: a bit for each (argument, kept end) and end that makes it false. Shape: (pairs, ends / 8)
-        relatives: whether a relative of what a frame replaces makes it true. Shape: (frames' relatives,)
-        near_begin: where the ends that are too close to an end begin. Shape: (ends + 1,)
-        near: ends.
+        hashes: stable hash of each concept. Shape: (concepts,)
+        verdicts: of replacements.
         shards: number of shards of admissions.
         folder: where the shards lie.
         without: facts that have no candidate for Q2, Q3 and Q4. Shape: (3,)
@@ -137,11 +142,8 @@ class _Groups:
 
     executor: Executor
     terms: kernels.Terms
-    texts: Texts
-    false: Bytes
-    relatives: Bytes
-    near_begin: npt.NDArray[np.int64]
-    near: npt.NDArray[np.int32]
+    hashes: npt.NDArray[np.uint64]
+    verdicts: kernels.Verdicts
     shards: int
     folder: Path
     without: npt.NDArray[np.int64]
@@ -161,10 +163,7 @@ class _Groups:
         All of them, or only the first for each.
         """
         counts = np.zeros((shard.frame.size, 3), np.int32)
-        near = self.near_begin, self.near
-        return kernels.candidates_of(
-            self.terms, shard, self.false, self.relatives, *near, wanted, every, counts
-        ), counts
+        return kernels.candidates_of(self.terms, shard, self.verdicts, wanted, every, counts), counts
 
 
 def _asked(executor: Executor, terms: kernels.Terms, folder: Path, shards: int, ends: int) -> tuple[Bytes, Bytes]:
@@ -173,11 +172,11 @@ def _asked(executor: Executor, terms: kernels.Terms, folder: Path, shards: int, 
     Two workers that set bits of one byte would lose one of them: each has tables of its own.
     """
     buckets = int(np.diff(terms.first_bucket).max(initial=1))
-    made = list[tuple[Bytes, Bytes]]()
+    of_workers = list[tuple[Bytes, Bytes]]()
 
     def tables() -> tuple[Bytes, Bytes, Bytes]:
         own = bits(int(terms.pair.max(initial=-1)) + 1, ends), np.zeros(int(terms.relative_begin[-1]), np.uint8)
-        made.append(own)
+        of_workers.append(own)
         return *own, np.zeros((terms.original.size, buckets), np.uint8)
 
     def mark(own: tuple[Bytes, Bytes, Bytes], number: int) -> None:
@@ -185,9 +184,11 @@ def _asked(executor: Executor, terms: kernels.Terms, folder: Path, shards: int, 
 
     for _ in executor.in_order(tables, mark, range(shards)):
         pass
-    if not made:  # no shard, no worker
+    if not of_workers:  # no shard, no worker
         tables()
-    asked, relatives = (reduce(partial(np.bitwise_or, out=all_of[0]), all_of) for all_of in zip(*made, strict=True))
+    asked, relatives = (
+        reduce(partial(np.bitwise_or, out=all_of[0]), all_of) for all_of in zip(*of_workers, strict=True)
+    )
     return asked, relatives
 
 
@@ -222,13 +223,12 @@ def _near(
 
 def _count_near(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> None:
     """Count the false distractors that are too close to what some group would replace with them."""
-    terms, met = groups.terms, np.zeros(groups.near.size, np.uint8)
+    terms, met = groups.terms, np.zeros(groups.verdicts.near.size, np.uint8)
     argument = np.repeat(np.arange(terms.first_bucket.size - 1), np.diff(terms.bucket_begin[terms.first_bucket]))
     bucket = np.repeat(np.arange(terms.bucket_begin.size - 1), np.diff(terms.bucket_begin))
     bucket_of = np.full((terms.taxonomic.size, terms.mask.size), -1, np.int32)
     bucket_of[argument, terms.bucket] = bucket - terms.first_bucket[argument]
-    near = groups.near_begin, groups.near, met
-    for _ in groups.each(lambda n: kernels.mark_near(terms, groups.shard(n), groups.false, bucket_of, *near)):
+    for _ in groups.each(lambda n: kernels.mark_near(terms, groups.shard(n), groups.verdicts, bucket_of, met)):
         pass
     set_variables(connection, {"near_pairs": int(met.sum())})
 
@@ -268,7 +268,7 @@ def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> No
     while groups != before:
         before = groups
         most = {"max_pairs": settings.max_pair_share, "max_of_predicate": share}
-        set_variables(connection, {name: max(1, int(one * groups)) for name, one in most.items()})
+        set_variables(connection, {name: max(1, int(share_of * groups)) for name, share_of in most.items()})
         run_steps(connection, "groups", ["group_limit"])
         groups = number_of(connection, "select count(*) from limited_group")
     run_steps(connection, "groups", ["fact_group"])
@@ -282,13 +282,21 @@ def _read_traits(connection: duckdb.DuckDBPyConnection) -> _Traits:
 
 
 def _by_shard(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[int, pa.Table, pa.ChunkedArray]]:
-    """Yield each shard's number, its drawn groups, and the texts that the hashes of their candidates begin with."""
+    """Yield each shard's number, its drawn groups, and the hash of each with each quadrant."""
     for some in admissions_at_once(connection):
         between = f"where number between {some[0]} and {some[-1]} order by group_no"
         group = arrow_of(connection, f"select group_no, number, frame, turn from fact_group {between}")
-        keys = arrow_of(connection, sql_text("builders/medieval/groups/candidate_key"))["key"]
+        keys = arrow_of(connection, sql_text("builders/medieval/groups/group_hash"))["hash"]
         for first, its in zip(some[::SHARD_SIZE], in_shards(some, group["number"].to_numpy()), strict=True):
             yield first // SHARD_SIZE, group[its], keys[len(REPLACED) * its.start : len(REPLACED) * its.stop]
+
+
+def _concept_hashes(connection: duckdb.DuckDBPyConnection) -> npt.NDArray[np.uint64]:
+    """Return the stable hash of each concept, by number. Shape: (concepts,)"""
+    hashes: npt.NDArray[np.uint64] = arrow_of(
+        connection, "select md5_number_upper(cui) as hash from nameable order by code"
+    )["hash"].to_numpy()
+    return hashes
 
 
 def _list_candidates(
@@ -308,7 +316,7 @@ def _list_candidates(
     code, counts = groups.candidates(shard, chosen, every=True)
     counts = counts[chosen].reshape(-1)
     begin = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-    drawn = hashes_of(Texts.of(keys), begin, groups.texts, code)
+    hashes = mixed(np.repeat(keys.to_numpy(), counts), groups.hashes[code])
     original, each = groups.terms.original[shard.frame[chosen]], np.diff(begin[::3])
     return Candidates(
         np.searchsorted(its, np.arange(shard.group_begin.size)),
@@ -318,8 +326,7 @@ def _list_candidates(
         begin,
         code,
         traits.ease(np.repeat(original, each), np.repeat(wanted[shard.frame[chosen]], each), code),
-        # Exponential draws; Arrow's logarithm is that of the C library, as DuckDB's.
-        -pc.ln(pa.array(units_of(drawn))).to_numpy(),
+        exponential(hashes),
     )
 
 
@@ -358,13 +365,13 @@ def make_groups(
         asked, close = _asked(executor, terms, shards_at, shards, ends)
         # What is false is asked of areas that what is true makes anew.
         judge_false(connection, graph, terms, asked, linked, settings)
+        true = judge_true(connection, graph, terms, close, settings)
+        near = _near(connection, graph, cui, ends, settings.min_distractor_distance)
         groups = _Groups(
             executor,
             terms,
-            Texts.of(cui),
-            asked,
-            judge_true(connection, graph, terms, close, settings),
-            *_near(connection, graph, cui, ends, settings.min_distractor_distance),
+            _concept_hashes(connection),
+            kernels.Verdicts(asked, true, *near),
             shards,
             shards_at,
             np.zeros(3, np.int64),

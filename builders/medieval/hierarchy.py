@@ -40,7 +40,7 @@ def distances(graph: ConceptGraph, one: Ints, other: Ints, limit: int) -> npt.ND
         other: likewise.
         limit: most steps.
     """
-    found = np.where((one == other) & (one >= 0), 0, -1).astype(np.int32)
+    steps_between = np.where((one == other) & (one >= 0), 0, -1).astype(np.int32)
     there = np.flatnonzero((one >= 0) & (other >= 0))
     key = one[there] * len(graph) + other[there]
     order = np.argsort(key)
@@ -52,5 +52,5 @@ def distances(graph: ConceptGraph, one: Ints, other: Ints, limit: int) -> npt.ND
         met = starts[start[wanted]] * len(graph) + goal[wanted]
         first, last = np.searchsorted(key, met), np.searchsorted(key, met, side="right")
         asked = last > first
-        found[there[first[asked]]] = steps[wanted][asked]
-    return found
+        steps_between[there[first[asked]]] = steps[wanted][asked]
+    return steps_between

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from builders.medieval.coding import begins
+from builders.medieval.coding import begins, bits, bits_of
 from builders.medieval.facts import cuis, find_true, run_steps
 from builders.medieval.kernels import Terms, mark_related
 from builders.medieval.records import lifted_pairs
@@ -27,7 +27,7 @@ from kg.facts import FACT_SCHEMA
 from kg.graph import ConceptGraph
 from kg.predicates import TIERS
 
-__all__ = ["bits", "judge_false", "judge_true"]
+__all__ = ["judge_false", "judge_true"]
 
 AT_ONCE = 1 << 24
 """Pairs, a byte each, that are looked through at once."""
@@ -58,19 +58,6 @@ Places = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 
 
-def bits(rows: int, columns: int) -> Bytes:
-    """Return a matrix of bits, none set. Shape: (rows, columns / 8)"""
-    return np.zeros((rows, (columns + 7) // 8), np.uint8)
-
-
-def _bits_of(row: Ints, column: Ints, rows: int, ends: int) -> Bytes:
-    """Return a matrix of bits, of which some are set. Shape: (rows, ends / 8)"""
-    matrix = bits(rows, ends)
-    at = row * matrix.shape[1] + (column >> 3)
-    np.bitwise_or.at(matrix.reshape(-1), at, np.left_shift(1, column & 7).astype(np.uint8))
-    return matrix
-
-
 def _count(matrix: Bytes) -> int:
     """Return how many bits are set."""
     return int.from_bytes(matrix.tobytes(), "little").bit_count()
@@ -92,9 +79,9 @@ def _sharing(kept: Ints, own: _Side, others: _Side, ends: int) -> Bytes:
         others: of the other side.
         ends: number of ends.
     """
-    found = bits(kept.size, ends)
+    sharing = bits(kept.size, ends)
     keys, row = np.unique(others.key, return_inverse=True)
-    holding = _bits_of(row, others.code, keys.size, ends)
+    holding = bits_of(row, others.code, keys.size, ends)
     known = np.isin(own.key, keys)
     code, key = own.code[known], np.searchsorted(keys, own.key[known])
     begin = np.searchsorted(code, kept)
@@ -102,8 +89,8 @@ def _sharing(kept: Ints, own: _Side, others: _Side, ends: int) -> Bytes:
     for turn in range(int(n.max(initial=0))):
         # The next key of each concept that has one more.
         more = np.flatnonzero(n > turn)
-        found[more] |= holding[key[begin[more] + turn]]
-    return found
+        sharing[more] |= holding[key[begin[more] + turn]]
+    return sharing
 
 
 @dataclass(frozen=True)
@@ -172,20 +159,20 @@ class _Judge:
 
     def _repeated(self, heads: Ints, tails: Ints) -> Bytes:
         """Return which replacements of tails make a statement that one of a head makes too. Shape: (tails, ends / 8)"""
-        found = bits(tails.size, self._ends)
+        repeated = bits(tails.size, self._ends)
         for begin in range(0, tails.size, step := max(1, AT_ONCE // max(1, self._ends))):
             kept = self._kept[tails[begin : begin + step]]
             same = np.zeros((kept.size, self._ends), np.uint8)
             same[:, self._kept[heads]] = (self._asked[heads][:, kept >> 3] >> (kept & 7).astype(np.uint8) & 1).T
-            found[begin : begin + step] = np.packbits(same, axis=1, bitorder="little")
-        return found
+            repeated[begin : begin + step] = np.packbits(same, axis=1, bitorder="little")
+        return repeated
 
 
 def _grounds(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], dict[str, _Side]]:
     """Return (predicate, reason) -> side -> what is known of it."""
     rows = arrow_of(connection, "select code, key from ground order by reason, scope, side, code, key")
     code, key = (rows[name].to_numpy().astype(np.int64) for name in ("code", "key"))
-    found: dict[tuple[str, str], dict[str, _Side]] = {}
+    grounds: dict[tuple[str, str], dict[str, _Side]] = {}
     begin, sides = 0, dict[tuple[str, str], dict[str, _Side]]()
     for reason, scope, side, n in connection.execute(
         "select reason, scope, side, count(*) from ground group by all order by reason, scope, side"
@@ -195,21 +182,21 @@ def _grounds(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], dic
     for predicate, scope in connection.execute("select predicate, scope from scope").fetchall():
         for (reason, its), of_side in sides.items():
             if its == scope:
-                found.setdefault((predicate, reason), {}).update(of_side)
-    return found
+                grounds.setdefault((predicate, reason), {}).update(of_side)
+    return grounds
 
 
 def _twins(connection: duckdb.DuckDBPyConnection, wanted: Ints) -> tuple[pa.Array, Places, Places]:
     """Return the twins of some concepts, sorted, and where the concepts of each begin."""
     set_table(connection, "asked_concept", pa.table({"code": wanted}))
-    found = arrow_of(
+    table = arrow_of(
         connection,
         "select twin.other, nameable.code from asked_concept inner join nameable on asked_concept.code = nameable.code "
         "inner join twin on nameable.cui = twin.cui order by twin.other, nameable.code",
     )
-    whole = found["other"].combine_chunks().dictionary_encode()
+    whole = table["other"].combine_chunks().dictionary_encode()
     number = whole.indices.to_numpy()
-    return whole.dictionary, begins(number, len(whole.dictionary)), found["code"].to_numpy().astype(np.int32)
+    return whole.dictionary, begins(number, len(whole.dictionary)), table["code"].to_numpy().astype(np.int32)
 
 
 def _related(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, wanted: Ints, ends: int) -> Bytes:
@@ -258,7 +245,7 @@ def judge_false(
     wanted = np.union1d(replacing, kept[asked.any(axis=1)])
     known = _Known(
         _related(connection, graph, wanted, ends),
-        _bits_of(*np.divmod(linked, max(1, terms.mask.size)), ends, ends),
+        bits_of(*np.divmod(linked, max(1, terms.mask.size)), ends, ends),
         lifted_pairs(connection, ends, settings.max_lift),
     )
     run_steps(connection, "groups", ["false_ground"])
@@ -299,12 +286,12 @@ def judge_true(
     heads, tails = (cuis(connection, f"select distinct {end}_cui from relative") for end in SLOTS)
     find_true(connection, graph, settings, heads, tails, among="relative")
     connection.execute("create or replace temp table relative_fact as select * from true_fact")
-    found = arrow_of(
+    table = arrow_of(
         connection,
         "select relative.pair, relative.code from relative inner join relative_fact using (predicate, head_cui, "
         "tail_cui)",
     )
-    true = found["pair"].to_numpy().astype(np.int64) * concepts + found["code"].to_numpy()
+    true = table["pair"].to_numpy().astype(np.int64) * concepts + table["code"].to_numpy()
     answer = np.zeros_like(relatives)
     answer[where[np.isin(close, true)]] = 1
     return answer

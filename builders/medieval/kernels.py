@@ -18,18 +18,15 @@ __all__ = [
     "Meant",
     "Shard",
     "Terms",
+    "Verdicts",
     "add_chances",
-    "add_pairs",
     "candidates_of",
     "choose",
     "facts_of",
-    "links_of",
     "mark_asked",
-    "mark_lifted",
     "mark_near",
     "mark_related",
     "named_only",
-    "resampled_auc",
 ]
 
 Ints = npt.NDArray[np.int32]
@@ -112,6 +109,22 @@ class Shard(NamedTuple):
     named: Ints
 
 
+class Verdicts(NamedTuple):
+    """Which replacements make true and false statements, whatever the admission.
+
+    Attributes:
+        false: a bit for each (argument, kept end) and end that makes it false. Shape: (pairs, ends / 8)
+        true: whether a relative of what a frame replaces makes it true. Shape: (frames' relatives,)
+        near_begin: where the ends that are too close to an end to be distractors begin. Shape: (ends + 1,)
+        near: ends.
+    """
+
+    false: Bytes
+    true: Bytes
+    near_begin: npt.NDArray[np.int64]
+    near: Ints
+
+
 class Meant(NamedTuple):
     """What names that are looked for in the bare text leave unclear.
 
@@ -148,7 +161,7 @@ def named_only(terms: Any, shard: Any, begin: Any, name: Any, meant: Any) -> Any
         meant: what names leave unclear.
     """
     unclear = np.full(terms.mask.size, -1, np.int32)
-    found = np.empty((1024, 2), np.int32)
+    named = np.empty((1024, 2), np.int32)
     n = 0
     for admission in range(begin.size - 1):
         _mark_unclear(terms, shard, admission, unclear)
@@ -157,17 +170,17 @@ def named_only(terms: Any, shard: Any, begin: Any, name: Any, meant: Any) -> Any
                 code = meant.concept[j]
                 if unclear[code] != admission:
                     unclear[code] = admission
-                    if n == found.shape[0]:
-                        found = np.concatenate((found, np.empty((n, 2), np.int32)))
-                    found[n, 0], found[n, 1] = admission, code
+                    if n == named.shape[0]:
+                        named = np.concatenate((named, np.empty((n, 2), np.int32)))
+                    named[n, 0], named[n, 1] = admission, code
                     n += 1
-    return found[:n].copy()
+    return named[:n].copy()
 
 
 @maker
 def _ends(terms: Any, shard: Any, admission: int, seen: Any) -> Any:
     """Return the ends of the facts of an admission, sorted."""
-    found = np.empty(2 * (shard.group_begin[admission + 1] - shard.group_begin[admission]), np.int32)
+    codes = np.empty(2 * (shard.group_begin[admission + 1] - shard.group_begin[admission]), np.int32)
     n = 0
     for group in range(shard.group_begin[admission], shard.group_begin[admission + 1]):
         code = terms.original[shard.frame[group]]
@@ -175,12 +188,12 @@ def _ends(terms: Any, shard: Any, admission: int, seen: Any) -> Any:
             seen[code] = admission
             # An admission has some dozens of ends; a library's sort would take seconds to compile.
             hole = n
-            while hole and found[hole - 1] > code:
-                found[hole] = found[hole - 1]
+            while hole and codes[hole - 1] > code:
+                codes[hole] = codes[hole - 1]
                 hole -= 1
-            found[hole] = code
+            codes[hole] = code
             n += 1
-    return found[:n]
+    return codes[:n]
 
 
 @part
@@ -272,34 +285,36 @@ def mark_related(head: Any, tail: Any, begin: Any, twin: Any, related: Any) -> N
     """
     for row in range(head.size):
         for i in range(begin[head[row]], begin[head[row] + 1]):
-            one = twin[i]
+            code = twin[i]
             for j in range(begin[tail[row]], begin[tail[row] + 1]):
                 other = twin[j]
-                related[one, other >> 3] |= 1 << (other & 7)
-                related[other, one >> 3] |= 1 << (one & 7)
+                related[code, other >> 3] |= 1 << (other & 7)
+                related[other, code >> 3] |= 1 << (code & 7)
 
 
 @kernel
-def mark_near(terms: Any, shard: Any, false: Any, bucket_of: Any, near_begin: Any, near: Any, met: Any) -> None:
+def mark_near(terms: Any, shard: Any, verdicts: Any, bucket_of: Any, met: Any) -> None:
     """Mark the false distractors that some group looks at though they are too close to what they would replace.
 
     Args:
         terms: of the cohort.
         shard: admissions.
-        false: a bit for each (argument, kept end) and end that makes it false. Shape: (pairs, ends / 8)
+        verdicts: of replacements.
         bucket_of: bucket of an argument in which a concept is, -1 for none. Shape: (arguments, ends)
-        near_begin: where the ends that are near an end begin. Shape: (ends + 1,)
-        near: ends.
-        met: marks of these.
+        met: marks of the ends that are too close to an end. Shape: (near ends,)
     """
     unclear = np.full(terms.mask.size, -1, np.int32)
-    mask = terms.mask
+    mask, near_begin, near = terms.mask, verdicts.near_begin, verdicts.near
     for admission in range(shard.group_begin.size - 1):
         _mark_unclear(terms, shard, admission, unclear)
         for group in range(shard.group_begin[admission], shard.group_begin[admission + 1]):
             frame, bucket = shard.frame[group], shard.bucket[group]
             original, kept = terms.original[frame], terms.kept[frame]
-            row, its_bucket, wanted = false[terms.pair[frame]], bucket_of[terms.argument[frame]], mask[original]
+            row, its_bucket, wanted = (
+                verdicts.false[terms.pair[frame]],
+                bucket_of[terms.argument[frame]],
+                mask[original],
+            )
             for i in range(near_begin[original], near_begin[original + 1]):
                 code = near[i]
                 if (
@@ -321,19 +336,23 @@ def _index_links(shard: Any, admission: int, begin: Any, end: Any, seen: Any) ->
         end[code] = i + 1
 
 
+class _Marks(NamedTuple):
+    """What holds of concepts in the admission, or for the group, that stands there. Shapes: (concepts,)
+
+    Attributes:
+        unclear: the last admission in which the concept is unclear.
+        blocked: the last group whose kept end is linked with it.
+        close: the last group whose replaced end it is too close to.
+    """
+
+    unclear: Ints
+    blocked: Ints
+    close: Ints
+
+
 @maker
 def _replacements(
-    terms: Any,
-    shard: Any,
-    false: Any,
-    relatives: Any,
-    group: int,
-    admission: int,
-    ends: Any,
-    unclear: Any,
-    blocked: Any,
-    close: Any,
-    every: bool,
+    terms: Any, shard: Any, verdicts: Any, marks: Any, ends: Any, admission: int, group: int, every: bool
 ) -> Any:
     """Return the candidates of a group for Q2, Q3 and Q4, each list sorted where its source is, and their counts.
 
@@ -341,77 +360,47 @@ def _replacements(
     """
     frame = shard.frame[group]
     argument, original, kept = terms.argument[frame], terms.original[frame], terms.kept[frame]
-    row, known = false[terms.pair[frame]], terms.known[argument]
-    mask, bucket, sibling = terms.mask, terms.bucket, terms.sibling
-    plain, has_members, wanted = terms.plain, terms.has_members, mask[original]
+    row, known, wanted = verdicts.false[terms.pair[frame]], terms.known[argument], terms.mask[original]
+    mask, bucket, sibling, true = terms.mask, terms.bucket, terms.sibling, verdicts.true
+    plain, has_members = terms.plain, terms.has_members
     taxonomic, of_head = terms.taxonomic[argument], terms.of_head[argument]
+    unclear, blocked, close = marks.unclear, marks.blocked, marks.close
     begin, end = _bucket_of(terms, shard, group)
     first, last = terms.sibling_begin[original], terms.sibling_begin[original + 1]
     slot = terms.relative_begin[frame] - first
-    found = np.empty(last - first + ends.size + end - begin, np.int32)
-    n = 0
+    codes, n = np.empty(last - first + ends.size + end - begin, np.int32), 0
     for i in range(first, last):
         code = sibling[i]
-        if (
-            relatives[slot + i]
-            and unclear[code] != admission
-            and code != kept
-            and _nameable(taxonomic, of_head, plain[code], has_members[code])
-        ):
-            found[n] = code
+        free = true[slot + i] and unclear[code] != admission and code != kept and (every or n == 0)
+        if free and _nameable(taxonomic, of_head, plain[code], has_members[code]):
+            codes[n] = code
             n += 1
-            if not every:
-                break
     of_q2 = n
     for code in ends:
-        if (
-            row[code >> 3] >> (code & 7) & 1
-            and blocked[code] != group
-            and known[code]
-            and _fits(code, mask[code], original, kept, wanted)
-        ):
-            found[n] = code
+        free = row[code >> 3] >> (code & 7) & 1 and blocked[code] != group and (every or n == of_q2)
+        if free and known[code] and _fits(code, mask[code], original, kept, wanted):
+            codes[n] = code
             n += 1
-            if not every:
-                break
     of_q3 = n - of_q2
     for i in range(begin, end):
         code = bucket[i]
-        if (
-            row[code >> 3] >> (code & 7) & 1
-            and close[code] != group
-            and blocked[code] != group
-            and unclear[code] != admission
-            and _fits(code, mask[code], original, kept, wanted)
-        ):
-            found[n] = code
+        free = row[code >> 3] >> (code & 7) & 1 and close[code] != group and blocked[code] != group
+        if free and unclear[code] != admission and _fits(code, mask[code], original, kept, wanted):
+            codes[n] = code
             n += 1
             if not every:
                 break
-    return found[:n], of_q2, of_q3
+    return codes[:n], of_q2, of_q3
 
 
 @kernel
-def candidates_of(
-    terms: Any,
-    shard: Any,
-    false: Any,
-    relatives: Any,
-    near_begin: Any,
-    near: Any,
-    wanted: Any,
-    every: bool,
-    counts: Any,
-) -> Any:
+def candidates_of(terms: Any, shard: Any, verdicts: Any, wanted: Any, every: bool, counts: Any) -> Any:
     """List and count the candidates of some groups.
 
     Args:
         terms: of the cohort.
         shard: admissions.
-        false: a bit for each (argument, kept end) and end that makes it false. Shape: (pairs, ends / 8)
-        relatives: whether a relative of what a frame replaces makes it true. Shape: (frames' relatives,)
-        near_begin: where the ends that are too close to an end begin. Shape: (ends + 1,)
-        near: ends.
+        verdicts: of replacements.
         wanted: which groups. Shape: (groups,)
         every: all candidates, or only the first of a group for each of Q2, Q3 and Q4.
         counts: takes the numbers of their candidates for Q2, Q3 and Q4. Shape: (groups, 3)
@@ -420,18 +409,18 @@ def candidates_of(
         The candidates, by group and quadrant. Shape: (n,)
     """
     size = terms.mask.size
-    unclear, seen, link_seen = np.full(size, -1, np.int32), np.full(size, -1, np.int32), np.full(size, -1, np.int32)
+    seen, link_seen = np.full(size, -1, np.int32), np.full(size, -1, np.int32)
     link_begin, link_end = np.zeros(size, np.int32), np.zeros(size, np.int32)
-    blocked, close = np.full(size, -1, np.int32), np.full(size, -1, np.int32)
-    out = np.empty(1024, np.int32)
-    n = 0
+    marks = _Marks(np.full(size, -1, np.int32), np.full(size, -1, np.int32), np.full(size, -1, np.int32))
+    near_begin, near = verdicts.near_begin, verdicts.near
+    out, n = np.empty(1024, np.int32), 0
     for admission in range(shard.group_begin.size - 1):
         first, last = shard.group_begin[admission], shard.group_begin[admission + 1]
         while first < last and not wanted[first]:
             first += 1
         if first == last:
             continue
-        _mark_unclear(terms, shard, admission, unclear)
+        _mark_unclear(terms, shard, admission, marks.unclear)
         ends = _ends(terms, shard, admission, seen)
         _index_links(shard, admission, link_begin, link_end, link_seen)
         for group in range(first, last):
@@ -440,155 +429,17 @@ def candidates_of(
             original, kept = terms.original[shard.frame[group]], terms.kept[shard.frame[group]]
             if link_seen[kept] == admission:
                 for i in range(link_begin[kept], link_end[kept]):
-                    blocked[shard.linked[i]] = group
+                    marks.blocked[shard.linked[i]] = group
             for i in range(near_begin[original], near_begin[original + 1]):
-                close[near[i]] = group
-            found, of_q2, of_q3 = _replacements(
-                terms, shard, false, relatives, group, admission, ends, unclear, blocked, close, every
-            )
-            counts[group, 0], counts[group, 1], counts[group, 2] = of_q2, of_q3, found.size - of_q2 - of_q3
-            while n + found.size > out.size:
+                marks.close[near[i]] = group
+            codes, of_q2, of_q3 = _replacements(terms, shard, verdicts, marks, ends, admission, group, every)
+            counts[group, 0], counts[group, 1], counts[group, 2] = of_q2, of_q3, codes.size - of_q2 - of_q3
+            while n + codes.size > out.size:
                 out = np.concatenate((out, np.empty(out.size, np.int32)))
-            for code in found:
+            for code in codes:
                 out[n] = code
                 n += 1
     return out[:n].copy()
-
-
-@maker
-def _holders(begin: Any, code: Any, concepts: int) -> Any:
-    """Return where the admissions that hold a concept begin, and the admissions."""
-    holder_begin = np.zeros(concepts + 2, np.int64)
-    for i in range(begin[0], begin[-1]):
-        holder_begin[code[i] + 2] += 1
-    for one in range(2, holder_begin.size):
-        holder_begin[one] += holder_begin[one - 1]
-    holder = np.empty(begin[-1] - begin[0], np.int32)
-    for admission in range(begin.size - 1):
-        for i in range(begin[admission], begin[admission + 1]):
-            holder[holder_begin[code[i] + 1]] = admission
-            holder_begin[code[i] + 1] += 1
-    return holder_begin, holder
-
-
-@kernel
-def mark_lifted(begin: Any, code: Any, fewest: int, max_lift: float, lifted: Any) -> None:
-    """Mark the pairs of concepts that stand together in many admissions, more often than chance would.
-
-    Time grows with the concepts that stand together, not with the pairs that could.
-
-    Args:
-        begin: where the concepts of an admission begin. Shape: (admissions + 1,)
-        code: concepts, each once in an admission.
-        fewest: admissions that a pair must share.
-        max_lift: lift above which a pair is marked.
-        lifted: a bit for each pair of concepts. Shape: (ends, ends / 8)
-    """
-    ends, admissions = lifted.shape[0], begin.size - 1
-    holder_begin, holder = _holders(begin, code, ends)
-    met = np.zeros(ends, np.int64)
-    for one in range(ends):
-        alone = holder_begin[one + 1] - holder_begin[one]
-        for k in range(holder_begin[one], holder_begin[one + 1]):
-            for i in range(begin[holder[k]], begin[holder[k] + 1]):
-                met[code[i]] += 1
-        for k in range(holder_begin[one], holder_begin[one + 1]):
-            for i in range(begin[holder[k]], begin[holder[k] + 1]):
-                other = code[i]
-                if met[other] >= fewest:
-                    expected = alone * (holder_begin[other + 1] - holder_begin[other])
-                    if met[other] * admissions / expected > max_lift:
-                        lifted[one, other >> 3] |= 1 << (other & 7)
-                met[other] = 0
-
-
-@kernel
-def add_pairs(begin: Any, code: Any, partner_begin: Any, partner: Any, together: Any) -> None:
-    """Count in how many admissions the wanted pairs stand together; each concept occurs once in an admission.
-
-    Time grows with the concepts that stand together, not with the pairs that could.
-
-    Args:
-        begin: where the concepts of an admission begin. Shape: (admissions + 1,)
-        code: concepts.
-        partner_begin: where the partners of a concept begin. Shape: (concepts + 1,)
-        partner: the other concepts of the wanted pairs. Shape: (pairs,)
-        together: counts, added to. Shape: (pairs,)
-    """
-    holder_begin, holder = _holders(begin, code, partner_begin.size - 1)
-    met = np.zeros(partner_begin.size, np.int32)
-    for one in range(partner_begin.size - 1):
-        if partner_begin[one] < partner_begin[one + 1] and holder_begin[one] < holder_begin[one + 1]:
-            for k in range(holder_begin[one], holder_begin[one + 1]):
-                for i in range(begin[holder[k]], begin[holder[k] + 1]):
-                    met[code[i]] += 1
-            for pair in range(partner_begin[one], partner_begin[one + 1]):
-                together[pair] += met[partner[pair]]
-            for k in range(holder_begin[one], holder_begin[one + 1]):
-                for i in range(begin[holder[k]], begin[holder[k] + 1]):
-                    met[code[i]] = 0
-
-
-@kernel
-def links_of(
-    begin: Any,
-    code: Any,
-    block: Any,
-    segment: Any,
-    heading: Any,
-    mention: Any,
-    end_begin: Any,
-    ends: Any,
-    concepts: int,
-) -> Any:
-    """Return where the linked pairs of each admission begin, and both ends of them, sorted.
-
-    Linked are two concepts of one segment, or of one block where the segment of one is a heading, if two mentions make
-    them.
-
-    Args:
-        begin: where the rows of an admission begin; those of a block follow one another. Shape: (admissions + 1,)
-        code: concept of a row. Shape: (rows,)
-        block: of the row. Shape: (rows,)
-        segment: of the row. Shape: (rows,)
-        heading: whether that is a heading. Shape: (rows,)
-        mention: of the row. Shape: (rows,)
-        end_begin: where the concepts of an admission begin. Shape: (admissions + 1,)
-        ends: concepts of each admission, once, sorted.
-        concepts: number of all concepts.
-    """
-    place = np.zeros(concepts, np.int32)
-    link_begin = np.zeros(begin.size, np.int32)
-    link, linked = np.empty(1024, np.int32), np.empty(1024, np.int32)
-    n = 0
-    for admission in range(begin.size - 1):
-        base = end_begin[admission]
-        size = end_begin[admission + 1] - base
-        for i in range(size):
-            place[ends[base + i]] = i
-        together = np.zeros(size * size, np.uint8)
-        start = begin[admission]
-        while start < begin[admission + 1]:
-            stop = start
-            while stop < begin[admission + 1] and block[stop] == block[start]:
-                stop += 1
-            for i in range(start, stop):
-                row = place[code[i]] * size
-                for j in range(start, stop):
-                    near = segment[i] == segment[j] or heading[i] or heading[j]
-                    if near and mention[i] != mention[j]:
-                        together[row + place[code[j]]] = 1
-            start = stop
-        while n + size * size > link.size:
-            link = np.concatenate((link, np.empty(link.size, np.int32)))
-            linked = np.concatenate((linked, np.empty(linked.size, np.int32)))
-        for i in range(size):
-            for j in range(size):
-                if together[i * size + j] and i != j:
-                    link[n], linked[n] = ends[base + i], ends[base + j]
-                    n += 1
-        link_begin[admission + 1] = n
-    return link_begin, link[:n].copy(), linked[:n].copy()
 
 
 @part
@@ -621,7 +472,7 @@ def facts_of(
         loose: whether it may be a class that is not mentioned itself. Shape: (facts,)
     """
     place = np.full(fact_begin.size, -1, np.int32)
-    found = np.empty((1024, 3), np.int32)
+    rows = np.empty((1024, 3), np.int32)
     n = 0
     for admission in range(begin.size - 1):
         first, last = begin[admission], begin[admission + 1]
@@ -638,11 +489,11 @@ def facts_of(
                     mention, mention_begin[end], mention_begin[end + 1], mention_begin[other], mention_begin[other + 1]
                 ):
                     continue
-                if n == found.shape[0]:
-                    found = np.concatenate((found, np.empty((n, 3), np.int32)))
-                found[n, 0], found[n, 1], found[n, 2] = fact, admission, closeness[end] + closeness[other]
+                if n == rows.shape[0]:
+                    rows = np.concatenate((rows, np.empty((n, 3), np.int32)))
+                rows[n, 0], rows[n, 1], rows[n, 2] = fact, admission, closeness[end] + closeness[other]
                 n += 1
-    return found[:n].copy()
+    return rows[:n].copy()
 
 
 @kernel
@@ -670,22 +521,22 @@ def add_chances(begin: Any, code: Any, ease: Any, weight: Any, quadrant: int, ex
 
 
 @part
-def _mark_taken(kept: int, key: Any, n: int, run: int, blocked: Any) -> None:
+def _mark_taken(kept: int, pairs: Any, n: int, run: int, blocked: Any) -> None:
     """Block the names that would make a statement that the admission has already."""
     for i in range(n):
-        if key[i, 0] == kept:
-            blocked[key[i, 1]] = run
-        if key[i, 1] == kept:
-            blocked[key[i, 0]] = run
+        if pairs[i, 0] == kept:
+            blocked[pairs[i, 1]] = run
+        if pairs[i, 1] == kept:
+            blocked[pairs[i, 0]] = run
 
 
 @part
-def _best(
-    begin: int, end: int, code: Any, ease: Any, draw: Any, weight: Any, called: Any, blocked: Any, run: int
-) -> int:
+def _first_candidate(candidates: Any, run: int, weight: Any, called: Any, blocked: Any, stamp: int) -> int:
+    """Return the candidate of a run that comes first in the race, or -1."""
+    code, ease, draw = candidates.code, candidates.ease, candidates.draw
     best, least = -1, np.inf
-    for i in range(begin, end):
-        if blocked[called[code[i]]] != run:
+    for i in range(candidates.begin[run], candidates.begin[run + 1]):
+        if blocked[called[code[i]]] != stamp:
             value = draw[i] / (weight[code[i]] * (1 << ease[i]))
             if value < least or (value == least and best >= 0 and code[i] < code[best]):
                 best, least = i, value
@@ -693,41 +544,40 @@ def _best(
 
 
 @part
-def _keep_first(drawn: Any, kept: Any, turn: Any, called: Any, key: Any, choice: Any) -> int:
+def _keep_first(candidates: Any, called: Any, drawn: Any, pairs: Any, choice: Any) -> int:
     """Choose what was drawn; of those that make the same statement, the one of the lowest hash. Return how many."""
-    n = 0
+    kept, turn, n = candidates.kept, candidates.turn, 0
     for i in range(drawn.shape[0]):
-        group, other = drawn[i, 0] // 3, called[drawn[i, 1]]
-        own = called[kept[group]]
+        group, own, other = drawn[i, 0] // 3, called[kept[drawn[i, 0] // 3]], called[drawn[i, 1]]
         keeps = True
         for j in range(drawn.shape[0]):
-            rival, its = drawn[j, 0] // 3, called[drawn[j, 1]]
-            rests = called[kept[rival]]
-            same = (rests == own and its == other) or (rests == other and its == own)
+            rival, rival_own, rival_other = drawn[j, 0] // 3, called[kept[drawn[j, 0] // 3]], called[drawn[j, 1]]
+            same = (rival_own == own and rival_other == other) or (rival_own == other and rival_other == own)
             if j != i and same and (turn[rival] < turn[group] or (turn[rival] == turn[group] and j < i)):
                 keeps = False
         if keeps:
             choice[group, drawn[i, 0] % 3] = drawn[i, 1]
-            key[n, 0], key[n, 1] = own, other
+            pairs[n, 0], pairs[n, 1] = own, other
             n += 1
     return n
 
 
+@part
+def _pairs_of(candidates: Any, called: Any, choice: Any, first: int, last: int, pairs: Any) -> int:
+    """List the pairs of names that the statements of an admission's groups have already; return how many."""
+    kept, original, n = candidates.kept, candidates.original, 0
+    for group in range(first, last):
+        pairs[n, 0], pairs[n, 1] = called[kept[group]], called[original[group]]
+        n += 1
+        for quadrant in range(3):
+            if choice[group, quadrant] >= 0:
+                pairs[n, 0], pairs[n, 1] = called[kept[group]], called[choice[group, quadrant]]
+                n += 1
+    return n
+
+
 @kernel
-def choose(
-    group_begin: Any,
-    kept: Any,
-    original: Any,
-    turn: Any,
-    begin: Any,
-    code: Any,
-    ease: Any,
-    draw: Any,
-    weight: Any,
-    called: Any,
-    quadrant: int,
-    choice: Any,
-) -> None:
+def choose(candidates: Any, weight: Any, called: Any, quadrant: int, choice: Any) -> None:
     """Draw the statements of one quadrant, in rounds, until no group of an admission finds a new one.
 
     A race of exponential draws: the chance of a candidate is in proportion to its weight and ease. Where two groups of
@@ -735,14 +585,7 @@ def choose(
     statement stands twice in an admission, nor the pair of a first statement in another.
 
     Args:
-        group_begin: where the groups of an admission begin. Shape: (admissions + 1,)
-        kept: the kept end of a group. Shape: (groups,)
-        original: the end of it that is replaced. Shape: (groups,)
-        turn: hash of a group. Shape: (groups,)
-        begin: where the candidates of a group for Q2, Q3 and Q4 begin. Shape: (3 * groups + 1,)
-        code: candidates.
-        ease: of the candidates, as of `add_chances`. Shape: (n,)
-        draw: exponential draws of the candidates.
+        candidates: of one shard.
         weight: of concepts. Shape: (concepts,)
         called: a number for the name of a concept. Shape: (concepts,)
         quadrant: 0 to 2 for Q2 to Q4.
@@ -750,61 +593,19 @@ def choose(
     """
     blocked = np.full(weight.size, -1, np.int64)
     stamp = 0
-    for admission in range(group_begin.size - 1):
-        first, last = group_begin[admission], group_begin[admission + 1]
-        key = np.empty((4 * (last - first), 2), np.int32)
-        drawn = np.empty((last - first, 2), np.int32)
-        n = 0
-        for group in range(first, last):
-            key[n, 0], key[n, 1] = called[kept[group]], called[original[group]]
-            n += 1
-            for done in range(3):
-                if choice[group, done] >= 0:
-                    key[n, 0], key[n, 1] = called[kept[group]], called[choice[group, done]]
-                    n += 1
-        found = 1
-        while found:
-            found = 0
+    for admission in range(candidates.group_begin.size - 1):
+        first, last = candidates.group_begin[admission], candidates.group_begin[admission + 1]
+        pairs, drawn = np.empty((4 * (last - first), 2), np.int32), np.empty((last - first, 2), np.int32)
+        taken, n = _pairs_of(candidates, called, choice, first, last, pairs), 1
+        while n:
+            n = 0
             for group in range(first, last):
                 if choice[group, quadrant] < 0:
                     stamp += 1
-                    _mark_taken(called[kept[group]], key, n, stamp, blocked)
+                    _mark_taken(called[candidates.kept[group]], pairs, taken, stamp, blocked)
                     run = 3 * group + quadrant
-                    best = _best(begin[run], begin[run + 1], code, ease, draw, weight, called, blocked, stamp)
+                    best = _first_candidate(candidates, run, weight, called, blocked, stamp)
                     if best >= 0:
-                        drawn[found, 0], drawn[found, 1] = run, code[best]
-                        found += 1
-            n += _keep_first(drawn[:found], kept, turn, called, key[n:], choice)
-
-
-@kernel
-def resampled_auc(rank: Any, label: Any, patient: Any, counts: Any) -> Any:
-    """Return the area under the ROC curve for each way of drawing patients, NaN where a label was not drawn.
-
-    The Mann-Whitney statistic, ties counted half, as `builders.medieval.baselines.weighted_auc`.
-
-    Args:
-        rank: ranks of scores, ascending. Shape: (n,)
-        label: of each row. Shape: (n,)
-        patient: number of the patient of each row. Shape: (n,)
-        counts: how often each patient is drawn. Shape: (draws, patients)
-    """
-    areas = np.empty(counts.shape[0])
-    for draw in range(counts.shape[0]):
-        drawn = counts[draw]
-        # Twice the area, in whole numbers.
-        area, below, positive, negative, positives = 0, 0, 0, 0, 0
-        for i in range(rank.size):
-            if i and rank[i] != rank[i - 1]:
-                area += positive * (2 * below + negative)
-                below += negative
-                positive, negative = 0, 0
-            if label[i]:
-                positive += drawn[patient[i]]
-                positives += drawn[patient[i]]
-            else:
-                negative += drawn[patient[i]]
-        area += positive * (2 * below + negative)
-        below += negative
-        areas[draw] = area / 2 / (positives * below) if positives and below else np.nan
-    return areas
+                        drawn[n, 0], drawn[n, 1] = run, candidates.code[best]
+                        n += 1
+            taken += _keep_first(candidates, called, drawn[:n], pairs[taken:], choice)

@@ -134,9 +134,9 @@ class Pool:
         from builders.medieval.kernels import choose
 
         def draw(_: None, part: Part) -> None:
-            arrays = Candidates(*self._arrays(part, *Candidates._fields))
-            chosen = self.choice[part.first : part.first + arrays.kept.size]
-            choose(*arrays, weight, self.called, quadrant, chosen)
+            candidates = Candidates(*self._arrays(part, *Candidates._fields))
+            chosen = self.choice[part.first : part.first + candidates.kept.size]
+            choose(candidates, weight, self.called, quadrant, chosen)
 
         for _ in self.executor.in_order(nothing, draw, self.parts):
             pass

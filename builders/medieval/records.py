@@ -7,15 +7,15 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
-from builders.medieval.coding import Held, begins, read_held, shard_of
+from builders.medieval.coding import Held, bits_of, read_held, shard_of
 from builders.medieval.facts import run_steps
-from builders.medieval.kernels import Meant, Terms, add_pairs, mark_lifted
-from ground.compiled import read_only
+from builders.medieval.kernels import Meant, Terms
 from ground.flow.executor import Executor, nothing
 from ground.storage.warehouse import arrow_of
 
-__all__ = ["lifted_pairs", "linked_pairs"]
+__all__ = ["lifted", "lifted_pairs", "linked_pairs", "together"]
 
 LINKED_SHARE = 20
 """Notes count as linking a pair if they do in one of so many admissions with both (docs/definitions.md#linked)."""
@@ -23,6 +23,10 @@ LINKED_SHARE = 20
 FEWEST_TOGETHER = 3
 """Fewer common admissions tell nothing."""
 
+CONCEPTS_AT_ONCE = 64
+"""Concepts whose common admissions with all others are counted together."""
+
+_Numbers = npt.NDArray[np.int64]
 _Counts = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 
@@ -84,28 +88,68 @@ def linked_pairs(
     return pairs[LINKED_SHARE * linked >= _together(executor, folder, shards, pairs, concepts)], named
 
 
-def _together(
-    executor: Executor, folder: Path, shards: int, pairs: npt.NDArray[np.int64], concepts: int
-) -> npt.NDArray[np.int32]:
+def _matrix(row: npt.NDArray[np.int64], code: npt.NDArray[np.int32], rows: int, concepts: int) -> csr_array:
+    """Return which rows hold which concepts, given once for each. Shape: (rows, concepts)"""
+    return csr_array((np.ones(code.size, np.int8), (row, code)), shape=(rows, concepts))
+
+
+def _pairs(one: csr_array, other: csr_array) -> tuple[_Numbers, _Numbers, _Numbers]:
+    """Return rows of one matrix and columns of another that meet, and how often. Shapes: (n,)"""
+    both = (one.astype(np.int32) @ other).tocoo()
+    return both.row.astype(np.int64), both.col.astype(np.int64), both.data.astype(np.int64)
+
+
+def together(admission: _Numbers, code: npt.NDArray[np.int32], pairs: _Numbers, concepts: int) -> _Counts:
+    """Return which of some pairs, ``one * concepts + other`` and sorted, admissions hold, and how many hold each.
+
+    Args:
+        admission, code: what admissions hold, each concept once. Shape: (n,)
+        pairs: the pairs. Shape: (pairs,)
+        concepts: number of all concepts.
+    """
+    held = _matrix(admission, code, int(admission.max(initial=-1)) + 1, concepts)
+    one, other, n = _pairs(held.T, held)
+    place = np.searchsorted(pairs, one * concepts + other)
+    wanted = np.append(pairs, -1)[place] == one * concepts + other
+    return place[wanted], n[wanted]
+
+
+def lifted(admission: _Numbers, code: npt.NDArray[np.int32], ends: int, max_lift: float) -> npt.NDArray[np.uint8]:
+    """Return which ends stand together in at least `FEWEST_TOGETHER` admissions, more often than chance would.
+
+    Args:
+        admission, code: what admissions hold, each concept once; admissions from 0. Shape: (n,)
+        ends: number of ends.
+        max_lift: lift above which a pair is marked.
+
+    Returns:
+        A bit for each pair. Shape: (ends, ends / 8)
+    """
+    admissions = int(admission.max(initial=-1)) + 1
+    held = _matrix(admission, code, admissions, ends)
+    holders = held.T.tocsr()
+    alone = np.diff(holders.indptr).astype(np.int64)
+    pairs = [np.empty((2, 0), np.int64)]
+    for first in range(0, ends, CONCEPTS_AT_ONCE):
+        one, other, n = _pairs(holders[first : first + CONCEPTS_AT_ONCE], held)
+        one += first
+        often = (n >= FEWEST_TOGETHER) & (n * admissions / (alone[one] * alone[other]) > max_lift)
+        pairs.append(np.stack((one[often], other[often])))
+    marked = np.concatenate(pairs, axis=1)
+    return bits_of(marked[0], marked[1], ends, ends)
+
+
+def _together(executor: Executor, folder: Path, shards: int, pairs: _Numbers, concepts: int) -> _Numbers:
     """Return in how many admissions the notes mention both of each pair. Shape: (pairs,)"""
-    one, other = np.divmod(pairs, max(1, concepts))
-    begin, partner = begins(one, concepts), other.astype(np.int32)
-    counts = [np.zeros(pairs.size, np.int32)]
 
-    def counting() -> npt.NDArray[np.int32]:
-        # Two workers that add to one number would lose a count.
-        counts.append(np.zeros(pairs.size, np.int32))
-        return counts[-1]
-
-    def count(together: npt.NDArray[np.int32], number: int) -> None:
+    def count(_: None, number: int) -> _Counts:
         owner, code = np.load(folder / f"{number}-carried.npy")
-        if owner.size:
-            its = begins(owner - owner[0], int(owner[-1] - owner[0]) + 1).astype(np.int64)
-            add_pairs(its, read_only(code), begin, partner, together)
+        return together(np.unique(owner, return_inverse=True)[1], code, pairs, concepts)
 
-    for _ in executor.in_order(counting, count, range(shards)):
-        pass
-    return sum(counts[1:], start=counts[0])
+    total = np.zeros(pairs.size, np.int64)
+    for place, n in executor.in_order(nothing, count, range(shards)):
+        total[place] += n
+    return total
 
 
 def lifted_pairs(connection: duckdb.DuckDBPyConnection, ends: int, max_lift: float) -> npt.NDArray[np.uint8]:
@@ -121,9 +165,6 @@ def lifted_pairs(connection: duckdb.DuckDBPyConnection, ends: int, max_lift: flo
     Shape: (ends, ends / 8)
     """
     run_steps(connection, "groups", ["recorded"])
-    held = arrow_of(connection, "select count(*) as n from recorded group by hadm_id order by hadm_id")
-    code = arrow_of(connection, "select code from recorded order by hadm_id")["code"].to_numpy()
-    begin = np.concatenate([[0], np.cumsum(held["n"].to_numpy())]).astype(np.int64)
-    lifted = np.zeros((ends, (ends + 7) // 8), np.uint8)
-    mark_lifted(begin, read_only(code), FEWEST_TOGETHER, max_lift, lifted)
-    return lifted
+    query = "select dense_rank() over (order by hadm_id) - 1 as admission, code from recorded"
+    table = arrow_of(connection, query)
+    return lifted(table["admission"].to_numpy(), table["code"].to_numpy(), ends, max_lift)

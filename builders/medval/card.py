@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from builders.cards import LICENCE, columns_table, front_matter, percent, plain_table
+from builders.cards import LICENCE, columns_table, front_matter, left_table, percent
 from builders.medval.counts import BuildReport, Counts
 from builders.medval.feeds import Engine, Plan
 from builders.shards import SPLITS
@@ -98,7 +98,7 @@ def card_of(
         "\n### By source\n",
         _by_source(counts),
         "\n### Rows by split\n",
-        plain_table(("split", "rows"), [(split, report.splits[split]) for split in SPLITS]),
+        left_table(("split", "rows"), [(split, report.splits[split]) for split in SPLITS]),
         "\n## Generator and validator\n",
         "Rows: the level that an output was made at (a clean one: 1). Columns: the level that the validator gave it, of"
         " all judged triples; the last column is the share of outputs whose level was recovered.\n",
@@ -111,7 +111,7 @@ def card_of(
         "\n## What the output alone tells\n",
         shortcut_table([Shortcut(**one) for one in report.shortcuts]),
         "\n## Left out, by task, source and reason\n",
-        plain_table(("reason", "n"), sorted(report.dropped.items())) if report.dropped else "Nothing.",
+        left_table(("reason", "n"), sorted(report.dropped.items())) if report.dropped else "Nothing.",
         _left_out_tasks(plan),
         "\n## Columns\n",
         columns_table("medval"),
@@ -141,7 +141,7 @@ def _by_task(report: BuildReport) -> str:
     totals = [sum(one["kept_by_level"][level] for one in report.tasks) for level in levels]
     share = percent(report.kept, report.judged)
     last = ("all", report.inputs, report.judged, report.kept, share, _decimal(report.mean_consistency), *totals)
-    return plain_table(columns, [*rows, last])
+    return left_table(columns, [*rows, last])
 
 
 def _decimal(value: float | None) -> str:
@@ -151,7 +151,7 @@ def _decimal(value: float | None) -> str:
 def _by_source(counts: Counts) -> str:
     frame = counts.by_level.group_by("task", "source").agg(pl.col("inputs", "judged", "kept").sum())
     rows = frame.sort("task", "source").rows()
-    return plain_table(
+    return left_table(
         ("task", "source", "inputs", "judged", "kept", "kept, %"), [(*row, percent(row[4], row[3])) for row in rows]
     )
 
@@ -162,7 +162,7 @@ def _confusion(counts: Counts) -> str:
         part = counts.confusion.filter(pl.col("variant") == variant, pl.col("asked") == asked)
         given = [int(part.filter(pl.col("given") == level)["judged"].sum()) for level in RISK_LEVELS]
         rows.append((variant, asked, *given, percent(given[asked - 1], sum(given))))
-    return plain_table(("variant", "made at", *(f"given {level}" for level in RISK_LEVELS), "recovered, %"), rows)
+    return left_table(("variant", "made at", *(f"given {level}" for level in RISK_LEVELS), "recovered, %"), rows)
 
 
 def _consistency(counts: Counts, tau: float) -> str:
@@ -170,7 +170,7 @@ def _consistency(counts: Counts, tau: float) -> str:
         (f"{value:.4f}", judged, percent(judged, counts.judged), "yes" if value >= tau else "no")
         for value, judged, _ in counts.consistency.rows()
     ]
-    return plain_table(("M", "triples", "%", "kept"), rows)
+    return left_table(("M", "triples", "%", "kept"), rows)
 
 
 def _categories(counts: Counts) -> str:
@@ -180,19 +180,19 @@ def _categories(counts: Counts) -> str:
         (category, *(found.get((side, category), 0) for side in sides)) for category in (*MEDVAL_CATEGORIES, "none")
     ]
     columns = ("category", "edits made", "named in clean outputs", "named in perturbed outputs")
-    return "`none`: an edit without clinical meaning.\n\n" + plain_table(columns, rows)
+    return "`none`: an edit without clinical meaning.\n\n" + left_table(columns, rows)
 
 
 def _rules(counts: Counts) -> str:
-    return plain_table(("level", "rule", "edits"), counts.rules.rows())
+    return left_table(("level", "rule", "edits"), counts.rules.rows())
 
 
 def _left_out_tasks(plan: Plan) -> str:
     if not plan.left_out:
         return ""
-    return "\n### Tasks that are not here\n\n" + plain_table(("task", "why"), plan.left_out)
+    return "\n### Tasks that are not here\n\n" + left_table(("task", "why"), plan.left_out)
 
 
 def _licences(plan: Plan) -> str:
     rows = {(feed.source.name, feed.tier, feed.licence, feed.source.origin): None for feed in plan.feeds}
-    return plain_table(("source", "tier", "licence", "origin"), list(rows))
+    return left_table(("source", "tier", "licence", "origin"), list(rows))

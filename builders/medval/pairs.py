@@ -56,7 +56,7 @@ def _leveled(path: Path, column: str, *, required: bool) -> Iterator[TextPair]:
         # Physicians wrote "4" and "Level 4".
         digits = re.findall(r"\d", row.get(column, ""))
         if row.get(column) and (len(digits) != 1 or int(digits[0]) not in RISK_LEVELS):
-            raise InputError("a risk level is none", file=path, found=f"in row {number}", expected="1, 2, 3 or 4")
+            raise InputError("a risk level is not valid", file=path, found=f"in row {number}", expected="1, 2, 3 or 4")
         level = cast(RiskLevel, int(digits[0])) if digits else None
         task = row.get("task") or TASK
         if task not in TASKS:
@@ -73,7 +73,7 @@ def _medec(path: Path) -> Iterator[TextPair]:
             continue
         unsafe = NO_ERROR.get(row["error flag"])
         if unsafe is None:
-            raise InputError("an error flag is none", file=path, found=f"in row {number}", expected="0 or 1")
+            raise InputError("an error flag is not valid", file=path, found=f"in row {number}", expected="0 or 1")
         yield TextPair(row["text id"], TASK, row[CORRECTION] if unsafe else row["text"], row["text"], None, unsafe)
 
 
@@ -106,7 +106,7 @@ def read_pairs(path: Path, layout: str) -> Iterator[TextPair]:
         InputError: there is none, or it is not of the layout.
     """
     if not path.exists():
-        raise InputError("there are no such texts", file=path, do="name a file or folder that is there")
+        raise InputError("there are no such texts", file=path, do="name an existing file or folder")
     return LAYOUTS[layout](path)
 
 

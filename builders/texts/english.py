@@ -14,7 +14,7 @@ from ehr.lexicon import ENGLISH_WORDS
 from ground import ROOT
 from ground.storage.tables import read_table
 
-__all__ = ["is_broken", "is_damaged", "is_misspelt", "lost_capitals", "stray_capitals", "unknown_words"]
+__all__ = ["is_broken", "is_damaged", "is_misspelt", "lost_capitals", "unknown_words"]
 
 _ENDS = re.compile(r"[.!?][\"'”’)\]]*$")
 _WORD = re.compile(r"[a-z]{4,}")
@@ -22,7 +22,6 @@ _WORD = re.compile(r"[a-z]{4,}")
 _WHOLE = re.compile(r"(?<![\w'’/.-])[a-z]{7,}(?![\w'’/-])")
 _SHORT = re.compile(r"(?<![\w'’.-])[a-z]{3,6}(?![\w'’-])")
 _BRITISH = re.compile(r"(?:is(?:e[sd]?|ing|ations?)|ll(?:ed|ing)|our(?:s|ed|ing|able|ite)?)$|[ao]e[a-z]")
-_CAPITAL = re.compile(r"\b[a-z][\w'’-]*,? (?=(?P<word>[A-Z][a-z]{2,})(?: [a-z(]| [A-Z]\b|[.,;]|$))")
 _BEGINNING = 5
 _ENDING = re.compile(r"(?:s|es|d|ed|ing|ly|al|ally|ion|ions|or|ors|ity|ies|ive)$")
 _CARDINAL = re.compile(
@@ -67,15 +66,6 @@ def is_damaged(sentence: str) -> bool:
 @cache
 def _english() -> frozenset[str]:
     return frozenset(row["word"] for row in read_table(ENGLISH_WORDS, ("word", "use", "zipf", "source")))
-
-
-def stray_capitals(text: str) -> frozenset[str]:
-    """Return ordinary words that have a capital between words without: a title's, or an option's.
-
-    >>> sorted(stray_capitals("It helps in the Management of gout and in the World Health Organization."))
-    ['Management']
-    """
-    return frozenset(word for word in _CAPITAL.findall(text) if word.lower() in _english())
 
 
 def lost_capitals(text: str, document: str) -> frozenset[str]:

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from builders.cards import plain_table
+from builders.cards import left_table
 from builders.medieval.baselines import scored_auc
 from ground.plain import Plain
 from ground.stable import stable_hash
@@ -162,4 +162,4 @@ def shortcut_table(found: Sequence[Shortcut]) -> str:
         f" interval includes .5 and ends below {LIMIT}; `told`: not so; `too few`: less than {FEWEST} rows a side.\n\n"
     )
     columns = ("group", "reader", "right", "wrong", "area", "95% interval", "verdict")
-    return warning + note + (plain_table(columns, rows) if rows else "No group has both labels in five documents.")
+    return warning + note + (left_table(columns, rows) if rows else "No group has both labels in five documents.")

@@ -91,7 +91,7 @@ class NamedTexts:
     def __post_init__(self) -> None:
         missing = next((folder for folder in self.sources.values() if not folder.is_dir()), None)
         if missing is not None:
-            raise InputError("a folder of texts is not there", file=missing, do="name a folder that is there")
+            raise InputError("a folder of texts is not there", file=missing, do="name an existing folder")
 
 
 def named_texts(values: Sequence[str], dataset: Dataset) -> NamedTexts:
@@ -114,7 +114,7 @@ def named_texts(values: Sequence[str], dataset: Dataset) -> NamedTexts:
         folder, _, layout = named["folder"].rpartition(":") if ":" in named["folder"] else (named["folder"], "", "")
         sources[_source(named["name"], layout, known, value)] = Path(folder).expanduser()
     if len(folders) > 1 or len({one.source for one in sources}) + len(folders) < len(values):
-        raise UsageError("texts are named twice", found=", ".join(values), expected="one DIR, and each NAME once")
+        raise UsageError("texts are named twice", found=", ".join(values), expected="one DIR, and each NAME only once")
     return NamedTexts(folders[0] if folders else None, sources)
 
 

@@ -41,7 +41,7 @@ __all__ = [
 OutputType = Literal["decimal", "integer", "date"]
 LimitsRule = Literal["v1", "corrected"]
 Limits = tuple[LabelValue, LabelValue]
-"""Lower and upper limit, both allowed; of a label that is no number, twice the label."""
+"""Lower and upper limit, both allowed; of a label that is not a number, twice the label."""
 
 TAGGED = re.compile(r"<answer>((?:(?!</?answer>).)*)</answer>", re.DOTALL)
 

@@ -37,7 +37,7 @@ DURATIONS = tuple(
         rf"\(?\s*{QUOTE}{WEEKS}{QUOTE}\s*\)?",
     )
 )
-# A first number that is one of weeks, in any other words: it is no number of days.
+# A first number that is one of weeks, in any other words: it is not a number of days.
 OTHER_WEEKS = re.compile(r"\D*\d+(?:\.\d+)?\s*(?:weeks?|wks?)\b", re.IGNORECASE)
 TIME = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
 DATES = (
@@ -111,7 +111,7 @@ class LabelValue:
     def rounded(self, decimals: int) -> LabelValue:
         """Return the label with its number rounded to ``decimals``, and to no fewer than two significant digits.
 
-        Two decimals would make 0.07 of 0.07418, another label by most limits. A label that is no number stays.
+        Two decimals would make 0.07 of 0.07418, another label by most limits. A label that is not a number stays.
         """
         number = self.number
         if not number:

@@ -26,6 +26,7 @@ __all__ = [
     "Falsity",
     "MedhalRow",
     "MedhalTask",
+    "MedhalWording",
     "MedvalErrorRow",
     "MedvalRow",
     "MedvalTask",
@@ -38,6 +39,9 @@ MEDHAL_TASKS: tuple[MedhalTask, ...] = get_args(MedhalTask)
 
 # Why a statement is not factual: the context, or medical knowledge, says what rules it out; or nothing says it.
 Falsity = Literal["contradicted", "unsupported"]
+
+# A statement quotes a question and names its answer, or is a sentence of its own.
+MedhalWording = Literal["framed", "smooth"]
 
 # MedVAL's seven tasks (its Table 2) and our own, which any discharge note can give.
 MedvalTask = Literal[
@@ -91,6 +95,7 @@ class MedhalRow(TypedDict):
     source: str
     task: MedhalTask
     synthetic: bool
+    wording: MedhalWording
     licence: str
     subject_id: int | None
     in_length_filtered: bool
@@ -138,7 +143,7 @@ MEDHAL_SCHEMA = pa.schema(
         pa.field("falsity", pa.string()),
         pa.field("explanation", pa.string()),
         *required(("inner_id", pa.string()), ("source", pa.string()), ("task", pa.string())),
-        *required(("synthetic", pa.bool_()), ("licence", pa.string())),
+        *required(("synthetic", pa.bool_()), ("wording", pa.string()), ("licence", pa.string())),
         pa.field("subject_id", pa.int64()),
         *required(("in_length_filtered", pa.bool_()), ("in_balanced", pa.bool_()), ("split", pa.string())),
     ]

@@ -166,7 +166,7 @@ class Endpoint:
                 f"{self._failed_in_a_row} requests failed in a row",
                 found=f"{result.reason} ({result.detail}) at {self._where.base_url}, model {self._settings.model}",
                 expected="a server that answers, and knows the model",
-                do="see to the server and run again: what was answered is kept; give_up_after sets this limit",
+                do="check the server and run it again: what was answered is kept; give_up_after sets this limit",
             )
 
 

@@ -26,10 +26,10 @@ def answer_file(path: Path, read: Iterable[Path] = ()) -> Path:
     """
     place = path.resolve()
     if any(place.is_relative_to(source.resolve()) for source in read):
-        raise UsageError("the answer would replace what it is made of", found=str(path), expected="another name")
+        raise UsageError("the result would replace its own input", found=str(path), expected="another name")
     for root in (folder for folder in place.parents if is_workspace(folder)):
         first = place.relative_to(root).parts[0]
         if first in OWN or first.startswith("warehouse.duckdb"):
             expected = f"a name elsewhere, such as {root / 'answer'}{place.suffix}"
-            raise UsageError("the answer would be a part of the workspace", found=str(path), expected=expected)
+            raise UsageError("the result would replace a part of the workspace", found=str(path), expected=expected)
     return path

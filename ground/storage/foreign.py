@@ -72,9 +72,9 @@ def refuse_rows(frame: pl.DataFrame, file: Path | str, *checks: Check) -> None:
 
 def _read(path: Path, what: str, expected: str) -> pl.DataFrame:
     if path.suffix not in READERS:
-        raise UsageError(f"{what} is of a kind that is not read", file=path, expected=", ".join(READERS))
+        raise UsageError(f"{what} has a format that cannot be read", file=path, expected=", ".join(READERS))
     if not path.is_file():
-        raise InputError(f"{what} is not there", file=path, do="name a file that is there")
+        raise InputError(f"{what} is not there", file=path, do="name an existing file")
     try:
         return READERS[path.suffix](path)
     except (pl.exceptions.PolarsError, OSError):

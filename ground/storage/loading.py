@@ -77,7 +77,7 @@ class SourceFile:
             self.path.require_unchanged()
         elif self.seen != _standing(self.path) or self.seen[0] != size:
             raise InputError(
-                "a file was changed while it was read", file=self.path, do="load again when nothing writes it any more"
+                "a file was changed while it was read", file=self.path, do="load it again when no program writes it"
             )
 
 
@@ -266,7 +266,7 @@ def too_many_rejects(
         line=first.line,
         found=first.reason,
         expected=expected,
-        do="read the refused rows in ground.reject; mend the file, or raise load.max_reject_share",
+        do="read the refused rows in ground.reject; correct the file, or raise load.max_reject_share",
     )
 
 

@@ -60,7 +60,7 @@ def demo(options: Demo) -> Result:
     opened = options.open(create=True)
     if opened.warehouse.exists() and not options.source.is_dir():
         raise InputError(
-            "this workspace holds other data", file=opened.warehouse, do="give the demo a --workspace of its own"
+            "this workspace holds other data", file=opened.warehouse, do="give the demo another --workspace"
         )
     outcomes, summary = run_all(opened, _rendered(options), say=note)
     validation = validated(opened, opened.dataset("medieval"))

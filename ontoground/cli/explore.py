@@ -85,7 +85,7 @@ def explore(
 def _under_review(options: Configured, benchmark: str | None, batch: str | None, models: list[str]) -> Review | None:
     if batch is None:
         if benchmark or models:
-            raise UsageError("readers without a batch", expected="--review BATCH")
+            raise UsageError("readers are named without a batch", expected="--review BATCH")
         return None
     require_packages("statsmodels", extra="steward")
     from stewardship.benchmark.folder import Benchmark

@@ -214,5 +214,7 @@ def _refuse_foreign_folder(target: Path) -> None:
 
     if target.is_file() or (target.is_dir() and not {path.name for path in target.iterdir()} <= KGX_FILES):
         raise UsageError(
-            "the output holds something else", file=target, expected="a new folder, or one of an earlier KGX export"
+            "the output folder holds something else",
+            file=target,
+            expected="a new folder, or one of an earlier KGX export",
         )

@@ -126,7 +126,7 @@ class InWorkspace:
         from ground.storage.scratch import temporary_files_in
 
         if self.workspace.is_dir() and keep_private(self.workspace):
-            note(f"{self.workspace} could be entered by others: now it is its owner's only")
+            note(f"{self.workspace} could be opened by other users; now only its owner can")
         running = _RUNNING.get()
         if running is not None and self.workspace.is_dir():
             _RUNNING.set(None)  # once
@@ -288,7 +288,7 @@ def text_of(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise InputError("the file is no text in UTF-8", file=file, do="write it again as UTF-8") from None
+        raise InputError("the file is not text in UTF-8", file=file, do="save it as UTF-8") from None
 
 
 def example(*lines: str) -> str:
@@ -310,7 +310,9 @@ def _parse(override: str) -> tuple[str, str, Any]:
     key, equals, text = override.partition("=")
     section, dot, name = key.strip().partition(".")
     if not (equals and dot and section and name):
-        raise UsageError("--set does not name a setting", found=override, expected="SECTION.KEY=VALUE, as build.seed=7")
+        raise UsageError(
+            "--set does not name a setting", found=override, expected="SECTION.KEY=VALUE, such as build.seed=7"
+        )
     try:
         return section, name, tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

@@ -81,7 +81,7 @@ def _parse(override: str) -> dict[str, Any]:
     key, equals, text = override.partition("=")
     names = key.strip().split(".")
     if not (equals and all(names)):
-        raise UsageError("--set does not name a setting", found=override, expected="KEY=VALUE, as seed=7")
+        raise UsageError("--set does not name a setting", found=override, expected="KEY=VALUE, such as seed=7")
     value: Any
     try:
         value = tomllib.loads(f"value = {text}")["value"]

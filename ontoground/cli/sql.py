@@ -73,9 +73,11 @@ def sql(
     if context.params["as_json"] and (file_format != "table" or output is not None):
         raise UsageError("--json prints the rows itself", expected="--json alone, or --format and --output")
     if file_format in ("table", "markdown") and output is not None:
-        raise UsageError("a table is for the screen", expected="--format csv, parquet or json with --output")
+        raise UsageError(
+            "a table can only be shown on the screen", expected="--format csv, parquet or json with --output"
+        )
     if file_format == "parquet" and output is None and sys.stdout.isatty():
-        raise UsageError("Parquet is nothing for a terminal", expected="--output FILE, or a pipe")
+        raise UsageError("a terminal cannot show Parquet", expected="--output FILE, or a pipe")
     if file_format not in ("table", "markdown"):
         write_rows(opened, text, file_format, output, timeout)
         if output is not None:

@@ -3,7 +3,8 @@
 numba compiles a function when it is first called, and keeps it beside the source or in the user's cache. Its lock lets
 one thread of a process compile at a time. `kernels.jsonl` lists the functions in the order in which the flow calls
 them, with the types of their arguments; other processes begin at its end, so that they meet the flow half-way. A
-function that is missing there, or called with other types, is compiled when it is called. ``make kernels`` writes it.
+function that is missing there, or called with other types, is compiled when it is called. It is written by
+``python -m tests.kernels --write``. Without these processes the first `demo` of an installation takes longer than 40 s.
 """
 
 from __future__ import annotations

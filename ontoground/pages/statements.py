@@ -27,7 +27,7 @@ AT_ONCE = 50
 FACETS = {
     "medieval": ["quadrant", "predicate", "tier", "hops", "support_level", "split"],
     "medieval_contradicted": ["quadrant", "predicate", "tier", "hops", "support_level", "denied", "split"],
-    "medhal": ["label", "source", "task", "synthetic", "split"],
+    "medhal": ["label", "source", "task", "wording", "synthetic", "split"],
     "medval": ["risk_level", "variant", "task", "source", "engine", "split"],
 }
 """Columns by which the rows of each dataset are chosen; `denied` is one of contradicted rows alone."""

@@ -106,7 +106,7 @@ def _view(connection: duckdb.DuckDBPyConnection, name: str, folder: Path, column
     query = f"select count(*) - count(distinct id) from {name}"
     ((too_many,),) = connection.execute(query).fetchall()
     if too_many:
-        raise InputError("identifiers stand for more than one row", file=folder, found=f"{too_many:,} rows too many")
+        raise InputError("several rows have the same identifier", file=folder, found=f"{too_many:,} rows too many")
 
 
 def _said_differently(*manifests: dict[str, Any]) -> list[dict[str, Any]]:

@@ -33,7 +33,7 @@ def package_table(name: str) -> dict[str, Any]:
         UsageError: no such table can be added to.
     """
     if name not in EXTENDABLE:
-        raise UsageError("no such table takes own rows", found=name, expected=", ".join(EXTENDABLE))
+        raise UsageError("this table takes no rows of yours", found=name, expected=", ".join(EXTENDABLE))
     one = EXTENDABLE[name]
     lines = (ROOT / one.file).read_text(encoding="utf-8").splitlines()
     about = [line for line in lines if line.startswith("#")]

@@ -104,7 +104,9 @@ def predict_statements(
     from training.runs.settings import HardwareSettings
 
     if not statements or not all(one.strip() for one in statements):
-        raise UsageError("there is no statement to judge", expected="a sentence, as `Lisinopril treats hypertension.`")
+        raise UsageError(
+            "there is no statement to judge", expected="a sentence, such as `Lisinopril treats hypertension.`"
+        )
     record = read_run(run, "classifier", "encoder", "corfu")
     context, found = context_of(note, workspace.settings.build.context_sections, workspace.rules)
     column = str(record["settings"]["split_column"])

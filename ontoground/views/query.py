@@ -103,7 +103,9 @@ def _wanted(filter_text: str) -> str:
 def _parted(filter_text: str) -> tuple[str, str]:
     column, equals, value = filter_text.partition("=")
     if not (equals and column.strip()):
-        raise UsageError("a filter is none", found=filter_text, expected="COLUMN=VALUE, as source=diagnoses_icd")
+        raise UsageError(
+            "a filter cannot be read", found=filter_text, expected="COLUMN=VALUE, such as source=diagnoses_icd"
+        )
     return column.strip(), value
 
 

@@ -120,7 +120,7 @@ def check_final(events: Events) -> None:
     """
     if old := outdated(events):
         raise UsageError(
-            "final labels are older than what they rest on",
+            "final labels are older than their evidence",
             found=f"{len(old):,} rows: {', '.join(old[:5])}",
             do="run `ontoground steward finalise` first",
         )

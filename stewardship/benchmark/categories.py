@@ -37,7 +37,7 @@ def chosen_categories(tables: Sequence[LabelTable], given: str | None) -> tuple[
         few = len(names) <= MOST and 2 * len(names) <= total
         if total and few and 2 * names.total() > total:
             raise UsageError(
-                "the labels are names, and nothing says which names there are",
+                "the labels are names, and the allowed names are not given",
                 found=_counted(names),
                 expected=f"--categories {','.join(sorted(names))}, or --categories {FOUND} for just these",
             )
@@ -96,9 +96,11 @@ def _labels(tables: Sequence[LabelTable]) -> Counter[str]:
 def _named(given: str) -> tuple[str, ...]:
     names = [name.strip() for name in given.split(",")]
     if not all(names) or len({name.casefold() for name in names}) < len(names):
-        raise UsageError("--categories cannot be read", found=given, expected="names by commas, each once, as A,B,C")
+        raise UsageError(
+            "--categories cannot be read", found=given, expected="names separated by commas, each once, such as A,B,C"
+        )
     if abstains := [name for name in names if _kind(name, ()) is LabelKind.ABSTENTION]:
-        raise UsageError("a name is that of an abstention", found=abstains[0], expected="another name")
+        raise UsageError("a name is also the name of an abstention", found=abstains[0], expected="another name")
     return tuple(names)
 
 

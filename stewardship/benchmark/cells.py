@@ -57,7 +57,7 @@ def read_cells(file: Path) -> pl.DataFrame:
     reader = readers.get(kind) or {".parquet": _parquet, ".jsonl": _json_lines}.get(kind)
     if reader is None:
         raise UsageError(
-            "the table's name does not say what it is",
+            "the name of the table has no known ending",
             file=file,
             expected="a name that ends in .csv, .csv.gz, .tsv, .xlsx, .parquet or .jsonl",
         )
@@ -233,10 +233,10 @@ def _json_lines(file: Path) -> pl.DataFrame:
                 )
             except ValueError as error:
                 twice = names_found([str(error)]) if isinstance(error, KeyTwiceError) else None
-                what = "a line names a key twice" if twice else "a line is no JSON"
+                what = "a line names a key twice" if twice else "a line is not JSON"
                 raise InputError(what, file=file, line=number, found=twice, expected="one object a line") from error
             if not isinstance(row, dict):
-                raise InputError("a line is no JSON object", file=file, line=number, expected="one object a line")
+                raise InputError("a line is not a JSON object", file=file, line=number, expected="one object a line")
             rows.append({name: _json_text(value) for name, value in row.items()})
     names = list(dict.fromkeys(name for row in rows for name in row))
     return _frame(names, ([row.get(name) for row in rows] for name in names), file)

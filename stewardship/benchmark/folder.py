@@ -105,10 +105,10 @@ class Benchmark:
                 file=root,
                 found=name,
                 expected=", ".join(known) or None,
-                do="take one up with `ontoground steward adopt TABLE`",
+                do="adopt one with `ontoground steward adopt TABLE`",
             )
         if name is None and len(known) > 1:
-            raise UsageError("several benchmarks are here", expected=f"--benchmark one of {', '.join(known)}")
+            raise UsageError("there are several benchmarks", expected=f"--benchmark one of {', '.join(known)}")
         folder = root / (name or known[0])
         try:
             record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
@@ -145,7 +145,9 @@ class Benchmark:
         """
         if not NAME.fullmatch(name):
             raise UsageError(
-                "no name of a benchmark", found=name, expected="letters and digits, and behind the first . _ -"
+                "this cannot be the name of a benchmark",
+                found=name,
+                expected="letters and digits, after the first also . _ -",
             )
         folder = workspace / FOLDER / name
         if (folder / RECORD).is_file():

@@ -84,7 +84,7 @@ def _layout_of(columns: list[str], file: Path) -> str:
         if set(wanted.values()) <= set(columns):
             return name
     raise InputError(
-        "the table is of no layout that is known",
+        "the table has no known layout",
         file=file,
         found=names_found(columns),
         expected=f"the columns of one of {', '.join(layouts())}",

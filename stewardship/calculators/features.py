@@ -101,7 +101,7 @@ class Features:
         """
         result = self._given(name)
         if not (isinstance(result, list | tuple) and len(result) == 2 and isinstance(result[1], str)):
-            raise NotComputable(f"{name} is no number with a unit: {_cut(result)}")
+            raise NotComputable(f"{name} is not a number with a unit: {_cut(result)}")
         value, written = _finite(name, result[0]), result[1]
         known = _ranges().get(name)
         try:
@@ -233,7 +233,7 @@ def _outside(name: str, value: float, known: Range) -> str:
 
 def _finite(name: str, result: object) -> float:
     if isinstance(result, bool) or not isinstance(result, int | float) or not math.isfinite(result):
-        raise NotComputable(f"{name} is no number: {_cut(result)}")
+        raise NotComputable(f"{name} is not a number: {_cut(result)}")
     return float(result)
 
 

@@ -168,7 +168,7 @@ def calculate(which: int | str, features: Features | str, version: Version = "co
     known = find(which)
     binding = _bindings().get(known.id)
     if binding is None:
-        raise UsageError("this calculator is not there yet", found=f"{known.id} {known.name}")
+        raise UsageError("this calculator does not exist yet", found=f"{known.id} {known.name}")
     read = Features({})
     unread: tuple[str, ...] = ()
     try:

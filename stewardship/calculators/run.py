@@ -55,7 +55,7 @@ def run_calculators(rows: pl.DataFrame, only: frozenset[int] | None = None) -> p
     for uid, number, features in rows.select("uid", "stratum_id", "features").iter_rows():
         which = known.get(str(number).strip())
         if which is None:
-            raise InputError("a row is of no known calculator", found=f"{number} in row {uid}")
+            raise InputError("a row belongs to no known calculator", found=f"{number} in row {uid}")
         if only is not None and which not in only:
             continue
         corrected, old = (calculate(which, features or "", version) for version in VERSIONS)

@@ -37,7 +37,7 @@ def read_settings_of(number: int, settings: Iterable[str]) -> dict[str, object]:
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not (name.strip() and equals and text.strip()):
-            raise UsageError("--set cannot be read", found=setting, expected='NAME=VALUE, as "age=65 years"')
+            raise UsageError("--set cannot be read", found=setting, expected='NAME=VALUE, such as "age=65 years"')
         item = known.get(feature_of(number, name.strip()) or "")
         if item is None:
             folded = {feature.casefold(): feature for feature in known}
@@ -82,7 +82,7 @@ def _number(item: Input, text: str) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise UsageError(f"{item.feature} is no number", found=text, expected=_expected(item)) from error
+        raise UsageError(f"{item.feature} is not a number", found=text, expected=_expected(item)) from error
 
 
 def _expected(item: Input) -> str:

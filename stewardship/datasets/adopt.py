@@ -45,11 +45,11 @@ def adopt_dataset(workspace: Path, folder: Path, *, name: str | None, rows: int 
         InputError: the folder is no dataset of ours.
         UsageError: more rows than a benchmark can hold, or a benchmark of this name is there already.
     """
-    found = open_folder(folder)
+    dataset = open_folder(folder)
     spill = workspace / "cache" / "duckdb"
     config = database_config(read_settings(workspace / "ontoground.toml").run, spill)
     with closing(open_database(config=config)) as connection:
-        population = _labelled(connection, found)
+        population = _labelled(connection, dataset)
         if (rows or population["rows"].sum()) > MOST_ROWS:
             raise UsageError(
                 "too many rows for one benchmark",
@@ -57,18 +57,18 @@ def adopt_dataset(workspace: Path, folder: Path, *, name: str | None, rows: int 
                 expected=f"{MOST_ROWS:,} at most",
                 do="take a sample with --rows",
             )
-        frame = _taken(connection, found, rows=rows, seed=seed)
-    file = found.manifest if found.manifest.is_file() else found.files[0]
-    table = LabelTable(frame, found.kind, file, sha256_of(file))
-    is_open = found.licence_tier == "open" and not noted_rows(workspace, frame)
+        frame = _taken(connection, dataset, rows=rows, seed=seed)
+    file = dataset.manifest if dataset.manifest.is_file() else dataset.files[0]
+    table = LabelTable(frame, dataset.kind, file, sha256_of(file))
+    is_open = dataset.licence_tier == "open" and not noted_rows(workspace, frame)
     why = "a dataset of open sources, as it was built" if is_open else ""
-    drawn = {"dataset": found.kind, "seed": seed, "sampled": rows is not None, "cells": population.to_dicts()}
+    drawn = {"dataset": dataset.kind, "seed": seed, "sampled": rows is not None, "cells": population.to_dicts()}
     return Benchmark.adopt(
         workspace,
-        name or found.kind,
+        name or dataset.kind,
         [table],
         open_because=why,
-        categories=LABELS[found.kind],
+        categories=LABELS[dataset.kind],
         beside={POPULATION: json.dumps(drawn, indent=2) + "\n"},
     )
 
@@ -82,10 +82,10 @@ def dataset_of(benchmark: Benchmark) -> DatasetKind:
     file = benchmark.folder / POPULATION
     if not file.is_file():
         raise InputError(
-            "this benchmark is none of our datasets",
+            "this benchmark is not a dataset built by ontoground",
             file=benchmark.folder,
             found=benchmark.name,
-            expected="one that was taken up from a folder of `ontoground build`",
+            expected="one that was adopted from a folder of `ontoground build`",
         )
     kind: DatasetKind = json.loads(file.read_text(encoding="utf-8"))["dataset"]
     return kind
@@ -102,9 +102,9 @@ def population_of(benchmark: Benchmark) -> pl.DataFrame:
     return pl.DataFrame(drawn["cells"], schema=schema)
 
 
-def _labelled(connection: duckdb.DuckDBPyConnection, found: DatasetFolder) -> pl.DataFrame:
-    uid, label, stratum = found.columns
-    connection.execute(f"set variable files = {quoted_files(found.files)}")
+def _labelled(connection: duckdb.DuckDBPyConnection, dataset: DatasetFolder) -> pl.DataFrame:
+    uid, label, stratum = dataset.columns
+    connection.execute(f"set variable files = {quoted_files(dataset.files)}")
     connection.execute(
         f"create temp view dataset as select *, {uid} as uid, {label} as label_text, {stratum} as stratum "
         "from read_parquet(getvariable('files'))"
@@ -114,21 +114,23 @@ def _labelled(connection: duckdb.DuckDBPyConnection, found: DatasetFolder) -> pl
     return connection.sql(counted).pl()
 
 
-def _taken(connection: duckdb.DuckDBPyConnection, found: DatasetFolder, *, rows: int | None, seed: int) -> pl.DataFrame:
+def _taken(
+    connection: duckdb.DuckDBPyConnection, dataset: DatasetFolder, *, rows: int | None, seed: int
+) -> pl.DataFrame:
     set_variables(connection, {"seed": seed, "wanted": rows})
     run_sql(connection, "stewardship/sample")
-    joined = {"medieval": "", "medhal": PARTNER, "medval": _edits(found)}[found.kind]
+    joined = {"medieval": "", "medhal": PARTNER, "medval": _edits(dataset)}[dataset.kind]
     more = {
         "medieval": "",
         "medhal": ", other.statement as partner, other.explanation as partner_explanation",
         "medval": EDITED if joined else "",
-    }[found.kind]
+    }[dataset.kind]
     taken = connection.sql(
         f"select dataset.*{more} from dataset {joined} "
         "semi join picked on dataset.uid = picked.uid order by dataset.uid"
     )
-    made = [cells(found.kind, row) for batch in taken.to_arrow_reader(1024) for row in batch.to_pylist()]
-    return pl.DataFrame(made, infer_schema_length=None)
+    items = [cells(dataset.kind, row) for batch in taken.to_arrow_reader(1024) for row in batch.to_pylist()]
+    return pl.DataFrame(items, infer_schema_length=None)
 
 
 PARTNER = (
@@ -142,9 +144,9 @@ EDITED = (
 )
 
 
-def _edits(found: DatasetFolder) -> str:
+def _edits(dataset: DatasetFolder) -> str:
     """Return the join of MedVAL's triples: the edits of an output, and the output that was edited."""
-    triples = found.folder / "triples.parquet"
+    triples = dataset.folder / "triples.parquet"
     if not triples.is_file():
         return ""
     return f"left join read_parquet({quoted_files([triples])}) as triple on dataset.triple_id = triple.triple_id"

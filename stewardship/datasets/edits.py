@@ -61,15 +61,17 @@ def edit_levels(
         items: rows of the benchmark.
     """
     differ = {item["uid"]: _differing(item) for item in items}
-    phrases = {phrase for found in differ.values() for one in found or () for pair in _phrases(one) for phrase in pair}
+    phrases = {
+        name for changed in differ.values() for change in changed or () for pair in _phrases(change) for name in pair
+    }
     known = _concepts(connection, phrases)
     pairs = {
-        (one, other)
-        for found in differ.values()
-        for change in found or ()
+        (old, new)
+        for changed in differ.values()
+        for change in changed or ()
         for before, after in _phrases(change)
-        for one in known.get(before, ())
-        for other in known.get(after, ())
+        for old in known.get(before, ())
+        for new in known.get(after, ())
     }
     judge = _Judge(known, class_distances(connection, sorted(pairs)))
     return [(item["uid"], *judge.level(item, differ[item["uid"]])) for item in items]
@@ -77,10 +79,10 @@ def edit_levels(
 
 def changes(before: str, after: str) -> list[Change]:
     """Return what differs between two texts, word by word, whatever their case and punctuation."""
-    one, other = (tuple(WORD.findall(text.casefold())) for text in (before, after))
+    old, new = (tuple(WORD.findall(text.casefold())) for text in (before, after))
     return [
-        Change(one[a:b], other[c:d], one[max(0, a - LONGEST_NAME) : a], one[b : b + LONGEST_NAME])
-        for kind, a, b, c, d in difflib.SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
+        Change(old[a:b], new[c:d], old[max(0, a - LONGEST_NAME) : a], old[b : b + LONGEST_NAME])
+        for kind, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
         if kind != "equal"
     ]
 
@@ -95,7 +97,7 @@ def _differing(item: Mapping[str, Any]) -> list[Change] | None:
 
 def _phrases(change: Change) -> list[tuple[str, str]]:
     """Return the change's words as names, widened by what stands round them: ``cancer`` is ``colon cancer``."""
-    found = []
+    phrases = []
     for left in range(LONGEST_NAME):
         for right in range(LONGEST_NAME - left):
             if left > len(change.left) or right > len(change.right):
@@ -103,8 +105,8 @@ def _phrases(change: Change) -> list[tuple[str, str]]:
             around = (change.left[len(change.left) - left :], change.right[:right])
             pair = [" ".join((*around[0], *words, *around[1])) for words in (change.before, change.after)]
             if all(pair):
-                found.append((pair[0], pair[1]))
-    return found
+                phrases.append((pair[0], pair[1]))
+    return phrases
 
 
 def _concepts(connection: duckdb.DuckDBPyConnection, phrases: set[str]) -> dict[str, tuple[str, ...]]:
@@ -123,17 +125,17 @@ class _Judge:
             row["word"]: row["kind"] for row in read_table(DATA / "edit_words.tsv", ("word", "kind", "source"))
         }
 
-    def level(self, item: Mapping[str, Any], found: list[Change] | None) -> tuple[str, str]:
-        if found is None:
+    def level(self, item: Mapping[str, Any], changed: list[Change] | None) -> tuple[str, str]:
+        if changed is None:
             return ABSTENTION, "an unedited output: its level cannot be derived from an edit"
-        if not found or _same_words(found):
+        if not changed or _same_words(changed):
             return "1", "the same words as the unedited output, in another order at most"
-        weighed = [self._weigh(change, str(item["context"] or "")) for change in found]
-        open_ones = [why for level, why in weighed if level is None]
+        weighed = [self._weigh(change, str(item["context"] or "")) for change in changed]
+        undecided = [why for level, why in weighed if level is None]
         top = max((level for level, _ in weighed if level is not None), default=0)
         # What is open cannot raise the highest level.
-        if open_ones and top < HIGHEST:
-            return ABSTENTION, open_ones[0]
+        if undecided and top < HIGHEST:
+            return ABSTENTION, undecided[0]
         return str(top), next(why for level, why in weighed if level == top)
 
     def _weigh(self, change: Change, context: str) -> tuple[int | None, str]:
@@ -149,8 +151,8 @@ class _Judge:
         before, after = ([word for word in words if word[0].isdigit()] for words in (change.before, change.after))
         if len(before) != 1 or len(after) != 1 or before == after:
             return None
-        one, other = float(before[0]), float(after[0])
-        if min(one, other) > 0 and max(one, other) / min(one, other) >= TENFOLD:
+        low, high = sorted((float(before[0]), float(after[0])))
+        if low > 0 and high / low >= TENFOLD:
             return 4, f"a number differs by a factor of ten or more: {before[0]}, {after[0]}"
         return 3, f"another number: {before[0]}, {after[0]}"
 
@@ -161,17 +163,17 @@ class _Judge:
             return 3, "another side"
         if "grade" in kinds and kinds <= {"grade", "function"}:
             return 2, "how strong or how certain it is differs"
-        if len(change.before) == len(change.after) and all(map(_one_spelling, change.before, change.after)):
+        if len(change.before) == len(change.after) and all(map(_same_spelling, change.before, change.after)):
             return 1, "spellings of the same words"
         return None
 
     def _names(self, change: Change, context: str) -> tuple[int | None, str] | None:
         best: tuple[int | None, str] | None = None
         for before, after in _phrases(change):
-            one, other = self._known.get(before, ()), self._known.get(after, ())
-            if not one or not other:
+            old, new = self._known.get(before, ()), self._known.get(after, ())
+            if not old or not new:
                 continue
-            if set(one) & set(other):
+            if set(old) & set(new):
                 return 1, f"two names of one concept: {before}, {after}"
             if _opposite(before, after):
                 return 4, f"the opposite: {before}, {after}"
@@ -179,7 +181,7 @@ class _Judge:
         return best if change.before else best or self._added(change, context)
 
     def _apart(self, before: str, after: str) -> tuple[int | None, str]:
-        pairs = [(one, other) for one in self._known[before] for other in self._known[after]]
+        pairs = [(old, new) for old in self._known[before] for new in self._known[after]]
         steps = min((self._near[pair] for pair in pairs if pair in self._near), default=None)
         if steps is None:
             return 4, f"another thing: {before}, {after}"
@@ -198,18 +200,16 @@ class _Judge:
         return None
 
 
-def _same_words(found: list[Change]) -> bool:
-    before = sorted(word for change in found for word in change.before)
-    return before == sorted(word for change in found for word in change.after)
+def _same_words(changed: list[Change]) -> bool:
+    before = sorted(word for change in changed for word in change.before)
+    return before == sorted(word for change in changed for word in change.after)
 
 
-def _opposite(one: str, other: str) -> bool:
-    return any(
-        one.replace(high, low) == other or other.replace(high, low) == one for high, low in OPPOSITES if one != other
-    )
+def _opposite(old: str, new: str) -> bool:
+    return any(old.replace(high, low) == new or new.replace(high, low) == old for high, low in OPPOSITES if old != new)
 
 
-def _one_spelling(one: str, other: str) -> bool:
+def _same_spelling(old: str, new: str) -> bool:
     for british, american in SPELLINGS:
-        one, other = one.replace(british, american), other.replace(british, american)
-    return one == other
+        old, new = old.replace(british, american), new.replace(british, american)
+    return old == new

@@ -73,15 +73,15 @@ class DatasetEngine(Engine):
         asked = {ask.item.uid: ask for ask in asks}
         if not asked:
             return
-        found = self._function(self._workspace.root, self._benchmark, uids=list(asked))
-        yield [self._answer(asked[row["uid"]], row) for row in found.iter_rows(named=True)]
+        frame = self._function(self._workspace.root, self._benchmark, uids=list(asked))
+        yield [self._answer(asked[row["uid"]], row) for row in frame.iter_rows(named=True)]
 
     def _answer(self, ask: Ask, row: Mapping[str, Any]) -> Answer:
-        said, words = row[self._final], row.get("remark") or row.get("why")
-        if said == ABSTENTION:
+        answer, words = row[self._final], row.get("remark") or row.get("why")
+        if answer == ABSTENTION:
             # That this road cannot say does not make the label N/A: the row is deferred.
             return Answer(ask, self.name, reason=f"cannot say: {words}")
-        return Answer(ask, self.name, said, said, failure_mode=row.get("failure_mode"), remark=words)
+        return Answer(ask, self.name, answer, answer, failure_mode=row.get("failure_mode"), remark=words)
 
     def _warehouse(self) -> str:
         with closing(connect(self._workspace.warehouse, self._workspace.settings.run, read_only=True)) as connection:
@@ -100,7 +100,7 @@ def sql_engine(workspace: Path, benchmark: Benchmark) -> DatasetEngine:
 
 
 def _digest() -> str:
-    said = {name: sql_text(name) for name in sql_names("stewardship")}
+    scripts = {name: sql_text(name) for name in sql_names("stewardship")}
     folders = (Path(__file__).parent, Path(readings.__file__).parent)
     files = [*(file for folder in folders for file in folder.glob("*.py")), *(DATA / name for name in TABLES)]
-    return content_key({**said, **{path.relative_to(ROOT).as_posix(): sha256_of(path) for path in files}})
+    return content_key({**scripts, **{path.relative_to(ROOT).as_posix(): sha256_of(path) for path in files}})

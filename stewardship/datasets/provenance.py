@@ -47,26 +47,26 @@ def noted_rows(workspace: Path, rows: pl.DataFrame) -> int:
         return 0
     cells = rows.unpivot(index="uid", variable_name="column", value_name="text").drop_nulls("text")
     with closing(connect(warehouse, read_settings(workspace / "ontoground.toml").run, read_only=True)) as connection:
-        found = connection.execute(
+        tables = connection.execute(
             "select table_name from information_schema.columns "
             "where table_schema = 'mimiciv_note' and column_name = 'text' order by 1"
         ).fetchall()
-        if not found or licence_tier(connection) == "open":
+        if not tables or licence_tier(connection) == "open":
             return 0
         connection.register("steward_cell", cells.to_arrow())
-        said = list(_runs(connection, "select uid as id, text from steward_cell", RUN))
-        runs = np.unique(np.concatenate([NONE, *(one for _, one in said)]))
+        cell_runs = list(_runs(connection, "select uid as id, text from steward_cell", RUN))
+        runs = np.unique(np.concatenate([NONE, *(runs_of for _, runs_of in cell_runs)]))
         seen = np.zeros(len(runs), dtype=bool)
-        for (name,) in found if len(runs) else ():
+        for (name,) in tables if len(runs) else ():
             for _, noted in _runs(connection, f"select '' as id, text from mimiciv_note.{name}", 1):
                 place = np.minimum(np.searchsorted(runs, noted), len(runs) - 1)
                 seen[place[runs[place] == noted]] = True
-    return len({uid for uids, one in said for uid in uids[seen[np.searchsorted(runs, one)]]})
+    return len({uid for uids, runs_of in cell_runs for uid in uids[seen[np.searchsorted(runs, runs_of)]]})
 
 
 def _runs(connection: duckdb.DuckDBPyConnection, texts: str, step: int) -> Iterator[tuple[Uids, Runs]]:
     """Yield runs of words as numbers, one at every ``step`` words of a text, with the ids of their texts."""
-    connection.execute(f"create or replace temp view steward_said as {texts}")
+    connection.execute(f"create or replace temp view steward_text as {texts}")
     for batch in arrow_batches(connection, sql_text("stewardship/words"), TEXTS_AT_ONCE):
         words, lengths = batch["words"].flatten().to_numpy(), batch["words"].value_lengths().to_numpy()
         places = np.arange(len(words)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -86,7 +86,7 @@ def require_not_noted(workspace: Path, rows: pl.DataFrame) -> None:
     """
     if noted := noted_rows(workspace, rows):
         raise RefusedError(
-            "rows that stand among the notes of this workspace are not open, whatever is said",
+            "rows that quote notes of this workspace are not open, whatever --licence says",
             found=f"{noted:,} of {rows.height:,} rows have {RUN} words in a row of a note",
-            do="take them up as credentialed: such rows go to models on this machine only",
+            do="adopt them as credentialed: such rows go to models on this machine only",
         )

@@ -48,13 +48,13 @@ def recomputed(workspace: Path, benchmark: Benchmark, *, uids: Collection[str] |
     items = wanted.to_dicts()
     with opened(workspace) as connection:
         if kind == "medieval":
-            found = _medieval(connection, items)
+            labels = _medieval(connection, items)
         elif kind == "medhal":
-            found = _medhal(connection, items)
+            labels = _medhal(connection, items)
         else:
-            found = edit_levels(connection, items)
+            labels = edit_levels(connection, items)
     schema = dict.fromkeys(("uid", "label", "why"), pl.String)
-    return pl.DataFrame(found, schema=schema, orient="row").sort("uid")
+    return pl.DataFrame(labels, schema=schema, orient="row").sort("uid")
 
 
 def judged(connection: duckdb.DuckDBPyConnection, facts: pl.DataFrame) -> pl.DataFrame:
@@ -72,10 +72,10 @@ def judged(connection: duckdb.DuckDBPyConnection, facts: pl.DataFrame) -> pl.Dat
     find_paths(connection)
     relations = truths(connection).rename({"why": "why_true"})
     ends = pl.concat([facts.select("hadm_id", cui=f"{end}_cui") for end in ("head", "tail")])
-    found = supports(connection, ends, facts.select("hadm_id", "context").unique("hadm_id"))
+    readings = supports(connection, ends, facts.select("hadm_id", "context").unique("hadm_id"))
     joined = facts.drop("context").join(relations, on=RELATION, how="left")
     for end in ("head", "tail"):
-        renamed = found.rename({name: f"{end}_{name}" for name in found.columns if name != "hadm_id"})
+        renamed = readings.rename({name: f"{end}_{name}" for name in readings.columns if name != "hadm_id"})
         joined = joined.join(renamed, on=["hadm_id", f"{end}_cui"], how="left")
     silent = [~(pl.col(f"{end}_named") | pl.col(f"{end}_coded")) for end in ("head", "tail")]
     return joined.with_columns(
@@ -90,12 +90,12 @@ def judged(connection: duckdb.DuckDBPyConnection, facts: pl.DataFrame) -> pl.Dat
 
 
 def _words(end: str) -> pl.Expr:
-    said = pl.col(f"{end}_said").fill_null("")
+    readings = pl.col(f"{end}_readings").fill_null("")
     return (
         pl.when(pl.col(f"{end}_attested"))
         .then(pl.lit("named as present"))
         .when(pl.col(f"{end}_named"))
-        .then(pl.concat_str([pl.lit("named, not as present ("), said, pl.lit(")")]))
+        .then(pl.concat_str([pl.lit("named, not as present ("), readings, pl.lit(")")]))
         .when(pl.col(f"{end}_coded"))
         .then(pl.lit("coded only"))
         .otherwise(pl.lit("neither named nor coded"))
@@ -121,19 +121,19 @@ def _why(row: Mapping[str, Any]) -> str:
 
 
 def _medhal(connection: duckdb.DuckDBPyConnection, items: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
-    found = {
+    labels = {
         item["uid"]: (ABSTENTION, f"{item['category']}: the row does not hold what its label rests on")
         for item in items
     }
     own = [{**features_of(item), "uid": item["uid"], "context": item["context"]} for item in items]
     facts = [row for row in own if row["task"] == "record_facts"]
     for row in facts:
-        found[row["uid"]] = (ABSTENTION, "the statement cannot be read back into a relation of named concepts")
+        labels[row["uid"]] = (ABSTENTION, "the statement cannot be read back into a relation of named concepts")
     if facts and not (read := read_back(connection, facts)).is_empty():
         contexts = pl.DataFrame([{"uid": row["uid"], "context": row["context"]} for row in own])
         for row in _best(judged(connection, read.join(contexts, on="uid"))):
-            found[row["uid"]] = (_factual(row), _why(row))
-    return [(uid, *said) for uid, said in found.items()]
+            labels[row["uid"]] = (_factual(row), _why(row))
+    return [(uid, *label) for uid, label in labels.items()]
 
 
 def read_back(connection: duckdb.DuckDBPyConnection, rows: list[dict[str, Any]]) -> pl.DataFrame:
@@ -166,20 +166,20 @@ def read_back(connection: duckdb.DuckDBPyConnection, rows: list[dict[str, Any]])
 
 
 def _relations(statement: str, forms: list[tuple[str, str]]) -> list[tuple[str, str, str]]:
-    whole = RECORD.fullmatch(statement)
-    if whole is None:
+    record = RECORD.fullmatch(statement)
+    if record is None:
         return []
-    fact = DESCRIBED.sub("", whole["fact"]).casefold()
-    words = whole["both"].split(" and ")
-    found = []
+    fact = DESCRIBED.sub("", record["fact"]).casefold()
+    words = record["both"].split(" and ")
+    relations: list[tuple[str, str, str]] = []
     for place in range(1, len(words)):
         head, tail = " and ".join(words[:place]), " and ".join(words[place:])
-        found += [
+        relations += [
             (predicate, head, tail)
             for predicate, form in forms
             if form.replace("{head}", head).replace("{tail}", tail).casefold() == fact
         ]
-    return found
+    return relations
 
 
 def _best(facts: pl.DataFrame) -> list[dict[str, Any]]:

@@ -73,13 +73,13 @@ def cells(kind: DatasetKind, row: Mapping[str, Any]) -> dict[str, str | None]:
         kind: which dataset.
         row: its columns, with ``uid``, ``label_text`` and ``stratum``.
     """
-    made = MADE[kind](row)
+    values = CELLS[kind](row)
     return {
         "uid": row["uid"],
         "stratum": row["stratum"],
         "output_type": "category",
         "label": row["label_text"],
-        **{name: value if isinstance(value, str) or value is None else _json(value) for name, value in made.items()},
+        **{name: value if isinstance(value, str) or value is None else _json(value) for name, value in values.items()},
     }
 
 
@@ -127,7 +127,7 @@ def _medval(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-MADE: dict[DatasetKind, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+CELLS: dict[DatasetKind, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "medieval": _medieval,
     "medhal": _medhal,
     "medval": _medval,

@@ -30,27 +30,27 @@ def sheet_context(row: Mapping[str, Any], *, blind: bool = False) -> str:
         blind: mark the names of the statement only, and say nothing of the evidence.
     """
     context = row.get("context") or ""
-    about = features_of(row)
-    named = _named(about)
-    held = {} if blind else evidence_of(row)
+    features = features_of(row)
+    named = _named(features)
+    evidence = {} if blind else evidence_of(row)
     marks = [mark for sign, names in named.items() for name in names for mark in _places(context, name, sign)]
-    marks += [mark for sign, words in _quoted(held) for mark in _places(context, words, sign)]
+    marks += [mark for sign, words in _quoted(evidence) for mark in _places(context, words, sign)]
     legend = [f"⟦{sign}: ⟧ {', '.join(names if blind else names[:1])}" for sign, names in named.items()]
     if any(sign == "!" for _, _, sign in marks):
         legend.append("⟦!: ⟧ words that an error quotes")
-    said = list(_evidence(about, held))
+    lines = list(_evidence(features, evidence))
     # So that nobody takes what is not marked for what is not there.
     rest = " No other words are: look for brands, short forms and kinds of them yourself." if blind else ""
-    head = [f"Marked: {'; '.join(legend)}.{rest}" if legend else "", *said]
+    head = [f"Marked: {'; '.join(legend)}.{rest}" if legend else "", *lines]
     return "\n".join([*(line for line in head if line), *([""] if any(head) else []), _marked(context, marks)])
 
 
-def _named(about: Mapping[str, Any]) -> dict[str, list[str]]:
+def _named(features: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return what is marked and by which sign: the two ends of the statement, with words that stand for them."""
-    if "head_name" in about:
-        ends = [about["head_name"], about["tail_name"]]
-    elif (found := RECORD.search(about.get("statement") or "")) and found["both"].count(" and ") == 1:
-        ends = found["both"].split(" and ")
+    if "head_name" in features:
+        ends = [features["head_name"], features["tail_name"]]
+    elif (match := RECORD.search(features.get("statement") or "")) and match["both"].count(" and ") == 1:
+        ends = match["both"].split(" and ")
     else:
         return {}
     return {sign: [name, *_other_words().get(name.casefold(), ())] for sign, name in zip("12", ends, strict=True)}
@@ -58,17 +58,17 @@ def _named(about: Mapping[str, Any]) -> dict[str, list[str]]:
 
 @functools.cache
 def _other_words() -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    others: dict[str, tuple[str, ...]] = {}
     for row in read_table(DATA / "reader_words.tsv", ("written", "means", "source")):
         if row["means"]:
-            found[row["means"].casefold()] = (*found.get(row["means"].casefold(), ()), row["written"])
-    return found
+            others[row["means"].casefold()] = (*others.get(row["means"].casefold(), ()), row["written"])
+    return others
 
 
-def _quoted(held: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for span in held.get("support_spans") or ():
+def _quoted(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for span in evidence.get("support_spans") or ():
         yield "1" if span["role"] == "head" else "2", span["text"]
-    for error in held.get("errors") or ():
+    for error in evidence.get("errors") or ():
         if error["quote"] and error["quoted_from"] == "input":
             yield "!", error["quote"]
 
@@ -77,8 +77,8 @@ def _places(context: str, words: str, sign: str) -> Iterator[Mark]:
     """Yield where words stand in the context, at word boundaries; capitals of abbreviations count."""
     spaced = r"\s+".join(map(re.escape, words.split()))
     flags = re.NOFLAG if re.fullmatch(r"[A-Z0-9]{2,5}", words) else re.IGNORECASE
-    for found in re.finditer(rf"(?<!\w){spaced}(?!\w)", context, flags) if spaced else ():
-        yield found.start(), found.end(), sign
+    for match in re.finditer(rf"(?<!\w){spaced}(?!\w)", context, flags) if spaced else ():
+        yield match.start(), match.end(), sign
 
 
 def _marked(context: str, marks: Iterable[Mark]) -> str:
@@ -91,31 +91,31 @@ def _marked(context: str, marks: Iterable[Mark]) -> str:
     return "".join([*pieces, context[at:]])
 
 
-def _evidence(about: Mapping[str, Any], held: Mapping[str, Any]) -> Iterator[str]:
+def _evidence(features: Mapping[str, Any], evidence: Mapping[str, Any]) -> Iterator[str]:
     """Say in words what a label rests on."""
-    if held.get("path"):
-        yield f"Path ({held['tier']}): {_path(about, held['path'])}"
-    if held.get("why_false"):
-        yield f"Called false: {WHY_FALSE.get(held['why_false'], held['why_false'])}"
-    if held.get("replaced_end") in ("head", "tail"):
-        far = f", {held['distance']} is_a steps away" if held.get("distance") is not None else ""
-        yield f"Replaced: the {held['replaced_end']}, in place of {held['replaced_cui']}{far}"
-    if held.get("explanation"):
-        yield f"Explanation: {held['explanation']}"
-    for edit in held.get("edits") or ():
+    if evidence.get("path"):
+        yield f"Path ({evidence['tier']}): {_path(features, evidence['path'])}"
+    if evidence.get("why_false"):
+        yield f"Called false: {WHY_FALSE.get(evidence['why_false'], evidence['why_false'])}"
+    if evidence.get("replaced_end") in ("head", "tail"):
+        far = f", {evidence['distance']} is_a steps away" if evidence.get("distance") is not None else ""
+        yield f"Replaced: the {evidence['replaced_end']}, in place of {evidence['replaced_cui']}{far}"
+    if evidence.get("explanation"):
+        yield f"Explanation: {evidence['explanation']}"
+    for edit in evidence.get("edits") or ():
         yield f"Edit ({edit['rule']}): {edit['before'] or 'nothing'} -> {edit['after'] or 'nothing'}"
-    for error in held.get("errors") or ():
+    for error in evidence.get("errors") or ():
         yield f"Error ({error['category']}): {error['text']}"
 
 
-def _path(about: Mapping[str, Any], path: Iterable[Mapping[str, Any]]) -> str:
-    names = {about["head_cui"]: about["head_name"], about["tail_cui"]: about["tail_name"]}
+def _path(features: Mapping[str, Any], path: Iterable[Mapping[str, Any]]) -> str:
+    names = {features["head_cui"]: features["head_name"], features["tail_cui"]: features["tail_name"]}
 
-    def shown(cui: str) -> str:
+    def named(cui: str) -> str:
         return f"{names[cui]} ({cui})" if cui in names else cui
 
     return "; ".join(
-        f"{shown(edge['head_cui'])} {edge['predicate'].replace('_', ' ')} {shown(edge['tail_cui'])}"
+        f"{named(edge['head_cui'])} {edge['predicate'].replace('_', ' ')} {named(edge['tail_cui'])}"
         f" [{', '.join(filter(None, (edge['rela'], edge['sab'], edge['rui'])))}]"
         for edge in path
     )

@@ -108,14 +108,16 @@ def board(
         seed: of its draws.
 
     Raises:
-        UsageError: both sets are one, two models have one name, or no row is labelled by both.
+        UsageError: both sets are one, two models have the same name, or no row is labelled by both.
         InputError: as `stewardship.grading.grades.grade_rows`.
     """
     if first.name == second.name:
-        raise UsageError("both sides are the same labels", found=first.name, expected="two different ones")
+        raise UsageError("both sides have the same labels", found=first.name, expected="two different ones")
     names = [answer.model for answer in answers]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UsageError("two models have one name", found=", ".join(twice), expected="a column model that tells them")
+        raise UsageError(
+            "two models have the same name", found=", ".join(twice), expected="a column `model` with different names"
+        )
     common = set(first.references) & set(second.references)
     left_out = len(first.references) - len(common), len(second.references) - len(common)
     if missing == "leave_out":

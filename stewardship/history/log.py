@@ -81,7 +81,7 @@ class History(Events):
         if seal == self._seal:
             return self
         if seal.bytes < self._seal.bytes or seal.events < self._seal.events:
-            raise InputError("the history is shorter than it was", file=self.file, do="put the file back as it was")
+            raise InputError("the history is shorter than it was", file=self.file, do="restore the file")
         with self.file.open("rb") as file:
             file.seek(self._seal.bytes)
             added = file.read(seal.bytes - self._seal.bytes)
@@ -145,7 +145,7 @@ class History(Events):
             events, holding = self._batches.get(batch, []), self._holding()
             if batch not in holding:
                 raise UsageError(
-                    "the batch was taken back before" if events else "no such batch",
+                    "the batch was already reverted" if events else "no such batch",
                     found=batch,
                     expected=f"one that holds: {', '.join(holding) or 'none'}",
                 )
@@ -176,12 +176,12 @@ def _read_seal(file: Path) -> Seal:
     seal = file.with_name(SEAL)
     if not seal.is_file():
         if file.is_file():
-            raise InputError("the history's seal is missing", file=seal, do="put the file back")
+            raise InputError("the history's seal is missing", file=seal, do="restore the file")
         return Seal()
     try:
         result = Seal.model_validate_json(seal.read_bytes())
     except ValidationError:
-        raise InputError("the history's seal cannot be read", file=seal, do="put the file back as it was") from None
+        raise InputError("the history's seal cannot be read", file=seal, do="restore the file") from None
     size = file.stat().st_size if file.is_file() else 0
     if size < result.bytes:
         if size:
@@ -192,7 +192,7 @@ def _read_seal(file: Path) -> Seal:
             file=file,
             found=f"{size:,} bytes",
             expected=f"{result.bytes:,} bytes, {result.events:,} events",
-            do="put the file back as it was",
+            do="restore the file",
         )
     return result
 
@@ -206,13 +206,13 @@ def _events(added: bytes, before: Seal, seal: Seal, file: Path) -> list[Event]:
             file=file,
             line=before.events + len(bodies),
             expected=f"{seal.events:,} events",
-            do="put both files back as they were",
+            do="restore both files",
         )
     try:
         return EVENTS.validate_json(b"[" + b",".join(bodies) + b"]")
     except ValidationError as error:
         result = ", ".join(sorted({str(item["type"]) for item in error.errors(include_input=False)}))
-        raise InputError("the history has lines that are no events", file=file, found=result) from None
+        raise InputError("the history has lines that are not events", file=file, found=result) from None
 
 
 def _bodies(added: bytes, before: Seal, file: Path) -> tuple[list[bytes], str]:
@@ -224,11 +224,11 @@ def _bodies(added: bytes, before: Seal, file: Path) -> tuple[list[bytes], str]:
         chain = _link(chain, body)
         if link != LINK + chain.encode() + b'"}':
             raise InputError(
-                "a line of the history is not what was written",
+                "a line of the history was altered",
                 file=file,
                 line=number,
                 found="it was altered, or a line before it was removed, added or moved",
-                do="put the file back as it was: the history is only ever added to by `ontoground steward`",
+                do="restore the file: the history is only ever added to by `ontoground steward`",
             )
         bodies.append(body)
     return bodies, chain
@@ -241,7 +241,7 @@ def _check_behind(behind: bytes, seal: Seal, file: Path) -> None:
         chain = _link(chain, line[:-LINK_BYTES] + b"}")
         if line[-LINK_BYTES:] != LINK + chain.encode() + b'"}':
             raise InputError(
-                "a line behind the end of the history is none of its own",
+                "a line was added after the end of the history",
                 file=file,
                 line=number,
                 expected=f"{seal.events:,} lines",

@@ -85,7 +85,7 @@ def chosen_rows(benchmark: Benchmark, engine: Engine, uids: Collection[str] | No
     able = engine.rows()
     rows = {uid for uid in every if (uids is None or uid in uids) and (able is None or uid in able)}
     if not rows:
-        raise UsageError("no row is left to be asked about", found=f"{len(every)} rows in the benchmark")
+        raise UsageError("there is no row left to ask about", found=f"{len(every)} rows in the benchmark")
     return rows
 
 
@@ -167,7 +167,7 @@ def make_runs(
             "no run could be made",
             found=", ".join(f"{reason} {count:,}" for reason, count in sorted(counts.passing.items())),
             expected="a server that answers, and knows the model",
-            do="see to the server and run again",
+            do="check the server and run it again",
         )
     return counts
 
@@ -276,5 +276,5 @@ def needed(benchmark: Benchmark, columns: Sequence[str], phase: str) -> None:
             file=benchmark.folder,
             found=", ".join(benchmark.items.columns),
             expected=", ".join(missing),
-            do="take the table up again: `ontoground steward adopt TABLE --column ROLE=NAME`; or give recorded answers",
+            do="adopt the table again: `ontoground steward adopt TABLE --column ROLE=NAME`; or give recorded answers",
         )

@@ -43,7 +43,7 @@ def stratified_sample(strata: Mapping[str, str], rows: int, *, seed: int) -> fro
         UsageError: fewer than one row.
     """
     if rows < 1:
-        raise UsageError("a sample without rows", found=str(rows), expected="1 or more")
+        raise UsageError("a sample needs rows", found=str(rows), expected="1 or more")
     members: defaultdict[str, list[str]] = defaultdict(list)
     for uid, stratum in strata.items():
         members[stratum].append(uid)

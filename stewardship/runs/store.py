@@ -263,7 +263,7 @@ def _no_line(file: Path, number: int, what: str) -> InputError:
         file=file,
         line=number,
         expected=f"JSON as `ontoground steward` wrote it, one {what} a line",
-        do="put the file back as it was, or move the folder away to ask anew (what the cache holds is not sent)",
+        do="restore the file, or move the folder away to ask again (cached answers are reused)",
     )
 
 
@@ -277,7 +277,7 @@ def _take(file: BinaryIO, folder: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise UsageError(
-            "another process is at these runs", file=folder, do="wait for its end; what it has stored is kept"
+            "another process is making these runs", file=folder, do="wait until it ends; its stored runs are kept"
         ) from None
 
 

@@ -43,7 +43,7 @@ def supports(connection: duckdb.DuckDBPyConnection, asked: pl.DataFrame, context
 
     Returns:
         *columns*: hadm_id, cui, attested, named (the context or the note may mean it), coded (codes or orders may),
-        said (how its names read, for a reader).
+        readings (how its names read, in words).
     """
     run_sql(connection, "stewardship/second_road/graph/cover")
     names = _names(connection)
@@ -59,7 +59,7 @@ def supports(connection: duckdb.DuckDBPyConnection, asked: pl.DataFrame, context
         "cui",
         pl.col("attested", "named").fill_null(value=False),
         coded=pl.col("coded").fill_null(value=False) | pl.col("by_code").fill_null(value=False),
-        said="said",
+        readings="readings",
     )
 
 
@@ -145,6 +145,6 @@ def _summed(wanted: pl.DataFrame, hits: pl.DataFrame) -> pl.DataFrame:
         attested=((pl.col("kind") == "context") & (pl.col("how") == "present")).any(),
         named=(~of_code).any(),
         coded=(of_code & pl.col("attests")).any(),
-        said=pl.format("{}: {}", "name", "how").unique().sort().str.join("; "),
+        readings=pl.format("{}: {}", "name", "how").unique().sort().str.join("; "),
     )
     return wanted.join(summed, on=["hadm_id", "cui"], how="left")

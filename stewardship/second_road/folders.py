@@ -111,7 +111,7 @@ def open_folder(folder: Path) -> DatasetFolder:
     columns = parquet_schema(files[0]).names
     kind = manifest.get("dataset") or next((kind for kind in KINDS if set(SCHEMAS[kind].names) <= set(columns)), None)
     if kind not in KINDS:
-        raise InputError("this dataset is none of ours", file=folder, found=str(kind), expected=EXPECTED)
+        raise InputError("this is not a dataset built by ontoground", file=folder, found=str(kind), expected=EXPECTED)
     dataset = DatasetFolder(kind, folder, manifest.get("settings") or {})
     _require_columns(files, SCHEMAS[kind])
     _require_columns(dataset.contradicted_files, CONTRADICTED_SCHEMA)

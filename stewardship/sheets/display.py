@@ -53,7 +53,9 @@ def displays_of(benchmark: Benchmark, uids: Collection[str], *, evidence: bool =
     rows = benchmark.items.filter(pl.col("uid").is_in(list(uids))).to_dicts()
     if evidence and not all(map(is_ours, rows)):
         raise UsageError(
-            "these rows have no evidence to show", found=benchmark.name, expected="a benchmark from a dataset of ours"
+            "these rows have no evidence to show",
+            found=benchmark.name,
+            expected="a benchmark adopted from a dataset built by ontoground",
         )
     return {
         row["uid"]: Display(

@@ -108,9 +108,13 @@ def _check_name(rater: str, place: tuple[Path, int] | None) -> None:
     if NAME.fullmatch(rater):
         return
     if place is None:
-        raise UsageError("a rater's name is none", found=rater, expected="1 to 40 letters, digits, - and _")
+        raise UsageError("this cannot be the name of a rater", found=rater, expected="1 to 40 letters, digits, - and _")
     raise InputError(
-        "a rater's name is none", file=place[0], line=place[1], found=rater, expected="1 to 40 letters, digits, - and _"
+        "this cannot be the name of a rater",
+        file=place[0],
+        line=place[1],
+        found=rater,
+        expected="1 to 40 letters, digits, - and _",
     )
 
 
@@ -130,5 +134,11 @@ def _check_value(items: pl.DataFrame, column: str, value: str, file: Path, line:
 
 def _rows(text: str, file: Path, line: int) -> int:
     if not text.strip().isdecimal() or int(text) < 1:
-        raise InputError("the most rows of a rater is no number", file=file, line=line, found=text, expected="as 17")
+        raise InputError(
+            "the most rows of a rater is not a number",
+            file=file,
+            line=line,
+            found=text,
+            expected="a number, such as 17",
+        )
     return int(text)

@@ -120,7 +120,7 @@ class Review:
         display = self._displays
         if moved := [item for item in self.batch.items if _marks(display[item.uid]) != (item.question, item.context)]:
             raise InputError(
-                "rows read otherwise than when the batch was written",
+                "rows have changed since the batch was written",
                 file=self.benchmark.folder,
                 found=f"{len(moved):,} of {len(self.batch.items):,} items of {self.batch.name}",
                 do="write another batch: `ontoground steward sheets`",
@@ -129,7 +129,7 @@ class Review:
             other: Role = "physician" if rater in self.models else "reading"
             if any(rater in by for by in answers_by(self.benchmark.history, other).values()):
                 was = "a person" if rater in self.models else "a language model"
-                raise UsageError("one name for a person and a model", found=rater, expected=f"what it was: {was}")
+                raise UsageError("a person and a model have the same name", found=rater, expected=f"what it was: {was}")
 
     def items(self, rater: str) -> list[Item]:
         """Return a reader's items in his order; of an adjudication, those with the worst disagreement first."""
@@ -195,7 +195,7 @@ class Review:
                     raise ChangedError("this row was answered elsewhere since it was shown here", do=do)
                 if self._append(rating, history, chain):
                     return self._answers()[name]
-        raise InputError("the history is being written all the time", file=self.benchmark.folder, do="try it again")
+        raise InputError("other programs keep writing the history", file=self.benchmark.folder, do="try it again")
 
     def agreement(self, *, models: bool = False) -> tuple[int, Reliability | None]:
         """Return how many rows two readers or more have read, and how far they agree: None below `LEAST` rows.

@@ -75,7 +75,7 @@ def write_batch(
     if any(file.stem == name for file in keys_of(benchmark.folder)):
         raise UsageError("a batch of sheets of this name is there already", found=name, do="name another with --name")
     if not NAME.fullmatch(name):
-        raise UsageError("the name of the sheets is none", found=name, expected="1 to 40 letters, digits, - and _")
+        raise UsageError("this cannot be the name of sheets", found=name, expected="1 to 40 letters, digits, - and _")
     kept = [pair for pair in pairs if holds(displays[pair[0]])]
     too_long = {uid for uid, _ in pairs} - {uid for uid, _ in kept}
     if not kept:

@@ -72,9 +72,9 @@ class PythonTool:
         trial = self._run("import os\nos.getuid()") if self._runtime or (not image and _is_root()) else None
         if trial is None or not trial.ok or trial.text in ("", "0"):
             raise UsageError(
-                "the Python tool does not run on this machine",
+                "the Python tool cannot run on this machine",
                 found=trial.text if trial else "no docker or podman" if image else "no right to give up privileges",
-                expected="a container of yours, or root on Linux, who can start a process without rights",
+                expected="a container of yours, or root on Linux, which can start a process without privileges",
                 do="name an image with Python as steward.sandbox_image, or leave python out of --tools",
             )
 

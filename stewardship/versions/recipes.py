@@ -51,7 +51,7 @@ def label_rows(benchmark: Benchmark, recipe: Recipe, events: Events | None = Non
 
     Raises:
         InputError: no row has a label of this role, or a label cannot be read.
-        UsageError: final labels are older than what they rest on; or the limits of v1.0 go by output type, and the
+        UsageError: final labels are older than their evidence; or the limits of v1.0 go by output type, and the
             benchmark has none.
     """
     events = benchmark.history if events is None else events

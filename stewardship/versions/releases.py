@@ -58,7 +58,9 @@ class Version(NamedTuple):
         """
         match = re.fullmatch(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)", text.removeprefix("v"))
         if match is None:
-            raise UsageError("no version of a release", found=text, expected="three numbers, as 1.0.0")
+            raise UsageError(
+                "this is not the version of a release", found=text, expected="three numbers, such as 1.0.0"
+            )
         return cls(*map(int, match.groups()))
 
     def after(self, grade: Grade) -> Version:
@@ -143,7 +145,7 @@ def check_history(benchmark: Benchmark, release: Release) -> None:
             f"the history is not the one that release {release.version} was made of",
             file=history.file,
             expected=f"the same first {of['events']:,} events",
-            do="put the history back as it was",
+            do="restore the history",
         )
 
 
@@ -181,7 +183,7 @@ def check_previous(benchmark: Benchmark, release: Release) -> None:
             file=sums,
             found=result,
             expected=previous["sha256"],
-            do="put the release's folder back as it was",
+            do="restore the folder of the release",
         )
 
 
@@ -208,5 +210,5 @@ def _check_sums(folder: Path) -> None:
                 file=file,
                 found=result,
                 expected=sha256,
-                do="put the file back as it was, or remove the release's folder and make it again",
+                do="restore the file, or remove the release's folder and make it again",
             )

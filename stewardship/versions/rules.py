@@ -100,7 +100,9 @@ def try_rule(benchmark: Benchmark, rule: Rule, settings: StewardSettings = USUAL
     runs = _of_runs(benchmark)
     given = None if rule.do.value is None else parse_label(rule.do.value, categories=names)
     if given is not None and not given.answered:
-        raise UsageError("the rule's value is no label", found=rule.do.value, expected=", ".join(names) or "a number")
+        raise UsageError(
+            "the value of the rule is not a label", found=rule.do.value, expected=", ".join(names) or "a number"
+        )
     about = _about(benchmark, rule)
     _check_evidence(rule, set(about["uid"]), set(physician))
     results: dict[str, list[Effect]] = {"changed": [], "same": [], "without": [], "reviewed": [], "unlabelled": []}
@@ -145,7 +147,7 @@ def apply_rule(benchmark: Benchmark, outcome: RuleOutcome, *, force: bool = Fals
         raise UsageError(
             "the rule agrees with fewer physicians' labels than the labels that it replaces",
             found=f"{agree} of {len(outcome.reviewed)} reviewed rows, before {agreed}",
-            do="narrow [rows], or apply it all the same with --force",
+            do="narrow [rows], or apply it anyway with --force",
         )
     if not outcome.changed:
         return None
@@ -199,7 +201,7 @@ def _check_evidence(rule: Rule, about: set[str], reviewed: set[str]) -> None:
         raise UsageError("a rule never changes a reviewed row", found=", ".join(named), expected="unreviewed rows")
     if lost := [uid for uid in rule.evidence if uid not in about and not rule.rows.uids]:
         raise UsageError(
-            "the rule is not about the rows that show it",
+            "the rule does not apply to its own evidence",
             found=", ".join(lost),
             expected="evidence that fits strata and where of [rows]",
         )
@@ -371,7 +373,7 @@ def read_rule(file: Path) -> Rule:
     try:
         return Rule.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError("the rule file is no TOML", file=file, found=str(error)) from error
+        raise InputError("the rule file is not TOML", file=file, found=str(error)) from error
     except ValidationError as error:
         results = [f"{'.'.join(map(str, item['loc'])) or 'rule'}: {item['msg']}" for item in error.errors()]
         raise InputError(

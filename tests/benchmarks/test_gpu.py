@@ -78,11 +78,11 @@ def test_parts_that_are_kept_are_passed_over_and_those_without_time_or_of_anothe
     assert main([*asked, "--parts", "masks"]) == 0
     assert "masks: left for the next call" in capsys.readouterr().err and results.is_dir()
     for name in PARTS:
-        (results / f"gpu-{name}.json").write_text(json.dumps({"machine": {}, "found": {}}))
+        (results / f"gpu-{name}.json").write_text(json.dumps({"machine": {}, "figures": {}}))
     assert main(asked) == 0
     assert capsys.readouterr().err == ""
     (results / "gpu-masks.json").unlink()
-    (results / "gpu-run-grpo.json").write_text(json.dumps({"machine": {"card": "another one"}, "found": {}}))
+    (results / "gpu-run-grpo.json").write_text(json.dumps({"machine": {"card": "another one"}, "figures": {}}))
     assert main(asked) == 0
     said = capsys.readouterr().err
     assert "masks: left for the next call" in said and "run-grpo: " in said and "packed-nf4" not in said

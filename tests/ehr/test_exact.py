@@ -37,7 +37,7 @@ def test_a_value_that_would_be_changed_is_refused_with_its_line(
     folder = write_mimic(tmp_path, suffix)
     row, column = CHANGED[kind]
     write_table(folder, "hosp/admissions", f'{ADMISSIONS}\n1,11,,,,"two\nlines",0\n{row}\n', suffix)
-    with pytest.raises(InputError, match=f"column {column} is not of its type") as caught:
+    with pytest.raises(InputError, match=f"column {column} does not fit its type") as caught:
         load_mimic(warehouse, folder, SETTINGS)
     assert (caught.value.file, caught.value.line) == (str(folder / f"hosp/admissions{suffix}"), 4)
     assert "95000001" not in str(caught.value)
@@ -53,7 +53,7 @@ def test_a_date_with_a_time_is_refused_and_whole_numbers_in_other_words_are_not(
     assert warehouse.execute("select subject_id from mimiciv_hosp.patients").fetchall() == [(1,)]
     procedures = TABLES["hosp/procedures_icd"][0]
     write_table(folder, "hosp/procedures_icd", f"{procedures}\n1,10,1,2180-05-07 22:00:00,0044,9\n", ".csv")
-    with pytest.raises(InputError, match="column chartdate is not of its type") as caught:
+    with pytest.raises(InputError, match="column chartdate does not fit its type") as caught:
         load_mimic(warehouse, folder, SETTINGS)
     assert caught.value.line == 2
 
@@ -128,7 +128,7 @@ def test_a_key_twice_and_a_key_of_nothing_are_refused_with_their_line(
     folder = write_mimic(tmp_path)
     first = '1-DS-0,1,10,DS,1,2180-05-07 00:00:00,,"a\nb"'
     write_table(folder, "note/discharge", f"{NOTES}\n{first}\n{second}\n")
-    with pytest.raises(InputError, match="a key is empty or not alone: note_id") as caught:
+    with pytest.raises(InputError, match="a key is empty or occurs twice: note_id") as caught:
         load_mimic(warehouse, folder, SETTINGS)
     assert caught.value.line == 4
     assert "1-DS" not in str(caught.value)
@@ -150,7 +150,7 @@ def test_an_order_twice_is_refused_unless_the_file_has_no_numbers_of_orders(
     folder = write_mimic(tmp_path)
     header, (order,) = TABLES["hosp/prescriptions"]
     write_table(folder, "hosp/prescriptions", f"{header}\n{order}\n{order}\n")
-    with pytest.raises(InputError, match="not alone: pharmacy_id, drug_type, drug") as caught:
+    with pytest.raises(InputError, match="occurs twice: pharmacy_id, drug_type, drug") as caught:
         load_mimic(warehouse, folder, SETTINGS)
     assert caught.value.line == 3
     unnumbered = order.replace(",5,", ",", 1)

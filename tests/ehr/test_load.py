@@ -100,7 +100,7 @@ def test_what_is_no_file_drops_no_notes_that_were_loaded(warehouse: Connection, 
         os.mkfifo(path)
     else:
         path.symlink_to("nowhere")
-    with pytest.raises(InputError, match="a file of the release is none") as caught:
+    with pytest.raises(InputError, match="what has the name of a file of the release is not a file") as caught:
         load_mimic(warehouse, folder, SETTINGS)
     assert caught.value.file == str(path)
     assert rows(warehouse, "select count(*) from mimiciv_note.discharge") == [(1,)]
@@ -135,7 +135,7 @@ def test_notes_alone_and_records_alone_are_called_so(tmp_path: Path) -> None:
     write_mimic(tmp_path / "all")
     (tmp_path / "texts").mkdir()
     (tmp_path / "all" / "note").rename(tmp_path / "texts" / "note")
-    with pytest.raises(InputError, match="this is MIMIC-IV-Note alone") as caught:
+    with pytest.raises(InputError, match="this is only MIMIC-IV-Note") as caught:
         find_mimic(tmp_path / "texts")
     assert "load mimic DIR NOTE_DIR" in (caught.value.do or "")
     (tmp_path / "all" / "notes.csv").write_text("text\n")
@@ -153,11 +153,7 @@ def test_modules_are_found_below_the_folder(tmp_path: Path, place: str) -> None:
         *(name.split("/")[1] for name in TABLES),
         "discharge",
     }
-
-
-def test_the_folder_hosp_itself_may_be_named(tmp_path: Path) -> None:
-    write_mimic(tmp_path)
-    assert len(find_mimic(tmp_path / "hosp").files) == 6
+    assert len(find_mimic(tmp_path / place / "hosp").files) == 6
 
 
 def test_note_may_be_a_release_of_its_own(warehouse: Connection, tmp_path: Path) -> None:
@@ -212,17 +208,19 @@ def test_a_column_that_is_not_documented_is_text_with_a_warning(warehouse: Conne
     assert "hosp/provider.csv.gz: columns not documented, loaded as text: shoe_size" in report.warnings
 
 
-def test_a_needed_column_that_is_missing_is_an_error(warehouse: Connection, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("table", "content", "problem"),
+    [
+        ("hosp/diagnoses_icd", "subject_id,hadm_id,seq_num,code,icd_version\n", "lacks needed columns: icd_code"),
+        ("hosp/provider", "P1\nP2\n", "no usable header"),
+    ],
+)
+def test_a_file_without_its_columns_is_an_error(
+    warehouse: Connection, tmp_path: Path, table: str, content: str, problem: str
+) -> None:
     folder = write_mimic(tmp_path)
-    write_table(folder, "hosp/diagnoses_icd", "subject_id,hadm_id,seq_num,code,icd_version\n1,10,1,0010,9\n")
-    with pytest.raises(InputError, match="lacks needed columns: icd_code"):
-        load_mimic(warehouse, folder, SETTINGS)
-
-
-def test_a_file_without_a_header_is_an_error(warehouse: Connection, tmp_path: Path) -> None:
-    folder = write_mimic(tmp_path)
-    write_table(folder, "hosp/provider", "P1\nP2\n")
-    with pytest.raises(InputError, match="no usable header"):
+    write_table(folder, table, content)
+    with pytest.raises(InputError, match=problem):
         load_mimic(warehouse, folder, SETTINGS)
 
 

@@ -111,7 +111,7 @@ def test_a_damaged_file_is_refused_with_its_own_message(
 
 
 def test_a_file_of_another_kind_or_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="of a kind that is not read"):
+    with pytest.raises(UsageError, match="a format that cannot be read"):
         read_predictions(tmp_path / "p.xlsx")
     with pytest.raises(InputError, match="is not there"):
         read_predictions(tmp_path / "p.csv")
@@ -165,7 +165,7 @@ def test_missing_rows_are_refused_or_wrong_or_left_out() -> None:
     table = predictions(gold, "m", 1, 1000).tail(-3)
     with pytest.raises(InputError, match=r"3 of 32 rows have none") as caught:
         join_predictions(gold, table, source="p.csv")
-    assert "--missing wrong, or --missing leave_out" in str(caught.value)
+    assert "--missing wrong or --missing leave_out" in str(caught.value)
     (wrong,) = join_predictions(gold, table, source="p", missing="wrong")
     assert wrong.outcomes == {"missing": 3, "parsed": 29}
     assert (wrong.codes == N).sum() == 3
@@ -235,7 +235,7 @@ def test_files_of_texts_are_refused_with_their_place(tmp_path: Path) -> None:
     (tmp_path / "p.parquet").write_text("x")
     (tmp_path / "p.jsonl").write_text('{"id": "a", "label": true}\n[1]\n')
     for name, message in (
-        ("p.txt", "a kind that is not read"),
+        ("p.txt", "a format that cannot be read"),
         ("p.parquet", "cannot be read"),
         ("q.csv", "is not there"),
     ):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
@@ -15,56 +14,15 @@ from kg.build import GraphReport, build_graph
 from kg.graph import ConceptGraph
 from kg.predicates import Vocabulary
 from kg.writing import adjacency_of
-
-CONSO = (
-    "CUI",
-    "LAT",
-    "TS",
-    "LUI",
-    "STT",
-    "SUI",
-    "ISPREF",
-    "AUI",
-    "SAUI",
-    "SCUI",
-    "SDUI",
-    "SAB",
-    "TTY",
-    "CODE",
-    "STR",
-    "SRL",
-    "SUPPRESS",
-    "CVF",
-)
-REL = (
-    "CUI1",
-    "AUI1",
-    "STYPE1",
-    "REL",
-    "CUI2",
-    "AUI2",
-    "STYPE2",
-    "RELA",
-    "RUI",
-    "SRUI",
-    "SAB",
-    "SL",
-    "RG",
-    "DIR",
-    "SUPPRESS",
-    "CVF",
-)
-STY = ("CUI", "TUI", "STN", "STY", "ATUI", "CVF")
-RANK = ("RANK", "SAB", "TTY", "SUPPRESS")
+from tests.kg.rrf_files import columns_of
 
 TYPES = {"CHEM": ("T121", "Pharmacologic Substance"), "DISO": ("T047", "Disease or Syndrome"),
          "PROC": ("T061", "Therapeutic or Preventive Procedure"), "CONC": ("T170", "Intellectual Product"),
          "ANAT": ("T023", "Body Part, Organ, or Organ Component")}  # fmt: skip
 
 
-def _fill(
-    connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str], rows: list[dict[str, str]]
-) -> None:
+def _fill(connection: duckdb.DuckDBPyConnection, table: str, rows: list[dict[str, str]]) -> None:
+    columns = columns_of(table.upper())
     connection.execute(f"create or replace table umls.{table} ({', '.join(f'{name} varchar' for name in columns)})")
     if rows:
         values = [[row.get(name) or None for name in columns] for row in rows]
@@ -93,18 +51,18 @@ class Release:
         split = {cui: text.split(" ", 1) for cui, text in concepts.items()}
         self.atoms = [atom(cui, name) for cui, (_, name) in split.items()]
         types = [{"CUI": cui, "TUI": TYPES[group][0], "STY": TYPES[group][1]} for cui, (group, _) in split.items()]
-        _fill(self.connection, "mrsty", STY, types)
+        _fill(self.connection, "mrsty", types)
         self.set_atoms(self.atoms)
         self.set_rows(rows)
 
     def set_atoms(self, atoms: list[dict[str, str]], ranks: list[dict[str, str]] | None = None) -> None:
         """Replace MRCONSO and MRRANK."""
-        _fill(self.connection, "mrconso", CONSO, atoms)
-        _fill(self.connection, "mrrank", RANK, ranks or [])
+        _fill(self.connection, "mrconso", atoms)
+        _fill(self.connection, "mrrank", ranks or [])
 
     def set_rows(self, rows: list[dict[str, str]]) -> None:
         """Replace MRREL."""
-        _fill(self.connection, "mrrel", REL, rows)
+        _fill(self.connection, "mrrel", rows)
 
     def build(self, settings: LoadSettings | None = None) -> GraphReport:
         """Build the graph."""
@@ -133,7 +91,7 @@ def plain_graph(vocabulary: Vocabulary, n_nodes: int, edges: set[tuple[int, int,
     m = len(edges)
     adjacency = adjacency_of(head, tail, predicate, vocabulary, n_nodes)
     for array in adjacency.values():
-        array.flags.writeable = False  # as if mapped: the kernels are compiled once for both
+        array.flags.writeable = False  # as if mapped
     groups = sorted({group for line in vocabulary.predicates for group in (*line.head_groups, *line.tail_groups)})
     return ConceptGraph(
         GraphArrays(

@@ -148,26 +148,31 @@ def test_a_combination_is_not_equivalent_to_an_ingredient(tmp_path: Path) -> Non
     ]
 
 
-def test_a_cream_does_not_treat_what_the_tablet_treats(tmp_path: Path) -> None:
-    cream, tablet, cream_form, tablet_form = "C0000021", "C0000022", "C0000023", "C0000024"
+@pytest.mark.parametrize(
+    ("name", "form"), [("Skin Brand", "Topical Cream"), ("Strange Brand", "Novel Matrix")], ids=["local", "unknown"]
+)
+def test_what_is_not_known_to_be_swallowed_does_not_treat_what_the_tablet_treats(
+    tmp_path: Path, name: str, form: str
+) -> None:
+    other, tablet, other_form, tablet_form = "C0000021", "C0000022", "C0000023", "C0000024"
     concepts = {
         **CONCEPTS,
-        cream: "CHEM Skin Brand",
+        other: f"CHEM {name}",
         tablet: "CHEM Mouth Brand",
-        cream_form: "CONC Topical Cream",
+        other_form: f"CONC {form}",
         tablet_form: "CONC Oral Tablet",
     }
     rows = [
-        rel(cream, "tradename_of", DRUG, "RXNORM"),
+        rel(other, "tradename_of", DRUG, "RXNORM"),
         rel(tablet, "tradename_of", DRUG, "RXNORM"),
-        rel(cream, "has_dose_form", cream_form, "RXNORM"),
+        rel(other, "has_dose_form", other_form, "RXNORM"),
         rel(tablet, "has_dose_form", tablet_form, "RXNORM"),
         rel(DRUG, "may_treat", DISEASE),
     ]
     release = build(tmp_path, rows, concepts)
     assert release.triples("drug_form_of") == {(tablet, "drug_form_of", DRUG)}
-    assert release.triples("contains_drug") == {(cream, "contains_drug", DRUG)}
-    facts = release.graph().facts([cream, tablet], targets=[DISEASE], predicates=["treats"]).to_pylist()
+    assert release.triples("contains_drug") == {(other, "contains_drug", DRUG)}
+    facts = release.graph().facts([other, tablet], targets=[DISEASE], predicates=["treats"]).to_pylist()
     assert {(row["head_cui"], row["tier"]) for row in facts if row["tier"] != "plausible"} == {(tablet, "equivalent")}
 
 
@@ -339,21 +344,3 @@ def test_a_therapeutic_class_is_no_pharmacologic_class(tmp_path: Path) -> None:
     release = build(tmp_path, [rel(DRUG, "has_TC", CLASS, "MED-RT"), rel(OTHER, "has_therapeutic_class", CLASS)])
     assert release.triples("has_pharmacologic_class") == set()
     assert release.triples("placed_under") == {(DRUG, "placed_under", CLASS), (OTHER, "placed_under", CLASS)}
-
-
-def test_a_dose_form_of_unknown_words_is_not_taken_to_be_systemic(tmp_path: Path) -> None:
-    strange, tablet, strange_form, tablet_form = "C0000021", "C0000022", "C0000023", "C0000024"
-    concepts = {
-        **CONCEPTS,
-        strange: "CHEM Strange Brand",
-        tablet: "CHEM Mouth Brand",
-        strange_form: "CONC Novel Matrix",
-        tablet_form: "CONC Oral Tablet",
-    }
-    rows = [
-        rel(strange, "tradename_of", DRUG, "RXNORM"),
-        rel(tablet, "tradename_of", DRUG, "RXNORM"),
-        rel(strange, "has_dose_form", strange_form, "RXNORM"),
-        rel(tablet, "has_dose_form", tablet_form, "RXNORM"),
-    ]
-    assert build(tmp_path, rows, concepts).triples("drug_form_of") == {(tablet, "drug_form_of", DRUG)}

@@ -100,7 +100,7 @@ def _concepts(relation: Any) -> list[str]:
     return [relation.path[0]["head_cui"], *(edge["tail_cui"] for edge in relation.path)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(EDGES)
 def test_relations_equal_a_brute_force_search(edges: set[tuple[int, int, int]]) -> None:
     graph = plain_graph(VOCABULARY, NODES, edges)
@@ -112,7 +112,7 @@ def test_relations_equal_a_brute_force_search(edges: set[tuple[int, int, int]]) 
         assert found == (_brute(edges, head, tail) if head != tail else [])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     EDGES, st.lists(st.tuples(st.sampled_from(CUIS), st.sampled_from(CUIS)), max_size=12), st.sampled_from([None, 1])
 )
@@ -139,7 +139,7 @@ def test_relations_of_pairs_are_those_of_each_pair_in_columns(
     assert found.table().to_pylist() == rows
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(EDGES, st.permutations(CUIS), st.sets(st.sampled_from(CUIS)))
 def test_facts_are_the_union_of_relations_and_ignore_the_order_of_concepts(
     edges: set[tuple[int, int, int]], order: list[str], targets: set[str]
@@ -180,7 +180,7 @@ def test_facts_of_a_head_with_many_ways_are_those_of_its_pairs() -> None:
     assert len(found) > 3 * 2048
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(EDGES)
 def test_fewer_hops_and_fewer_tiers_give_a_part_of_the_facts(edges: set[tuple[int, int, int]]) -> None:
     graph = plain_graph(VOCABULARY, NODES, edges)
@@ -192,7 +192,7 @@ def test_fewer_hops_and_fewer_tiers_give_a_part_of_the_facts(edges: set[tuple[in
     assert treats == {row for row in by_hops[2] if row[1] == "treats"}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(EDGES, st.integers(1, 3))
 def test_a_limit_keeps_the_first_paths_of_each_pattern(edges: set[tuple[int, int, int]], limit: int) -> None:
     graph = plain_graph(VOCABULARY, NODES, edges)
@@ -225,7 +225,7 @@ def test_facts_come_some_heads_at_a_time_and_are_sorted_throughout(monkeypatch: 
     assert sorted(map(repr, found.to_pylist())) == sorted(map(repr, whole.to_pylist()))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(EDGES)
 def test_path_is_the_first_relation_of_its_pattern(edges: set[tuple[int, int, int]]) -> None:
     graph = plain_graph(VOCABULARY, NODES, edges)
@@ -237,7 +237,7 @@ def test_path_is_the_first_relation_of_its_pattern(edges: set[tuple[int, int, in
             assert graph.path(head, tail, pattern_name(pattern)) == first.get(pattern_name(pattern), [])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(EDGES)
 def test_the_hierarchy_agrees_with_networkx(edges: set[tuple[int, int, int]]) -> None:
     graph = plain_graph(VOCABULARY, NODES, edges)

@@ -219,7 +219,7 @@ def test_an_atom_twice_is_refused_with_its_line(warehouse: Connection, tmp_path:
         conso.with_suffix(".RRF.aa").write_bytes(content[:1000])
         conso.with_suffix(".RRF.ab").write_bytes(content[1000:])
         conso.unlink()
-    with pytest.raises(InputError, match="a key is empty or not alone: AUI") as caught:
+    with pytest.raises(InputError, match="a key is empty or occurs twice: AUI") as caught:
         load_umls(warehouse, folder, SETTINGS)
     last = folder / ("MRCONSO.RRF.ab" if pieces else "MRCONSO.RRF")
     assert caught.value.file == str(last)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from ground.errors import InputError
@@ -127,15 +125,6 @@ def test_biolink_terms_are_for_what_is_there() -> None:
     assert {row["route"] for row in read_dose_form_words()} == {"local", "systemic"}
 
 
-def test_a_pattern_of_an_unknown_predicate_is_refused(tmp_path: Path) -> None:
-    for name in ("predicates.tsv", "patterns.tsv"):
-        (tmp_path / name).write_text((data_folder() / name).read_text())
-    with (tmp_path / "patterns.tsv").open("a") as file:
-        file.write("is_a . cures\t\ttreats\tinherited\t\ttest\n")
-    with pytest.raises(InputError, match="pattern"):
-        read_vocabulary(tmp_path)
-
-
 def test_an_unknown_name_of_a_predicate_is_refused() -> None:
     with pytest.raises(InputError, match="predicate"):
         VOCABULARY.step_of("cures")
@@ -148,13 +137,13 @@ def own_patterns(*rows: str) -> OwnRules:
 
 def test_an_own_pattern_is_added_or_takes_the_place_of_the_packages() -> None:
     added, changed = "is_a . measures\t\tdiagnoses\tplausible\t7\tours", "treats\t\ttreats\tplausible\t\tours"
-    found = read_vocabulary(own=own_patterns(added, changed))
-    first, last = found.patterns[-2:]
+    vocabulary = read_vocabulary(own=own_patterns(added, changed))
+    first, last = vocabulary.patterns[-2:]
     assert (first.pattern, first.predicate, first.max_fan) == ("is_a . measures", "diagnoses", 7)
     assert (last.pattern, last.tier) == ("treats", "plausible")
-    kept = {(one.pattern, one.extends, one.predicate): one for one in VOCABULARY.patterns}
+    kept = {(line.pattern, line.extends, line.predicate): line for line in VOCABULARY.patterns}
     del kept["treats", "", "treats"]
-    assert found.patterns[:-2] == tuple(kept.values())
+    assert vocabulary.patterns[:-2] == tuple(kept.values())
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,7 @@ def _require_answers(results: Sequence[Result], model_settings: LmSettings) -> N
             f"the model answered none of {len(results)} requests",
             found=f"the first: {failures[0].reason} ({failures[0].detail})",
             expected=f"{model_settings.model} to answer",
-            do="where the prompt is too long, set max_context_tokens; else see to the model and run again",
+            do="where the prompt is too long, set max_context_tokens; else check the model and run it again",
         )
 
 

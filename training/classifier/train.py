@@ -176,7 +176,7 @@ def predict_classifier(
                 logits = read_items(SharedClassifier(model), encoded.data, budget, advance=advance)
     if not torch.isfinite(logits).all():
         raise InputError(
-            "the model gives logits that are no numbers",
+            "the model returns logits that are not numbers",
             file=run,
             do="evaluate with hardware.precision = 'float32'; if they stay, the weights are broken: train again",
         )

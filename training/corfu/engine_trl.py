@@ -133,7 +133,7 @@ def train_stage(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
 
     Raises:
         UsageError: the batch size does not fit the number of processes.
-        TrainingError: the loss is no number, training diverges, or memory is short.
+        TrainingError: the loss is not a number, training diverges, or memory is short.
     """
     run, data, folder = policy.run, stage.train, policy.run.checkpoints / stage.name
     trainer = build_trainer(data, policy.model, policy.tokenizer, folder, run.settings, autocast=run.weights[1])

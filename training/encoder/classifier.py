@@ -97,7 +97,7 @@ def _assemble(source: str, settings: EncoderSettings, name: str) -> EncoderClass
     longest = _positions(transformer)
     if longest is not None and settings.window_tokens > longest:
         raise UsageError(
-            "the windows are longer than the model reads",
+            "the windows are longer than the model can read",
             found=f"window_tokens = {settings.window_tokens}",
             expected=f"at most {longest}",
         )
@@ -135,6 +135,8 @@ def load_encoder(run: Path, device: str | None = None) -> EncoderClassifier:
         lacking = model.module.load_state_dict(load_file(run / HEAD), strict=False)
         missing = [name for name in lacking.missing_keys if not name.startswith("encoder.")]
         if missing or lacking.unexpected_keys:
-            raise InputError("the quadrant head is another model's", file=run / HEAD, found=f"no {', '.join(missing)}")
+            raise InputError(
+                "the quadrant head belongs to another model", file=run / HEAD, found=f"no {', '.join(missing)}"
+            )
     model.module.eval()
     return model

@@ -69,7 +69,7 @@ class LayeredEncoder(nn.Module):
         self.frozen_layers = frozen_layers
         if frozen_layers >= len(self.layers):
             raise UsageError(
-                "no layer is left to train",
+                "no layer would be trained",
                 found=f"frozen_layers = {frozen_layers}, the model has {len(self.layers)} layers",
                 expected=f"frozen_layers below {len(self.layers)}",
             )
@@ -121,7 +121,7 @@ def _other_layout(config: Any) -> UsageError:
     return UsageError(
         "the late engine cannot run this model layer by layer",
         found=str(config.model_type),
-        expected="an encoder laid out as BERT is (bert, roberta, xlm-roberta, camembert, ...)",
+        expected="an encoder with the layout of BERT (bert, roberta, xlm-roberta, camembert, ...)",
         do="engine = cross takes any encoder with a classification head",
     )
 

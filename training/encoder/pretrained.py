@@ -43,7 +43,10 @@ def resolve_model(model: str | Path) -> str:
     folder = Path(next(iter(found.submodule_search_locations))) / "model"
     if sha256_of(folder / "model.safetensors") != WEIGHTS[name]:
         raise InputError(
-            "the weights are not those that were tried", file=folder, expected=f"SHA-256 {WEIGHTS[name]}", do=INSTALL
+            "the weights are not the ones that were tested",
+            file=folder,
+            expected=f"SHA-256 {WEIGHTS[name]}",
+            do=INSTALL,
         )
     return str(folder)
 
@@ -56,7 +59,7 @@ def load_tokenizer(model: str) -> Any:
     lacking = [name for name in ("cls_token", "sep_token", "pad_token") if getattr(tokenizer, name) is None]
     if lacking:
         raise UsageError(
-            "this tokenizer is no encoder's",
+            "this tokenizer does not belong to an encoder",
             file=model,
             found=f"no {', '.join(lacking)}",
             expected="cls_token, sep_token and pad_token",

@@ -91,7 +91,7 @@ def fit(model: EncoderClassifier, rows: EncodedRows, steps: list[list[int]]) -> 
                 loss += part.item()
             if not math.isfinite(loss):
                 raise TrainingError(
-                    "the loss is no number any more",
+                    "the loss is not a number any more",
                     found=f"step {number} of {len(steps)}",
                     do="lower learning_rate and head_learning_rate",
                 )

@@ -47,10 +47,10 @@ class Row:
 
 
 def read_rows(file: Path, categories: Sequence[str] = ()) -> list[Row]:
-    """Read an arm's rows; `InputError`: no such file, a column or label is missing, or a row is there twice."""
+    """Read an arm's rows; `InputError`: no such file, a column or label is missing, or a row occurs twice."""
     rows = _rows(read_foreign(file, "the table of rows", COLUMNS), file, categories)
     if len({row.uid for row in rows}) < len(rows):
-        raise InputError("a row is there twice", file=file)
+        raise InputError("a row occurs twice", file=file)
     return rows
 
 

@@ -33,7 +33,7 @@ def encode_admissions(
     hadms = rows.select("hadm_id").unique()
     contexts = dataset.contexts.join(hadms, on="hadm_id", how="semi").sort("hadm_id")
     if contexts.height < hadms.height:
-        raise InputError("a row's admission has no context", file=dataset.folder / "data")
+        raise InputError("the admission of a row has no context", file=dataset.folder / "data")
     encoded, truncation = encode_contexts(tokenizer, contexts["context"].to_list(), max_tokens=max_tokens, chat=chat)
     return encoded, {hadm: at for at, hadm in enumerate(contexts["hadm_id"])}, truncation
 

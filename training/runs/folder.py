@@ -92,7 +92,7 @@ def passes_of(rows: int, at_once: int, what: str) -> int:
     """
     if rows % (together := at_once * n_processes()):
         raise UsageError(
-            f"{what} is no multiple of the rows of a forward pass in all processes",
+            f"{what} is not a multiple of the rows of a forward pass in all processes",
             found=f"{rows}, and {at_once} in each of {n_processes()}",
             expected=f"a multiple of {together}",
         )
@@ -162,17 +162,19 @@ def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, 
     # Every process has looked before the first one writes.
     wait_for_all()
     if found is not None and not resume:
-        raise UsageError("this folder already holds a run", file=out, do="choose another --out, or --resume this run")
+        raise UsageError(
+            "this folder already contains a run", file=out, do="choose another --out, or --resume this run"
+        )
     if found is not None:
         before = json.loads(found.read_text(encoding="utf-8"))
         now = json.loads(to_json(plan))
         changed = [one for name in now for one in _changed(before.get(name), now[name], name)]
         if changed:
             raise UsageError(
-                "the run in this folder was started otherwise",
+                "the run in this folder was started with other settings",
                 file=out,
                 found=f"another {', '.join(changed)}",
-                do="resume with what it was started with, or choose another folder",
+                do="resume it with the same settings, or choose another folder",
             )
         if found == record:
             return dict(before)
@@ -430,7 +432,7 @@ def open_run(
         UsageError: settings that do not fit each other, the model or this machine; the folder holds a run and
             ``resume`` is off, or it was started with another plan; more processes than can train it.
         InputError: no such model, or nothing to train on.
-        TrainingError: the loss is no number, training diverges, or memory is short.
+        TrainingError: the loss is not a number, training diverges, or memory is short.
     """
     if alone and n_processes() > 1:
         raise UsageError(f"{kind} is trained by one process", do="start it without torchrun or accelerate")
@@ -467,11 +469,11 @@ def read_run(folder: Path, *kinds: str) -> dict[str, Any]:
             "this run did not finish" if unfinished else "this folder holds no run",
             file=folder,
             expected=RECORD,
-            do="go on with it: the same command with --resume" if unfinished else "ontoground train classifier",
+            do="continue it: the same command with --resume" if unfinished else "ontoground train classifier",
         )
     record = dict(json.loads(path.read_text(encoding="utf-8")))
     if record.get("kind") not in kinds:
         raise InputError(
-            "the run is of another kind", file=path, found=str(record.get("kind")), expected=", ".join(kinds)
+            "this is another kind of run", file=path, found=str(record.get("kind")), expected=", ".join(kinds)
         )
     return record

@@ -93,7 +93,7 @@ def device_of(hardware: HardwareSettings) -> str:
     """Return ``cuda`` or ``cpu``; `UsageError` where cuda was asked for and is not there."""
     there = torch.cuda.is_available()
     if hardware.device == "cuda" and not there:
-        raise UsageError("no CUDA device is there", expected="hardware.device = cpu or auto")
+        raise UsageError("there is no CUDA device", expected="hardware.device = cpu or auto")
     return "cuda" if there and hardware.device != "cpu" else "cpu"
 
 

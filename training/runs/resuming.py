@@ -85,7 +85,7 @@ def trainer_arguments(kind: Any, folder: Path, settings: Any, *, autocast: bool,
         "save_steps": hardware.save_steps,
         "save_total_limit": 2,
         "logging_steps": 1,
-        # A loss that is no number must be seen.
+        # A loss that is not a number must be seen.
         "logging_nan_inf_filter": False,
         "report_to": "none",
         "disable_tqdm": True,
@@ -138,7 +138,7 @@ def step_records(trainer: Any, names: Sequence[str]) -> list[Record]:
 
 
 def stop_if_broken(losses: Sequence[float], step: int, *, grows: bool = False) -> None:
-    """Stop at a loss that is no number, or that has grown beyond all bounds.
+    """Stop at a loss that is not a number, or that has grown beyond all bounds.
 
     Args:
         losses: as they were logged so far.
@@ -231,7 +231,7 @@ def run_trainer(
         grows: as of `stop_if_broken`.
 
     Raises:
-        TrainingError: the loss is no number, training diverges, or memory is short.
+        TrainingError: the loss is not a number, training diverges, or memory is short.
     """
     from transformers import PreTrainedModel
     from transformers.trainer_callback import PrinterCallback

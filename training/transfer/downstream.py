@@ -93,7 +93,7 @@ def read_summaries(path: Path) -> Rows:
     """
     frame = _records(path, *DOCUMENT, "summary", "label", "labels")
     if not isinstance(marks := frame["labels"].dtype, pl.List | pl.Null):
-        raise InputError("labels is no list", file=path, found=str(marks), expected="a list of marked errors")
+        raise InputError("`labels` is not a list", file=path, found=str(marks), expected="a list of marked errors")
     unmarked = pl.col("labels").cast(pl.List(pl.Null), strict=False) if marks == pl.Null else pl.col("labels")
     told = label_codes(frame["label"], "medhal", path) == 0
     frame = frame.with_columns(label=pl.coalesce(told, unmarked.list.len() == 0), why=pl.lit(None, pl.String))

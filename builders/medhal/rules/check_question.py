@@ -2,7 +2,7 @@
 
 The check sees the pair and the right answer, and nothing of how statements are made: it finds the answer in the factual
 statement, and asks whether the other statement is the same sentence with another answer in its place; for yes and no,
-whether one statement is the negation of the other, word for word.
+whether the source's long answer says the same.
 """
 
 from __future__ import annotations
@@ -11,21 +11,15 @@ import re
 from collections.abc import Iterator
 
 from builders.medhal.items import Pair
-from builders.medhal.question_tables import has, pattern
+from builders.medhal.question_patterns import has, pattern
 from builders.texts.origin import Refusal
 
 __all__ = ["check_question"]
 
-ASKS = re.compile(
-    r"\?(?!\")|\bwhich of the (?:following|these)\b|\bfollowing following\b|_{2,}|\ball of the above\b", re.IGNORECASE
-)
+QUOTATION = re.compile(r'"[^"]*"')
+ASKS = re.compile(r"\?|\bwhich of the (?:following|these)\b|\bfollowing following\b|_{2,}", re.IGNORECASE)
 CONTEXT_ASKS = re.compile(r"\bwhich of the following\b[^.]*\??$|\?[\")]*$", re.IGNORECASE)
 REPEATED = re.compile(r"\b(is|are|was|be|the|a|an|of|in|to|for|with|not|would|most|likely) \1\b", re.IGNORECASE)
-# A capital inside is a letter: "hepatitis A".
-ARTICLE = re.compile(r"^A |\b(?:[Tt]he|[Aa]n|a) ")
-NEGATIONS = {"not", "no", "cannot"}
-SILENT = {"do", "does", "did", "not", "no", "a", "an", "any"}
-SAME = {"are": "is", "were": "was", "have": "has", "cannot": "can", "don't": "do"}
 STEM = 5
 """Letters in which the forms of a word agree."""
 ABOUT_ALL = ("patient", "study", "studies", "with", "than", "that", "this", "these", "from", "have", "does", "after")
@@ -45,21 +39,19 @@ def check_question(pair: Pair) -> Refusal | None:
     answer = " ".join((pair.guidance or "").split()).rstrip(" .;,")
     if not answer:
         return Refusal("judge_no_right_answer")
-    if answer.lower() in {"yes", "no"}:
-        yes = answer.lower() == "yes"
-        refused = _negation(pair.factual.statement, pair.wrong.statement, yes) or _borne_out(pair, yes)
-    else:
-        refused = _exchanged(pair.factual.statement, pair.wrong.statement, answer)
+    refused = _exchanged(pair.factual.statement, pair.wrong.statement, answer)
+    if refused is None and answer.lower() in {"yes", "no"}:
+        refused = _borne_out(pair, yes=answer.lower() == "yes")
     return refused or _explained(pair)
 
 
 def _sentence(statement: str) -> Refusal | None:
-    if ASKS.search(statement):
+    if ASKS.search(QUOTATION.sub("", statement)):
         return Refusal("judge_statement_asks")
     if REPEATED.search(statement):
         return Refusal("judge_statement_repeats_a_word")
     words = statement.split()
-    if len(words) < SHORTEST or not statement.endswith((".", '."', '!"')) or statement.endswith(".."):
+    if len(words) < SHORTEST or not statement.endswith(".") or statement.endswith(".."):
         return Refusal("judge_statement_is_no_sentence")
     if any(statement.count(one) != statement.count(other) for one, other in ("()", "[]")) or statement.count('"') % 2:
         return Refusal("judge_statement_is_no_sentence")
@@ -68,17 +60,16 @@ def _sentence(statement: str) -> Refusal | None:
 
 def _exchanged(factual: str, wrong: str, answer: str) -> Refusal | None:
     """Find the answer in the factual statement; the wrong one must be the same around another answer."""
-    folded, low = _bare(factual), _bare(answer)
+    folded, other, low = _fold(factual), _fold(wrong), _fold(answer).replace('"', "'")
     places = list(_places(low, folded))
     if not places:
         return Refusal("judge_answer_not_in_statement")
-    other = _bare(wrong)
-    if any(_stands_alone(other, place, place + len(low)) for place in _places(low, other)):
-        return Refusal("judge_wrong_statement_holds_the_answer")
     for place in places:
         before, after = folded[:place], folded[place + len(low) :]
-        if other.startswith(before) and _ends_alike(other[len(before) :], after):
-            return None
+        if other.startswith(before) and other.endswith(after) and len(other) > len(before) + len(after):
+            taken = other[len(before) : len(other) - len(after)]
+            held = f" {low} " in f" {taken} "
+            return Refusal("judge_wrong_statement_holds_the_answer") if held else None
     return Refusal("judge_statements_differ")
 
 
@@ -90,50 +81,11 @@ def _places(part: str, text: str) -> Iterator[int]:
         place = text.find(part, place + 1)
 
 
-def _stands_alone(text: str, begin: int, end: int) -> bool:
-    return not any(one.isalnum() or one == "_" for one in (text[begin - 1 : begin], text[end : end + 1]))
-
-
-def _ends_alike(rest: str, after: str) -> bool:
-    """Tell whether a text is an answer and then an ending, whose verb may stand in another number."""
-    words, ending = rest.split(), after.split()
-    taken = len(words) - len(ending)
-    if not ending or after[:1] in '."':
-        return rest.endswith(after) and len(rest) > len(after)
-    return taken > 0 and [_one(word) for word in words[taken:]] == [_one(word) for word in ending]
-
-
 def _fold(text: str) -> str:
     return " ".join(text.replace("\u2019", "'").lower().split())
 
 
-def _bare(text: str) -> str:
-    return _fold(ARTICLE.sub("", " ".join(text.split())))
-
-
-def _one(word: str) -> str:
-    """Return a word without what number or person changes."""
-    low = word.lower()
-    low = SAME.get(low, low)
-    if low.endswith("ies") and len(low) > 4:
-        return low[:-3] + "y"
-    for ending in ("es", "s"):
-        if low.endswith(ending) and len(low) > len(ending) + 2 and not low.endswith("ss"):
-            return low[: -len(ending)].rstrip("e")
-    return low.rstrip("e")
-
-
-def _negation(factual: str, wrong: str, yes: bool) -> Refusal | None:
-    """Ask whether one statement negates the other: the same words but for one negation and its helping verb."""
-    says, denies = (factual, wrong) if yes else (wrong, factual)
-    said, denied = (re.findall(r"[^\W_]+(?:['-][^\W_]+)*|[<>=%+]", text.lower()) for text in (says, denies))
-    if sum(word in NEGATIONS for word in denied) != sum(word in NEGATIONS for word in said) + 1:
-        return Refusal("judge_no_single_negation")
-    kept = [[_one(SAME.get(word, word)) for word in words if word not in SILENT] for words in (said, denied)]
-    return None if kept[0] == kept[1] else Refusal("judge_statements_differ")
-
-
-def _borne_out(pair: Pair, yes: bool) -> Refusal | None:
+def _borne_out(pair: Pair, *, yes: bool) -> Refusal | None:
     """Ask whether the source's long answer, which follows the factual statement, says what the short one says.
 
     Texts of such sources do not always support their labels. A yes needs a sentence that speaks of the statement and

@@ -8,7 +8,6 @@ from typing import Literal
 from builders.medhal.rules.contradict import contradict
 from builders.medhal.rules.extraction import sentence_of
 from builders.medhal.rules.question import statement_of
-from builders.medhal.rules.question_quoted import quoted
 from builders.medhal.writers import AnswerInWords, ExtractionInWords, SentenceToBreak, Written
 from builders.texts.origin import Refusal
 
@@ -29,12 +28,12 @@ class RulesWriter:
 
     def answers(self, asked: Sequence[AnswerInWords]) -> list[Written | Refusal]:
         """Turn questions and options into statements."""
-        return [(quoted if one.quoted else statement_of)(one.question, one.option) for one in asked]
+        return [statement_of(request.question, request.option) for request in asked]
 
     def extractions(self, asked: Sequence[ExtractionInWords]) -> list[Written | Refusal]:
         """Turn extracted values into sentences."""
-        return [sentence_of(one) for one in asked]
+        return [sentence_of(request) for request in asked]
 
     def contradictions(self, asked: Sequence[SentenceToBreak]) -> list[Written | Refusal]:
         """Change sentences so that they no longer hold."""
-        return [contradict(one, self._seed) for one in asked]
+        return [contradict(request, self._seed) for request in asked]

@@ -40,7 +40,7 @@ def objects_in_lines(
                 good = isinstance(row, dict) and all(field in row for field in fields)
                 if not good and first:
                     raise InputError(
-                        "a source has another layout",
+                        "a file of a file of a file of a file of a source has another layout",
                         file=path,
                         line=number,
                         found=_fields(row),
@@ -54,7 +54,7 @@ def objects_in_lines(
                     tally.read[source] += 1
                     tally.drop(source, "malformed_row")
     except UnicodeDecodeError as error:
-        raise InputError("a source is no UTF-8 text", file=path, do=AS_RELEASED) from error
+        raise InputError("a file of a source is not UTF-8 text", file=path, do=AS_RELEASED) from error
 
 
 def object_in(path: Path) -> dict[str, Any]:
@@ -67,12 +67,16 @@ def object_in(path: Path) -> dict[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise InputError(
-            "a source is no JSON", file=path, line=error.lineno, expected="one JSON object", do=AS_RELEASED
+            "a file of a source is not JSON", file=path, line=error.lineno, expected="one JSON object", do=AS_RELEASED
         ) from error
     except UnicodeDecodeError as error:
-        raise InputError("a source is no UTF-8 text", file=path, do=AS_RELEASED) from error
+        raise InputError("a file of a source is not UTF-8 text", file=path, do=AS_RELEASED) from error
     if not isinstance(found, dict):
         raise InputError(
-            "a source has another layout", file=path, found="no JSON object", expected="one JSON object", do=AS_RELEASED
+            "a file of a file of a file of a file of a source has another layout",
+            file=path,
+            found="no JSON object",
+            expected="one JSON object",
+            do=AS_RELEASED,
         )
     return found

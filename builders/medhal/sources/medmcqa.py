@@ -86,7 +86,7 @@ def first_place(path: Path) -> int:
     places = {place for _, row in _rows(path) if (place := row.get("cop")) is not None}
     if not places <= {-1, 0, 1, 2, 3, 4} or {0, 4} <= places:
         raise InputError(
-            "the places of right options are of no known kind",
+            "the positions of the right options have an unknown form",
             file=path,
             found="cop " + ", ".join(sorted(map(str, places))[:10]),
             expected="1 to 4 (JSON release) or 0 to 3, -1 for none (Hugging Face hub)",

@@ -98,9 +98,9 @@ def _object(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
-        raise InputError("a question set is no JSON", file=path, line=error.lineno, expected="one object") from None
+        raise InputError("a question set is not JSON", file=path, line=error.lineno, expected="one object") from None
     except UnicodeDecodeError:
-        raise InputError("a question set is no UTF-8 text", file=path, expected="UTF-8") from None
+        raise InputError("a question set is not UTF-8 text", file=path, expected="UTF-8") from None
     if not isinstance(found, dict):
         raise InputError("a question set has another layout", file=path, expected="an object by PMID")
     return found

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.medhal.items import QaItem
-from builders.medhal.question_tables import has, pattern
+from builders.medhal.question_patterns import has, pattern
 from builders.texts.origin import SourceSplit, Tally
 from builders.texts.sources import TextSource
 from ground.errors import InputError
@@ -79,13 +79,13 @@ def json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
                 row = json.loads(line.decode("utf-8"))
             except UnicodeDecodeError:
                 raise InputError(
-                    "a question set is no UTF-8 text", file=path, line=number, expected="UTF-8", do=AS_RELEASED
+                    "a question set is not UTF-8 text", file=path, line=number, expected="UTF-8", do=AS_RELEASED
                 ) from None
             except json.JSONDecodeError:
                 row = None
             if not isinstance(row, dict):
                 raise InputError(
-                    "a line of a question set is no JSON object",
+                    "a line of a question set is not JSON object",
                     file=path,
                     line=number,
                     expected="one JSON object a line",

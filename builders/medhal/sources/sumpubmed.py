@@ -102,7 +102,7 @@ def _content(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise InputError("a text is no UTF-8", file=path, expected="UTF-8", do="convert the file to UTF-8") from None
+        raise InputError("a text is not UTF-8", file=path, expected="UTF-8", do="convert the file to UTF-8") from None
     for gap, left in GAPS:
         text = gap.sub(left, text)
     return text

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from builders.medhal.items import QaItem
-from builders.medhal.question_tables import words
 from builders.medhal.transform.overlap import overlap
 from ground.stable import stable_hash, stable_unit
 
@@ -42,7 +41,7 @@ class Odds:
     """How many right and how many wrong options each word stands in, and the power; the order of items changes nothing.
 
     Attributes:
-        spelt: long words that two questions or more write, or an explanation, and genera.
+        spelt: long words that two questions or more write, or an explanation.
 
     Args:
         items: all questions, read once.
@@ -61,8 +60,7 @@ class Odds:
         measured = nsmallest(
             MEASURED, self._counted(items), lambda item: stable_hash(seed, "odds", item.origin.inner_id)
         )
-        genera = {word.lower() for word in words("genus")}
-        self.spelt = frozenset(word for word, n in self._written.items() if n > 1) | genera
+        self.spelt = frozenset(word for word, n in self._written.items() if n > 1)
         if self.right and self.wrong:
             self._find_power(measured)
 

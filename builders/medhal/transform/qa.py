@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from builders.medhal.items import Claim, Pair, QaItem
-from builders.medhal.question_tables import has
+from builders.medhal.question_patterns import has
 from builders.medhal.rules.question import split_question
 from builders.medhal.transform.odds import Odds
 from builders.medhal.writers import AnswerInWords, Writer, Written
@@ -26,19 +26,6 @@ __all__ = ["qa_pairs"]
 
 BATCH = 256
 DECIDED = {"yes", "no"}
-QUOTED_AFTER = {
-    "broken_english",
-    "inverted_question",
-    "no_plain_question",
-    "no_verb_found",
-    "no_wrong_option_alike",
-    "noun_phrase_unsure",
-    "number_unsure",
-    "option_does_not_fit",
-    "option_is_no_phrase",
-    "unknown_shape",
-}
-"""Refusals of wordings, after which a question is quoted."""
 
 
 @dataclass
@@ -49,8 +36,6 @@ class _Work:
     context: str | None
     asked: str
     left: list[int]
-    quoted: bool = False
-    not_worded: str | None = None
     right: Written | None = None
     pair: Pair | None = None
     refused: str | None = None
@@ -68,11 +53,9 @@ def qa_pairs(items: Iterable[QaItem], writer: Writer, tally: Tally, odds: Odds) 
     stream = iter(items)
     while works := [_work(item, odds) for item in islice(stream, BATCH)]:
         _word(works, writer, odds)
-        if writer.name == "rules":
-            _word([_quoted(work, odds) for work in works if _may_be_quoted(work)], writer, odds)
         for work in works:
             if work.pair is None:
-                tally.drop(work.item.origin.source, work.not_worded or work.refused or "no_wrong_option_alike")
+                tally.drop(work.item.origin.source, work.refused or "no_wrong_option_alike")
             else:
                 yield work.pair
 
@@ -94,19 +77,6 @@ def _spelt(work: _Work, answer: Written | Refusal, odds: Odds) -> Written | Refu
         return answer
     misspelt = is_misspelt(answer.text.lower(), work.context or "", odds.spelt)
     return Refusal("broken_english") if misspelt or lost_capitals(answer.text, work.context or "") else answer
-
-
-def _may_be_quoted(work: _Work) -> bool:
-    yes_or_no = work.item.options[work.item.answer].lower() in DECIDED
-    cut = work.context is not None and ":" in work.asked
-    return not (work.pair or yes_or_no or cut) and (work.refused or "no_wrong_option_alike") in QUOTED_AFTER
-
-
-def _quoted(work: _Work, odds: Odds) -> _Work:
-    """Return a question that could not be worded, to be tried again in quotes; the first refusal is kept."""
-    work.quoted, work.right, work.not_worded = True, None, work.refused or "no_wrong_option_alike"
-    work.left, work.refused = odds.order(work.item), None
-    return work
 
 
 def _work(item: QaItem, odds: Odds) -> _Work:
@@ -136,7 +106,7 @@ def _ask(work: _Work) -> bool:
     if work.pair is not None or work.refused is not None or not work.left:
         return False
     options = [work.left[0]] if work.right else [work.item.answer, work.left[0]]
-    work.waiting = [AnswerInWords(work.asked, work.item.options[at], work.quoted) for at in options]
+    work.waiting = [AnswerInWords(work.asked, work.item.options[at]) for at in options]
     return True
 
 
@@ -163,13 +133,14 @@ def _pair(work: _Work, right: Written, wrong: Written, at: int) -> Pair:
     return Pair(
         origin=item.origin,
         context=work.context,
-        factual=Claim(right.text, factual=True, explanation=None, synthetic=True, rule=right.rule),
+        factual=Claim(right.text, factual=True, explanation=None, synthetic=True, rule=right.rule, framed=right.framed),
         wrong=Claim(
             wrong.text,
             factual=False,
             explanation=_explanation(item, right.text, at),
             synthetic=True,
             rule=wrong.rule,
+            framed=wrong.framed,
             # Only options that the right one excludes are taken.
             falsity="contradicted",
         ),

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from builders.medhal.items import Claim, Pair, SummaryItem
-from builders.medhal.rules.question_words import begins_bare, capital, lacks_article
 from builders.medhal.writers import SentenceToBreak, Writer, Written
 from builders.texts.edits.tables import cue
 from builders.texts.english import is_damaged, unknown_words
@@ -22,22 +21,21 @@ from builders.texts.sentences import Sentence, lower_opening, sentences_of
 from ground.settings import MedhalSettings
 from ground.stable import stable_hash
 
-__all__ = ["EXPLANATION", "summary_pairs"]
+__all__ = ["EXPLANATION", "capital", "summary_pairs"]
 
 EXPLANATION = "According to the source document, {sentence}"
 BATCH = 128
 JOINT = re.compile(r"[,;:(]|\b(?:and|or|but|which|who|whose|that|whether|while|whereas|although|than|as)\b")
 """Where clauses and phrases of a sentence join: the fewer there are, the fewer can go wrong."""
 MOST_JOINTS = 3
-OPENING = re.compile(r"(?:[\w-]+ ){0,6}[\w-]+, (?=[\w-]+ )")
-"""What stands before a sentence's subject."""
 POINTS_BACK = re.compile(
     r"\b(?:these|those(?! (?:of|that|with|who|which|in|for|from|found))|such(?! (?:as|that)\b)"
     r"|this(?! (?:study|paper|work|article|report|review|investigation|analysis|research)\b)) [a-z]",
     re.IGNORECASE,
 )
 """What another sentence said."""
-WITH_ARTICLE = frozenset({"as", "by", "for", "from", "in", "of", "on", "to", "with"})
+INNER_CAPITAL = re.compile(r"\w*[a-z][A-Z0-9]|[A-Z]")
+"""Begins a word that keeps its first letter: mRNA, pH."""
 
 
 @dataclass
@@ -90,7 +88,7 @@ def _work(item: SummaryItem, settings: MedhalSettings, turns: tuple[bool, ...], 
             tally.drop(source, "sentence_does_not_stand_alone")
         elif len(JOINT.findall(sentence.text)) > MOST_JOINTS:
             tally.drop(source, "sentence_of_many_parts")
-        elif _is_broken(sentence.text, item.text):
+        elif is_damaged(sentence.text) or unknown_words(sentence.text, item.text):
             tally.drop(source, "sentence_broken_english")
         else:
             left.append(sentence)
@@ -98,13 +96,6 @@ def _work(item: SummaryItem, settings: MedhalSettings, turns: tuple[bool, ...], 
         key=lambda one: (len(JOINT.findall(one.text)), stable_hash(settings.seed, "sentence", *_name(item), one.begin))
     )
     return _Work(item, bool(left), [(sentence, denials) for denials in turns for sentence in left])
-
-
-def _is_broken(sentence: str, document: str) -> bool:
-    if is_damaged(sentence) or lacks_article(sentence, WITH_ARTICLE) or unknown_words(sentence, document) > 0:
-        return True
-    opened = OPENING.match(sentence)
-    return begins_bare(sentence, document) or (opened is not None and begins_bare(sentence[opened.end() :], document))
 
 
 def _name(item: SummaryItem) -> tuple[str, str]:
@@ -125,6 +116,11 @@ def _take(work: _Work, answer: Written | Refusal, tally: Tally) -> None:
         return
     work.left = [other for other in work.left if other[0] is not sentence]
     work.made.append(_pair(work, sentence.text, answer))
+
+
+def capital(text: str) -> str:
+    """Return a text with a capital first letter; words that have a capital inside (mRNA, pH) stay."""
+    return text if INNER_CAPITAL.match(text) else text[:1].upper() + text[1:]
 
 
 def _pair(work: _Work, sentence: str, changed: Written) -> Pair:

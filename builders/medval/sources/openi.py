@@ -68,7 +68,7 @@ def _reports(folder: Path, source: TextSource, tally: Tally) -> Iterator[tuple[s
         yield report
     if paths and paths[0].suffix == ".xml" and not reports:
         raise InputError(
-            "no file is a report of Open-i",
+            "no file here is an Open-i report",
             file=paths[0],
             expected="XML with AbstractText elements of Label FINDINGS and IMPRESSION",
             do="unpack NLMCXR_reports.tgz into this folder",

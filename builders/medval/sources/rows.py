@@ -37,7 +37,7 @@ def csv_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Mapping[
                 line=reader.line_num + 1,
                 found=str(error) if isinstance(error, csv.Error) else "bytes that are no UTF-8",
                 expected="comma-separated values, quotes doubled",
-                do="get the file anew from its source",
+                do="download the file from its source again",
             ) from None
 
 
@@ -55,7 +55,7 @@ def sheet_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Mappin
             file=path,
             found=type(error).__name__,
             expected="an .xlsx file with a header line",
-            do="get the file anew from its source",
+            do="download the file from its source again",
         ) from None
     _check(path, frame.columns, columns)
     for number, row in enumerate(frame.select(columns).iter_rows(named=True), 2):

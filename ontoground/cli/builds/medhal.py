@@ -82,7 +82,7 @@ def medhal(options: Medhal) -> Result:
 
     workspace, texts = options.open(needs_warehouse=False), options.named_texts
     if options.engine == "rules" and options.model.given:
-        raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the endpoint out")
+        raise UsageError("the engine rules uses no language model", do="add --engine lm, or leave the endpoint out")
     settings, model = workspace.settings.medhal, None
     tally = Tally(settings.splits)
     review = {} if options.review is None else read_review(options.review)

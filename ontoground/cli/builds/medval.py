@@ -109,7 +109,7 @@ def medval(options: Medval) -> Result:
 
     workspace = options.open(needs_warehouse=False)
     if options.engine == "rules" and options.model.given:
-        raise UsageError("the engine rules asks no language model", do="add --engine lm, or leave the models out")
+        raise UsageError("the engine rules uses no language model", do="add --engine lm, or leave the models out")
     texts = options.named_texts
     check_asked(options.names, options.engine, texts.folder)
     if options.engine == "lm":

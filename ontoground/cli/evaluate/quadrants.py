@@ -180,7 +180,7 @@ def _source(options: Quadrants, folder: Path) -> _Source:
         policy = source.method == "score"
         fit = f"fit a head first: ontoground train classifier --model {shlex.quote(str(folder))} --freeze-backbone"
         raise UsageError(
-            f"this run has no predictions by {options.method}",
+            f"this run cannot predict with the method {options.method}",
             file=folder,
             found=f"a {'policy without a head' if policy else 'classifier with a head'}",
             expected="--method auto",
@@ -229,7 +229,7 @@ def _column(options: Quadrants, sources: Sequence[_Source]) -> str:
                 file=folder,
                 found=column,
                 expected=wanted,
-                do=f"evaluate it apart, or train it with --set split_column={wanted}",
+                do=f"evaluate it separately, or train it with --set split_column={wanted}",
             )
     return wanted
 
@@ -289,7 +289,7 @@ def _predicted(options: Quadrants, source: _Source, dataset: MedievalDataset, co
     known = source.record.get("dataset", {})
     other = known.get("manifest_sha256", dataset.manifest_sha256) != dataset.manifest_sha256
     if other:
-        note(f"{source.name}: trained on another dataset, whose training rows may be of the patients tested here")
+        note(f"{source.name}: trained on another dataset, so its training rows may be from the patients tested here")
     more = {"seed": source.seed, "trained_on_another_dataset": other}
     return options.predicted(source.folder, source.name, source.method, state, **more)
 

@@ -67,7 +67,7 @@ def _source(text: str) -> tuple[str, Path, str]:
         path, layout = rest, "pairs"
     if not (equals and name and path and layout in LAYOUTS):
         expected = f"NAME=PATH or NAME=PATH:LAYOUT, LAYOUT one of {', '.join(LAYOUTS)}"
-        raise UsageError("texts are named otherwise", found=text, expected=expected)
+        raise UsageError("--texts cannot be read", found=text, expected=expected)
     return name, Path(path), layout
 
 

@@ -80,7 +80,7 @@ def adopt(
     if source.is_dir():
         if len(sources) > 1 or layout or columns or why or categories:
             expected = "no further table, --layout, --column, --categories or --licence"
-            raise UsageError("a dataset folder is taken up alone", expected=expected)
+            raise UsageError("a dataset folder is adopted alone", expected=expected)
         seed = read_settings(workspace / "ontoground.toml").steward.seed
         found = adopt_dataset(workspace, source, name=name, rows=rows, seed=seed)
     else:
@@ -114,7 +114,7 @@ def adopt(
 def _columns(given: list[str]) -> dict[str, str]:
     pairs = [one.partition("=") for one in given]
     if wrong := [one for one, (role, _, column) in zip(given, pairs, strict=True) if not (role and column)]:
-        raise UsageError("--column cannot be read", found=wrong[0], expected="ROLE=NAME, as uid=id")
+        raise UsageError("--column cannot be read", found=wrong[0], expected="ROLE=NAME, such as uid=id")
     return {role.strip(): column for role, _, column in pairs}
 
 

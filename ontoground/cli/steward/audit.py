@@ -35,7 +35,7 @@ QUORUMS: dict[str, Quorum] = {"steward audit": "audit_quorum", "steward recomput
 TOOLS = ("calculator", "python", "reference")
 NO_TOOL = "none"
 ALONE = ("calculators", "evidence", "sql")
-"""Engines that give the same answer each time."""
+"""Engines that gives the same answer each time."""
 WHENCE = {"calculators": "from the extracted features alone, right or wrong", "sql": "by SQL and a second reading"}
 
 
@@ -199,7 +199,7 @@ def _run_phase(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) 
         rows = len(chosen_rows(benchmark, source, uids))
         runs, _ = runs_and_quorum(source, options.runs, settings, QUORUMS[f"steward {phase}"])
         for other, names in differences(benchmark.folder, phase, source.describe()).items():
-            note(f"a new series of runs: {', '.join(names)} differ from those of {other}")
+            note(f"a new series of runs begins: {', '.join(names)} differ from those of {other}")
         with progress(title, rows * runs) as advance:
             outcome: Any = work(
                 benchmark, source, settings, runs=runs, uids=uids, settle=options.settle, advance=advance

@@ -74,13 +74,15 @@ def calculators(options: Asked) -> Result:
 
     which, many = options.which, options.benchmark is not None or options.table is not None
     if options.features and which is None:
-        raise UsageError("--set is for one calculator", expected="its number, as `steward calculators 21 --set ...`")
+        raise UsageError(
+            "--set is for one calculator", expected="its number, such as `steward calculators 21 --set ...`"
+        )
     if options.features and many:
         raise UsageError("--set computes one score, a table or benchmark many", expected="one of them")
     if options.benchmark is not None and options.table is not None:
         raise UsageError("--benchmark and --table do not go together", expected="one of them")
     if options.listed and (which is not None or many):
-        raise UsageError("--list goes alone", expected="no number, --set, --table or --benchmark")
+        raise UsageError("--list takes no other option", expected="no number, --set, --table or --benchmark")
     known = None if which is None else registry.find(which)
     if many:
         return _held(options, known)
@@ -190,7 +192,7 @@ def _held(options: Asked, known: Calculator | None) -> Result:
     rows, labels, target = _labelled(options)
     result = run_calculators(rows, None if known is None else frozenset([known.id]))
     if not result.height:
-        raise InputError("no row is of this calculator", found=options.which, file=options.table)
+        raise InputError("no row belongs to this calculator", found=options.which, file=options.table)
     # The limits of v1.0 hold whole numbers to the last point; those of the corrected labels give them 5%.
     agreed = {role: compare(result, table, options.version, "v1") for role, table in labels.items()}
     if target is not None:

@@ -73,7 +73,7 @@ class Graded(InBenchmark):
         names = [item.model for item in results]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise UsageError(
-                "two models have one name",
+                "two models have the same name",
                 found=", ".join(twice),
                 do="give the files a column `model`, or different names",
             )

@@ -61,7 +61,7 @@ def finalise(
     before = history.latest("final")
     if not result and all(event.value is None for event in before.values()):
         raise InputError(
-            "the benchmark has no label that could hold",
+            "the benchmark has no label that could become final",
             file=benchmark.folder,
             expected="recomputed or physicians' labels",
             do="run `ontoground steward recompute` or `ontoground steward read`",

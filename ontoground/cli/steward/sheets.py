@@ -182,7 +182,7 @@ def _experts(options: OfSheets, benchmark: Benchmark, needed: int) -> Experts:
     result = Experts.everyone(options.raters or ()) if table is None else Experts.read(table, benchmark.items)
     if needed > len(result.knows):
         raise UsageError(
-            "fewer raters are named than each row is to have",
+            "each row needs more raters than are named",
             found=f"{len(result.knows)} of {needed}",
             expected="--raters-per-row of at most all raters",
         )
@@ -312,7 +312,7 @@ def _adopted(benchmark: Benchmark, files: Sequence[Path]) -> list[Path]:
     twice = sorted(name for name, count in Counter(file.name for file in files).items() if count > 1)
     if twice:
         # Messages and tables of refused cells go by the file's name.
-        raise UsageError("two sheets have one name", found=", ".join(twice), expected="a name for each")
+        raise UsageError("two sheets have the same name", found=", ".join(twice), expected="a name for each")
     known = {item["sha256"] for item in (benchmark.record or {}).get("files", [])}
     return [file for file in files if file.is_file() and sha256_of(file) in known]
 

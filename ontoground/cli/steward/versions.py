@@ -109,9 +109,9 @@ def _side(benchmark: Benchmark, name: str) -> pl.DataFrame:
     if (file := Path(name)).is_file():
         return table_rows(file, categories=benchmark.categories)
     raise UsageError(
-        "nothing to compare goes by this name",
+        "nothing with this name can be compared",
         found=name,
-        expected="original, recomputed, physician, final, a release as 1.0.0, or a table of labels",
+        expected="original, recomputed, physician, final, a release such as 1.0.0, or a table of labels",
     )
 
 
@@ -411,7 +411,7 @@ def _paint_rule(out: Console, payload: dict[str, Any]) -> None:
 
 def _reverted(options: ConfiguredBenchmark, batch: str, *, by: str, why: str) -> Result:
     if not by.strip() or not why.strip():
-        raise UsageError("who takes a batch back, and why, is part of the history", expected="--by NAME --why TEXT")
+        raise UsageError("the history needs to know who reverts a batch, and why", expected="--by NAME --why TEXT")
     benchmark = options.adopted
     result = benchmark.history.revert(batch, by=by, why=why)
     taken = next(item for item in benchmark.history.batches() if item.name == batch)

@@ -210,7 +210,7 @@ def _write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], *, begun: bo
 
     if begun and not resume:
         raise UsageError(
-            "this folder already holds a run", file=folder.parent, do="choose another folder, or resume this run"
+            "this folder already contains a run", file=folder.parent, do="choose another folder, or resume this run"
         )
     private_directory(folder)
     for name, frame in tables.items():

@@ -140,7 +140,7 @@ def test_nli4ct_of_another_layout_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="report has another layout"):
         list(nli4ct.read(folder, NLI4CT, Tally()))
     (folder / "train.json").write_text("[1")
-    with pytest.raises(InputError, match="no JSON"):
+    with pytest.raises(InputError, match="not JSON"):
         list(nli4ct.read(folder, NLI4CT, Tally()))
 
 

@@ -47,8 +47,8 @@ def one(question: str, options: Sequence[str], answer: int = 0, **more: Any) -> 
 def test_a_vignette_becomes_the_context_and_its_question_the_statements() -> None:
     pair = one(mcq("A man has a swollen toe."), ("Gout", "Lupus"))
     assert pair.context == "A man has a swollen toe."
-    assert pair.factual.statement == "The most likely diagnosis is gout."
-    assert pair.wrong.statement == "The most likely diagnosis is lupus."
+    assert pair.factual.statement == "The following is the most likely diagnosis: Gout."
+    assert pair.wrong.statement == "The following is the most likely diagnosis: Lupus."
     assert (pair.factual.factual, pair.wrong.factual) == (True, False)
     assert (pair.factual.explanation, pair.wrong.explanation) == (None, pair.factual.statement)
     assert pair.guidance == "Gout"
@@ -65,33 +65,24 @@ def test_an_option_one_letter_off_a_word_of_other_questions_is_not_stated() -> N
     assert len(pairs_of([asked])) == 1
 
 
-def test_both_statements_come_from_one_template() -> None:
-    options = ("Administer zinc", "Blood transfusion", "Watchful waiting", "Discharge the patient")
-    pair = one(mcq("A man is ill.", NEXT), options)
-    assert pair.wrong.statement == "The best next step in management is to discharge the patient."
-    assert pair.factual.rule == pair.wrong.rule == "copula_to"
-
-
-def test_no_pair_where_every_wrong_option_needs_another_template() -> None:
-    tally = Tally()
+def test_options_of_any_kind_are_worded_alike() -> None:
     options = ("Administer zinc", "Blood transfusion", "Both A and B")
-    assert pairs_of([item(mcq("A man is ill.", NEXT), options)], tally) == []
-    assert tally.reasons() == {"medqa: no_wrong_option_alike": 1}
+    pair = one(mcq("A man is ill.", NEXT), options)
+    assert pair.factual.statement == "The following is the best next step in management: Administer zinc."
+    assert pair.wrong.statement == "The following is the best next step in management: Blood transfusion."
+    assert pair.factual.rule == pair.wrong.rule and not pair.factual.framed and not pair.wrong.framed
 
 
-def test_a_question_that_no_template_words_is_quoted() -> None:
-    pair = one("Glass syringes are sterilised in oven at:", ("160 deg C", "60 deg C"))
-    said = 'The right ending of "Glass syringes are sterilised in oven at \u2026" is "160 deg C".'
-    assert pair.factual.statement == said
-    assert (pair.factual.rule, pair.wrong.rule) == ("quoted", "quoted") and check_question(pair) is None
-    asked = one(mcq("A man is ill.", "How does zinc work?"), ("Binding", "By heat", "Oxidation"))
-    assert asked.context == "A man is ill." and check_question(asked) is None
-    assert asked.factual.statement == 'The right answer to "How does zinc work?" is "Binding".'
+def test_a_question_is_framed_where_no_sentence_is_sure() -> None:
+    pair = one(mcq("A man is ill.", "How does zinc work?"), ("Binding", "By heat", "Oxidation"))
+    assert pair.context == "A man is ill." and check_question(pair) is None
+    assert pair.factual.statement == 'The right answer to "How does zinc work?" is "Binding".'
+    assert pair.factual.framed and pair.wrong.framed
 
 
 def test_a_wrong_option_neither_equals_nor_holds_the_right_one() -> None:
     options = ("Aspirin", "aspirin", "Aspirin and zinc", "Zinc")
-    assert one(mcq("A man is ill."), options).wrong.statement.endswith("is zinc.")
+    assert one(mcq("A man is ill."), options).wrong.statement.endswith("diagnosis: Zinc.")
     assert overlap("0.5", "50%")
     assert overlap("Zinc and iron", "iron, zinc")
     assert not overlap("1.5 mg", "15 mg")
@@ -135,14 +126,14 @@ def test_pairs_do_not_depend_on_the_size_of_batches(monkeypatch: pytest.MonkeyPa
 
 def test_the_explanation_adds_why_the_wrong_option_is_wrong() -> None:
     pair = one(mcq("A man is ill."), ("Gout", "Lupus"), why="Crystals.", why_not=((1, "Lupus has a rash."),))
-    assert pair.wrong.explanation == "The most likely diagnosis is gout. Lupus has a rash."
+    assert pair.wrong.explanation == "The following is the most likely diagnosis: Gout. Lupus has a rash."
 
 
 def test_a_long_answer_explains_a_yes_no_question() -> None:
     pair = one("Does zinc reduce colds?", ("yes", "no"), 1, context="We gave zinc.", why="Zinc did not help.")
     assert pair.context == "We gave zinc."
-    assert pair.factual.statement == "Zinc does not reduce colds."
-    assert pair.wrong.explanation == "Zinc does not reduce colds. Zinc did not help."
+    assert pair.factual.statement == 'The right answer to "Does zinc reduce colds?" is "no".'
+    assert pair.wrong.explanation == f"{pair.factual.statement} Zinc did not help."
     assert check_question(pair) is None
 
 
@@ -154,7 +145,7 @@ def test_a_long_answer_explains_a_yes_no_question() -> None:
             "speaks_of_a_case_that_is_not_given",
         ),
         (mcq("Is he ill?"), "two_questions"),
-        ("Which of the following do you see?", "inverted_question"),
+        ("Who and what is it?", "two_questions"),
     ],
 )
 def test_a_question_that_gives_no_statement_is_counted(question: str, reason: str) -> None:
@@ -176,9 +167,9 @@ def test_the_check_refuses_pairs_that_say_something_else() -> None:
     pair = one(mcq("A man is ill."), ("Gout", "Lupus"))
     swapped = changed(pair, pair.wrong.statement, pair.factual.statement)
     assert check_question(swapped) == Refusal("judge_answer_not_in_statement")
-    longer = changed(pair, wrong="The least likely diagnosis is Lupus.")
+    longer = changed(pair, wrong="The following is the least likely diagnosis: Lupus.")
     assert check_question(longer) == Refusal("judge_statements_differ")
-    both = changed(pair, wrong="The most likely diagnosis is Lupus or gout.")
+    both = changed(pair, wrong="The following is the most likely diagnosis: Lupus or gout or both.")
     assert check_question(both) == Refusal("judge_wrong_statement_holds_the_answer")
     asks = changed(pair, wrong="Is the most likely diagnosis Lupus?")
     assert check_question(asks) == Refusal("judge_statement_asks")
@@ -186,22 +177,6 @@ def test_the_check_refuses_pairs_that_say_something_else() -> None:
     assert check_question(asked) == Refusal("judge_context_asks")
     unexplained = replace(pair, wrong=replace(pair.wrong, explanation=None))
     assert check_question(unexplained) == Refusal("judge_no_explanation")
-
-
-def test_the_check_allows_a_verb_in_another_number() -> None:
-    pair = one(mcq("A man is ill.", "Which of the following best explains this?"), ("Zinc toxins", "Gout"))
-    assert pair.factual.statement == "Zinc toxins best explain this."
-    assert pair.wrong.statement == "Gout best explains this."
-    assert check_question(pair) is None
-
-
-def test_the_check_wants_one_negation_on_the_right_side() -> None:
-    pair = one("Does zinc reduce colds?", ("yes", "no"), context="We gave zinc.")
-    assert check_question(pair) is None
-    swapped = changed(pair, pair.wrong.statement, pair.factual.statement)
-    assert check_question(swapped) == Refusal("judge_no_single_negation")
-    other = changed(pair, wrong="Zinc does not reduce coughs.")
-    assert check_question(other) == Refusal("judge_statements_differ")
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,8 @@ import pytest
 from builders.medhal.items import Pair, SummaryItem
 from builders.medhal.rules.check_summary import check_summary
 from builders.medhal.rules.contradict import contradict
-from builders.medhal.rules.question_words import capital
 from builders.medhal.sources import sumpubmed
-from builders.medhal.transform.summary import summary_pairs
+from builders.medhal.transform.summary import capital, summary_pairs
 from builders.medhal.writers import AnswerInWords, ExtractionInWords, SentenceToBreak, Writer, Written
 from builders.texts.origin import Origin, Refusal, Tally
 from builders.texts.sentences import sentences_of
@@ -137,10 +136,7 @@ def test_a_sentence_that_lost_something_or_has_an_unknown_word_is_not_stated() -
     lost = "potassium rose in <dig> of the treated patients, and in fewer untreated controls of the same age and sex."
     misspelt = SENTENCES[1].replace("untreated controls", "untreated controrls")
     spliced = "serum potassium was much higher in the treated patients, however, some of the controls had more of it."
-    bare = SENTENCES[1].replace("serum potassium was", "serum potassium network was")
-    lacking = "serum potassium was significantly higher in treated patients with device than in untreated controls."
-    later = SENTENCES[1].replace("serum potassium was", "after two weeks, potassium network was")
-    for broken in (lost, misspelt, spliced, bare, lacking, later):
+    for broken in (lost, misspelt, spliced):
         tally = Tally()
         [pair] = pairs_of([item(1, f"{broken} {SENTENCES[1]}")], tally=tally)
         assert pair.factual.statement == capital(SENTENCES[1])
@@ -154,14 +150,6 @@ def test_the_plainest_sentence_is_stated_and_none_of_many_parts() -> None:
     [pair] = pairs_of([item(1, f"{joined} {longer} {SENTENCES[1]}")], tally=tally)
     assert pair.factual.statement == capital(SENTENCES[1])
     assert tally.reasons() == {"sumpubmed: sentence_of_many_parts": 1}
-
-
-def test_what_an_article_counts_does_not_begin_a_sentence_bare() -> None:
-    bare = SENTENCES[1].replace("serum potassium was", "transformant was")
-    for said, refused in (("a transformant grew.", 0), ("some transformants grew. other transformants did not.", 1)):
-        tally = Tally()
-        pairs_of([item(1, bare, f"{TEXT} {said}")], tally=tally)
-        assert tally.reasons().get("sumpubmed: sentence_broken_english", 0) == refused
 
 
 @pytest.mark.parametrize("back", ["such crops", "these pathways", "this species"])

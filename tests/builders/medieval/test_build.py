@@ -173,16 +173,11 @@ def test_a_dataset_that_is_current_is_left_as_it_is(medieval: Built) -> None:
     assert {file: file.stat().st_mtime_ns for file in medieval.folder.rglob("*")} == before
 
 
-def test_the_split_of_a_patient_follows_from_the_seed_and_the_patient_alone(medieval: Built) -> None:
-    seed = medieval.workspace.settings.build.seed
-    for row in medieval.rows:
-        tenth = stable_hash(seed, "split", row["subject_id"]) % 10
-        assert row["split"] == ("train" if tenth < 8 else "validation" if tenth == 8 else "test")
-
-
-def test_the_fold_of_a_patient_follows_from_the_seed_and_the_patient_alone(medieval: Built) -> None:
+def test_split_and_fold_of_a_patient_follow_from_the_seed_and_the_patient_alone(medieval: Built) -> None:
     settings = medieval.workspace.settings.build
     for row in medieval.rows:
+        tenth = stable_hash(settings.seed, "split", row["subject_id"]) % 10
+        assert row["split"] == ("train" if tenth < 8 else "validation" if tenth == 8 else "test")
         assert row["fold"] == stable_hash(settings.seed, "fold", row["subject_id"]) % settings.folds
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import combinations
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from builders.medieval import coding, facts, groups, hierarchy, judging
 from builders.medieval.build import build_medieval
-from builders.medieval.kernels import add_pairs, mark_lifted, mark_related
-from ground.compiled import read_only
+from builders.medieval.kernels import mark_related
+from builders.medieval.records import FEWEST_TOGETHER, lifted, together
 from ground.settings import RunSettings, Settings
 from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
@@ -26,21 +26,23 @@ CONCEPTS = 12
 ADMISSIONS = st.lists(st.sets(st.integers(0, CONCEPTS - 1)), max_size=8)
 
 
-@settings(deadline=None)
-@given(ADMISSIONS, ADMISSIONS)
-def test_pairs_are_counted_over_all_admissions(first: list[set[int]], second: list[set[int]]) -> None:
-    wanted = sorted(
-        {pair for one, other in combinations(range(0, CONCEPTS, 2), 2) for pair in ((one, other), (one, one))}
-    )
-    partner_begin = np.searchsorted([one for one, _ in wanted], np.arange(CONCEPTS + 1)).astype(np.int32)
-    partner = np.array([other for _, other in wanted], np.int32)
-    together = np.zeros(len(wanted), np.int32)
-    for admissions in (first, second):
-        begin = np.cumsum([0, *map(len, admissions)])
-        code = np.array([code for held in admissions for code in sorted(held)], np.int32)
-        add_pairs(begin, code, partner_begin, partner, together)
+def _columns(admissions: list[set[int]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Return admissions and the concepts that they hold."""
+    rows = [(number, code) for number, held in enumerate(admissions) for code in sorted(held)]
+    admission, code = np.array(rows, np.int64).reshape(-1, 2).T
+    return admission, code.astype(np.int32)
 
-    assert together.tolist() == [sum(held >= set(pair) for held in first + second) for pair in wanted]
+
+@settings(deadline=None)
+@given(ADMISSIONS)
+def test_of_pairs_it_is_counted_how_many_admissions_hold_both(admissions: list[set[int]]) -> None:
+    wanted = [(one, other) for one, other in product(range(0, CONCEPTS, 2), range(CONCEPTS)) if one <= other]
+    counts = np.zeros(len(wanted), np.int64)
+
+    place, n = together(*_columns(admissions), np.array([one * CONCEPTS + other for one, other in wanted]), CONCEPTS)
+
+    counts[place] = n
+    assert counts.tolist() == [sum(held >= set(pair) for held in admissions) for pair in wanted]
 
 
 @settings(deadline=None)
@@ -50,7 +52,7 @@ def test_a_path_relates_the_twins_of_both_ends_either_way(paths: set[tuple[int, 
     begin = np.cumsum([0, *map(len, twins)]).astype(np.int32)
     twin = np.array([code for codes in twins for code in codes], np.int32)
     head, tail = (np.array([path[side] for path in sorted(paths)], np.int32) for side in (0, 1))
-    related = judging.bits(CONCEPTS, CONCEPTS)
+    related = coding.bits(CONCEPTS, CONCEPTS)
 
     mark_related(head, tail, begin, twin, related)
 
@@ -83,11 +85,8 @@ def test_ends_share_what_both_sides_are_known_for(
 @settings(deadline=None)
 @given(ADMISSIONS, st.sampled_from([0.5, 1.0, 1.5]))
 def test_what_stands_together_more_often_than_chance_is_marked(admissions: list[set[int]], most: float) -> None:
-    begin = np.cumsum([0, *map(len, admissions)])
-    code = np.array([code for held in admissions for code in sorted(held)], np.int32)
-    lifted = judging.bits(CONCEPTS, CONCEPTS)
-
-    mark_lifted(begin, read_only(code), 2, most, lifted)
+    # The last admission decides how many there are, and one that holds nothing is not known of.
+    admissions = [held for held in admissions if held]
 
     def held(*codes: int) -> int:
         return sum(one >= set(codes) for one in admissions)
@@ -96,9 +95,9 @@ def test_what_stands_together_more_often_than_chance_is_marked(admissions: list[
         (one, other)
         for one in range(CONCEPTS)
         for other in range(CONCEPTS)
-        if held(one, other) >= 2 and held(one, other) * len(admissions) / (held(one) * held(other)) > most
+        if held(one, other) >= FEWEST_TOGETHER and held(one, other) * len(admissions) / (held(one) * held(other)) > most
     }
-    assert _set_bits(lifted) == expected
+    assert _set_bits(lifted(*_columns(admissions), CONCEPTS, most)) == expected
 
 
 def with_two_workers(settings: Settings) -> Settings:

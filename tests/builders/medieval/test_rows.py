@@ -119,8 +119,8 @@ def test_one_admission_per_patient_and_one_split_per_patient(medieval: Built) ->
     for row in medieval.rows:
         admissions[row["subject_id"]].add(row["hadm_id"])
         splits[row["subject_id"]].add(row["split"])
-    assert {len(found) for found in admissions.values()} == {1}
-    assert {len(found) for found in splits.values()} == {1}
+    assert {len(values) for values in admissions.values()} == {1}
+    assert {len(values) for values in splits.values()} == {1}
 
 
 def test_fact_split_is_disjoint_in_pairs_and_in_patients(medieval: Built) -> None:
@@ -129,7 +129,7 @@ def test_fact_split_is_disjoint_in_pairs_and_in_patients(medieval: Built) -> Non
         splits = defaultdict(set)
         for row in kept:
             splits[key(row)].add(row["fact_split"])
-        assert {len(found) for found in splits.values()} == {1}
+        assert {len(values) for values in splits.values()} == {1}
     assert {row["fact_split"] for row in kept} == SPLITS
     assert all(row["fact_split"] == row["split"] for row in kept)
 
@@ -144,8 +144,9 @@ def test_fact_split_leaves_out_only_rows_whose_pair_is_in_a_later_split(medieval
 
 
 def test_no_statement_is_made_twice_of_one_admission(medieval: Built) -> None:
-    keys = Counter((row["hadm_id"], row["head_cui"], row["predicate"], row["tail_cui"]) for row in medieval.rows)
-    assert max(keys.values()) == 1
+    for columns in (("head_cui", "predicate", "tail_cui"), ("statement",)):
+        keys = Counter((row["hadm_id"], *(row[column] for column in columns)) for row in medieval.rows)
+        assert max(keys.values()) == 1
 
 
 def test_the_quadrants_are_balanced_for_every_predicate(medieval: Built) -> None:
@@ -216,13 +217,6 @@ def test_every_edge_of_a_path_is_in_the_graph_with_its_evidence(medieval: Built)
         forward = (head, predicate, tail, *evidence)
         backward = (tail, inverse.get(predicate, predicate), head, *evidence)
         assert forward in stored or backward in stored, (forward, backward)
-
-
-def test_the_evidence_is_a_row_of_the_release(medieval: Built) -> None:
-    known = {row[0] for row in medieval.connection.execute("select RUI from umls.mrrel").fetchall()}
-    cited = {edge["rui"] for row in medieval.rows for edge in row["path"]}
-    assert cited
-    assert cited <= known
 
 
 def test_a_stated_tier_is_one_edge_of_the_predicate_itself(medieval: Built) -> None:
@@ -396,7 +390,7 @@ def test_a_statement_is_not_true_here_and_false_there(medieval: Built) -> None:
     truths = defaultdict(set)
     for row in medieval.rows:
         truths[row["head_cui"], row["predicate"], row["tail_cui"]].add(row["is_true"])
-    assert {len(found) for found in truths.values()} == {1}
+    assert {len(values) for values in truths.values()} == {1}
 
 
 def test_the_report_counts_what_is_in_the_files(medieval: Built) -> None:
@@ -409,8 +403,3 @@ def test_the_report_counts_what_is_in_the_files(medieval: Built) -> None:
     assert report.by_split == Counter(row["split"] for row in rows)
     assert report.multi_hop == sum(row["hops"] > 1 for row in rows)
     assert sum(sum(counts.values()) for counts in report.by_predicate.values()) == len(rows)
-
-
-def test_a_statement_stands_once_in_an_admission(medieval: Built) -> None:
-    said = Counter((row["hadm_id"], row["statement"]) for row in medieval.rows)
-    assert max(said.values()) == 1

@@ -8,6 +8,7 @@ import pytest
 
 from builders.medieval.groups import ALIKE, BANDS, _Traits
 from builders.medieval.kernels import choose
+from builders.medieval.pool import Candidates
 from ground.storage.sqlfiles import sql_text
 
 FAILURE, LUNG, RESPIRATORY = "C01", "C02", "C03"
@@ -107,38 +108,18 @@ def test_what_is_alike_is_drawn_more_often() -> None:
 
 def test_no_name_is_said_twice_of_one_kept_end() -> None:
     """Concepts 1 and 2 have one name: of two groups that keep concept 0 one takes it, or none if a first one has it."""
+    candidates = Candidates(
+        group_begin=np.array([0, 2], np.int64),
+        kept=np.zeros(2, np.int32),
+        original=np.array([4, 4], np.int32),
+        turn=np.array([0.1, 0.2]),
+        begin=np.array([0, 0, 1, 1, 1, 3, 3], np.int64),
+        code=np.array([1, 2, 3], np.int32),
+        ease=np.zeros(3, np.uint8),
+        draw=np.array([1.0, 1.0, 2.0]),
+    )
     called = np.array([0, 1, 1, 2, 3], np.int32)
-    choice = np.full((2, 3), -1, np.int32)
-    begin = np.array([0, 0, 1, 1, 1, 3, 3], np.int64)
-    code = np.array([1, 2, 3], np.int32)
-    choose(
-        np.array([0, 2], np.int64),
-        np.zeros(2, np.int32),
-        np.array([4, 4], np.int32),
-        np.array([0.1, 0.2]),
-        begin,
-        code,
-        np.zeros(3, np.uint8),
-        np.array([1.0, 1.0, 2.0]),
-        np.ones(5),
-        called,
-        1,
-        choice,
-    )
-    assert choice[:, 1].tolist() == [1, 3]
-    again = np.full((2, 3), -1, np.int32)
-    choose(
-        np.array([0, 2], np.int64),
-        np.zeros(2, np.int32),
-        np.array([2, 4], np.int32),
-        np.array([0.1, 0.2]),
-        begin,
-        code,
-        np.zeros(3, np.uint8),
-        np.array([1.0, 1.0, 2.0]),
-        np.ones(5),
-        called,
-        1,
-        again,
-    )
-    assert again[:, 1].tolist() == [-1, 3]
+    for original, chosen in (([4, 4], [1, 3]), ([2, 4], [-1, 3])):
+        choice = np.full((2, 3), -1, np.int32)
+        choose(candidates._replace(original=np.array(original, np.int32)), np.ones(5), called, 1, choice)
+        assert choice[:, 1].tolist() == chosen

@@ -60,7 +60,7 @@ def test_medec_is_read_as_it_is_released(tmp_path: Path) -> None:
 def test_medval_bench_has_the_physicians_levels(tmp_path: Path) -> None:
     pairs = list(read_pairs(bench(tmp_path / "bench.csv", "1", "Level 4"), "medval_bench"))
     assert [(one.level, one.unsafe) for one in pairs] == [(1, False), (4, True)]
-    with pytest.raises(InputError, match="a risk level is none"):
+    with pytest.raises(InputError, match="a risk level is not valid"):
         list(read_pairs(bench(tmp_path / "bad.csv", "7"), "medval_bench"))
 
 

@@ -80,7 +80,7 @@ def test_an_xml_file_that_is_no_report_is_counted_and_none_at_all_is_an_error(tm
     items, tally = read(tmp_path, "openi", "report2impression")
     assert len(items) == 1 and tally.dropped == {("openi", "no_report"): 1}
     (folder / "1.xml").write_text("<other/>")
-    with pytest.raises(InputError, match="no file is a report"):
+    with pytest.raises(InputError, match="no file here is an Open-i report"):
         read(tmp_path, "openi", "report2impression")
 
 

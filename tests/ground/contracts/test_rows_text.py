@@ -47,6 +47,7 @@ def test_a_row_of_each_kind_fits_its_schema() -> None:
         "source": "medqa",
         "task": "question_answering",
         "synthetic": True,
+        "wording": "smooth",
         "licence": "MIT",
         "subject_id": None,
         "in_length_filtered": True,

@@ -26,7 +26,7 @@ def test_what_cannot_be_read_is_named_and_not_quoted(tmp_path: Path) -> None:
     assert caught.value.line == 2 and "Smith" not in str(caught.value)
     with pytest.raises(InputError, match="a table is not there"):
         read_foreign(tmp_path / "b.jsonl", "a table", ("id",))
-    with pytest.raises(UsageError, match="of a kind that is not read"):
+    with pytest.raises(UsageError, match="a format that cannot be read"):
         read_foreign(tmp_path / "a.xlsx", "a table", ("id",))
 
 

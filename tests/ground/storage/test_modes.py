@@ -70,10 +70,10 @@ def test_a_workspace_that_others_could_enter_is_narrowed_with_a_word(
     for path in (tmp_path, *tmp_path.rglob("*")):
         path.chmod(0o755)
     invoke(["status", "--workspace", str(tmp_path)])
-    assert "could be entered by others" in capsys.readouterr().err
+    assert "could be opened by other users" in capsys.readouterr().err
     assert open_to_others(tmp_path) == [] and tmp_path.stat().st_mode & 0o077 == 0
     invoke(["status", "--workspace", str(tmp_path)])
-    assert "could be entered" not in capsys.readouterr().err
+    assert "could be opened" not in capsys.readouterr().err
 
 
 def test_a_folder_of_all_users_is_refused(tmp_path: Path) -> None:

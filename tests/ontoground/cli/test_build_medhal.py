@@ -151,9 +151,15 @@ def test_a_folder_of_the_users_own_is_read_in_a_layout_that_is_named(
     assert [one["source"] for one in printed["sources"]] == ["mine"] and printed["licence_tier"] == "credentialed"
     reasons = ("needs_image", "no_wrong_option_alike", "relation_not_exclusive")
     assert printed["dropped"] == {f"mine: {reason}": 1 for reason in reasons}
-    said = {row["statement"] for row in rows_of(tmp_path / "w" / "datasets" / "medhal").to_pylist()}
-    assert "The drug of choice for gout is colchicine." in said and len(said) == 6
-    assert {"The incubation period of chickenpox is 2-3 weeks.", "The incubation period of chickenpox is 1 day."} < said
+    rows = rows_of(tmp_path / "w" / "datasets" / "medhal").to_pylist()
+    assert len(rows) == 6 and {row["wording"] for row in rows} == {"framed"}
+    named = ("--texts", f"mine={tmp_path}/own:medmcqa", "--splits", "all", "--workspace", tmp_path / "w2")
+    again = build(capsys, *named, "--sources", "mine")
+    assert again["sources"] == printed["sources"]
+    assert invoke(["build", "medhal", *map(str, named), "--sources", f"mine={tmp_path}/own"]) == 2
+    assert "named twice" in capsys.readouterr().err
+    assert invoke(["build", "medhal", *map(str, named), "--set", "medhal.framed=false"]) == 3
+    assert "mine: framed (3)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -161,9 +167,9 @@ def test_a_folder_of_the_users_own_is_read_in_a_layout_that_is_named(
     [
         (["--texts", "mine={texts}:medec"], 2, "LAYOUT one of acm, medmcqa, mednli"),
         (["--texts", "medqa={texts}:medmcqa"], 2, "LAYOUT one of"),
-        (["--texts", "mine={texts}/none:medqa"], 3, "folder that is there"),
-        (["--texts", "mine={texts}:medqa", "--texts", "mine={texts}:acm"], 2, "each NAME once"),
-        (["--texts", "{texts}", "--texts", "{texts}"], 2, "each NAME once"),
+        (["--texts", "mine={texts}/none:medqa"], 3, "existing folder"),
+        (["--texts", "mine={texts}:medqa", "--texts", "mine={texts}:acm"], 2, "each NAME only once"),
+        (["--texts", "{texts}", "--texts", "{texts}"], 2, "each NAME only once"),
         (["--sources", "medqa"], 2, "--texts DIR"),
         (["--sources", "medqaa", "--texts", "{texts}"], 2, "medqa, medmcqa"),
         (["--sources", "medqa,medqa", "--texts", "{texts}"], 2, "each once"),

@@ -117,7 +117,7 @@ def test_a_task_that_rules_cannot_do_and_a_model_without_its_engine_are_wrong_us
     for arguments, words in (
         (("--tasks", "bhc2spanish"), "translation needs a writer"),
         (("--tasks", "course2spanish"), "unknown task"),
-        (("--endpoint-model", "m"), "asks no language model"),
+        (("--endpoint-model", "m"), "uses no language model"),
         (("--engine", "lm"), "--engine lm without a model"),
     ):
         said = say("--workspace", work, *arguments)

@@ -142,7 +142,7 @@ def test_credentialed_rows_do_not_leave_this_machine(lab: Lab, tmp_path: Path) -
         (["medhal", "--shots", "2"], 2, "shots"),
         (["medval", "--sheet-key", "k.csv"], 2, "--experts"),
         (["medval", "--experts", "anna.csv"], 2, "key of the sheets is not known"),
-        (["sheets", "sheet.csv"], 2, "no Excel file"),
+        (["sheets", "sheet.csv"], 2, "not an Excel file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

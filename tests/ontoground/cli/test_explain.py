@@ -89,7 +89,7 @@ def test_any_text_is_read(
     assert "this is a folder" in capsys.readouterr().err
     file.write_bytes(b"\xff\xfe\x00")
     assert invoke(["notes", "read", str(file), *place]) == 3
-    assert "no text in UTF-8" in capsys.readouterr().err
+    assert "not text in UTF-8" in capsys.readouterr().err
 
 
 def test_a_name_that_the_locale_cannot_write_is_called_that(tmp_path: Path) -> None:

@@ -241,7 +241,7 @@ def test_an_answer_does_not_replace_what_it_is_made_of(tmp_path: Path, capsys: p
     note = tmp_path / "note.txt"
     note.write_text("Denies chest pain.", encoding="utf-8")
     assert invoke(["notes", "read", str(note), "--html", str(note)]) == 2
-    assert "what it is made of" in capsys.readouterr().err
+    assert "its own input" in capsys.readouterr().err
     assert note.read_text(encoding="utf-8") == "Denies chest pain."
 
 

@@ -350,7 +350,7 @@ def test_other_settings_begin_a_new_series_and_say_so(workspace: Path, capsys: p
         item = steward(capsys, "audit", *text)
         assert invoke(["steward", "audit", *text, "--set", "language_model.temperature=0.5"]) == 0
     lines = capsys.readouterr().err
-    assert lines == f"a new series of runs: temperature differ from those of {item['series']}\n"
+    assert lines == f"a new series of runs begins: temperature differ from those of {item['series']}\n"
 
 
 def test_credentialed_rows_are_not_sent_to_another_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

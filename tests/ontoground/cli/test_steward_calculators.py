@@ -139,7 +139,7 @@ def test_one_calculator_of_a_benchmark_may_have_no_row_with_a_label_of_some_role
     [
         ("45", ["agee=70 years"], "reads no such feature"),
         ("45", ["age"], "cannot be read"),
-        ("45", ["age=old"], "age is no number"),
+        ("45", ["age=old"], "age is not a number"),
         ("2", ["creatinine=1"], "creatinine needs a unit"),
         ("45", ["Confusion=maybe"], "neither yes nor no"),
         ("45", ["age=70 years", "AGE=71 years"], "given twice"),
@@ -162,7 +162,7 @@ def test_options_that_do_not_go_together_are_refused(capsys: pytest.CaptureFixtu
         (features, "for one calculator"),
         (("45", *features, "--table", "rows.csv"), "computes one score"),
         (("--table", "rows.csv", "--benchmark", "small"), "do not go together"),
-        (("45", "--list"), "goes alone"),
+        (("45", "--list"), "takes no other option"),
     ):
         capsys.readouterr()
         assert invoke(["steward", "calculators", *options]) == 2
@@ -171,7 +171,7 @@ def test_options_that_do_not_go_together_are_refused(capsys: pytest.CaptureFixtu
 
 def test_a_refusal_has_the_exit_code_of_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["steward", "calculators", "45", "--set", "age=old"]) == 2
-    assert "age is no number" in capsys.readouterr().err
+    assert "age is not a number" in capsys.readouterr().err
 
 
 def test_a_table_without_features_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

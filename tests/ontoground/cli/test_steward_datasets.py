@@ -184,7 +184,13 @@ def test_record_facts_of_medhal_are_read_back_into_relations_and_judged(demo: De
             "inner_id": row["id"],
             "source": "mimic",
             "task": "record_facts",
-            **{"synthetic": True, "licence": "own", "in_length_filtered": True, "in_balanced": True},
+            **{
+                "synthetic": True,
+                "wording": "smooth",
+                "licence": "own",
+                "in_length_filtered": True,
+                "in_balanced": True,
+            },
         }
         for number, group in enumerate([groups[name] for name in sorted(groups)][:6])
         for right, row in enumerate((group["Q3"], group["Q1"]))

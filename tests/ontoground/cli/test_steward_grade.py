@@ -81,7 +81,7 @@ def test_what_does_not_fit_is_refused(workspace: Path, capsys: pytest.CaptureFix
     for arguments, code, words in (
         (["grade", file, "--against", "2.0.0"], 2, "neither a role"),
         (["grade", file, "--against", "final"], 3, "no such labels yet"),
-        (["grade", file, file], 2, "one name"),
+        (["grade", file, file], 2, "same name"),
         (["grade", file, "--out", str(workspace / "rows.txt")], 2, "does not say what to write"),
         (["grade", str(workspace / "none.csv")], 3, "no such table"),
         (["board", file, "--after", "original"], 2, "same labels"),

@@ -118,7 +118,7 @@ def test_a_rule_goes_through_finalise_into_a_release_and_out_again(
     assert released() == "1.0.0 504 False"
     assert run(workspace, "rule", str(workspace / "rule.toml"), "--apply") == 0
     assert run(workspace, "release") == 2
-    assert "older than what they rest on" in capsys.readouterr().err
+    assert "older than their evidence" in capsys.readouterr().err
     assert released() == "1.1.0 372 True"
     assert run(workspace, "rule", "--revert", "0004", "--by", "Dr B", "--why", "the older guideline holds") == 0
     assert run(workspace, "release") == 2
@@ -140,7 +140,7 @@ def test_roles_and_tables_can_be_compared(workspace: Path, capsys: pytest.Captur
     [
         ((), 3, "no two releases"),
         (("original",), 2, "one side"),
-        (("original", "nothing"), 2, "goes by this name"),
+        (("original", "nothing"), 2, "nothing with this name can be compared"),
         (("original", "1.0.0"), 3, "no release yet"),
         (("original", "final"), 3, "no row has a label of role final"),
     ],

@@ -249,7 +249,7 @@ def test_labels_that_are_lacking_are_named(
     capsys.readouterr()
     for verb, what in (
         ("triage", "no recomputed labels"),
-        ("finalise", "no label that could hold"),
+        ("finalise", "no label that could become final"),
         ("report", "nothing to report"),
     ):
         assert invoke(["steward", verb]) == 3

@@ -51,7 +51,7 @@ def test_a_classifier_says_what_is_ahead_and_sums_up_and_is_trained_once(fresh: 
     assert f"--model {folder} --baselines" in payload["next"][0]
     same = ("--set", "epochs=1", "--json")
     again = fresh.train("classifier", *same)
-    assert again.code == 2 and "already holds a run" in checked(again.out, "error")["error"]["what"]
+    assert again.code == 2 and "already contains a run" in checked(again.out, "error")["error"]["what"]
     kept = checked(fresh.train("classifier", *same, "--resume").out, "train-classifier")
     assert kept["runs"] == [run | {"state": "current"}]
     other = fresh.train("classifier", "--resume", "--set", "lora.r=4")

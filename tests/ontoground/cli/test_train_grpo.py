@@ -46,7 +46,7 @@ def test_a_smoke_run_trains_both_arms_on_the_same_rows_and_says_what_it_is(
     evaluated = pl.read_parquet(folder / "data" / "evaluate.parquet")
     assert set(evaluated.filter(set="physician")["uid"]) == {f"labels/{n}" for n in (20, 21, 22)}
     assert not set(evaluated["uid"].str.strip_prefix("labels/")) & set(arms[0]["uid"])
-    assert invoke(asked) == 2 and "already holds a run" in checked(capsys.readouterr().out, "error")["error"]["what"]
+    assert invoke(asked) == 2 and "already contains a run" in checked(capsys.readouterr().out, "error")["error"]["what"]
     assert invoke([*asked, "--resume"]) == 0
     assert checked(capsys.readouterr().out, "train-grpo") == payload
 

@@ -136,7 +136,7 @@ def test_without_a_batch_there_is_no_review(pages: TestClient) -> None:
     [
         (["--allow-host", "0.0.0.0"], "other machines need a reason"),
         (["--why", "x"], "other machines need a reason"),
-        (["--model-reader", "x"], "readers without a batch"),
+        (["--model-reader", "x"], "readers are named without a batch"),
         (["--review", "sample-1"], "no benchmark yet"),
         (["--allow-host", "192.0.2.1", "--why", "x"], "this port cannot be used"),
     ],

@@ -28,6 +28,7 @@ def medhal(label: bool, statement: str) -> dict[str, Any]:
         "source": "own_facts",
         "task": "information_extraction",
         "synthetic": False,
+        "wording": "smooth",
         "licence": "credentialed",
         "subject_id": None,
         "in_length_filtered": True,

@@ -64,7 +64,7 @@ def test_a_name_is_taken_once(tmp_path: Path, tables: list[LabelTable]) -> None:
 
 @pytest.mark.parametrize("name", ["", "../out", "a/b", ".hidden", "-x"])
 def test_a_name_that_leaves_the_folder_is_refused(tmp_path: Path, tables: list[LabelTable], name: str) -> None:
-    with pytest.raises(UsageError, match="no name of a benchmark"):
+    with pytest.raises(UsageError, match="this cannot be the name of a benchmark"):
         Benchmark.adopt(tmp_path, name, tables, open_because="invented")
     assert not (tmp_path / "stewardship").exists()
 

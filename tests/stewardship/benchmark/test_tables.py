@@ -132,8 +132,8 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
         ("a.csv.gz", b"uid,label\n", "cannot be read", None),
         ("a.xlsx", b"uid,label\n", "cannot be read", None),
         ("a.parquet", b"uid,label\n", "cannot be read", None),
-        ("a.jsonl", b'{"uid": 1}\n{"uid": \n', "no JSON", 2),
-        ("a.jsonl", b"[1]\n", "no JSON object", 1),
+        ("a.jsonl", b'{"uid": 1}\n{"uid": \n', "not JSON", 2),
+        ("a.jsonl", b"[1]\n", "not a JSON object", 1),
         ("a.jsonl", b'{"uid": 1, "uid": 2}\n', "a key twice", 1),
     ],
 )
@@ -192,7 +192,7 @@ def test_a_layout_is_found_by_its_columns_or_named(tmp_path: Path) -> None:
     )
     named = read_label_table(write(tmp_path / "a.csv", [row]), columns={"uid": "uid", "context": "Patient Note"})
     assert (named.layout, named.frame.columns) == ("named", ["uid", "context"])
-    with pytest.raises(InputError, match="no layout that is known") as refused:
+    with pytest.raises(InputError, match="no known layout") as refused:
         read_label_table(tmp_path / "a.csv")
     assert "Patient Note" in str(refused.value)
     with pytest.raises(UsageError, match="no such layout"):
@@ -201,7 +201,7 @@ def test_a_layout_is_found_by_its_columns_or_named(tmp_path: Path) -> None:
         read_label_table(tmp_path / "a.csv", columns={"id": "uid"})
     with pytest.raises(InputError, match="columns are missing"):
         read_label_table(tmp_path / "a.csv", columns={"uid": "id"})
-    with pytest.raises(UsageError, match="does not say what it is"):
+    with pytest.raises(UsageError, match="no known ending"):
         read_cells(write(tmp_path / "a.txt", [row]))
     with pytest.raises(InputError, match="no such table"):
         read_cells(tmp_path / "b.csv")

@@ -28,6 +28,7 @@ def medhal_pair(number: int, **changed: Any) -> list[dict[str, Any]]:
         "source": "medqa",
         "task": "question_answering",
         "synthetic": True,
+        "wording": "smooth",
         "licence": "MIT",
         "subject_id": None,
         "in_length_filtered": True,

@@ -54,7 +54,7 @@ def test_what_is_no_dataset_and_what_is_too_large_is_refused(tmp_path: Path, mon
     with pytest.raises(UsageError, match="too many rows"):
         adopt_dataset(tmp_path, folder, name=None, rows=None, seed=1)
     (folder / "manifest.json").write_text('{"dataset": "other"}')
-    with pytest.raises(InputError, match="none of ours"):
+    with pytest.raises(InputError, match="not a dataset built by ontoground"):
         adopt_dataset(tmp_path, folder, name=None, rows=None, seed=1)
 
 

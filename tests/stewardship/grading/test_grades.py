@@ -131,7 +131,7 @@ def test_a_leaderboard_says_who_gains_and_who_loses_on_the_rows_that_both_label(
     assert first.difference.value == pytest.approx(0.6) and first.difference.p == pytest.approx(0.25)
     assert result.tau == pytest.approx(-1)
     assert board(bench, old, new, models, "abstention", resamples=500).entries == result.entries
-    with pytest.raises(UsageError, match="one name"):
+    with pytest.raises(UsageError, match="same name"):
         board(bench, old, new, [models[0], models[0]], "abstention")
     with pytest.raises(UsageError, match="same labels"):
         board(bench, old, old, models, "abstention")

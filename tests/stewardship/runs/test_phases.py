@@ -140,7 +140,7 @@ def test_a_quorum_out_of_reach_is_refused_before_anything_is_asked(tmp_path: Pat
     for phase in (audit_labels, recompute_labels):
         with pytest.raises(UsageError, match="4 of 3 runs"):
             phase(result, engine(lambda *_: pytest.fail("asked")), SETTINGS, runs=3)
-    with pytest.raises(UsageError, match="no row is left"):
+    with pytest.raises(UsageError, match="no row left"):
         recompute_labels(result, engine(lambda *_: "1"), SETTINGS, uids={"r9"})
 
 

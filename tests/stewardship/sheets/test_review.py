@@ -135,7 +135,7 @@ def test_a_models_reading_is_no_physicians_label(tmp_path: Path) -> None:
     # She waits for no model.
     assert History(benchmark.folder).labels("physician", categories=QUADRANTS)["s000"].text() == "Q2"
     assert review.agreement()[0] == review.agreement(models=True)[0] == 0
-    with pytest.raises(UsageError, match="one name for a person and a model"):
+    with pytest.raises(UsageError, match="a person and a model have the same name"):
         opened(benchmark)
     with pytest.raises(UsageError, match="no reader of this batch"):
         opened(benchmark, models=["cleo"])

@@ -104,7 +104,7 @@ def test_a_calculator_gets_no_more_rows_than_allowed_and_barred_raters_get_none(
         (["rater,calculator", "ann,Due Dat"], "did you mean Due Date?"),
         (["rater,speciality", "ann,heart"], "rater, and any of"),
         (["rater,category", "dr ann/../x,risk"], "letters, digits"),
-        (["rater,category,rows", "ann,risk,few"], "as 17"),
+        (["rater,category,rows", "ann,risk,few"], "a number, such as 17"),
     ],
 )
 def test_a_table_of_experts_that_is_wrong_is_refused_with_its_line(

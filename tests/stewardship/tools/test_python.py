@@ -149,7 +149,7 @@ def test_without_container_and_without_root_it_is_refused(
     monkeypatch.setattr("os.geteuid", lambda: user)
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(subprocess, "Popen", None)
-    with pytest.raises(UsageError, match="does not run on this machine") as refused:
+    with pytest.raises(UsageError, match="cannot run on this machine") as refused:
         PythonTool(image=image)
     assert refused.value.found == result
 

@@ -85,7 +85,7 @@ def test_a_graver_version_than_what_changed_can_be_declared(benchmark: Benchmark
 
 @pytest.mark.parametrize("text", ["1", "1.0", "1.0.0.0", "01.0.0", "1.0.x", "", "-1.0.0"])
 def test_what_is_no_version_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="no version"):
+    with pytest.raises(UsageError, match="not the version"):
         Version.parse(text)
 
 
@@ -286,10 +286,10 @@ def test_final_labels_that_are_older_than_what_they_rest_on_are_refused(benchmar
     finalised(benchmark)
     make_release(benchmark, Recipe())
     say(benchmark, "4", "30")
-    with pytest.raises(UsageError, match="older than what they rest on") as result:
+    with pytest.raises(UsageError, match="older than their evidence") as result:
         make_release(benchmark, Recipe())
     assert result.value.found == "1 rows: 4"
-    with pytest.raises(UsageError, match="older than what they rest on"):
+    with pytest.raises(UsageError, match="older than their evidence"):
         label_set(benchmark, "final")
     assert standing(benchmark).outdated == ("4",)
     finalised(benchmark)
@@ -299,7 +299,7 @@ def test_final_labels_that_are_older_than_what_they_rest_on_are_refused(benchmar
 def test_a_row_reviewed_after_it_was_finalised_is_noticed(benchmark: Benchmark) -> None:
     finalised(benchmark)
     benchmark.history.append([Event(uid="2", role="physician", value="12", status="labelled", by="rater 1")])
-    with pytest.raises(UsageError, match="older than what they rest on"):
+    with pytest.raises(UsageError, match="older than their evidence"):
         label_rows(benchmark, Recipe())
 
 

@@ -162,7 +162,7 @@ def test_a_rule_that_agrees_less_with_the_physicians_is_refused_unless_forced(be
     ("rows", "evidence", "message"),
     [
         ({"strata": ["49"]}, ("8",), "a row that a physician reviewed"),
-        ({"strata": ["49"]}, ("1",), "not about the rows that show it"),
+        ({"strata": ["49"]}, ("1",), "does not apply to its own evidence"),
         ({"strata": ["50"]}, ("9",), "no such stratum"),
         ({"uids": ["77"]}, ("9",), "no such rows"),
         ({}, ("9",), "names no rows"),
@@ -196,7 +196,7 @@ def test_names_are_put_right_by_name_and_other_words_are_no_label(tmp_path: Path
     result = try_rule(benchmark, rule({"where": "original = 'Q1'"}, {"value": "q2"}, ("a",)))
     assert [(item.uid, item.after) for item in result.changed] == [("b", LabelValue.of("Q2"))]
     assert [(item.agreed, item.agrees) for item in result.reviewed] == [(False, True)]
-    with pytest.raises(UsageError, match="value is no label"):
+    with pytest.raises(UsageError, match="is not a label"):
         try_rule(benchmark, rule({"strata": ["x"]}, {"value": "Q5"}, ("a",)))
 
 

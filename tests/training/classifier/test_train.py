@@ -307,11 +307,11 @@ def test_an_interrupted_run_goes_on_to_the_weights_of_one_that_was_not(
     ]
     # A checkpoint that was being written is passed over.
     (out / "checkpoints" / "checkpoint-6").mkdir()
-    with pytest.raises(UsageError, match="already holds a run"):
+    with pytest.raises(UsageError, match="already contains a run"):
         train_classifier(world, base, out, settings, engine=engine)
     with pytest.raises(InputError, match="did not finish"):
         predict_classifier(out, world, "test")
-    with pytest.raises(UsageError, match="started otherwise"):
+    with pytest.raises(UsageError, match="started with other settings"):
         train_classifier(world, base, out, settings.model_copy(update={"seed": 1}), engine=engine, resume=True)
     again = train_classifier(world, base, out, settings, engine=engine, resume=True)
     assert again["losses"] == whole["losses"]

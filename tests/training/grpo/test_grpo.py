@@ -200,7 +200,7 @@ def test_steps_and_prompts_that_do_not_fit_are_refused(base: Path, tmp_path: Pat
     assert set(evaluate_base(one, str(few), TINY)["response"]) == {None}
     with pytest.raises(UsageError, match="more rows than there are"):
         train_arm(one, str(base), tmp_path / "a", TINY.model_copy(update={"prompts_per_step": 9}))
-    with pytest.raises(UsageError, match="no multiple of the rows of a forward pass"):
+    with pytest.raises(UsageError, match="not a multiple of the rows of a forward pass"):
         train_arm(one, str(base), tmp_path / "a", TINY.model_copy(update={"per_device_batch_size": 5}))
     assert not (tmp_path / "a").exists()
 

@@ -38,7 +38,7 @@ class CrossEntropy:
 
 
 class Broken(CrossEntropy):
-    """A loss that is no number."""
+    """A loss that is not a number."""
 
     def __call__(self, values: torch.Tensor, items: Sequence[int], places: torch.Tensor) -> Any:
         losses, logged = super().__call__(values, items, places)

@@ -58,5 +58,5 @@ def test_what_was_kept_before_an_error_stays(tmp_path: Path) -> None:
     (tmp_path / CHECKPOINTS / "checkpoint-2").mkdir()
     with pytest.raises(TrainingError), drop_if_refused(tmp_path):
         raise TrainingError("the loss is not a number")
-    with pytest.raises(UsageError, match="already holds a run"):
+    with pytest.raises(UsageError, match="already contains a run"):
         start_run(tmp_path, {"kind": "classifier"}, resume=False)

@@ -35,6 +35,7 @@ def medhal_rows(n: int, split: Any = "train", task: Any = "question_answering") 
                 "source": "made",
                 "task": task,
                 "synthetic": True,
+                "wording": "smooth",
                 "licence": "CC0",
                 "subject_id": None,
                 "in_length_filtered": True,

@@ -116,7 +116,7 @@ def test_a_run_that_was_interrupted_and_resumed_gives_the_same_weights(
     assert train_texts("medhal", data, str(model), tmp_path / "run", settings, resume=True) == json.loads(
         (tmp_path / "run" / "training.json").read_text()
     )
-    with pytest.raises(UsageError, match="already holds a run"):
+    with pytest.raises(UsageError, match="already contains a run"):
         train_texts("medhal", data, str(model), tmp_path / "run", settings)
     with pytest.raises(UsageError, match=r"another settings\.epochs"):
         train_texts("medhal", data, str(model), tmp_path / "run", medhal_settings(epochs=3), resume=True)

@@ -1,20 +1,10 @@
 -- Usable facts as numbers, with what tells which of them are one fact in another form or direction
--- Grain: fact_side, one row per concept that usable facts have; (result) one row per usable fact between two bases
--- Output: fact_side(cui, side), (fact, head, tail, form, wording, loose, ending), by head and fact
--- Inputs: usable_fact, linked_base, statement_name
+-- Grain: one row per usable fact between two bases
+-- Output: (fact, head, tail, form, wording, loose, hash), by head and fact
+-- Inputs: usable_fact, linked_base, statement_name, fact_side
 -- form: the unordered pair of bases and the relation. wording: the same of the names, since several concepts can have
 --   one name, and a statement is said once. loose: the tail may be a class that nothing else mentions.
---   ending: what a stable hash is about, after the admission
-create or replace temp table fact_side as
-select
-    cui,
-    (row_number() over (order by cui) - 1)::integer as side
-from (
-    select usable_fact.head_cui as cui from usable_fact
-    union
-    select usable_fact.tail_cui as cui from usable_fact
-) as either;
-
+--   hash: the stable hash (ground/stable.py) of the fact, which a choice depends on beside the admission
 with based as (
     select
         fact.*,
@@ -38,7 +28,7 @@ select
             based.relation
     ) - 1 as wording,
     based.taxonomic and not based.statistical as loose,
-    concat_ws(chr(31), based.head_cui, based.predicate, based.tail_cui) as ending
+    md5_number_upper(concat_ws(chr(31), based.head_cui, based.predicate, based.tail_cui)) as hash
 from based
 inner join fact_side as head on based.head_cui = head.cui
 inner join fact_side as tail on based.tail_cui = tail.cui

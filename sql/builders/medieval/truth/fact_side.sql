@@ -1,0 +1,11 @@
+-- Concepts of usable facts, with a number
+-- Grain: one row per concept. Inputs: usable_fact. Output: fact_side(cui, side). Source: docs/definitions.md#fact
+create or replace temp table fact_side as
+select
+    cui,
+    (row_number() over (order by cui) - 1)::integer as side
+from (
+    select usable_fact.head_cui as cui from usable_fact
+    union
+    select usable_fact.tail_cui as cui from usable_fact
+) as either;

@@ -1,10 +1,10 @@
 """Tries MedVAL's rules validator on texts and errors of other people, one half by hash at a time.
 
-It reads MEDEC (real errors beside corrected texts), ACI-Bench, MTS-Dialog and MeQSum (clean pairs by people), and makes
-four trials of them: the pairs as they are, a text against itself (also with its sentences reordered and reworded),
-another patient's text as output, and a claim appended that the input does not make. The rewordings and the claims stand
-here and nowhere else; each half has claims of its own. ``a diff``: pairs with a sentence that their input lacks, which
-is what a comparison of sentences would call unsafe.
+It reads MEDEC (real errors beside corrected texts) and MeQSum (questions by people), and makes trials of them: the
+pairs as they are; a text against itself, also with its sentences reordered and reworded, and with names exchanged for
+synonyms; another patient's text as output; one error planted; a claim appended that the input does not make. What is
+put in stands here and nowhere else; each half has claims of its own. ``a diff``: pairs with a sentence that their input
+lacks, which is what a comparison of sentences would call unsafe.
 """
 
 from __future__ import annotations
@@ -13,18 +13,17 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.command import parser, run
 from builders.medval.items import Item, Judgement, Validator
 from builders.medval.rules.engine import open_rules
-from builders.medval.sources import READERS, mts_dialog
-from builders.medval.sources.rows import csv_rows, text_of
-from builders.texts.origin import Origin, Refusal, Tally
+from builders.medval.sources import meqsum
+from builders.medval.sources.rows import csv_rows
+from builders.texts.origin import Origin, Tally
 from builders.texts.sources import text_sources
-from ground.contracts.rows_text import MedvalTask
 from ground.settings import MedvalSettings
 from ground.stable import stable_hash
 from ground.storage.files import write_text
@@ -32,14 +31,9 @@ from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
 from ontoground.cli.render import console, table
 
-__all__ = ["HALVES", "Trial", "appended", "half_of", "main", "reworded", "spoken_item", "trials", "visits"]
+__all__ = ["HALVES", "Trial", "half_of", "main", "planted", "reworded", "trials"]
 
 HALVES = ("developed", "held")
-SOURCES: dict[str, MedvalTask] = {
-    "aci_bench": "dialogue2note",
-    "mts_dialog": "dialogue2note",
-    "meqsum": "query2question",
-}
 MEDEC = ("Text ID", "Text", "Error Flag", "Error Type", "Corrected Text")
 UNSAFE_FROM = 3
 SAME_CASE = 2 / 5
@@ -107,6 +101,62 @@ REWORDINGS = (
     (r"\bsevere\b", "marked"),
 )
 
+SYNONYMS = {
+    "hypertension": "high blood pressure", "high blood pressure": "hypertension", "shortness of breath": "dyspnea",
+    "dyspnea": "shortness of breath", "fever": "pyrexia", "myocardial infarction": "heart attack",
+    "vomiting": "emesis", "itching": "pruritus", "pruritus": "itching", "jaundice": "icterus", "edema": "swelling",
+    "fatigue": "tiredness", "headache": "cephalgia", "abdominal pain": "belly pain",
+    "hypotension": "low blood pressure",
+    "tachycardia": "rapid heart rate", "bruising": "ecchymosis", "syncope": "fainting", "diarrhea": "loose stools",
+    "rash": "skin eruption", "difficulty swallowing": "dysphagia", "dysphagia": "difficulty swallowing",
+    "painful urination": "dysuria", "dysuria": "painful urination", "kidney": "renal", "renal": "kidney",
+    "hepatic": "liver", "pulmonary": "lung", "cardiac": "heart", "tablets": "pills", "physician": "doctor",
+    "emergency department": "emergency room", "vision loss": "loss of vision", "blurry vision": "blurred vision",
+    "stroke": "cerebrovascular accident", "hyperlipidemia": "high cholesterol", "acetaminophen": "paracetamol",
+    "epinephrine": "adrenaline", "hematuria": "blood in the urine", "tumor": "neoplasm",
+    "numbness": "loss of sensation", "comes to": "presents to", "because of": "due to",
+}  # fmt: skip
+_OTHERS = {"left": "right", "right": "left", "day": "week", "week": "month", "month": "year", "hour": "day"}
+_DENIED = {
+    "has ": "has no ",
+    "reports ": "denies ",
+    "had ": "had no ",
+    "denies ": "reports ",
+    "no ": "",
+    "without ": "with ",
+}
+_SYMPTOM = (
+    "fever|chills|nausea|vomiting|headache|cough|chest pain|abdominal pain|hypertension|diabetes|diarrhea|dyspnea"
+    "|weight loss|rash|swelling|edema|pain|murmurs?|tenderness|lymphadenopathy|shortness of breath|history of"
+)
+_COUNTS = ("two", "three", "four", "five", "six")
+
+
+def _later(count: str) -> str:
+    return str((int(count) if count.isdigit() else _COUNTS.index(count.lower()) + 2) * 3 + 1)
+
+
+PLANTED: dict[str, tuple[str, Callable[[str], str]]] = {
+    "dose": (r"\b\d+(?:\.\d+)?(?= ?(?:mg|mcg|g|units?)\b(?!/))", lambda said: f"{3 * float(said):g}"),
+    "dose, tenfold": (r"\b\d+(?:\.\d+)?(?= ?(?:mg|mcg|g|units?)\b(?!/))", lambda said: f"{10 * float(said):g}"),
+    "frequency": (r"\b(?:twice daily|once daily|daily|twice a day|weekly)\b", lambda _: "four times daily"),
+    "number": (
+        r"(?<![\d./,-])\d{2,3}(?:\.\d+)?\b(?![./,-]?\d|-year| ?mg|-(?:day|week|month|year))",
+        lambda said: f"{float(said) * 1.4 + 7:.{int('.' in said)}f}",
+    ),
+    "pressure": (r"\b\d{2,3}(?=/\d{2,3} ?mm ?Hg)", lambda said: f"{int(said) + 40}"),
+    "age": (r"\b\d{2}(?=-year-old)", lambda said: f"{(int(said) + 31) % 80 + 10}"),
+    "side": (r"\b(?:left|right)\b", lambda said: _OTHERS[said.lower()]),
+    "denied": (rf"\b(?:has|reports|had) (?=(?:an? )?(?:{_SYMPTOM}))", lambda said: _DENIED[said.lower()]),
+    "not denied": (rf"\b(?:denies|no|without) (?=(?:any )?(?:{_SYMPTOM}))", lambda said: _DENIED[said.lower()]),
+    "time": (
+        rf"\b(?:\d+|{'|'.join(_COUNTS)})(?=[ -](?:day|week|month|year|hour)s? (?!old)|[ -](?:day|week|month|hour)[ -])",
+        _later,
+    ),
+    "unit of time": (r"(?<=\d[ -])(?:day|week|month|hour)(?=s?\b)", lambda said: _OTHERS[said]),
+}
+"""By sort of error: words of a text (regex), and what is written instead of them, at one place of a text."""
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -139,13 +189,18 @@ def _reordered(text: str, name: str) -> str:
 
 def reworded(text: str) -> str:
     """Say the same in other words, each place once."""
-    places = re.compile("|".join(f"(?P<r{place}>{one})" for place, (one, _) in enumerate(REWORDINGS)), re.IGNORECASE)
+    places = re.compile("|".join(f"(?P<r{place}>{said})" for place, (said, _) in enumerate(REWORDINGS)), re.IGNORECASE)
+    return places.sub(lambda match: _like(match, REWORDINGS[int((match.lastgroup or "r0")[1:])][1]), text)
 
-    def other(match: re.Match[str]) -> str:
-        said = REWORDINGS[int((match.lastgroup or "r0")[1:])][1]
-        return said.capitalize() if match.group()[0].isupper() else said
 
-    return places.sub(other, text)
+def in_synonyms(text: str) -> str:
+    """Say the same with other names."""
+    places = re.compile(rf"\b(?:{'|'.join(map(re.escape, SYNONYMS))})\b", re.IGNORECASE)
+    return places.sub(lambda match: _like(match, SYNONYMS[match.group().lower()]), text)
+
+
+def _like(match: re.Match[str], other: str) -> str:
+    return other.capitalize() if match.group()[0].isupper() else other
 
 
 def half_of(name: str) -> str:
@@ -153,101 +208,97 @@ def half_of(name: str) -> str:
     return HALVES[stable_hash(19, name) % 2]
 
 
-def spoken_item(name: str, given: str) -> Item:
-    """Return what a note is written from."""
+def planted(name: str, text: str) -> Iterator[tuple[str, str]]:
+    """Yield a text with one error, for each sort of error that it allows."""
+    for sort, (said, other) in PLANTED.items():
+        places = [*re.finditer(said, text)]
+        if places:
+            place = places[stable_hash(5, name, sort) % len(places)]
+            yield sort, text[: place.start()] + other(place.group()) + text[place.end() :]
+
+
+def _item(name: str, given: str) -> Item:
     return Item(Origin("trial", name, name, "test"), "dialogue2note", given, None)
 
 
 def trials(texts: Path, half: str) -> Iterator[Trial]:
     """Yield the pairs of all rows of a half."""
-    notes = [one for one in _medec(texts / "medec") if half_of(one[0]) == half]
-    for name, text, kind, right in notes:
-        item = spoken_item(name, right)
+    cases = [one for one in _medec(texts / "medec") if half_of(one[0]) == half]
+    for name, text, kind, right in cases:
+        item = _item(name, right)
         if kind:
             yield Trial(f"MEDEC error: {kind}", name, item, text)
             yield Trial("MEDEC error, reordered and reworded", name, item, _reordered(reworded(text), name))
-        yield Trial("MEDEC against itself", name, item, item.input)
-        yield Trial("MEDEC against itself, reordered", name, item, _reordered(item.input, name))
-        yield Trial("MEDEC against itself, reordered and reworded", name, item, _reordered(reworded(item.input), name))
-        yield from appended("MEDEC", name, item, item.input)
-    yield from _others("MEDEC", [(name, spoken_item(name, right)) for name, _, _, right in notes])
-    for source, task in SOURCES.items():
-        read = READERS[text_sources()[source].layout].read(texts / source, text_sources()[source], task, Tally())
-        items = {one.input: one for one in read if half_of(one.origin.inner_id) == half}
-        for item in items.values():
-            yield Trial(f"{source}, clean", item.origin.inner_id, item, item.reference or "")
-            if task != "query2question":
-                yield from appended(source, item.origin.inner_id, item, item.reference or "")
-        if task != "query2question":
-            yield from _others(source, [(one.origin.inner_id, one) for one in items.values()])
-    yield from _other_sections(texts / "mts_dialog", half)
+        yield Trial("against itself", name, item, right)
+        yield Trial("against itself, reordered", name, item, _reordered(right, name))
+        yield Trial("against itself, reordered and reworded", name, item, _reordered(reworded(right), name))
+        if (other := in_synonyms(right)) != right:
+            yield Trial("against itself, in synonyms", name, item, other)
+        for sort, wrong in planted(name, right):
+            yield Trial(f"planted: {sort}", name, item, wrong)
+        yield from _appended(name, item)
+    yield from _others([(name, right) for name, _, _, right in cases])
+    for one in meqsum.read(texts / "meqsum", text_sources()["meqsum"], "query2question", Tally()):
+        if half_of(one.origin.inner_id) == half:
+            yield Trial("MeQSum, clean", one.origin.inner_id, one, one.reference or "")
 
 
-def _other_sections(folder: Path, half: str) -> Iterator[Trial]:
-    """Yield clean sections of MTS-Dialog that no task reads (history, review of systems): no table fits them."""
-    for path in mts_dialog.files(folder):
-        for _, row in csv_rows(path, mts_dialog.COLUMNS):
-            dialogue, section = text_of(row["dialogue"]), text_of(row["section_text"])
-            name = f"{path.stem.removeprefix('MTS-Dialog-')}/{text_of(row['ID'])}"
-            wanted = row["section_header"].strip().upper() not in mts_dialog.WANTED and half_of(name) == half
-            if wanted and len(section) >= mts_dialog.SHORTEST and mts_dialog.PATIENT.search(dialogue):
-                item = spoken_item(name, dialogue)
-                yield Trial("mts_dialog, other sections", name, item, section)
-                yield from appended("mts_dialog, other sections", name, item, section)
+def _others(cases: Sequence[tuple[str, str]]) -> Iterator[Trial]:
+    """Yield each text with the next one as output, unless both are of one case: some are written down twice."""
+    mixed = sorted(cases, key=lambda case: stable_hash(2, case[0]))
+    for (name, text), (other, theirs) in zip(mixed, [*mixed[1:], *mixed[:1]], strict=True):
+        ours, others = (set(re.findall(r"[a-z]{4,}", one.lower())) for one in (text, theirs))
+        if len(ours & others) < SAME_CASE * len(ours | others):
+            yield Trial("another patient", f"{name}/{other}", _item(name, text), theirs)
 
 
-def visits(path: Path, half: str) -> Iterator[Trial]:
-    """Yield the cases of a file of visits: two faithful notes, one with a planted error, and another case's note."""
-    read = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    cases = [case for case in read if HALVES[stable_hash(0, case["id"]) % 2] == half]
-    items = [(case["id"], spoken_item(case["id"], case["conversation"])) for case in cases]
-    for case, (name, item) in zip(cases, items, strict=True):
-        yield Trial("visits, clean", name, item, case["note"])
-        yield Trial("visits, clean again", name, item, case["note_again"])
-        yield Trial(f"visits, planted error: {case['error_kind']}", name, item, case["unsafe"])
-        yield from appended("visits", name, item, case["note"])
-    noted = [(name, replace(item, reference=case["note"])) for case, (name, item) in zip(cases, items, strict=True)]
-    yield from _others("visits", noted)
-
-
-def _others(source: str, items: Sequence[tuple[str, Item]]) -> Iterator[Trial]:
-    """Yield each input with the next one's output, unless both are of one case: some are written down twice."""
-    mixed = sorted(items, key=lambda one: stable_hash(2, one[0]))
-    for (name, item), (other, theirs) in zip(mixed, [*mixed[1:], *mixed[:1]], strict=True):
-        ours, others = (set(re.findall(r"[a-z]{4,}", text.lower())) for text in (item.input, theirs.input))
-        if len(ours & others) >= SAME_CASE * len(ours | others):
-            continue
-        yield Trial(f"{source}, another patient", f"{name}/{other}", item, theirs.reference or theirs.input)
-
-
-def appended(source: str, name: str, item: Item, output: str) -> Iterator[Trial]:
-    """Yield an output with a claim appended that its input does not make."""
+def _appended(name: str, item: Item) -> Iterator[Trial]:
+    """Yield a text with a claim appended that its input does not make."""
     claims = CLAIMS[half_of(name)]
     claim = claims[stable_hash(3, name) % len(claims)]
     telling = TELLING.search(claim)
     if telling and telling.group().lower() not in item.input.lower():
-        yield Trial(f"{source}, claim appended", name, item, f"{output.strip()} {claim}")
+        yield Trial("claim appended", name, item, f"{item.input.strip()} {claim}")
 
 
 @dataclass(frozen=True)
-class Told:
-    """What the validator said of a trial: a level (0: refused), its findings."""
+class Answer:
+    """What the validator says of a trial: a level (0: refused), its findings."""
 
     trial: Trial
     level: int
     errors: tuple[str, ...]
 
 
-def tell(validator: Validator, found: Sequence[Trial]) -> list[Told]:
+def answers_of(validator: Validator, asked: Sequence[Trial]) -> list[Answer]:
     """Ask a validator."""
-    judged = validator.judge([one.item for one in found], [one.output for one in found])
+    judged = validator.judge([trial.item for trial in asked], [trial.output for trial in asked])
     return [
-        Told(trial, one.risk_level, tuple(f"{error['category']}: {error['text']}" for error in one.errors))
+        Answer(trial, one.risk_level, tuple(f"{error['category']}: {error['text']}" for error in one.errors))
         if isinstance(one, Judgement)
-        else Told(trial, 0, (one.reason,))
-        for trial, one in zip(found, judged, strict=True)
-        if isinstance(one, Judgement | Refusal)
+        else Answer(trial, 0, (one.reason,))
+        for trial, one in zip(asked, judged, strict=True)
     ]
+
+
+def _print(answers: Sequence[Answer]) -> None:
+    rows: dict[str, Counter[int]] = {}
+    differing = Counter[str]()
+    for answer in answers:
+        kind, colon, _ = answer.trial.row.partition(":")
+        for row in (answer.trial.row, kind) if colon else (answer.trial.row,):
+            rows.setdefault(row, Counter[int]())[answer.level] += 1
+            differing[row] += not set(_sentences(answer.trial.output)) <= set(_sentences(answer.trial.item.input))
+    cells: list[tuple[str | int, ...]] = [
+        (
+            row,
+            levels.total(),
+            *(f"{100 * n / levels.total():.1f}" for n in (levels[1], levels[2], levels[3] + levels[4], levels[0])),
+            f"{100 * differing[row] / levels.total():.1f}",
+        )
+        for row, levels in sorted(rows.items())
+    ]
+    console().print(table(("row", "pairs", "level 1", "2", "3 or 4", "refused", "a diff"), cells))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -255,9 +306,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser(
         "validator_trial", __doc__ or "", "python -m benchmarks.validator_trial --texts DIR --workspace DIR"
     )
-    read = options.add_mutually_exclusive_group(required=True)
-    read.add_argument("--texts", type=Path, help="the folder of the texts of other people")
-    read.add_argument("--visits", type=Path, help="a file as benchmarks/written/visits.jsonl")
+    options.add_argument("--texts", type=Path, required=True, help="the folder of the texts of other people")
     options.add_argument("--workspace", type=Path, required=True)
     options.add_argument("--half", choices=HALVES, default="developed")
     options.add_argument("--save", type=Path)
@@ -265,45 +314,20 @@ def main(arguments: Sequence[str]) -> int:
     workspace = Workspace.existing(given.workspace)
     with connect(workspace.warehouse, workspace.settings.run, read_only=True) as connection:
         _, validator = open_rules(workspace, connection, MedvalSettings(), {})
-        found = list(visits(given.visits, given.half) if given.visits else trials(given.texts, given.half))
-        begin = time.process_time()
-        told = tell(validator, found)
+    asked = list(trials(given.texts, given.half))
+    begin = time.process_time()
+    answers = answers_of(validator, asked)
     seconds = time.process_time() - begin
-    rows: dict[str, Counter[int]] = {}
-    differing = Counter[str]()
-    for one in told:
-        kind, colon, _ = one.trial.row.partition(":")
-        for row in (one.trial.row, kind) if colon else (one.trial.row,):
-            rows.setdefault(row, Counter[int]())[one.level] += 1
-            differing[row] += not set(_sentences(one.trial.output)) <= set(_sentences(one.trial.item.input))
-    cells: list[tuple[str | int, ...]] = [
-        (
-            row,
-            said.total(),
-            *(f"{100 * share / said.total():.1f}" for share in (said[1], said[2], said[3] + said[4], said[0])),
-            f"{100 * (1 - said[0] / said.total()):.1f}",
-            f"{100 * differing[row] / said.total():.1f}",
-        )
-        for row, said in sorted(rows.items())
-    ]
-    console().print(table(("row", "pairs", "level 1", "2", "3 or 4", "refused", "answered", "a diff"), cells))
-    console().print(
-        f"{len(found):,} pairs, {seconds:.1f} CPU seconds, {1000 * seconds / max(1, len(found)):.1f} ms each"
-    )
+    _print(answers)
+    console().print(f"{len(asked):,} pairs, {seconds:.1f} CPU seconds")
     if given.save:
         lines = (
             json.dumps(
-                {
-                    "row": one.trial.row,
-                    "name": one.trial.name,
-                    "level": one.level,
-                    "errors": one.errors,
-                    "input": one.trial.item.input,
-                    "output": one.trial.output,
-                }
+                {"row": one.trial.row, "name": one.trial.name, "level": one.level, "errors": one.errors,
+                 "input": one.trial.item.input, "output": one.trial.output}
             )
-            for one in told
-        )
+            for one in answers
+        )  # fmt: skip
         write_text(given.save, "\n".join(lines) + "\n")
     return 0
 

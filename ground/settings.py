@@ -84,7 +84,7 @@ class Section(BaseModel):
 class RunSettings(Section):
     """How the machine is used. Nothing here changes what is written."""
 
-    threads: int | None = Field(default=None, ge=1, le=4096, description="DuckDB's threads; all cores where unset")
+    threads: int | None = Field(default=None, ge=1, le=4096, description="number of DuckDB's threads; unset: all cores")
     workers: int = Field(
         default=1,
         ge=1,
@@ -107,7 +107,7 @@ class RunSettings(Section):
         default=(),
         description="names, addresses or networks of a Ray cluster that may read credentialed data",
     )
-    allow_remote_reason: str = Field(default="", description="why they may: the agreement or local rule that covers it")
+    allow_remote_reason: str = Field(default="", description="the reason: the agreement or local rule that allows it")
     memory_limit: str = Field(
         default="4GB",
         pattern=r"^\d+(\.\d+)?\s*([KMGT]i?B|[kmgt]i?b)$",
@@ -119,19 +119,17 @@ class RunSettings(Section):
 class LoadSettings(Section):
     """What is loaded and how strictly."""
 
-    languages: tuple[str, ...] = Field(default=("ENG",), description="languages (LAT) of MRCONSO that are kept")
+    languages: tuple[str, ...] = Field(default=("ENG",), description="languages (LAT) of MRCONSO to keep")
     attributes: tuple[str, ...] = Field(
         default=("NDC", "FROMRSAB", "TORSAB", "CCI"),
-        description="attributes (ATN) of MRSAT and RXNSAT that are kept: those that some stage reads; empty means all",
+        description="attributes (ATN) of MRSAT and RXNSAT to keep; by default those that stages read; empty means all",
     )
-    suppress: tuple[str, ...] = Field(
-        default=("O", "E", "Y"), description="SUPPRESS values whose names do not take part in naming and matching"
-    )
+    suppress: tuple[str, ...] = Field(default=("O", "E", "Y"), description="SUPPRESS values whose names are not used")
     max_reject_share: float = Field(
         default=0.01, ge=0, le=1, description="share of refused rows above which a load fails"
     )
     verify_sha256: bool = Field(default=False, description="check MIMIC's files against SHA256SUMS.txt")
-    icu: bool = Field(default=True, description="load icu/ where it is there")
+    icu: bool = Field(default=True, description="load icu/ if it is there")
     skip_tables: tuple[str, ...] = Field(
         default=("mrhier", "mrdef"),
         description="optional tables that are left out though they are there, such as chartevents; no stage reads "
@@ -143,10 +141,11 @@ class RemoteSettings(Section):
     """Which object storage (`s3://...`, any fsspec URL) credentialed data may be read from and written to."""
 
     allow_credentialed: tuple[str, ...] = Field(
-        default=(), description="stores, named one by one, each with all that is below it, such as s3://bucket/folder"
+        default=(),
+        description="stores that may hold credentialed data, each with everything below it, such as s3://bucket/folder",
     )
     allow_reason: str = Field(
-        default="", description="why they may hold it, such as the agreement that covers them; publishing prints it"
+        default="", description="the reason, such as the agreement that covers them; publishing prints it"
     )
 
 
@@ -154,7 +153,7 @@ class NoteSettings(Section):
     """How notes are read."""
 
     abbreviation_detector: Literal["own", "scispacy"] = Field(
-        default="own", description="who finds abbreviations that a note defines; scispacy needs the extra `linking`"
+        default="own", description="what finds abbreviations defined in a note; scispacy needs the extra `linking`"
     )
     fuzzy: bool = Field(default=True, description="repair one-letter misspellings of long, unambiguous words")
 
@@ -164,11 +163,16 @@ class BuildSettings(Section):
 
     seed: int = Field(default=42, ge=0, description="seed of every choice")
     validation_share: float = Field(
-        default=0.1, ge=0, le=1, description="share of the patients who validate, of all datasets; to thousandths"
+        default=0.1,
+        ge=0,
+        le=1,
+        description="share of patients in the validation split, for all datasets; up to three decimals",
     )
-    test_share: float = Field(default=0.1, ge=0, le=1, description="share of the patients who are tested, likewise")
+    test_share: float = Field(
+        default=0.1, ge=0, le=1, description="share of patients in the test split; up to three decimals"
+    )
     folds: int = Field(
-        default=5, ge=2, le=100, description="folds that patients are dealt to (column `fold`), to be tested in turn"
+        default=5, ge=2, le=100, description="number of folds of the patients (column `fold`), for testing in turn"
     )
     max_hops: int = Field(default=3, ge=1, le=3, description="longest path")
     truth_tiers: tuple[Tier, ...] = Field(
@@ -178,31 +182,33 @@ class BuildSettings(Section):
     sections: tuple[str, ...] = Field(default=(), description="sections of the context; empty means the paper's choice")
     certainty: Literal["certain", "any"] = Field(
         default="certain",
-        description="mentions that attest: the certain and the corroborated ones, or any",
+        description="which mentions attest: certain and corroborated ones, or any",
     )
-    given: bool = Field(default=True, description="a drug attests that was given during the stay and is over")
+    given: bool = Field(
+        default=True, description="a drug that was given during the stay and has ended attests its concept"
+    )
     radiology: bool = Field(
         default=False,
-        description="a name in a radiology report of the admission, too, forbids calling its concept unsupported",
+        description="a name in a radiology report of the admission also prevents calling its concept unsupported",
     )
     max_lift: float = Field(
-        default=2.0, gt=0, description="lift of a pair in the records above which it is not called false"
+        default=2.0, gt=0, description="a pair with a higher lift in the records is not called false"
     )
     known_edges: int = Field(
-        default=2, ge=1, description="edges of a predicate from which on the graph is taken to know it"
+        default=2, ge=1, description="smallest number of edges of a predicate with which the graph counts as knowing it"
     )
     max_area_share: float = Field(
-        default=0.12, gt=0, le=1, description="share of concepts above which an ancestor is no area"
+        default=0.12, gt=0, le=1, description="an ancestor of a larger share of concepts is not an area"
     )
-    min_distractor_distance: int = Field(default=4, ge=2, description="is_a distance of a Q4 distractor, at least")
+    min_distractor_distance: int = Field(default=4, ge=2, description="smallest is_a distance of a Q4 distractor")
     ancestor_steps: int = Field(default=1, ge=0, description="is_a steps from a mention up to an end of a fact")
-    family_size: int = Field(default=200, ge=2, description="children of a parent up to which they are close relatives")
+    family_size: int = Field(default=200, ge=2, description="a parent with more children does not make close relatives")
     extended_share: float = Field(
         default=0.6, ge=0, le=1, description="share of groups worded with 'which is a type of'"
     )
-    balance_rounds: int = Field(default=12, ge=0, description="rounds that fit the chances of replacements")
-    balance_trials: int = Field(default=5, ge=1, description="trials that bring the statement-only baseline to chance")
-    max_groups_per_admission: int = Field(default=18, ge=1, description="groups kept of one admission")
+    balance_rounds: int = Field(default=12, ge=0, description="rounds for fitting the weights of replacements")
+    balance_trials: int = Field(default=5, ge=1, description="trials to bring the statement-only baseline to chance")
+    max_groups_per_admission: int = Field(default=18, ge=1, description="largest number of groups of one admission")
     max_predicate_share: float = Field(default=0.45, gt=0, le=1, description="largest share of groups of one predicate")
     max_pair_share: float = Field(
         default=0.03, gt=0, le=1, description="largest share of one (head, tail) in a quadrant"
@@ -239,14 +245,18 @@ class MedhalSettings(Section):
 
     seed: int = Field(default=42, ge=0, description="seed of every choice")
     splits: SourceSplits = Field(
-        default="train", description="splits of the sources that are used; the paper uses their training splits only"
+        default="train", description="splits of the sources to use; the paper uses their training splits only"
     )
     min_sentence_chars: int = Field(
-        default=100, ge=1, description="characters of a summary's sentence from which on it may be changed"
+        default=100, ge=1, description="smallest number of characters of a summary's sentence that may be edited"
     )
-    pairs_per_summary: int = Field(default=1, ge=1, description="sentences of a summary that are changed, one a pair")
+    pairs_per_summary: int = Field(
+        default=1, ge=1, description="number of edited sentences of a summary, one for each pair"
+    )
     max_chars: int = Field(
-        default=30_000, ge=1, description="characters of context and statement below which a row is length-filtered"
+        default=30_000,
+        ge=1,
+        description="a row with fewer characters of context and statement belongs to the length-filtered version",
     )
     judge: bool = Field(default=True, description="keep only pairs whose labels a judge confirms")
     framed: bool = Field(
@@ -258,10 +268,10 @@ class MedvalSettings(Section):
     """How MedVAL triples are made."""
 
     seed: int = Field(default=42, ge=0, description="seed of every choice")
-    splits: SourceSplits = Field(default="all", description="splits of the sources that are used")
+    splits: SourceSplits = Field(default="all", description="splits of the sources to use")
     tau: float = Field(default=0.9, ge=0, le=1, description="consistency M_MedVAL from which on a triple is kept")
     max_inputs_per_task: int | None = Field(
-        default=None, ge=1, description="inputs of a task, at most, by lowest hash; the paper trains on 500 a task"
+        default=None, ge=1, description="largest number of inputs of a task, by lowest hash; the paper trains on 500"
     )
     redraw: bool = Field(
         default=True,
@@ -281,50 +291,58 @@ class StewardSettings(Section):
     audit_quorum: int = Field(
         default=4,
         ge=1,
-        description="Suspicious verdicts that make a Likely Error (of another number of recorded runs: 4/5 of them)",
+        description="Suspicious verdicts for a Likely Error (for another number of recorded runs: 4/5 of them)",
     )
     quorum: int = Field(
         default=4,
         ge=1,
-        description="equal answers that make a recomputed label (of another number of recorded runs: 4/5 of them)",
+        description="number of equal answers for a recomputed label (for another number of recorded runs: 4/5 of them)",
     )
     near_quorum: int = Field(
-        default=3, ge=1, description="equal answers that make one where another answer is near (likewise: 3/5)"
+        default=3,
+        ge=1,
+        description="number of equal answers if another answer is close (for another number of recorded runs: 3/5)",
     )
-    near_rel_err: float = Field(default=0.05, ge=0, description="relative error up to which a number is near (assumed)")
-    near_days: int = Field(default=1, ge=0, description="days up to which a date is near (assumed)")
+    near_rel_err: float = Field(
+        default=0.05, ge=0, description="largest relative error of a number that is close (assumed)"
+    )
+    near_days: int = Field(default=1, ge=0, description="largest difference in days of a date that is close (assumed)")
     decimals: int = Field(
         default=2,
         ge=0,
-        description="decimals to which numbers are rounded before they are compared; two digits are always kept",
+        description="numbers are rounded to this many decimals before they are compared; two digits are always kept",
     )
     flag_rel_err: float = Field(
         default=0.05, ge=0, description="relative error above which two labels differ; dates: days"
     )
-    agree_rel: float = Field(default=0.05, ge=0, description="share of the physician's value that agreement allows")
+    agree_rel: float = Field(
+        default=0.05, ge=0, description="allowed difference for agreement, as a share of the physician's value"
+    )
     ordinal_tolerance: float = Field(
         default=1,
         ge=0,
-        description="points that agreement allows on an ordinal score; none where labels are codes of categories",
+        description="allowed difference on an ordinal score, in points; none if labels are codes of categories",
     )
     ordinal_limit: float = Field(
-        default=20, gt=0, description="absolute value above which a whole number is continuous"
+        default=20, gt=0, description="a whole number with a larger absolute value counts as continuous"
     )
     resamples: int = Field(default=10_000, ge=1, description="resamples of a bootstrap")
-    turns: int = Field(default=8, ge=1, description="turns of a run with tools, the last answer included, at most")
-    sandbox_seconds: int = Field(default=5, ge=1, description="time that a call of the Python sandbox has, at most")
-    sandbox_mb: int = Field(
-        default=512, ge=64, description="memory in MB that a call of the Python sandbox has, at most"
+    turns: int = Field(
+        default=8, ge=1, description="largest number of turns of a run with tools, including the last answer"
     )
+    sandbox_seconds: int = Field(
+        default=5, ge=1, description="time limit for one call of the Python sandbox, in seconds"
+    )
+    sandbox_mb: int = Field(default=512, ge=64, description="memory limit for one call of the Python sandbox, in MB")
     sandbox_image: str = Field(
         default="",
         description="container image with Python 3.11 in which docker or podman runs the Python sandbox; without one "
         "it needs root, who can start a process without rights",
     )
-    review_rows: int = Field(default=50, ge=1, description="rows that physicians review")
+    review_rows: int = Field(default=50, ge=1, description="number of rows for physicians to review")
     finalise: Literal["physician", "released"] = Field(
         default="physician",
-        description="physician: his label wherever he gave one; released: as in the released data, where he disagrees",
+        description="physician: the physician's label if there is one; released: only if it disagrees",
     )
 
     def quorum_of(self, name: Quorum, runs: int) -> int:

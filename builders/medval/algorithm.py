@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from builders.medval.items import NO_EDIT, Edit, Generator, Item, Judgement, Output, Validator
 from builders.texts.origin import Refusal
-from ground.contracts.rows_text import MEDVAL_DELTAS, RISK_LEVELS, RiskLevel
+from ground.contracts.rows_text import MEDVAL_DELTAS, RISK_LEVELS, LabelBasis, RiskLevel
 from ground.settings import MedvalSettings
 from ground.stable import stable_hash
 
@@ -36,8 +36,9 @@ class Triple:
     Attributes:
         drawn: the risk level that was drawn for the input.
         level: the risk level that the perturbed output was to reach: the drawn one, or the one that stands in for it.
+        by_construction: the levels of its outputs are known by the edits that made them.
         refusal: ``step: reason`` of the first step that refused; what comes after it is None.
-        consistency: M_MedVAL in [0, 1]; None where a step refused.
+        consistency: M_MedVAL in [0, 1]; None where a step refused, and where levels are known by construction.
         kept: both outputs are rows of the dataset.
     """
 
@@ -48,6 +49,7 @@ class Triple:
     perturbed: Output | None = None
     judged_clean: Judgement | None = None
     judged_perturbed: Judgement | None = None
+    by_construction: bool = False
     consistency: float | None = None
     kept: bool = False
     refusal: str | None = None
@@ -56,6 +58,10 @@ class Triple:
     def delta(self) -> float:
         """The degradation that the perturbed output was to reach: (level - 1) / 3."""
         return MEDVAL_DELTAS[self.level]
+
+    def label_basis(self, level: RiskLevel, judged: Judgement) -> LabelBasis:
+        """Return what a row's level rests on: the edits, where the validator finds the level they were made at."""
+        return "by_construction" if self.by_construction and judged.risk_level == level else "validator"
 
 
 def consistency(clean: ArrayLike, perturbed: ArrayLike, delta: ArrayLike) -> NDArray[np.float64]:
@@ -93,9 +99,11 @@ def make_triples(
 ) -> list[Triple]:
     """Run Algorithm S1 over items; triples come in their order.
 
-    A triple is kept where its consistency is ``tau`` or more; tau 0 keeps every triple that was judged. A perturbed
-    output at level 2 to 4 that equals the clean one is refused: it cannot have the degradation that it stands for. So
-    is one with an edit that no named error speaks of: a row's errors are those that the validator names.
+    A triple of language models is kept where its consistency is ``tau`` or more; tau 0 keeps every triple that was
+    judged. Where levels are known by construction, all are kept that no step refused: an output is refused that the
+    validator calls safe where it is unsafe, or the reverse. A perturbed output at level 2 to 4 that equals the clean
+    one is refused: it cannot have the degradation that it stands for. So is one with an edit that no named error speaks
+    of: a row's errors are those that the validator names.
     """
     orders = [levels_of(settings.seed, item) for item in items]
     refusals: dict[int, str] = {}
@@ -105,18 +113,20 @@ def make_triples(
     for turn in range(2 if settings.redraw else 1):
         places = [place for place in sorted(clean) if place not in perturbed and _may_try(turn, refusals.get(place))]
         asked = {place: orders[place][turn] for place in places}
-        made, refused = _perturbed(items, clean, asked, generator)
-        perturbed |= made
-        levels |= {place: asked[place] for place in made}
+        outputs, refused = _perturbed(items, clean, asked, generator)
+        perturbed |= outputs
+        levels |= {place: asked[place] for place in outputs}
         # Where no level can be reached, the reason that stays is that of the level that was drawn.
         refusals |= {place: reason for place, reason in refused.items() if place not in refusals}
     refusals = {place: reason for place, reason in refusals.items() if place not in perturbed}
     judged_clean, judged_perturbed = _judged(items, clean, perturbed, validator, refusals)
     for place, judgement in list(judged_perturbed.items()):
-        if levels[place] > 1 and not _names_all(judgement, perturbed[place].edits):
-            refusals.setdefault(place, "judge_perturbed: unnamed_edit")
+        edits = perturbed[place].edits
+        if reason := _disputed(judgement, levels[place], edits, by_construction=generator.by_construction):
+            refusals.setdefault(place, f"judge_perturbed: {reason}")
             del judged_perturbed[place]
-    scored = _scores(judged_clean, judged_perturbed, levels)
+    both = judged_clean.keys() & judged_perturbed.keys()
+    scored = {} if generator.by_construction else _scores(judged_clean, judged_perturbed, levels)
     return [
         Triple(
             item,
@@ -126,12 +136,22 @@ def make_triples(
             perturbed.get(place),
             judged_clean.get(place),
             judged_perturbed.get(place),
+            by_construction=generator.by_construction,
             consistency=scored.get(place),
-            kept=place in scored and scored[place] >= settings.tau,
+            kept=place in both and scored.get(place, 1.0) >= settings.tau,
             refusal=refusals.get(place),
         )
         for place, item in enumerate(items)
     ]
+
+
+def _disputed(judgement: Judgement, level: RiskLevel, edits: Sequence[Edit], *, by_construction: bool) -> str | None:
+    """Return why the validator's view of a perturbed output cannot stand beside the level that it was made at."""
+    if level > 1 and not _names_all(judgement, edits):
+        return "unnamed_edit"
+    if by_construction and (judgement.risk_level in UNSAFE) is not (level in UNSAFE):
+        return "other_outcome"
+    return None
 
 
 def _may_try(turn: int, refusal: str | None) -> bool:

@@ -33,7 +33,7 @@ from ground.settings import MedvalSettings
 from ground.stable import stable_hash
 from ground.storage.files import atomic_directory, sha256_of, write_text
 
-__all__ = ["DATASET", "Made", "build_medval", "peers_of"]
+__all__ = ["DATASET", "Method", "build_medval", "peers_of"]
 
 DATASET = "medval"
 BATCH = 256
@@ -44,7 +44,7 @@ PEERS = 500
 
 
 @dataclass(frozen=True)
-class Made:
+class Method:
     """How the rows are made.
 
     Attributes:
@@ -74,7 +74,7 @@ def build_medval(
     plan: Plan,
     folder: Path,
     settings: MedvalSettings,
-    made: Made,
+    method: Method,
     advance: Callable[[str, int], None] = lambda _task, _inputs: None,
     batch: int = BATCH,
 ) -> BuildReport:
@@ -84,7 +84,7 @@ def build_medval(
         plan: the inputs.
         folder: the dataset's; one that is there is replaced.
         settings: what decides the rows.
-        made: how they are made.
+        method: how they are made.
         advance: is told the task and the number of inputs that went through since the last call.
         batch: inputs that are worked on and held at once; it changes no byte.
 
@@ -97,16 +97,16 @@ def build_medval(
         with _Writers(work) as writers:
             batches = _batches(plan.feeds, tallies, settings, batch)
             peers = peers_of(plan.feeds, settings)
-            for triples in triples_of(batches, made.open_engine, peers, settings, made.workers):
+            for triples in triples_of(batches, method.open_engine, peers, settings, method.workers):
                 item = triples[0].item
-                writers.write(triples, feeds[item.task, item.origin.source], made, settings)
+                writers.write(triples, feeds[item.task, item.origin.source], method, settings)
                 advance(item.task, len(triples))
         counts = count_triples(work / "triples.parquet")
         dropped = _dropped(plan.feeds, tallies, counts)
         _require_rows(counts, dropped)
-        told = shortcuts_of(_told(work / "data"))
-        report = _report(folder, plan, settings, made, counts, writers.rows, dropped, told)
-        _write_papers(work, plan, settings, made, counts, report)
+        shortcuts = shortcuts_of(_labelled_outputs(work / "data"))
+        report = _report(folder, plan, settings, method, counts, writers.rows, dropped, shortcuts)
+        _write_papers(work, plan, settings, method, counts, report)
     return report
 
 
@@ -127,10 +127,10 @@ class _Writers:
     def __enter__(self) -> _Writers:
         return self
 
-    def write(self, triples: Sequence[Triple], feed: Feed, made: Made, settings: MedvalSettings) -> None:
+    def write(self, triples: Sequence[Triple], feed: Feed, method: Method, settings: MedvalSettings) -> None:
         """Write a batch."""
-        seeds = Seeds(settings.seed, made.patient_seed, made.split_ends)
-        rows = list(data_rows(triples, feed.licence, made.engine, seeds))
+        seeds = Seeds(settings.seed, method.patient_seed, method.split_ends)
+        rows = list(data_rows(triples, feed.licence, method.engine, seeds))
         self._data.write(data_table(rows))
         self._chat.write(chat_table(rows))
         self._waiting.append(triple_table(triples, seeds))
@@ -233,7 +233,7 @@ def _highest_hashes(feeds: Sequence[Feed], settings: MedvalSettings) -> dict[Med
     return {task: -kept[0] for task, kept in lowest.items() if kept}
 
 
-def _told(folder: Path) -> Iterator[Told]:
+def _labelled_outputs(folder: Path) -> Iterator[Told]:
     """Yield what tells safe outputs (level 1) from unsafe ones (3 and 4), by task and source."""
     for file in sorted(folder.glob("*.parquet")):
         columns = ["task", "source", "triple_id", "output", "risk_level"]
@@ -244,13 +244,13 @@ def _told(folder: Path) -> Iterator[Told]:
 
 
 def _dropped(feeds: Sequence[Feed], tallies: Sequence[Tally], counts: Counts) -> dict[str, int]:
-    found: dict[str, int] = {}
+    reasons: dict[str, int] = {}
     for feed, tally in zip(feeds, tallies, strict=True):
         for (source, reason), n in tally.dropped.items():
-            found[f"{feed.task}, {source}: {reason}"] = n
+            reasons[f"{feed.task}, {source}: {reason}"] = n
     for task, source, reason, n in counts.refusals.iter_rows():
-        found[f"{task}, {source}: {reason}"] = n
-    return dict(sorted(found.items()))
+        reasons[f"{task}, {source}: {reason}"] = n
+    return dict(sorted(reasons.items()))
 
 
 def _require_rows(counts: Counts, dropped: Mapping[str, int]) -> None:
@@ -261,7 +261,7 @@ def _require_rows(counts: Counts, dropped: Mapping[str, int]) -> None:
         "no triple was kept",
         found="; ".join(f"{reason} ({n})" for reason, n in most) or "no input in the sources",
         expected="inputs whose two outputs the validator judges as the generator meant them",
-        do="use every split (--splits all), a lower --tau, or other tasks",
+        do="use every split (--splits all) or other tasks; with --engine lm a lower --tau",
     )
 
 
@@ -269,16 +269,16 @@ def _report(
     folder: Path,
     plan: Plan,
     settings: MedvalSettings,
-    made: Made,
+    method: Method,
     counts: Counts,
     splits: Mapping[str, int],
     dropped: Mapping[str, int],
-    told: Sequence[Shortcut],
+    shortcuts: Sequence[Shortcut],
 ) -> BuildReport:
     return BuildReport(
         folder=str(folder),
-        engine=made.engine,
-        tau=settings.tau,
+        engine=method.engine,
+        tau=None if method.engine == "rules" else settings.tau,
         rows=sum(splits.values()),
         splits=splits,
         inputs=counts.inputs,
@@ -287,9 +287,9 @@ def _report(
         mean_consistency=_rounded(counts.mean_consistency()),
         tasks=[_task_counts(task, counts) for task in dict.fromkeys(feed.task for feed in plan.feeds)],
         left_out_tasks=[{"task": task, "reason": reason} for task, reason in plan.left_out],
-        shortcuts=[one.as_dict() for one in told],
+        shortcuts=[shortcut.as_dict() for shortcut in shortcuts],
         dropped=dropped,
-        language_models=made.usage(),
+        language_models=method.usage(),
     )
 
 
@@ -303,7 +303,7 @@ def _task_counts(task: MedvalTask, counts: Counts) -> dict[str, Any]:
         "judged": judged,
         "kept": kept,
         "kept_share": _rounded(kept / judged if judged else None),
-        "mean_consistency": _rounded(float(rows["consistency_sum"].sum()) / judged if judged else None),
+        "mean_consistency": _rounded(counts.mean_of(rows)),
         "kept_by_level": by_level,
     }
 
@@ -313,31 +313,32 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _write_papers(
-    folder: Path, plan: Plan, settings: MedvalSettings, made: Made, counts: Counts, report: BuildReport
+    folder: Path, plan: Plan, settings: MedvalSettings, method: Method, counts: Counts, report: BuildReport
 ) -> None:
     """Write card, croissant.json and manifest beside the data."""
-    write_text(folder / "README.md", card_of(plan, settings, made.engine, made.tier, counts, report))
-    licence = licence_of_sources(made.tier, {feed.source.name: feed.licence for feed in plan.feeds})
+    write_text(folder / "README.md", card_of(plan, settings, method.engine, method.tier, counts, report))
+    licence = licence_of_sources(method.tier, {feed.source.name: feed.licence for feed in plan.feeds})
     files = {file.relative_to(folder).as_posix(): sha256_of(file) for file in sorted(folder.rglob("*.parquet"))}
-    listed = [*made.inputs, *(entry for feed in plan.feeds for entry in feed.inputs)]
+    listed = [*method.inputs, *(entry for feed in plan.feeds for entry in feed.inputs)]
     manifest = manifest_of(
         DATASET,
         inputs=list({to_json(entry): entry for entry in listed}.values()),
         settings={
             **settings.model_dump(mode="json"),
-            "engine": made.engine,
+            "tau": report.tau,
+            "engine": method.engine,
             "tasks": list(dict.fromkeys(feed.task for feed in plan.feeds)),
             "sources": list(dict.fromkeys(feed.source.source for feed in plan.feeds)),
-            "seed_of_patients": made.patient_seed,
-            "split_ends": list(made.split_ends),
+            "seed_of_patients": method.patient_seed,
+            "split_ends": list(method.split_ends),
         },
         seed=settings.seed,
         kept={"rows": report.rows, "triples": counts.inputs, "files": files},
         dropped=report.dropped,
-        tier=made.tier,
+        tier=method.tier,
     )
     manifest["shortcuts"] = report.shortcuts
     described = croissant_of(manifest, DESCRIPTION, {"data": MEDVAL_SCHEMA}, licence)
     write_text(folder / "croissant.json", to_json(described))
-    manifest["language_model"] = dict(made.models) or None
+    manifest["language_model"] = dict(method.models) or None
     write_text(folder / "manifest.json", to_json(manifest))

@@ -27,23 +27,35 @@ perturbed one share an input: `triple_id`, `variant`.
 Built by the engine `{engine}` after MedVAL's Algorithm S1 (Aali et al.): for each input a level is drawn by stable hash
 (delta = (level - 1) / 3; where the engine has no edit of that level, the other safe or unsafe one stands in),
 a generator makes the clean output and one perturbed at that level, and a validator that sees neither the edit nor the
-level judges both. **The labels are the validator's**; `delta` keeps what the generator was
-asked for. `consistency` is M_MedVAL = 1 - (v(clean)^2 + (v(pert) - delta)^2 + (v(pert) - v(clean) - delta)^2) / 6;
-both rows of a triple are here where it is at least {tau:g} (one pass, no iteration).
+level judges both. {labels}
 
 `chat/` holds the same rows as conversations (the prompt of a validator and its answer): configuration `chat`.
 `triples.parquet` (configuration `triples`) holds every triple, kept or not: both outputs, the exact edits, the level
-that was asked for, both judgements, M_MedVAL, and the reason of a refusal. The input is named there by its SHA-256.
+that was asked for, both judgements, M_MedVAL (engine `lm`), and the reason of a refusal. The input is named there by
+its SHA-256.
 """
 
 LIMITS = """
 ## Limits
 
-- {engine}
-- {tau}
+{engine}
 - Sources without splits of their own count as `train` for `--splits`. `split` here is ours, by document and by patient.
 - Not a source of medical advice.
 """
+
+LABELS: dict[Engine, str] = {
+    "rules": (
+        "**Levels are known by construction**: an edit weighs what its rule says. The validator checks them: it refuses"
+        " a row whose outcome (safe or unsafe) it sees otherwise, or whose edit it does not name. Where it finds the"
+        " level of the edit, `label_basis` is `by_construction`; where it finds the other safe or unsafe level, the row"
+        " has the validator's (`validator`). `consistency` is null."
+    ),
+    "lm": (
+        "**The labels are the validator's** (`label_basis`: `validator`); `delta` keeps what the generator was asked"
+        " for. `consistency` is M_MedVAL = 1 - (v(clean)^2 + (v(pert) - delta)^2 + (v(pert) - v(clean) - delta)^2) / 6;"
+        " both rows of a triple are here where it is at least {tau:g} (one pass, no iteration)."
+    ),
+}
 
 ENGINES: dict[Engine, str] = {
     "rules": (
@@ -79,6 +91,8 @@ def card_of(
 ) -> str:
     """Return the text of README.md."""
     present = [split for split in SPLITS if report.splits[split]]
+    by_model = report.tau is not None
+    limits = [ENGINES[engine], *([_what_tau_lets(settings.tau)] if by_model else [])]
     parts = [
         front_matter(
             title="MedVAL rows built by ontoground",
@@ -92,7 +106,7 @@ def card_of(
                 "triples": "triples.parquet",
             },
         ),
-        INTRODUCTION.format(engine=engine, tau=settings.tau),
+        INTRODUCTION.format(engine=engine, labels=LABELS[engine].format(tau=settings.tau)),
         "## Kept triples by task and level\n",
         _by_task(report),
         "\n### By source\n",
@@ -103,19 +117,18 @@ def card_of(
         "Rows: the level that an output was made at (a clean one: 1). Columns: the level that the validator gave it, of"
         " all judged triples; the last column is the share of outputs whose level was recovered.\n",
         _confusion(counts),
-        "\n### M_MedVAL\n",
-        _consistency(counts, settings.tau),
+        *(["\n### M_MedVAL\n", _consistency(counts, settings.tau)] if by_model else []),
         "\n## Errors of kept rows\n",
         _categories(counts),
         *(["\n### Edits by level and rule\n", _rules(counts)] if counts.rules.height else []),
         "\n## What the output alone tells\n",
-        shortcut_table([Shortcut(**one) for one in report.shortcuts]),
+        shortcut_table([Shortcut(**shortcut) for shortcut in report.shortcuts]),
         "\n## Left out, by task, source and reason\n",
         left_table(("reason", "n"), sorted(report.dropped.items())) if report.dropped else "Nothing.",
         _left_out_tasks(plan),
         "\n## Columns\n",
         columns_table("medval"),
-        LIMITS.format(engine=ENGINES[engine], tau=_what_tau_lets(settings.tau)),
+        LIMITS.format(engine="\n".join(f"- {limit}" for limit in limits)),
         "## Licences\n",
         _licences(plan),
         f"\n{LICENCE[tier] if tier == 'credentialed' else 'No source is credentialed; the licences above hold.'}\n",
@@ -128,17 +141,17 @@ def _by_task(report: BuildReport) -> str:
     columns = ("task", "inputs", "judged", "kept", "kept, %", "mean M", *(f"level {level}" for level in levels))
     rows = [
         (
-            one["task"],
-            one["inputs"],
-            one["judged"],
-            one["kept"],
-            percent(one["kept"], one["judged"]),
-            _decimal(one["mean_consistency"]),
-            *(one["kept_by_level"][level] for level in levels),
+            task["task"],
+            task["inputs"],
+            task["judged"],
+            task["kept"],
+            percent(task["kept"], task["judged"]),
+            _decimal(task["mean_consistency"]),
+            *(task["kept_by_level"][level] for level in levels),
         )
-        for one in report.tasks
+        for task in report.tasks
     ]
-    totals = [sum(one["kept_by_level"][level] for one in report.tasks) for level in levels]
+    totals = [sum(task["kept_by_level"][level] for task in report.tasks) for level in levels]
     share = percent(report.kept, report.judged)
     last = ("all", report.inputs, report.judged, report.kept, share, _decimal(report.mean_consistency), *totals)
     return left_table(columns, [*rows, last])
@@ -175,9 +188,9 @@ def _consistency(counts: Counts, tau: float) -> str:
 
 def _categories(counts: Counts) -> str:
     sides = ("edit", "clean", "perturbed")
-    found = {(side, category): n for side, category, n in counts.categories.rows()}
+    counted = {(side, category): n for side, category, n in counts.categories.rows()}
     rows = [
-        (category, *(found.get((side, category), 0) for side in sides)) for category in (*MEDVAL_CATEGORIES, "none")
+        (category, *(counted.get((side, category), 0) for side in sides)) for category in (*MEDVAL_CATEGORIES, "none")
     ]
     columns = ("category", "edits made", "named in clean outputs", "named in perturbed outputs")
     return "`none`: an edit without clinical meaning.\n\n" + left_table(columns, rows)

@@ -43,8 +43,13 @@ class Counts:
         return int(self.by_level["kept"].sum())
 
     def mean_consistency(self) -> float | None:
-        """Return the mean of M_MedVAL over judged triples; None of none."""
-        return float(self.by_level["consistency_sum"].sum()) / self.judged if self.judged else None
+        """Return the mean of M_MedVAL over judged triples."""
+        return self.mean_of(self.by_level)
+
+    def mean_of(self, levels: pl.DataFrame) -> float | None:
+        """Return the same over some rows of ``by_level``; None where levels are known by construction."""
+        judged = int(levels["judged"].sum())
+        return float(levels["consistency_sum"].sum()) / judged if judged and self.consistency.height else None
 
 
 def count_triples(path: Path) -> Counts:
@@ -63,7 +68,7 @@ class BuildReport(Plain):
     Attributes:
         folder: of the dataset.
         engine: ``rules`` or ``lm``.
-        tau: from which consistency on a triple was kept.
+        tau: from which consistency on a triple was kept; None under the rules.
         rows: of all splits.
         splits: rows by split.
         tasks: task, inputs, judged, kept, kept_share, mean_consistency, and kept triples by level ("1" to "4").
@@ -75,7 +80,7 @@ class BuildReport(Plain):
 
     folder: str
     engine: str
-    tau: float
+    tau: float | None
     rows: int
     splits: Mapping[str, int]
     inputs: int

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kg.graph import ConceptGraph
 
@@ -38,8 +38,10 @@ class Part:
         """Return the text from ``begin`` on, without white space around it."""
         begin += len(self.text[begin:]) - len(self.text[begin:].lstrip())
         text = self.text[begin:].rstrip()
-        kept = (one for one in self.mentions if one.begin >= begin and one.end - begin <= len(text))
-        return Part(text, tuple(Mention(one.begin - begin, one.end - begin, one.cuis, one.assertion) for one in kept))
+        within = (mention for mention in self.mentions if mention.begin >= begin and mention.end - begin <= len(text))
+        return Part(
+            text, tuple(replace(mention, begin=mention.begin - begin, end=mention.end - begin) for mention in within)
+        )
 
 
 PROBLEMS, DRUGS = "DISO", "CHEM"
@@ -135,11 +137,11 @@ class _Evidence:
     def __init__(self, course: Part, links: Links) -> None:
         self.course = course
         self.links = links
-        self._said: dict[str, list[Mention]] = {}
+        self._stated: dict[str, list[Mention]] = {}
         self._implied: dict[str, list[Mention]] = {}
         for mention in course.mentions:
             for cui in self.concepts(mention):
-                self._said.setdefault(cui, []).append(mention)
+                self._stated.setdefault(cui, []).append(mention)
                 for other in links.implied(cui):
                     self._implied.setdefault(other, []).append(mention)
 
@@ -155,12 +157,12 @@ class _Evidence:
 
     def supporting(self, mention: Mention) -> list[Mention]:
         """Return the course's mentions of what an entry's mention names; none where one of them is in doubt."""
-        found = {one for cui in self.concepts(mention) for one in self._implied.get(cui, ())}
+        others = {other for cui in self.concepts(mention) for other in self._implied.get(cui, ())}
         # What denies or doubts the concept itself; a denied special form leaves the general one as it is.
         names = {same for cui in self.concepts(mention) for same in self.links.same(cui)}
-        if any(one.assertion not in STATED for name in names for one in self._said.get(name, ())):
+        if any(other.assertion not in STATED for name in names for other in self._stated.get(name, ())):
             return []
-        return sorted((one for one in found if one.assertion == "present"), key=lambda one: one.begin)
+        return sorted((other for other in others if other.assertion == "present"), key=lambda other: other.begin)
 
 
 def _tokens(text: str) -> set[str]:
@@ -178,14 +180,16 @@ def _diagnoses(part: Part, evidence: _Evidence) -> list[str]:
     kept: list[list[str]] = []
     for begin, end in _pieces(part.text):
         problems = [
-            one for one in part.mentions if begin <= one.begin and one.end <= end and evidence.is_a(one, PROBLEMS)
+            mention
+            for mention in part.mentions
+            if begin <= mention.begin and mention.end <= end and evidence.is_a(mention, PROBLEMS)
         ]
         if AFTER.match(part.text, begin) or (kept and not problems):
             continue
-        if problems and all(seen.intersection(evidence.concepts(one)) for one in problems):
+        if problems and all(seen.intersection(evidence.concepts(mention)) for mention in problems):
             continue
         kept.append(_entries(part, begin, end, problems, seen, evidence))
-        seen.update(cui for one in problems for cui in evidence.concepts(one))
+        seen.update(cui for mention in problems for cui in evidence.concepts(mention))
     stay = [entries for entries in kept if entries]
     if not stay or not kept[0] or 2 * len(stay) < len(kept):
         return []
@@ -196,15 +200,15 @@ def _entries(
     part: Part, begin: int, end: int, problems: list[Mention], seen: set[str], evidence: _Evidence
 ) -> list[str]:
     """Return what stays of one diagnosis: itself, the words of its concepts, or nothing."""
-    supported = {one: evidence.supporting(one) for one in problems if one.assertion == "present"}
-    if not problems or not all(supported.get(one) for one in problems):
+    supported = {mention: evidence.supporting(mention) for mention in problems if mention.assertion == "present"}
+    if not problems or not all(supported.get(mention) for mention in problems):
         return []
-    new = [one for one in problems if not seen.intersection(evidence.concepts(one))]
+    new = [mention for mention in problems if not seen.intersection(evidence.concepts(mention))]
     piece = " ".join(part.text[begin:end].split()).strip(" .")
     whole = len(new) == len(problems) and piece.split()[-1].lower() not in PLAIN
     if whole and _words_are_said(part, begin, end, supported, evidence):
-        return [_plain(piece)]
-    return [_plain(" ".join(part.text[one.begin : one.end].split())) for one in new]
+        return [_in_prose(piece)]
+    return [_in_prose(" ".join(part.text[mention.begin : mention.end].split())) for mention in new]
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
@@ -228,18 +232,18 @@ def _words_are_said(
 ) -> bool:
     """Tell whether the words of an entry beyond its mentions stand in the course, near to what they are said of."""
     rest, last = [], begin
-    for one in supported:
-        rest.append(part.text[last : one.begin])
-        last = one.end
+    for mention in supported:
+        rest.append(part.text[last : mention.begin])
+        last = mention.end
     wanted = _tokens(" ".join([*rest, part.text[last:end]]))
     course = evidence.course.text
     return all(
-        any(wanted <= _tokens(course[max(0, one.begin - NEAR) : one.end + NEAR]) for one in found)
-        for found in supported.values()
+        any(wanted <= _tokens(course[max(0, other.begin - NEAR) : other.end + NEAR]) for other in others)
+        for others in supported.values()
     )
 
 
-def _plain(entry: str) -> str:
+def _in_prose(entry: str) -> str:
     """Write capitals that tell drugs apart on labels as prose has them: ``LeVETiracetam`` as Levetiracetam."""
     return TALL_MAN.sub(lambda match: match[0].capitalize() if match[0][0].isupper() else match[0].lower(), entry)
 
@@ -250,31 +254,31 @@ def _medications(part: Part, evidence: _Evidence) -> Iterator[str]:
         begin = number.end()
         line_end = part.text.find("\n", begin)
         line_end = len(part.text) if line_end < 0 else line_end
-        inside = [one for one in part.mentions if begin <= one.begin and one.end <= line_end]
+        inside = [mention for mention in part.mentions if begin <= mention.begin and mention.end <= line_end]
         # The drug is the first thing on the line; "HELD- Lisinopril" is no medication of the discharge.
-        drug = next((one for one in inside if evidence.is_a(one, DRUGS)), None)
+        drug = next((mention for mention in inside if evidence.is_a(mention, DRUGS)), None)
         if drug is None or part.text[begin : drug.begin].strip() or drug.assertion != "present":
             continue
         if FLUSH.match(part.text, drug.end):
             continue
-        found = _medication(part.text[drug.begin : drug.end], drug, evidence)
-        if not found or seen.intersection(evidence.concepts(drug)):
+        stated = _medication(part.text[drug.begin : drug.end], drug, evidence)
+        if not stated or seen.intersection(evidence.concepts(drug)):
             continue
         seen.update(same for cui in evidence.concepts(drug) for same in evidence.links.same(cui))
-        name = _plain(" ".join(part.text[drug.begin : drug.end].split()))
-        yield name + _dose(part.text[drug.end : line_end], found, evidence.course)
+        name = _in_prose(" ".join(part.text[drug.begin : drug.end].split()))
+        yield name + _dose(part.text[drug.end : line_end], stated, evidence.course)
 
 
 def _medication(name: str, drug: Mention, evidence: _Evidence) -> list[Mention]:
     """Return the course's mentions of a drug; a salt or form other than the course's own does not count."""
     words = [word.lower() for word in WORD.findall(name)]
-    found = []
-    for one in evidence.supporting(drug):
-        said = [word.lower() for word in WORD.findall(evidence.course.text[one.begin : one.end])]
-        if said[:1] == words[:1] and len(said) > 1 and len(words) > 1 and said != words:
+    stated = []
+    for mention in evidence.supporting(drug):
+        spoken = [word.lower() for word in WORD.findall(evidence.course.text[mention.begin : mention.end])]
+        if spoken[:1] == words[:1] and len(spoken) > 1 and len(words) > 1 and spoken != words:
             return []
-        found.append(one)
-    return [] if all(_is_passing(evidence.course.text, one) for one in found) else found
+        stated.append(mention)
+    return [] if all(_is_passing(evidence.course.text, mention) for mention in stated) else stated
 
 
 def _is_passing(course: str, drug: Mention) -> bool:
@@ -285,15 +289,15 @@ def _is_passing(course: str, drug: Mention) -> bool:
     return PASSING.search(sentence) is not None and GOES_ON.search(sentence) is None
 
 
-def _dose(listed: str, found: list[Mention], course: Part) -> str:
+def _dose(listed: str, stated: list[Mention], course: Part) -> str:
     """Return the listed dose (and frequency) where the course states the same right after the drug, else nothing."""
     dose = DOSE.search(listed)
     if dose is None:
         return ""
-    for one in found:
-        window = _window(course, one)
-        stated = [*DOSE.finditer(window)]
-        if stated and _amount(stated[-1]) == _amount(dose) and len({_amount(each) for each in stated}) == 1:
+    for mention in stated:
+        window = _window(course, mention)
+        amounts = [*DOSE.finditer(window)]
+        if amounts and _amount(amounts[-1]) == _amount(dose) and len({_amount(each) for each in amounts}) == 1:
             listed_times, said_times = FREQUENCY.findall(listed), FREQUENCY.findall(window)
             same = [word.upper() for word in listed_times] == [word.upper() for word in said_times]
             as_needed = AS_NEEDED.search(listed) or AS_NEEDED.search(window)

@@ -85,11 +85,11 @@ def plan_feeds(
     left_out: list[tuple[MedvalTask, str]] = []
     for task in cast("tuple[MedvalTask, ...]", resolve_tasks(tasks, "medval")):
         refused = _why_not(task) if engine == "rules" else None
-        found = [] if refused else _feeds_of(task, texts, workspace, connection)
-        if not found and tasks:
+        of_task = [] if refused else _feeds_of(task, texts, workspace, connection)
+        if not of_task and tasks:
             raise _no_inputs(task, texts.folder)
-        feeds += found
-        if not found:
+        feeds += of_task
+        if not of_task:
             left_out.append((task, refused or "no inputs"))
     if not feeds:
         raise InputError(
@@ -133,13 +133,13 @@ def _refused(task: MedvalTask, why: str) -> UsageError:
 
 
 def _sources_of(task: MedvalTask) -> list[TextSource]:
-    return [one for one in text_sources().values() if one.dataset == "medval" and task in one.tasks]
+    return [source for source in text_sources().values() if source.dataset == "medval" and task in source.tasks]
 
 
 def _no_inputs(task: MedvalTask, texts: Path | None) -> InputError:
     expected = [
-        "notes in the workspace" if one.layout == WORKSPACE else f"{one.folder}/ ({one.name}) below --texts"
-        for one in _sources_of(task)
+        "notes in the workspace" if source.layout == WORKSPACE else f"{source.folder}/ ({source.name}) below --texts"
+        for source in _sources_of(task)
     ]
     return InputError(
         f"there are no inputs for {task}",
@@ -154,8 +154,8 @@ def _feeds_of(
     task: MedvalTask, texts: NamedTexts, workspace: Workspace, connection: duckdb.DuckDBPyConnection | None
 ) -> list[Feed]:
     feeds = []
-    folders = {one: texts.folder / one.folder for one in _sources_of(task) if texts.folder is not None}
-    for source in dict.fromkeys([*_sources_of(task), *(one for one in texts.sources if task in one.tasks)]):
+    folders = {source: texts.folder / source.folder for source in _sources_of(task) if texts.folder is not None}
+    for source in dict.fromkeys([*_sources_of(task), *(source for source in texts.sources if task in source.tasks)]):
         folder = texts.sources.get(source, folders.get(source))
         if source.layout == WORKSPACE:
             if connection is not None and not missing_tables(connection, task):

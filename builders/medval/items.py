@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from builders.texts.origin import Origin, Refusal
 from ground.contracts.rows_text import ErrorCategory, MedvalErrorRow, MedvalTask, RiskLevel
@@ -82,7 +82,8 @@ class Judgement:
 class Generator(Protocol):
     """Makes clean and perturbed outputs; answers are in the order of the items."""
 
-    name: Literal["rules", "lm"]
+    by_construction: bool
+    """The level of an output is known by the edits that made it; else only the validator can tell it."""
 
     def clean(self, items: Sequence[Item]) -> list[Output | Refusal]:
         """Make an output without an error for each item: its reference, an extract, or generated text."""
@@ -95,8 +96,6 @@ class Generator(Protocol):
 
 class Validator(Protocol):
     """Judges outputs against inputs, without access to edits; answers are in the order of the items."""
-
-    name: Literal["rules", "lm"]
 
     def judge(self, items: Sequence[Item], outputs: Sequence[str]) -> list[Judgement | Refusal]:
         """Name the errors of each output and its risk level."""

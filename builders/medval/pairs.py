@@ -78,14 +78,18 @@ def _medec(path: Path) -> Iterator[TextPair]:
 
 
 def _verifact_bhc(folder: Path) -> Iterator[TextPair]:
-    said = _table(folder / "propositions" / "propositions.csv.gz", ("proposition_id", "text", "subject_id"))
+    statements = _table(folder / "propositions" / "propositions.csv.gz", ("proposition_id", "text", "subject_id"))
     truth = _table(folder / "propositions" / "human_verdicts.csv.gz", ("proposition_id", "human_gt"))
     notes = _table(folder / "reference_ehr" / "ehr_noteevents.csv.gz", ("subject_id", "text"))
     records = notes.group_by("subject_id", maintain_order=True).agg(record=pl.col("text").str.join("\n\n"))
-    joined = said.join(truth.select("proposition_id", "human_gt"), on="proposition_id").join(records, on="subject_id")
-    if joined.height < said.height:
-        missing = said.height - joined.height
-        raise InputError("statements without a verdict or a record", file=folder, found=f"{missing} of {said.height}")
+    joined = statements.join(truth.select("proposition_id", "human_gt"), on="proposition_id").join(
+        records, on="subject_id"
+    )
+    if joined.height < statements.height:
+        missing = statements.height - joined.height
+        raise InputError(
+            "statements without a verdict or a record", file=folder, found=f"{missing} of {statements.height}"
+        )
     for row in _rows(joined.sort("subject_id", maintain_order=True)):
         unsafe = VERDICTS.get(row["human_gt"].lower().replace("_", " "))
         yield TextPair(row["proposition_id"], TASK, row["record"], row["text"], None, unsafe)

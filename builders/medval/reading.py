@@ -1,6 +1,6 @@
-"""Texts as they are read for whoever writes or judges outputs: mentions with their concepts and what is said of them.
+"""Texts as they are read for whoever writes or judges outputs: mentions, what is asserted of them, numbers and doses.
 
-Reading only: nothing here says what an edit is, what weighs how much, or what a quantity means.
+Reading only: nothing here says what an edit is, or what weighs how much.
 """
 
 from __future__ import annotations
@@ -8,195 +8,246 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
-from typing import TypeVar, cast
+from typing import Literal
 
-from ehr.conversation import Polarity, polarities, turns_of
+from builders.medval.quantities import Number, Quantity, Side, numbers_of, quantities_of, sides_of
+from builders.medval.word_frequencies import WordFrequencies, forms_of
 from ehr.reading import ReadMention, TextReader, TextReading
-from ehr.spans import Segment
+from ehr.spans import Assertion, Segment
 from ground.contracts.rows_text import MedvalTask
 from kg.graph import ConceptGraph
 
-__all__ = ["KEPT_VIEWS", "Concepts", "Kept", "Seen", "TextView"]
+__all__ = ["KEPT_VIEWS", "LONG", "Concepts", "Dose", "Polarity", "Seen", "View", "stem"]
 
-KEPT_VIEWS = 2048
+Polarity = Literal["present", "absent", "unknown"]
+KEPT_VIEWS = 4096
 """Views that are kept at a time: some batches, whatever the size of a source."""
-READINGS = 4096
-"""Readings that are kept: generator and validator ask for the same texts, within some batches and for pools."""
+LONG = 4
+"""Letters from which on a word tells something."""
+# Meanings at most of a name that is not clear: of an input any of them, of an output the likeliest.
+_CANDIDATES = {True: 3, False: 1}
 # Concepts above a problem by so many steps still name it in other words.
 _ANCESTOR_STEPS = 3
-_WORDS = re.compile(r"[a-z][a-z'-]+")
+# A dose or frequency stands within so many characters after its drug.
+_REACH = 90
+_STEM = 5
+_WORD = re.compile(r"[a-z][a-z'-]+")
+_END = re.compile(r"\n|[.;] ")
+_STATED = frozenset({Assertion.PRESENT, Assertion.HISTORICAL})
+
+
+def stem(word: str) -> str:
+    """Return the beginning of a word by which its forms are known to be one."""
+    return word.lower()[:_STEM]
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A mention with its family of concepts and its polarity."""
+    """A mention with the family of the concepts that it may mean."""
 
     mention: ReadMention
     family: frozenset[str]
-    polarity: Polarity
+
+    @property
+    def polarity(self) -> Polarity:
+        """Whether the text says that it is there."""
+        if self.mention.assertion is Assertion.ABSENT:
+            return "absent"
+        return "present" if self.mention.assertion in _STATED else "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Dose:
+    """How much of a drug, or how often."""
+
+    drug: Seen
+    quantity: Quantity
 
 
 @dataclass(frozen=True)
-class TextView:
-    """One text that was read."""
+class View:
+    """One text that was read; what few rules need is looked for when it is asked for."""
 
     text: str
     seen: tuple[Seen, ...]
     segments: tuple[Segment, ...]
     unclear: frozenset[str]
     """Concepts that an ambiguous word may mean."""
-    over_lines: bool = False
-    """A conversation: what belongs to a drug may stand in the next line."""
+    everyday: frozenset[str]
+    """Words that name no part of the body."""
+
+    @cached_property
+    def lower(self) -> str:
+        """The text in lower case."""
+        return self.text.lower()
 
     @cached_property
     def families(self) -> frozenset[str]:
         """All concepts that are named."""
-        return frozenset[str]().union(*(one.family for one in self.seen))
+        return frozenset[str]().union(*(named.family for named in self.seen))
 
     @cached_property
     def words(self) -> frozenset[str]:
         """The words in lower case."""
-        return frozenset(_WORDS.findall(self.text.lower()))
+        return frozenset(_WORD.findall(self.lower))
 
     @cached_property
     def stems(self) -> frozenset[str]:
         """The beginnings of the words."""
-        return frozenset(word[:5] for word in self.words)
+        return frozenset(map(stem, self.words))
 
+    @cached_property
+    def forms(self) -> frozenset[str]:
+        """The words and what they may be forms of."""
+        return frozenset[str]().union(*map(forms_of, self.words))
+
+    @cached_property
+    def by_stem(self) -> dict[str, list[str]]:
+        """The words by how they begin."""
+        by_stem: dict[str, list[str]] = {}
+        for word in sorted(self.words):
+            by_stem.setdefault(stem(word), []).append(word)
+        return by_stem
+
+    @cached_property
     def drugs(self) -> list[Seen]:
-        """Return the mentions of drugs."""
-        return self._drugs
+        """The mentions of drugs."""
+        return [named for named in self.seen if named.mention.kind == "drug"]
 
+    @cached_property
     def problems(self) -> list[Seen]:
-        """Return the mentions of disorders and findings."""
-        return self._problems
+        """The mentions of disorders and findings."""
+        return [named for named in self.seen if named.mention.kind in {"disorder", "finding"}]
 
     @cached_property
-    def _drugs(self) -> list[Seen]:
-        return [one for one in self.seen if one.mention.kind == "drug"]
+    def numbers(self) -> list[Number]:
+        """The numbers, in digits or words."""
+        return numbers_of(self.text)
 
     @cached_property
-    def _problems(self) -> list[Seen]:
-        return [one for one in self.seen if one.mention.kind in {"disorder", "finding"}]
+    def values(self) -> frozenset[float]:
+        """The values of the numbers."""
+        return frozenset(number.value for number in self.numbers)
+
+    @cached_property
+    def quantities(self) -> list[Quantity]:
+        """The numbers with a unit, and how often something is done."""
+        return quantities_of(self.text, self.numbers)
+
+    @cached_property
+    def sides(self) -> list[Side]:
+        """Where a side of the body is named."""
+        return sides_of(self.text, self.everyday)
+
+    @cached_property
+    def doses(self) -> list[Dose]:
+        """Each quantity with the nearest drug before it, in the same line and sentence."""
+        doses = []
+        for quantity in self.quantities if self.drugs else ():
+            before = [drug for drug in self.drugs if drug.mention.end <= quantity.begin]
+            drug = max(before, key=lambda named: named.mention.end, default=None)
+            if drug is not None and self._is_near(drug.mention.end, quantity.begin):
+                doses.append(Dose(drug, quantity))
+        return doses
+
+    def amounts_of(self, dose: Dose) -> set[float]:
+        """Return how much, or how often, this text has of the drug of a dose, in the same base unit."""
+        return {
+            other.quantity.value
+            for other in self.doses
+            if other.quantity.base == dose.quantity.base and other.drug.family & dose.drug.family
+        }
+
+    def _is_near(self, begin: int, end: int) -> bool:
+        return end - begin < _REACH and _END.search(self.text, begin, end) is None
 
     @cached_property
     def _by_concept(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for number, one in enumerate(self.seen):
-            for cui in one.family:
-                found.setdefault(cui, []).append(number)
-        return found
+        numbers: dict[str, list[int]] = {}
+        for number, named in enumerate(self.seen):
+            for cui in named.family:
+                numbers.setdefault(cui, []).append(number)
+        return numbers
 
     def like(self, family: frozenset[str]) -> list[Seen]:
         """Return the mentions that share a concept with a family."""
-        found = {number for cui in family for number in self._by_concept.get(cui, ())}
-        return [self.seen[number] for number in sorted(found)]
-
-
-V = TypeVar("V", bound=TextView)
-_Key = tuple[bool, MedvalTask, str]
-"""Whether a text is an input, its task, and the text."""
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A graph and a reader with what was looked up and read: who writes and who judges ask for the same."""
-
-    graph: ConceptGraph
-    reader: TextReader
-    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    families: dict[str, frozenset[str]] = field(default_factory=dict)
-    joined: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
-    above: dict[str, frozenset[str]] = field(default_factory=dict)
-    _texts: dict[_Key, tuple[TextReading, list[Polarity], bool]] = field(default_factory=dict)
-
-    def read(self, keys: Sequence[_Key]) -> list[tuple[TextReading, list[Polarity], bool]]:
-        """Return each text as it was read, the polarity of its mentions, and whether it is a conversation."""
-        new = [key for key in dict.fromkeys(keys) if key not in self._texts]
-        for headers in (False, True):
-            asked = [key for key in new if _has_headers(key) is headers]
-            for key, reading in zip(
-                asked, self.reader.read_all([key[2] for key in asked], headers=headers), strict=True
-            ):
-                turns = turns_of(key[2]) if key[:2] == (True, "dialogue2note") else []
-                self._texts[key] = reading, polarities(key[2], reading.mentions, turns), len(turns) > 1
-        found = [self._texts[key] for key in keys]
-        for oldest in list(islice(self._texts, max(0, len(self._texts) - READINGS))):
-            del self._texts[oldest]
-        return found
-
-
-def _has_headers(key: _Key) -> bool:
-    given, task, _ = key
-    return task == "course2diagnosis" if given else task != "query2question"
+        numbers = {number for cui in family for number in self._by_concept.get(cui, ())}
+        return [self.seen[number] for number in sorted(numbers)]
 
 
 class Concepts:
-    """The graph and the reader, with what was looked up and read kept."""
+    """A graph, a reader and the words of a release, with what was looked up and read kept."""
 
-    def __init__(self, kept: Kept) -> None:
-        self.graph = kept.graph
-        self.kept = kept
-        self._views: OrderedDict[_Key, TextView] = OrderedDict()
+    def __init__(self, graph: ConceptGraph, reader: TextReader, words: WordFrequencies) -> None:
+        self.graph, self.reader, self.words = graph, reader, words
+        self._views: OrderedDict[tuple[bool, bool, str], View] = OrderedDict()
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._families: dict[str, frozenset[str]] = {}
+        self._above: dict[str, frozenset[str]] = {}
+        self._lineage: dict[str, frozenset[str]] = {}
 
-    def views(self, kind: type[V], task: MedvalTask, texts: Sequence[str], *, given: bool, candidates: int) -> list[V]:
-        """Return the views of inputs (``given``) or outputs of a task, each mention with so many candidates.
+    # ---- texts
 
-        A text is read once, whoever asks, together with others: ``kind`` and ``candidates`` go with ``given``.
-        """
-        keys = [(given, task, text) for text in texts]
+    def views(self, task: MedvalTask, texts: Sequence[str], *, given: bool) -> list[View]:
+        """Return inputs (``given``) or outputs of a task as they are read, new ones together."""
+        headers = task == "course2diagnosis" if given else task != "query2question"
+        keys = [(given, headers, text) for text in texts]
         new = [key for key in dict.fromkeys(keys) if key not in self._views]
-        for key, (reading, said, over_lines) in zip(new, self.kept.read(new), strict=True):
-            seen = tuple(
-                Seen(mention, self.family_of(mention.cuis[:candidates]), polarity)
-                for mention, polarity in zip(reading.mentions, said, strict=True)
-            )
-            unclear = frozenset(cui for mention in reading.unclear for cui in mention.cuis)
-            self._views[key] = kind(key[2], seen, reading.segments, unclear, over_lines)
-        found = [self._views[key] for key in keys]
+        readings = self.reader.read_all([text for *_, text in new], headers=headers)
+        for key, reading in zip(new, readings, strict=True):
+            self._views[key] = self._view(key[2], reading, _CANDIDATES[given])
+        views = [self._views[key] for key in keys]
         for key in keys:
             self._views.move_to_end(key)
         while len(self._views) > KEPT_VIEWS:
             self._views.popitem(last=False)
-        return cast(list[V], found)
+        return views
 
-    def view(self, kind: type[V], task: MedvalTask, text: str, *, given: bool, candidates: int) -> V:
+    def view(self, task: MedvalTask, text: str, *, given: bool) -> View:
         """Return the view of one text."""
-        return self.views(kind, task, [text], given=given, candidates=candidates)[0]
+        return self.views(task, [text], given=given)[0]
+
+    def _view(self, text: str, reading: TextReading, candidates: int) -> View:
+        seen = tuple(Seen(mention, self.family_of(mention.cuis[:candidates])) for mention in reading.mentions)
+        unclear = frozenset(cui for mention in reading.unclear for cui in mention.cuis)
+        return View(text, seen, reading.segments, unclear, self.words.frequent)
+
+    # ---- concepts
 
     def family(self, cui: str) -> frozenset[str]:
         """Return the concept and, of a drug, its other names and what it holds."""
-        families = self.kept.families
-        if cui not in families:
+        if cui not in self._families:
             kin: Iterable[str] = ()
             if cui in self.graph and "CHEM" in self.graph.groups(cui):
                 kin = self.graph.ingredients(cui)
-            families[cui] = frozenset((cui, *kin))
-        return families[cui]
+            self._families[cui] = frozenset((cui, *kin))
+        return self._families[cui]
 
     def family_of(self, cuis: Iterable[str]) -> frozenset[str]:
         """Return the families of concepts."""
-        key, joined = tuple(cuis), self.kept.joined
-        if key not in joined:
-            joined[key] = frozenset[str]().union(*map(self.family, key))
-        return joined[key]
+        return frozenset[str]().union(*map(self.family, cuis))
 
     def above(self, cui: str) -> frozenset[str]:
         """Return the concept and those above it by few steps."""
-        above = self.kept.above
-        if cui not in above:
-            found = self.graph.ancestors(cui, _ANCESTOR_STEPS) if cui in self.graph else {}
-            above[cui] = frozenset((cui, *found))
-        return above[cui]
+        if cui not in self._above:
+            ancestors = self.graph.ancestors(cui, _ANCESTOR_STEPS) if cui in self.graph else {}
+            self._above[cui] = frozenset((cui, *ancestors))
+        return self._above[cui]
 
-    def akin(self, one: Iterable[str], other: Iterable[str]) -> bool:
+    def lineage(self, cuis: Iterable[str]) -> frozenset[str]:
+        """Return concepts of the graph and all above them."""
+        for cui in cuis:
+            if cui not in self._lineage:
+                self._lineage[cui] = frozenset({cui, *self.graph.ancestors(cui)} if cui in self.graph else ())
+        return frozenset[str]().union(*(self._lineage[cui] for cui in cuis))
+
+    def akin(self, left: Iterable[str], right: Iterable[str]) -> bool:
         """Tell whether a concept of one set is one of the other, or is above or below one."""
-        left, right = set(one), set(other)
-        return any(not self.above(cui).isdisjoint(right) for cui in left) or any(
-            not self.above(cui).isdisjoint(left) for cui in right
+        ours, theirs = set(left), set(right)
+        return any(not self.above(cui).isdisjoint(theirs) for cui in ours) or any(
+            not self.above(cui).isdisjoint(ours) for cui in theirs
         )
 
     def concepts(self, name: str) -> tuple[str, ...]:
@@ -205,9 +256,9 @@ class Concepts:
 
     def concepts_of(self, names: Sequence[str]) -> list[tuple[str, ...]]:
         """Return the same of each name; new names are read together."""
-        known = self.kept.names
+        known = self._names
         new = [name for name in dict.fromkeys(names) if name not in known]
-        for name, reading in zip(new, self.kept.reader.read_all(new, headers=False), strict=True):
-            whole = [one for one in reading.mentions if one.end - one.begin == len(name)]
+        for name, reading in zip(new, self.reader.read_all(new, headers=False), strict=True):
+            whole = [mention for mention in reading.mentions if mention.end - mention.begin == len(name)]
             known[name] = whole[0].cuis if whole else ()
         return [known[name] for name in names]

@@ -69,11 +69,11 @@ def read_records(
         rows, make = _rows(cursor, "radiology"), partial(_radiology_item, source=source, task=task)
     for row in rows:
         tally.read[source.source] += 1
-        made = make(row)
-        if isinstance(made, Item):
-            yield made
+        item = make(row)
+        if isinstance(item, Item):
+            yield item
         else:
-            tally.drop(source.source, made)
+            tally.drop(source.source, item)
 
 
 def _rows(cursor: duckdb.DuckDBPyConnection, name: str) -> Iterator[Mapping[str, Any]]:
@@ -104,11 +104,11 @@ def _part(row: Mapping[str, Any], section: str) -> Part:
             continue
         begin, end = piece["begin_offset"], piece["end_offset"]
         texts.append(row["text"][begin:end])
-        for one in row.get("mentions", ()):
-            if begin <= one["begin_offset"] and one["end_offset"] <= end:
+        for mention in row.get("mentions", ()):
+            if begin <= mention["begin_offset"] and mention["end_offset"] <= end:
                 shift = length - begin
-                place = one["begin_offset"] + shift, one["end_offset"] + shift
-                mentions.append(Mention(*place, tuple(one["cuis"]), one["assertion"]))
+                place = mention["begin_offset"] + shift, mention["end_offset"] + shift
+                mentions.append(Mention(*place, tuple(mention["cuis"]), mention["assertion"]))
         length += end - begin
     return Part("".join(texts), tuple(mentions))
 
@@ -143,10 +143,10 @@ def _item(row: Mapping[str, Any], source: TextSource, task: MedvalTask, course: 
 
 
 def _radiology_item(row: Mapping[str, Any], source: TextSource, task: MedvalTask) -> Item | str:
-    found = findings_and_impression(row["text"])
-    if isinstance(found, str):
-        return found
-    findings, impression = found
+    parts = findings_and_impression(row["text"])
+    if isinstance(parts, str):
+        return parts
+    findings, impression = parts
     if task == "report2impression":
         return Item(_origin(row, source), task, findings, impression)
     return Item(_origin(row, source), task, impression, None)
@@ -160,16 +160,16 @@ def findings_and_impression(text: str) -> tuple[str, str] | str:
     """
     headings = [*HEADING.finditer(text)]
     ends: Sequence[int] = [*(heading.start() for heading in headings[1:]), len(text)]
-    found: dict[str, list[str]] = {"FINDINGS": [], "IMPRESSION": []}
+    sections: dict[str, list[str]] = {"FINDINGS": [], "IMPRESSION": []}
     for heading, end in zip(headings, ends, strict=True):
         name = heading[1].strip()
         if "ADDENDUM" in name:
             return "addendum"
-        if name in found:
-            found[name].append(text[heading.end() : end].strip())
-    if any(len(parts) > 1 for parts in found.values()):
+        if name in sections:
+            sections[name].append(text[heading.end() : end].strip())
+    if any(len(pieces) > 1 for pieces in sections.values()):
         return "several_examinations"
-    findings, impression = ("".join(found[name]) for name in ("FINDINGS", "IMPRESSION"))
+    findings, impression = ("".join(sections[name]) for name in ("FINDINGS", "IMPRESSION"))
     if len(findings) < SHORTEST_FINDINGS:
         return "no_findings"
     return (findings, impression) if len(impression) >= SHORTEST_IMPRESSION else "no_impression"

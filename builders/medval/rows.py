@@ -14,7 +14,7 @@ from builders.medval.algorithm import Triple, triple_id
 from builders.medval.items import Edit, Judgement, Output
 from builders.texts.origin import Seeds
 from ground.contracts.prompts import medval_answer, medval_prompt
-from ground.contracts.rows_text import MEDVAL_DELTAS, MEDVAL_ERROR, MEDVAL_SCHEMA, MedvalRow, MedvalTask
+from ground.contracts.rows_text import MEDVAL_DELTAS, MEDVAL_ERROR, MEDVAL_SCHEMA, RISK_LEVELS, MedvalRow, MedvalTask
 from ground.contracts.taxonomy import medval_tasks
 
 __all__ = ["CHAT_SCHEMA", "TRIPLE_SCHEMA", "chat_table", "data_rows", "data_table", "instruction_of", "triple_table"]
@@ -88,7 +88,8 @@ def instruction_of(task: MedvalTask) -> str:
 def data_rows(triples: Sequence[Triple], licence: str, engine: str, seeds: Seeds) -> Iterator[MedvalRow]:
     """Yield the clean and the perturbed row of each kept triple.
 
-    Errors, reasoning and risk level are the validator's; ``delta`` is what the generator was asked for.
+    Errors, reasoning and risk level are the validator's; ``delta`` is what the generator was asked for, and
+    ``label_basis`` says whether the two agree where levels are known by construction.
 
     Args:
         triples: of one source.
@@ -101,10 +102,10 @@ def data_rows(triples: Sequence[Triple], licence: str, engine: str, seeds: Seeds
             continue
         item, name = triple.item, triple_id(triple.item)
         sides = (
-            ("clean", triple.clean, triple.judged_clean, MEDVAL_DELTAS[1]),
-            ("perturbed", triple.perturbed, triple.judged_perturbed, triple.delta),
+            ("clean", triple.clean, triple.judged_clean, RISK_LEVELS[0]),
+            ("perturbed", triple.perturbed, triple.judged_perturbed, triple.level),
         )
-        for variant, output, judgement, delta in sides:
+        for variant, output, judgement, level in sides:
             assert output is not None and judgement is not None
             yield MedvalRow(
                 id=f"{name}-{variant}",
@@ -117,7 +118,8 @@ def data_rows(triples: Sequence[Triple], licence: str, engine: str, seeds: Seeds
                 reasoning=judgement.reasoning or None,
                 errors=list(judgement.errors),
                 risk_level=judgement.risk_level,
-                delta=delta,
+                label_basis=triple.label_basis(level, judgement),
+                delta=MEDVAL_DELTAS[level],
                 consistency=triple.consistency,
                 engine=engine,  # type: ignore[typeddict-item]
                 inner_id=item.origin.inner_id,
@@ -166,8 +168,8 @@ def triple_table(triples: Sequence[Triple], seeds: Seeds) -> pa.Table:
                 "drawn_level": triple.drawn,
                 "level": triple.level,
                 "delta": triple.delta,
-                **_said("clean", triple.clean, triple.judged_clean),
-                **_said("perturbed", triple.perturbed, triple.judged_perturbed),
+                **_side_of("clean", triple.clean, triple.judged_clean),
+                **_side_of("perturbed", triple.perturbed, triple.judged_perturbed),
                 "consistency": triple.consistency,
                 "kept": triple.kept,
                 "refusal": triple.refusal,
@@ -178,7 +180,7 @@ def triple_table(triples: Sequence[Triple], seeds: Seeds) -> pa.Table:
     )
 
 
-def _said(name: str, output: Output | None, judgement: Judgement | None) -> dict[str, Any]:
+def _side_of(name: str, output: Output | None, judgement: Judgement | None) -> dict[str, Any]:
     values: dict[str, Any] = {}
     if output is not None:
         values |= {"output": output.text, "edits": [_edit(edit) for edit in output.edits]}

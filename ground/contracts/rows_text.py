@@ -24,6 +24,7 @@ __all__ = [
     "RISK_LEVELS",
     "ErrorCategory",
     "Falsity",
+    "LabelBasis",
     "MedhalRow",
     "MedhalTask",
     "MedhalWording",
@@ -74,6 +75,8 @@ MEDVAL_CATEGORIES: tuple[ErrorCategory, ...] = get_args(ErrorCategory)
 
 RiskLevel = Literal[1, 2, 3, 4]
 RISK_LEVELS: tuple[RiskLevel, ...] = get_args(RiskLevel)
+# What a risk level rests on: the edits that made the output, where the validator finds their level, or the validator.
+LabelBasis = Literal["by_construction", "validator"]
 # The perturbation that a level stands for: level = 1 + 3 * delta.
 MEDVAL_DELTAS: dict[RiskLevel, float] = {1: 0.0, 2: 1 / 3, 3: 2 / 3, 4: 1.0}
 
@@ -125,6 +128,7 @@ class MedvalRow(TypedDict):
     reasoning: str | None
     errors: list[MedvalErrorRow]
     risk_level: RiskLevel
+    label_basis: LabelBasis | None
     delta: float | None
     consistency: float | None
     engine: Literal["rules", "lm", "expert"]
@@ -163,6 +167,7 @@ MEDVAL_SCHEMA = pa.schema(
         *required(("instruction", pa.string()), ("input", pa.string()), ("output", pa.string())),
         pa.field("reasoning", pa.string()),
         *required(("errors", pa.list_(MEDVAL_ERROR)), ("risk_level", pa.int8())),
+        pa.field("label_basis", pa.string()),
         pa.field("delta", pa.float64()),
         pa.field("consistency", pa.float64()),
         *required(("engine", pa.string()), ("inner_id", pa.string()), ("source", pa.string())),

@@ -1,33 +1,47 @@
-"""Another patient's note is of another case: cases that a set holds twice are no trial of it."""
+"""Trials of the validator: one error is planted at a time, and another patient's text is of another case."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.validator_trial import HALVES, visits
+import pytest
 
-SAID = (
-    "[doctor] what brings you here ?\n[patient] the wheezing wakes me and i cough after exercise .\n",
-    "[doctor] which knee hurts ?\n[patient] both since the marathon , climbing stairs makes them swell .\n",
+from benchmarks.validator_trial import HALVES, planted, reworded, trials
+from tests.builders.medval import text_folders
+
+TEXTS = (
+    "A 45-year-old man has wheezing that wakes him and coughs after exercise. He denies fever.",
+    "Both knees of the marathon runner swell since May; climbing stairs makes them hurt.",
 )
 
 
-def _rows(tmp_path: Path, conversations: Sequence[str]) -> list[str]:
-    path = tmp_path / "visits.jsonl"
-    cases = [
-        {"id": f"v{place}", "conversation": said, "note": "Note.", "note_again": "Again.", "unsafe": "Wrong.",
-         "error_kind": "dose"}
-        for place, said in enumerate(conversations)
-    ]  # fmt: skip
-    path.write_text("\n".join(map(json.dumps, cases)), encoding="utf-8")
-    return [one.row for half in HALVES for one in visits(path, half)]
+def _rows(folder: Path, texts: tuple[str, ...]) -> list[str]:
+    (folder / "medec").mkdir(parents=True)
+    lines = [f'{place},"{text}",0,,""' for place, text in enumerate(texts)]
+    header = "Text ID,Text,Error Flag,Error Type,Corrected Text"
+    (folder / "medec" / "MEDEC-test.csv").write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+    text_folders.meqsum(folder, n=2)
+    return [trial.row for half in HALVES for trial in trials(folder, half)]
 
 
-def test_another_patients_note_is_of_another_case(tmp_path: Path) -> None:
-    others = "visits, another patient"
-    assert others in _rows(tmp_path, SAID * 4)
-    same = _rows(tmp_path, [SAID[0], f"{SAID[0]}[doctor] okay .\n"] * 4)
-    assert others not in same
-    assert "visits, clean" in same
+def test_another_patients_text_is_of_another_case(tmp_path: Path) -> None:
+    rows = _rows(tmp_path / "two", TEXTS * 4)
+    assert "another patient" in rows and "planted: age" in rows and "MeQSum, clean" in rows
+    assert "another patient" not in _rows(tmp_path / "one", (TEXTS[0], f"{TEXTS[0]} He is well.") * 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "sort", "wrong"),
+    [
+        ("Give 5 mg.", "dose", "Give 15 mg."),
+        ("He denies fever.", "not denied", "He reports fever."),
+        ("The left knee.", "side", "The right knee."),
+        ("For two weeks now.", "time", "For 7 weeks now."),
+    ],
+)
+def test_one_error_is_planted(text: str, sort: str, wrong: str) -> None:
+    assert dict(planted("1", text))[sort] == wrong
+
+
+def test_a_text_is_reworded_once() -> None:
+    assert reworded("Examination shows a rash; it reveals no more.") == "Examination reveals a rash; it shows no more."

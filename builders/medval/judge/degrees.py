@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 
-from builders.medval.judge.view import View
-from builders.medval.reading import Seen
+from builders.medval.reading import Seen, View
 
-__all__ = ["denies", "doubts", "hedged", "is_somebodys", "qualifier_after", "word_before"]
+__all__ = ["is_doubted", "is_somebodys", "qualifier_after", "word_before"]
 
 _BEFORE = re.compile(r"([A-Za-z-]+)[ ]+$")
-_HEDGE = re.compile(
+_DOUBT = re.compile(
     r"\b(?:possibl\w+|suspect\w*|question\w*|likely|probabl\w+|may|might|maybe|could|concern\w*|think|rule|versus|vs|presumed|seems?|"
     r"evaluate|assess|guess|if)\b|\?",
     re.IGNORECASE,
@@ -28,45 +27,28 @@ _QUALIFIER = re.compile(
     r" (?:in|at|after|during|before|since|when|while|following|for)\b(?: [\w'-]+){1,2}", re.IGNORECASE
 )
 
-# What says in a sentence that something is not so; how far it reaches is not always read.
-_DENIES = re.compile(
-    r"\b(?:no(?:t|ne|r|pe|body|thing)?|nah|never|neither|cannot|den(?:y|ies|ied|ying)|without|negative|unremarkable|otherwise"
-    r"|un(?:able|aware)|non-?\w{4,})\b|n't\b",
-    re.IGNORECASE,
-)
 
-
-def denies(text: str, begin: int, end: int) -> bool:
-    """Tell whether a part of a text denies something."""
-    return _DENIES.search(text, begin, end) is not None
-
-
-def word_before(view: View, one: Seen) -> tuple[str, int] | None:
+def word_before(view: View, problem: Seen) -> tuple[str, int] | None:
     """Return the word right before a mention in lower case, and where it begins."""
-    match = _BEFORE.search(view.text, max(0, one.mention.begin - 40), one.mention.begin)
+    match = _BEFORE.search(view.text, max(0, problem.mention.begin - 40), problem.mention.begin)
     return (match.group(1).lower(), match.start(1)) if match else None
 
 
-def qualifier_after(view: View, one: Seen) -> str:
+def qualifier_after(view: View, problem: Seen) -> str:
     """Return the words right after a mention that may qualify a problem; none where nothing does."""
-    match = _QUALIFIER.match(view.text, one.mention.end)
+    match = _QUALIFIER.match(view.text, problem.mention.end)
     return match.group().lower() if match else ""
 
 
-def is_somebodys(view: View, one: Seen) -> bool:
+def is_somebodys(view: View, problem: Seen) -> bool:
     """Tell whether a message says of somebody that a problem is there; it may ask about the problem only."""
-    begin = max(view.text.rfind(stop, 0, one.mention.begin) for stop in (".", "?", "!", "\n")) + 1
-    before = view.text[begin : one.mention.begin]
+    begin = max(view.text.rfind(stop, 0, problem.mention.begin) for stop in (".", "?", "!", "\n")) + 1
+    before = view.text[begin : problem.mention.begin]
     held = _PERSON.search(before) and _HAS.search(before)
-    return bool(held or _WHOSE.search(before) or _THIS.match(view.text, one.mention.end))
+    return bool(held or _WHOSE.search(before) or _THIS.match(view.text, problem.mention.end))
 
 
-def doubts(text: str, begin: int, end: int) -> bool:
-    """Tell whether a part of a text doubts something."""
-    return _HEDGE.search(text, begin, end) is not None
-
-
-def hedged(view: View, one: Seen) -> bool:
+def is_doubted(view: View, problem: Seen) -> bool:
     """Tell whether a text speaks of a problem without certainty."""
-    around = view.text[max(0, one.mention.begin - 80) : one.mention.end + 40]
-    return one.polarity != "present" or _HEDGE.search(around) is not None
+    around = view.text[max(0, problem.mention.begin - 80) : problem.mention.end + 40]
+    return problem.polarity != "present" or _DOUBT.search(around) is not None

@@ -1,4 +1,4 @@
-"""The validator's own tables (``builders/data``): what findings weigh, groups of names, contraindications, words."""
+"""The validator's own tables (``builders/data``): what findings weigh, grave names, words."""
 
 from __future__ import annotations
 
@@ -8,19 +8,9 @@ from typing import cast
 
 from ground import ROOT
 from ground.contracts.rows_text import ErrorCategory, RiskLevel
-from ground.storage.tables import Row, grouped, read_table
+from ground.storage.tables import read_table
 
-__all__ = [
-    "Contraindication",
-    "Weight",
-    "contraindications",
-    "critical_drugs",
-    "diagnosis_groups",
-    "drug_groups",
-    "judge_weight",
-    "serious_diagnoses",
-    "words",
-]
+__all__ = ["Weight", "critical_drugs", "judge_weight", "serious_diagnoses", "words"]
 
 DATA = ROOT / "builders" / "data"
 
@@ -31,50 +21,6 @@ class Weight:
 
     level: RiskLevel
     category: ErrorCategory
-
-
-@dataclass(frozen=True, slots=True)
-class Contraindication:
-    """A drug with a usual dose, and a problem in which it must not be given."""
-
-    drug: str
-    dose: str
-    problem: str
-    why: str
-
-
-@cache
-def contraindications() -> tuple[Contraindication, ...]:
-    """Return the contraindications that go beyond the graph's."""
-    columns = ("drug", "dose", "problem", "why", "source")
-    rows = read_table(DATA / "critical_drugs_contraindicated.tsv", columns)
-    return tuple(Contraindication(row["drug"], row["dose"], row["problem"], row["why"]) for row in rows)
-
-
-@cache
-def diagnosis_groups() -> dict[str, tuple[str, ...]]:
-    """Return, by a diagnosis in lower case, the other diagnoses of its groups."""
-    rows = read_table(DATA / "serious_diagnoses_siblings.tsv", ("diagnosis", "sibling_group", "source"))
-    return {name: others for name, (others, _) in _groups(rows, "diagnosis").items()}
-
-
-@cache
-def drug_groups() -> dict[str, tuple[tuple[str, ...], bool]]:
-    """Return, by a drug in lower case, the other drugs of its class and whether their doses are alike."""
-    columns = ("drug", "sibling_group", "same_doses", "source")
-    rows = read_table(DATA / "minor_drugs_siblings.tsv", columns)
-    return _groups(rows, "drug")
-
-
-def _groups(rows: list[Row], key: str) -> dict[str, tuple[tuple[str, ...], bool]]:
-    members = grouped(rows, "sibling_group", key)
-    found: dict[str, tuple[tuple[str, ...], bool]] = {}
-    for row in rows:
-        others = tuple(name for name in members[row["sibling_group"]] if name != row[key])
-        known = found.get(row[key].lower(), ((), True))
-        alike = known[1] and row.get("same_doses", "yes") == "yes"
-        found[row[key].lower()] = (tuple(dict.fromkeys((*known[0], *others))), alike)
-    return found
 
 
 @cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -66,7 +65,7 @@ class LmGenerator:
     one, so it has no list of edits.
     """
 
-    name: Literal["rules", "lm"] = "lm"
+    by_construction = False
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model

@@ -23,8 +23,6 @@ QUOTED = re.compile(r'"([^"\n]{2,})"|“([^”\n]{2,})”')
 class LmValidator:
     """Asks one language model; an answer that cannot be read is a refusal ``lm_...`` and never a risk level."""
 
-    name: Literal["rules", "lm"] = "lm"
-
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
 
@@ -55,7 +53,7 @@ def _judgement(result: Result, item: Item, output: str) -> Judgement | Refusal:
 def _error(category: str, text: str, given: str, output: str) -> MedvalErrorRow:
     """Return an error with the first words in quotation marks that stand in the output, or else in the input."""
     quotes = [first or second for first, second in QUOTED.findall(text)]
-    found = next(
+    quoted = next(
         (
             (quote, where)
             for where, whole in (("output", output), ("input", given))
@@ -67,6 +65,6 @@ def _error(category: str, text: str, given: str, output: str) -> MedvalErrorRow:
     return MedvalErrorRow(
         category=cast(ErrorCategory, category),
         text=text,
-        quote=found[0],
-        quoted_from=cast('Literal["input", "output"] | None', found[1]),
+        quote=quoted[0],
+        quoted_from=cast('Literal["input", "output"] | None', quoted[1]),
     )

@@ -10,7 +10,7 @@ from ground import ROOT
 from ground.contracts.rows_text import ErrorCategory, RiskLevel
 from ground.storage.tables import read_table
 
-__all__ = ["Variant", "Weight", "flip_words", "grave_roots", "minor_drugs", "variants", "weight_of", "weights", "words"]
+__all__ = ["Variant", "Weight", "grave_roots", "variants", "weight_of", "weights", "words"]
 
 DATA = ROOT / "builders" / "data"
 
@@ -63,20 +63,7 @@ def grave_roots() -> tuple[str, ...]:
 
 
 @cache
-def minor_drugs() -> tuple[str, ...]:
-    """Return the supplements, bowel regimens and symptomatic drugs."""
-    return tuple(row["drug"] for row in read_table(DATA / "minor_drugs.tsv", ("drug", "source")))
-
-
-@cache
 def words(kind: str) -> dict[str, str]:
     """Return the words of one kind with what stands beside them (``edit_weights_words.tsv``)."""
     rows = read_table(DATA / "edit_weights_words.tsv", ("word", "other", "kind", "source"))
     return {row["word"]: row["other"] for row in rows if row["kind"] == kind}
-
-
-@cache
-def flip_words(said: str) -> tuple[tuple[str, str], ...]:
-    """Return what stands before a problem that is ``present`` or ``absent``, and what says the reverse."""
-    rows = read_table(DATA / "edit_weights_flips.tsv", ("said", "before", "after", "source"))
-    return tuple((row["before"], row["after"]) for row in rows if row["said"] == said)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from builders.medval.items import Generator, Peers, Validator
-from builders.medval.judge import knowledge as judging
-from builders.medval.judge.plain import PlainWords
 from builders.medval.judge.validator import RulesValidator
-from builders.medval.reading import Kept
-from builders.medval.rules.generator import RULES_TASKS, RulesGenerator
-from builders.medval.rules.knowledge import Knowledge
+from builders.medval.reading import Concepts
+from builders.medval.rules.generator import RulesGenerator
+from builders.medval.word_frequencies import WordFrequencies
 from ehr.reading import TextReader
 from ground.settings import MedvalSettings
 from ground.storage.warehouse import run_sql
@@ -20,7 +18,7 @@ from kg.graph import ConceptGraph
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["RULES_TASKS", "open_rules"]
+__all__ = ["open_rules"]
 
 
 def open_rules(
@@ -35,9 +33,9 @@ def open_rules(
         InputError: the workspace has no graph, or its warehouse no names.
     """
     reader = TextReader.open(connection, workspace.settings.notes, workspace.rules)
-    kept = Kept(ConceptGraph.open(workspace.graph), reader)
     with connection.cursor() as cursor:
         in_names = dict(run_sql(cursor, "builders/medval/name_word").fetchall())
         of_names = frozenset(word for (word,) in run_sql(cursor, "builders/medval/known_word").fetchall())
-    validator = RulesValidator(judging.Knowledge(kept, PlainWords(in_names)))
-    return RulesGenerator(Knowledge(kept, of_names), settings.seed, validator, peers), validator
+    concepts = Concepts(ConceptGraph.open(workspace.graph), reader, WordFrequencies(in_names))
+    validator = RulesValidator(concepts)
+    return RulesGenerator(concepts, settings.seed, validator, peers, of_names), validator

@@ -6,132 +6,107 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from builders.medval.items import Edit, Item
-from builders.medval.reading import Seen
+from builders.medval.reading import Concepts, Seen, View
 from builders.medval.rules.edit_tables import weight_of, words
-from builders.medval.rules.knowledge import Knowledge
-from builders.medval.rules.view import View, input_view, output_view
-from ehr.spans import Segment
-
-if TYPE_CHECKING:
-    from builders.medval.rules.pool import Pool
+from builders.medval.rules.gravity import Gravity
 
 __all__ = ["Entry", "Scene", "apply_edit", "entries_of"]
 
-_ENTRY = re.compile(
-    r"^(?P<mark>[ \t]*(?:\(?(?P<number>\d{1,2})[.)]|[-*•#])[ \t]*)(?P<body>\S[^\n]*?)[ \t\r]*$", re.MULTILINE
-)
+# A labelled line whose entries semicolons part.
 _LISTED_LINE = re.compile(r"^[A-Z][a-z]+ (?:diagnos[ei]s|medications?): (?P<list>[^\n]+?)\.?[ \t]*$", re.MULTILINE)
 _PART = re.compile(r"[^;\s](?:[^;]*[^;\s])?")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a list, a line with a mark (``3. ``, ``- ``) or one of several in a line, parted by semicolons.
-
-    Attributes:
-        begin: where its mark begins; of an entry in a line, where its words begin.
-        inline: it shares its line, whose entries share ``line`` (where the line begins).
-    """
+    """One of several entries in a line, which begins at ``line``."""
 
     begin: int
-    end: int
-    body_begin: int
-    body: str
-    number: int | None
-    inline: bool = False
-    line: int = -1
+    text: str
+    line: int
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.begin + len(self.text)
 
 
 @dataclass(frozen=True)
 class Scene:
-    """An item with its clean output, both read; ``pool`` is what the references of its source say."""
+    """An item with its clean output, both read."""
 
     item: Item
     text: str
-    knowledge: Knowledge
-    pool: Pool
+    concepts: Concepts
+    gravity: Gravity
 
     @cached_property
-    def given(self) -> View:
+    def input_view(self) -> View:
         """The input."""
-        return input_view(self.knowledge, self.item.task, self.item.input)
+        return self.concepts.view(self.item.task, self.item.input, given=True)
 
     @cached_property
-    def made(self) -> View:
+    def output_view(self) -> View:
         """The clean output."""
-        return output_view(self.knowledge, self.item.task, self.text)
+        return self.concepts.view(self.item.task, self.text, given=False)
 
     @cached_property
     def entries(self) -> list[Entry]:
-        """The lines of lists of the clean output."""
+        """The entries of the clean output's lists."""
         return entries_of(self.text)
-
-    @cached_property
-    def given_families(self) -> frozenset[str]:
-        """All concepts that the input names."""
-        return self.given.families
 
     @cached_property
     def may_be_given(self) -> frozenset[str]:
         """All concepts that the input names, or that an ambiguous word of it may mean."""
-        return self.given_families | self.given.unclear
+        return self.input_view.families | self.input_view.unclear
 
     @cached_property
     def known(self) -> frozenset[str]:
         """All concepts that either text names, or that the input may mean, and those above them by few steps."""
-        return frozenset[str]().union(*map(self.knowledge.above, self.may_be_given | self.made.families))
+        return frozenset[str]().union(*map(self.concepts.above, self.may_be_given | self.output_view.families))
 
     @cached_property
     def stems(self) -> frozenset[str]:
         """The beginnings of the words of both texts."""
-        return self.given.stems | self.made.stems
+        return self.input_view.stems | self.output_view.stems
 
-    def in_input(self, one: Seen) -> bool:
+    def in_input(self, named: Seen) -> bool:
         """Tell whether the input names what a mention of the output names."""
-        return bool(one.family & self.given_families)
-
-    def is_grave(self, one: Seen) -> bool:
-        """Tell whether a problem is grave; or a drug, by its class or by what it treats or is forbidden in here."""
-        return self.weighs(one.mention.cuis[:1])
+        return bool(named.family & self.input_view.families)
 
     def weighs(self, cuis: Iterable[str]) -> bool:
-        """Tell the same of the concepts of a name."""
-        knowledge = self.knowledge
-        return any(knowledge.is_grave(cui) or bool(knowledge.bears_on(cui) & self.given_families) for cui in cuis)
+        """Tell whether a problem is grave; or a drug, by its class or by what it treats or is forbidden in here."""
+        return self.gravity.weighs(cuis, self.input_view.families)
 
-    def stands_alone(self, one: Seen) -> bool:
-        """Tell whether a mention may be replaced whole: no noun before it belongs to it ("food poisoning")."""
-        if not self.ends_name(one):
+    def is_grave(self, named: Seen) -> bool:
+        """Tell the same of a mention."""
+        return self.weighs(named.mention.cuis[:1])
+
+    def stands_alone(self, named: Seen) -> bool:
+        """Tell whether a mention may be replaced whole: no noun beside it belongs to it ("food poisoning")."""
+        begin = named.mention.begin
+        if not self._ends_name(named):
             return False
-        before = _LAST_WORD.search(self.text, max(0, one.mention.begin - 30), one.mention.begin)
+        before = _LAST_WORD.search(self.text, max(0, begin - 30), begin)
         if before is None:
-            return not self.text[max(0, one.mention.begin - 1) : one.mention.begin].strip("\n (")
+            return not self.text[max(0, begin - 1) : begin].strip("\n (")
         word = before.group(1)
         return word.lower() in words("function") or not word[-1].isalnum()
 
-    def ends_name(self, one: Seen) -> bool:
+    def _ends_name(self, named: Seen) -> bool:
         """Tell whether no noun follows that a mention belongs to ("HPV vaccine")."""
-        following = _NEXT_WORD.match(self.text, one.mention.end)
+        end = named.mention.end
+        following = _NEXT_WORD.match(self.text, end)
         if following:
             return following.group(1).lower() in words("function")
-        return self.text[one.mention.end :].lstrip(" ")[:1] not in {"-", "'", "’", "/"}
-
-    def is_risk(self, one: Seen) -> bool:
-        """Tell whether a problem is spoken of as what may come."""
-        segment = self.segment(one.mention.begin)
-        return segment is not None and _RISK.search(self.text, segment.begin, one.mention.begin) is not None
+        return self.text[end:].lstrip(" ")[:1] not in {"-", "'", "’", "/"}
 
     @property
     def name(self) -> tuple[str, str]:
         """What a choice is about: source and input."""
         return self.item.origin.source, self.item.origin.inner_id
-
-    def segment(self, place: int) -> Segment | None:
-        """Return the segment of the output that a place is in."""
-        return next((part for part in self.made.segments if part.begin <= place < part.end), None)
 
     def edit(self, rule: str, begin: int, end: int, after: str, evidence: str) -> Edit:
         """Return the change of ``text[begin:end]`` into ``after``, with the article before it made to suit."""
@@ -140,17 +115,12 @@ class Scene:
 
 
 def entries_of(text: str) -> list[Entry]:
-    """Return the entries of a text's lists in their order: marked lines, and labelled lines with semicolons."""
-    found = [
-        Entry(m.start(), m.end(), m.start("body"), m["body"], int(m["number"]) if m["number"] else None)
-        for m in _ENTRY.finditer(text)
+    """Return the entries of a text's labelled lines."""
+    return [
+        Entry(part.start(), part.group(), line.start())
+        for line in _LISTED_LINE.finditer(text)
+        for part in _PART.finditer(text, line.start("list"), line.end("list"))
     ]
-    for line in _LISTED_LINE.finditer(text):
-        found += [
-            Entry(part.start(), part.end(), part.start(), part.group(), None, True, line.start())
-            for part in _PART.finditer(text, line.start("list"), line.end("list"))
-        ]
-    return sorted(found, key=lambda entry: entry.begin)
 
 
 def apply_edit(text: str, edits: Iterable[Edit]) -> str:
@@ -168,7 +138,6 @@ def apply_edit(text: str, edits: Iterable[Edit]) -> str:
 
 _LAST_WORD = re.compile(r"(\S+)\s+$")
 _NEXT_WORD = re.compile(r" ([A-Za-z]+)")
-_RISK = re.compile(r"\b(?:risks?|complications?|if|prevent|side effects?)\b", re.IGNORECASE)
 _ARTICLE = re.compile(r"\b(an?) $", re.IGNORECASE)
 
 

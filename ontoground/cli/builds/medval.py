@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import duckdb
     from rich.console import Console
 
-    from builders.medval.build import Made
+    from builders.medval.build import Method
     from builders.medval.feeds import Plan
     from ground.flow.manifest import LicenceTier
     from ground.storage.workspace import Workspace
@@ -58,7 +58,12 @@ class Medval(FromTexts):
     ] = None
     tau: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Consistency from which on a triple is kept; 0 keeps all", show_default=False),
+        typer.Option(
+            min=0,
+            max=1,
+            help="With --engine lm: consistency from which on a triple is kept; 0 keeps all",
+            show_default=False,
+        ),
     ] = None
     config: Annotated[
         Path | None,
@@ -80,6 +85,21 @@ class Medval(FromTexts):
         """What is said of the dataset, with ``--tau``."""
         return super().flags + ([] if self.tau is None else [f"medval.tau={self.tau}"])
 
+    def check_rules(self) -> None:
+        """Refuse what belongs to language models alone.
+
+        Raises:
+            UsageError: a model, or a consistency, was named for the engine rules.
+        """
+        if self.model.given:
+            raise UsageError("the engine rules uses no language model", do="add --engine lm, or leave the models out")
+        if self.tau is not None or any(setting.startswith("medval.tau=") for setting in self.overrides or ()):
+            raise UsageError(
+                "a consistency without language models",
+                found="--tau with the engine rules, whose levels are known by construction",
+                do="leave it out, or add --engine lm",
+            )
+
     @property
     def names(self) -> tuple[str, ...]:
         """The tasks that are named."""
@@ -90,9 +110,8 @@ class Medval(FromTexts):
     group,
     "Build outputs of text tasks, judged for errors.",
     "ontoground build medval --texts DIR",
-    "ontoground build medval --texts mine=DIR:aci_bench",
-    "ontoground build medval --tasks query2question,course2diagnosis \\",
-    "    --texts DIR --tau 0",
+    "ontoground build medval --texts mine=DIR:meqsum",
+    "ontoground build medval --tasks query2question,course2diagnosis --texts DIR",
     "ontoground build medval --tasks bhc2spanish --engine lm \\",
     "    --endpoint http://127.0.0.1:8000/v1 --endpoint-model Qwen3-8B",
 )
@@ -108,8 +127,8 @@ def medval(options: Medval) -> Result:
     from ontoground.flow.status import dataset_counts
 
     workspace = options.open(needs_warehouse=False)
-    if options.engine == "rules" and options.model.given:
-        raise UsageError("the engine rules uses no language model", do="add --engine lm, or leave the models out")
+    if options.engine == "rules":
+        options.check_rules()
     texts = options.named_texts
     check_asked(options.names, options.engine, texts.folder)
     if options.engine == "lm":
@@ -153,12 +172,12 @@ def _stages(options: Medval, workspace: Workspace) -> list[Outcome]:
 @contextmanager
 def _made(
     options: Medval, workspace: Workspace, plan: Plan, connection: duckdb.DuckDBPyConnection | None
-) -> Iterator[Made]:
+) -> Iterator[Method]:
     tier, seed = closest(*(feed.tier for feed in plan.feeds)), workspace.settings.build.seed
     if connection is not None and options.engine == "rules":
         yield _made_by_rules(workspace, connection, tier, seed)
         return
-    from builders.medval.build import Made
+    from builders.medval.build import Method
     from builders.medval.lm.generator import LmGenerator
     from builders.medval.lm.validator import LmValidator
     from ground.lm.client import LanguageModel
@@ -170,7 +189,7 @@ def _made(
         }
         generator = models["language_model"]
         validator = models.get("validator_model", generator)
-        yield Made(
+        yield Method(
             "lm",
             lambda _: (LmGenerator(generator), LmValidator(validator)),
             tier,
@@ -181,15 +200,15 @@ def _made(
         )
 
 
-def _made_by_rules(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tier: LicenceTier, seed: int) -> Made:
-    from builders.medval.build import Made
+def _made_by_rules(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tier: LicenceTier, seed: int) -> Method:
+    from builders.medval.build import Method
     from builders.medval.workers import rules_of
     from ground.flow.manifest import inputs, licence_tier
 
     if not (workspace.graph / "manifest.json").is_file():
         raise _no_graph(workspace)
     run = workspace.settings.run
-    return Made(
+    return Method(
         "rules",
         partial(rules_of, workspace),
         # Words of the ontology come into the outputs: its licence holds for them too.
@@ -222,8 +241,11 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
         }
         for one in payload["tasks"]
     ]
-    columns = "task, inputs, judged, kept, kept_share: share, mean_consistency: mean M, 1, 2, 3, 4"
-    title = f"MedVAL triples, engine {payload['engine']}, tau {payload['tau']:g}; 1 to 4: kept of each level"
+    tau = payload["tau"]
+    mean = "" if tau is None else "mean_consistency: mean M, "
+    columns = f"task, inputs, judged, kept, kept_share: share, {mean}1, 2, 3, 4"
+    how = payload["engine"] if tau is None else f"{payload['engine']}, tau {tau:g}"
+    title = f"MedVAL triples, engine {how}; 1 to 4: kept of each level"
     out.print(listing(rows, columns, title=title))
     paint_dropped(out, payload["dropped"], REASONS_SHOWN)
     paint_shortcuts(out, payload["shortcuts"])

@@ -8,7 +8,7 @@ select
     source,
     level,
     count(*)::bigint as inputs,
-    count(consistency)::bigint as judged,
+    count(*) filter (where clean_level is not null and perturbed_level is not null)::bigint as judged,
     count(*) filter (where kept)::bigint as kept,
     -- M has a handful of values: summed as whole millionths, the order of rows changes nothing
     coalesce(sum(round(consistency * 1000000)::bigint), 0)::double / 1000000 as consistency_sum

@@ -10,7 +10,7 @@ with side as (
         clean_level as given,
         kept
     from triple
-    where consistency is not null
+    where clean_level is not null and perturbed_level is not null
     union all
     select
         'perturbed' as variant,
@@ -18,7 +18,7 @@ with side as (
         perturbed_level as given,
         kept
     from triple
-    where consistency is not null
+    where clean_level is not null and perturbed_level is not null
 )
 
 select

@@ -8,14 +8,13 @@ from builders.medval.items import Edit, Item, Judgement, Output
 from builders.medval.judge.validator import RulesValidator
 from builders.medval.rules.engine import open_rules
 from builders.medval.rules.generator import RulesGenerator
-from builders.medval.rules.knowledge import Knowledge
 from builders.texts.origin import Origin, Refusal
 from ground.contracts.rows_text import MedvalTask, RiskLevel
 from ground.settings import MedvalSettings
 from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
 
-__all__ = ["ITEMS", "PEERS", "Engine", "item", "open_engine"]
+__all__ = ["COURSE", "ITEMS", "LISTS", "PEERS", "TEXT", "Engine", "item", "open_engine"]
 
 
 def item(task: MedvalTask, given: str, reference: str | None, name: str = "1") -> Item:
@@ -33,11 +32,10 @@ class Engine:
         assert isinstance(generator, RulesGenerator)
         assert isinstance(validator, RulesValidator)
         self.generator, self.validator = generator, validator
-        self.knowledge: Knowledge = generator.knowledge
 
     def edits(self, rule: str, one: Item) -> list[Edit]:
         """Return what a rule would change in the reference of an item."""
-        return RulesGenerator.candidates(self.generator.scene(one, one.reference or ""), rule)
+        return self.generator.candidates(self.generator.scene(one, one.reference or ""), rule)
 
     def changed(self, rule: str, one: Item) -> list[tuple[str, str]]:
         """Return before and after of what a rule would change."""
@@ -59,23 +57,10 @@ def open_engine(staged: Path) -> Engine:
     return Engine(Workspace.existing(staged))
 
 
-DIALOGUE = """[doctor] hi , i see you are here for your back pain . you are a 57 year old man with hypertension .
-[patient] yeah , my back pain started two weeks ago .
-[doctor] any fever ?
-[patient] no .
-[doctor] do you have asthma ?
-[patient] no , never .
-[doctor] and you take lisinopril twenty milligrams once a day ?
-[patient] yes .
-[doctor] your blood pressure is 132 over 80 and your hemoglobin a1c was eight . the left knee looks fine .
-[doctor] continue the lisinopril , and continue the warfarin 5 milligrams daily for anticoagulation .
-[doctor] start omeprazole 40 milligrams a day .
-"""
-NOTE = (
-    "ASSESSMENT AND PLAN\n\nThe patient is a 57-year-old male who presents with back pain. The patient denies fever. "
-    "There is no history of asthma. The left knee is normal.\n\n"
-    "1. Hypertension.\n- Blood pressure: 132/80. Continue lisinopril 20 mg once a day.\n"
-    "2. Anticoagulation.\n- Continue warfarin 5 mg daily. Hemoglobin A1c was 8.\n- Start omeprazole 40 mg a day.\n"
+TEXT = (
+    "The patient is a 57-year-old man who presents with back pain for 2 weeks. He denies fever. He has hypertension. "
+    "The left knee is normal. Blood pressure is 132/80. Continue lisinopril 20 mg once a day. "
+    "Continue warfarin 5 mg daily. Start omeprazole 40 mg a day."
 )
 COURSE = (
     "Mr. ___ was admitted with pneumonia and acute kidney injury.\n\n# Pneumonia: treated with azithromycin.\n"
@@ -88,34 +73,20 @@ LISTS = (
 )
 QUESTION = "MESSAGE: I have gout in my toe. What are the treatments for gout? Can I take ibuprofen for the pain?"
 
-CHAT, TOLD = (
-    "[patient] i play the trumpet , breed alpacas and sail near the lighthouse .\n",
-    " Plays the trumpet, breeds alpacas and sails near the lighthouse.",
-)
-"""What makes a short conversation and its note each other's own: a note that any patient could have gets no level 1."""
-
 ITEMS = (
-    item("dialogue2note", DIALOGUE, NOTE, "note"),
+    item("dialogue2note", TEXT, TEXT, "text"),
     item("course2diagnosis", COURSE, LISTS, "course"),
     item("query2question", QUESTION, "What are the treatments for gout?", "gout"),
     item(
         "query2question", "I have shingles. How long does it last?", "What is the prognosis for shingles?", "shingles"
     ),
-    item(
-        "report2impression",
-        "FINDINGS: Mild edema. No pneumonia. The heart size is normal.",
-        "Mild edema. No pneumonia.",
-        "chest",
-    ),
 )
 """Clean items: nothing in their references goes beyond their inputs."""
 
-_PEERS: dict[MedvalTask, str] = {
-    "dialogue2note": "1. Asthma.\n2. Psoriasis.\n- Start metformin 500 mg twice a day. Stop aspirin.\n"
-    "- Discontinue aspirin. "
-    "Blood pressure: 180/60. The patient reports fever and has a history of asthma. He has asthma.",
-    "course2diagnosis": "Discharge diagnoses: Gout; Migraine.\nDischarge medications: Digoxin.",
-    "query2question": "What are the causes of migraine and depression?",
-}
-PEERS = (*ITEMS, *(item(task, said, said, "peer") for task, said in _PEERS.items()))
+_PEERS: tuple[tuple[MedvalTask, str], ...] = (
+    ("course2diagnosis", "Discharge diagnoses: Gout; Migraine.\nDischarge medications: Digoxin."),
+    ("course2diagnosis", "Discharge medications: Omeprazole 500 mg bid; Furosemide 5 mg daily."),
+    ("query2question", "What are the causes of migraine and depression?"),
+)
+PEERS = (*ITEMS[1:], *(item(task, text, text, "peer") for task, text in _PEERS))
 """References that edits of written items take their words from."""

@@ -201,5 +201,39 @@ def test_triples_do_not_depend_on_what_is_worked_on_together() -> None:
     assert triples(*items) == [one for single in items for one in triples(single)]
 
 
+class Constructs(ToyGenerator):
+    """Knows the levels of its outputs."""
+
+    by_construction = True
+
+
+class OneTooHigh(ToyValidator):
+    """Calls a perturbed output one level worse than it is."""
+
+    def judge(self, items: Sequence[Item], outputs: Sequence[str]) -> list[Judgement | Refusal]:
+        judged = super().judge(items, outputs)
+        return [
+            replace(one, risk_level=RISK_LEVELS[min(one.risk_level, 3)])
+            if isinstance(one, Judgement) and "worse" in output
+            else one
+            for one, output in zip(judged, outputs, strict=True)
+        ]
+
+
+def test_levels_known_by_construction_have_no_consistency_and_the_validator_may_refuse_them() -> None:
+    items = [item(number) for number in range(40)]
+    agreed = make_triples(items, Constructs(), ToyValidator(), MedvalSettings(seed=SEED, tau=1))
+    assert all(one.kept and one.consistency is None for one in agreed)
+    bases = {one.label_basis(one.level, one.judged_perturbed) for one in agreed if one.judged_perturbed}
+    assert bases == {"by_construction"}
+    disputed = make_triples(items, Constructs(), OneTooHigh(), MedvalSettings(seed=SEED))
+    of_level = {one.level: one for one in disputed}
+    assert of_level[2].refusal == "judge_perturbed: other_outcome" and not of_level[2].kept
+    for level, basis in ((1, "validator"), (3, "validator"), (4, "by_construction")):
+        one = of_level[RISK_LEVELS[level - 1]]
+        assert one.kept and one.judged_perturbed
+        assert one.label_basis(one.level, one.judged_perturbed) == basis
+
+
 def test_nothing_gives_nothing() -> None:
     assert triples() == []

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from builders.medval.algorithm import levels_of
-from builders.medval.build import Made, build_medval
+from builders.medval.build import Method, build_medval
 from builders.medval.feeds import ENGINES, Feed, Plan, plan_feeds
 from builders.medval.items import Item
 from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA
@@ -50,7 +50,7 @@ def feed(made: Sequence[Item], source: str = "meqsum") -> Feed:
 
 
 def build(folder: Path, *feeds: Feed, batch: int = 16, workers: int = 1, **settings: Any) -> Any:
-    made = Made("rules", open_toy, "open", PATIENT_SEED, workers=workers)
+    made = Method("lm", open_toy, "open", PATIENT_SEED, workers=workers)
     plan = Plan(feeds or (feed(items()),), (("bhc2spanish", "needs a writer"),))
     return build_medval(plan, folder, MedvalSettings(**settings), made, batch=batch)
 
@@ -76,7 +76,7 @@ def test_both_rows_of_every_kept_triple_are_there_and_no_other(tmp_path: Path) -
             row = by_variant[name, variant]
             assert row["output"] == one[f"{variant}_output"] and row["errors"] == one[f"{variant}_errors"]
             assert row["risk_level"] == one[f"{variant}_level"] and row["consistency"] == one["consistency"] >= 0.9
-            assert row["split"] == one["split"]
+            assert row["split"] == one["split"] and row["label_basis"] == "validator"
         assert by_variant[name, "clean"]["delta"] == 0.0
         assert by_variant[name, "perturbed"]["delta"] == one["delta"] == pytest.approx((one["level"] - 1) / 3)
 
@@ -273,17 +273,14 @@ def test_without_names_the_tasks_with_inputs_that_rules_can_do_are_built(workspa
     text_folders.medicationqa(tmp_path)
     text_folders.openi(tmp_path, [("The lungs are clear.", "Normal chest.")])
     plan = planned(workspace, tmp_path)
-    assert [(one.task, one.source.source) for one in plan.feeds] == [
-        ("query2question", "meqsum"),
-        ("report2impression", "openi"),
-    ]
+    assert [(one.task, one.source.source) for one in plan.feeds] == [("query2question", "meqsum")]
     left_out = dict(plan.left_out)
-    assert left_out["course2diagnosis"] == left_out["dialogue2note"] == "no inputs"
+    assert left_out["course2diagnosis"] == "no inputs" and "conversation" in left_out["dialogue2note"]
     assert "reference" in left_out["report2simplified"] and "medical knowledge" in left_out["medication2answer"]
     assert len(planned(workspace, tmp_path, engine="lm").feeds) == 4
 
 
-@pytest.mark.parametrize("task", ["medication2answer", "report2simplified", "impression2simplified", "bhc2spanish"])
+@pytest.mark.parametrize("task", sorted({*MEDVAL_TASKS} - {*RULES_TASKS}))
 def test_a_named_task_that_rules_cannot_do_is_refused_with_why_and_what_to_do(
     workspace: Workspace, tmp_path: Path, task: str
 ) -> None:
@@ -296,7 +293,7 @@ def test_a_named_task_that_rules_cannot_do_is_refused_with_why_and_what_to_do(
 def test_a_named_task_without_inputs_says_what_it_needs(workspace: Workspace, tmp_path: Path) -> None:
     text_folders.meqsum(tmp_path)
     with pytest.raises(InputError) as caught:
-        planned(workspace, tmp_path, "dialogue2note")
+        planned(workspace, tmp_path, "dialogue2note", engine="lm")
     assert "aci_bench/" in (caught.value.expected or "") and "mts_dialog/" in (caught.value.expected or "")
     with pytest.raises(InputError, match="nothing to build from"):
         planned(workspace, None)
@@ -308,7 +305,7 @@ def test_a_named_task_without_inputs_says_what_it_needs(workspace: Workspace, tm
 
 def test_the_manifest_lists_the_files_of_the_texts(workspace: Workspace, tmp_path: Path) -> None:
     texts = text_folders.openi(tmp_path / "texts", [(f"The lungs are clear, {n}.", "Normal.") for n in range(25)])
-    (one,) = planned(workspace, texts, "report2impression").feeds
+    (one,) = planned(workspace, texts, "report2impression", engine="lm").feeds
     (entry,) = one.inputs
     assert entry["file"] == "ecgen-radiology/" and entry["files"] == 25 and len(entry["sha256"]) == 64
     assert len(list(one.items(Tally()))) == 25

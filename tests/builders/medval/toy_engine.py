@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal
 
 from builders.medval.items import Edit, Item, Judgement, Output, Peers
 from builders.texts.origin import Origin, Refusal
@@ -24,7 +23,7 @@ def item(number: int, text: str = "", task: MedvalTask = "query2question", **ori
 class ToyGenerator:
     """The reference, and behind it a mark that tells the level; refuses inputs that say so."""
 
-    name: Literal["rules", "lm"] = "rules"
+    by_construction = False
 
     def clean(self, items: Sequence[Item]) -> list[Output | Refusal]:
         """Return references."""
@@ -45,8 +44,6 @@ class ToyGenerator:
 
 class ToyValidator:
     """Reads the mark; what the input says of it makes it one level too high, or refuse."""
-
-    name: Literal["rules", "lm"] = "rules"
 
     def judge(self, items: Sequence[Item], outputs: Sequence[str]) -> list[Judgement | Refusal]:
         """Return the level of the mark."""

@@ -67,6 +67,7 @@ def test_a_row_of_each_kind_fits_its_schema() -> None:
         "errors": [error],
         "risk_level": 3,
         "delta": 2 / 3,
+        "label_basis": "validator",
         "consistency": 0.95,
         "engine": "rules",
         "inner_id": "7",

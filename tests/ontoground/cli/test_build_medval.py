@@ -22,6 +22,7 @@ import duckdb
 import pyarrow.parquet as pq
 
 from ground.contracts.answers import parse_medval
+from ground.contracts.rows_text import MEDVAL_TASKS
 from ontoground.cli.main import invoke
 from tests.builders.medieval_world import bytes_of
 from tests.builders.medval import text_folders
@@ -67,20 +68,22 @@ def test_rules_build_from_texts_and_notes_and_every_answer_can_be_read(
     demo_copy: Callable[[], Path], tmp_path: Path
 ) -> None:
     work, texts = demo_copy(), text_folders.meqsum(tmp_path / "texts", n=18)
-    text_folders.aci_bench(texts, [text_folders.NOTE] * 6)
     said = say("--workspace", work, "--texts", texts, "--json")
     payload = said.payload
     tasks = {one["task"]: one for one in payload["tasks"]}
-    assert list(tasks) == ["query2question", "dialogue2note", "course2diagnosis"]
+    assert list(tasks) == ["query2question", "course2diagnosis"]
     assert tasks["query2question"]["inputs"] == 18 and tasks["course2diagnosis"]["inputs"] > 5
     assert payload["licence_tier"] == "open" and payload["language_models"] is None
     left_out = {one["task"]: one["reason"] for one in payload["left_out_tasks"]}
     assert set(left_out) == {
-        "medication2answer", "report2impression", "report2simplified", "impression2simplified", "bhc2spanish"
+        "medication2answer", "report2impression", "report2simplified", "impression2simplified", "bhc2spanish",
+        "dialogue2note",
     }  # fmt: skip
     assert left_out["bhc2spanish"].startswith("translation")
     rows = rows_of(work / "datasets" / "medval")
     assert len(rows) == payload["rows"] > 20
+    assert {row["consistency"] for row in rows} == {None} and payload["tau"] is payload["mean_consistency"] is None
+    assert {row["label_basis"] for row in rows} >= {"by_construction"}
     by_triple = Counter(row["triple_id"] for row in rows)
     assert set(by_triple.values()) == {2}
     chats = [
@@ -91,12 +94,12 @@ def test_rules_build_from_texts_and_notes_and_every_answer_can_be_read(
     assert {answer.outcome for answer in chats} == {"parsed"} and len(chats) == len(rows)
 
 
-def test_tau_and_splits_are_flags_and_two_builds_are_equal(demo_copy: Callable[[], Path], tmp_path: Path) -> None:
+def test_splits_are_a_flag_and_two_builds_are_equal(demo_copy: Callable[[], Path], tmp_path: Path) -> None:
     work, texts = demo_copy(), text_folders.meqsum(tmp_path / "texts")
-    arguments = ("--workspace", work, "--texts", texts, "--tasks", "query2question", "--tau", "0", "--json")
+    arguments = ("--workspace", work, "--texts", texts, "--tasks", "query2question", "--json")
     first = say(*arguments).payload
     before = bytes_of(work / "datasets" / "medval")
-    assert (first["tau"], first["source_splits"]) == (0, "all") and first["kept"] == first["judged"]
+    assert first["source_splits"] == "all" and first["kept"] == first["judged"]
     assert say(*arguments, "--splits", "train").payload["source_splits"] == "train"
     assert say(*arguments).payload == first
     assert bytes_of(work / "datasets" / "medval") == before
@@ -105,8 +108,8 @@ def test_tau_and_splits_are_flags_and_two_builds_are_equal(demo_copy: Callable[[
 def test_a_person_reads_a_table_of_tasks_and_levels_within_80_columns(demo_copy: Callable[[], Path]) -> None:
     said = say("--workspace", demo_copy(), "--tasks", "course2diagnosis")
     assert said.code == 0, said.err
-    assert "MedVAL triples, engine rules, tau 0.9" in said.out and "kept of each level" in said.out
-    assert re.search(r"^task +inputs +judged +kept +share +mean M +1 +2 +3 +4 *$", said.out, re.MULTILINE)
+    assert "MedVAL triples, engine rules; 1 to 4" in said.out and "kept of each level" in said.out
+    assert re.search(r"^task +inputs +judged +kept +share +1 +2 +3 +4 *$", said.out, re.MULTILINE)
     assert re.search(r"^course2diagnosis\s+\d+", said.out, re.MULTILINE)
 
 
@@ -116,6 +119,10 @@ def test_a_task_that_rules_cannot_do_and_a_model_without_its_engine_are_wrong_us
     work = demo_copy()
     for arguments, words in (
         (("--tasks", "bhc2spanish"), "translation needs a writer"),
+        (("--tasks", "dialogue2note"), "--engine lm"),
+        (("--tasks", "report2impression"), "--engine lm"),
+        (("--tau", "0.5"), "known by construction"),
+        (("--set", "medval.tau=0"), "known by construction"),
         (("--tasks", "course2spanish"), "unknown task"),
         (("--endpoint-model", "m"), "uses no language model"),
         (("--engine", "lm"), "--engine lm without a model"),
@@ -190,6 +197,24 @@ def test_a_run_killed_half_way_goes_on_to_the_same_files_and_sends_no_answered_r
     assert seen == {1: whole["sent"] - CONCURRENCY, 2: CONCURRENCY}
     assert (used["interrupted"], used["cached"], used["sent"]) == (CONCURRENCY, answered, whole["sent"] - answered)
     assert set(fresh.times_seen().values()) == {1}
+
+
+def test_a_language_model_makes_every_task_that_has_inputs(demo_copy: Callable[[], Path], tmp_path: Path) -> None:
+    texts = text_folders.meqsum(tmp_path / "texts", n=2)
+    text_folders.medicationqa(texts)
+    text_folders.openi(texts, [("The lungs are clear.", "Normal chest.")])
+    text_folders.aci_bench(texts, [text_folders.NOTE])
+    with scripted_server(model) as server:
+        said = say(
+            "--workspace", demo_copy(), "--texts", texts, "--engine", "lm", "--tau", "0", "--endpoint", server.url,
+            "--endpoint-model", "m", "--set", "medval.max_inputs_per_task=2", "--json",
+        )  # fmt: skip
+    payload = said.payload
+    tasks = {one["task"]: one["kept"] for one in payload["tasks"]}
+    left_out = {one["task"]: one["reason"] for one in payload["left_out_tasks"]}
+    assert set(tasks) | set(left_out) == set(MEDVAL_TASKS) and set(left_out.values()) <= {"no inputs"}
+    assert set(tasks) >= {"medication2answer", "report2impression", "report2simplified", "dialogue2note", "bhc2spanish"}
+    assert all(tasks.values()) and payload["tau"] == 0 and payload["mean_consistency"] is not None
 
 
 def test_one_model_may_write_and_another_judge(tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ def medval_rows(n: int, split: Any = "train", task: Any = "report2impression") -
                 else [{"category": "missing_claim", "text": f"no {drug}", "quote": drug, "quoted_from": "input"}],
                 "risk_level": 1 if clean else 3,
                 "delta": 0.0 if clean else 2 / 3,
+                "label_basis": "validator",
                 "consistency": 1.0,
                 "engine": "rules",
                 "inner_id": str(number),

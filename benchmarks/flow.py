@@ -18,7 +18,7 @@ from openworld import World, render_scale
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["SOURCES", "STEPS", "flow_checks", "generated", "measured_step", "run_flow", "whole_run"]
+__all__ = ["SMALL", "SOURCES", "STEPS", "flow_checks", "generated", "measured_step", "run_flow", "whole_run"]
 
 SOURCES = ("mimic", "umls", "rxnorm")
 STEPS = (*(f"load {source}" for source in SOURCES), *(stage.name for stage in STAGES), "validate")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.command import parser, run
+from benchmarks.flow import SMALL
 from benchmarks.growth import DRAWING, LEAST_SCALES, draw, growth_markdown, runs
 from benchmarks.measures import Check
 from benchmarks.measuring import RESULTS
@@ -32,7 +33,9 @@ def measured_text(saved: Mapping[float, Mapping[str, Any]]) -> str:
     if not saved:
         raise InputError("no measurement is saved", file=RESULTS, do="python -m benchmarks.run --save")
     payload = saved[max(saved)]
-    parts = [_machine(payload), _measures(payload), "Limits:\n", _checks(payload), *_remarks(payload)]
+    parts = [_machine(payload), _measures(payload)]
+    if payload["settings"]["scale"] >= SMALL:  # below, starting and what does not grow are most of it
+        parts += ["Limits:\n", _checks(payload), *_remarks(payload)]
     if len(saved) >= LEAST_SCALES:
         parts += [f"![Seconds and peak memory by scale]({DRAWING.name})\n", growth_markdown(saved)]
     return "\n".join(parts)

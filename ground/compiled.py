@@ -1,8 +1,8 @@
 """How numba compiles: what Python calls is kept on disk, and what only compiled functions call is kept in them.
 
-Not each function by plain ``numba.njit(cache=True)``: with it all loops together take 63 CPU seconds to compile where
-they take 48 so, since each of them gets an entry from Python too, and short functions that are handed arrays count who
-holds each of them, which took most of their time.
+Not each function by plain ``numba.njit(cache=True)``: with it all loops together took 63 CPU seconds to compile, and 48
+so (one run each). Each function would get an entry from Python too, and short functions would count who holds each
+array that they are handed, which took most of their time.
 """
 
 from __future__ import annotations

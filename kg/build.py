@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -129,9 +129,9 @@ def _register(connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, set
         {"tui": row["tui"], "name": row["name"], "semantic_group": row["group"]} for row in read_semantic_groups()
     ]
     rows: dict[str, Sequence[Mapping[str, Any]]] = {
-        "kg.predicate": [asdict(line) for line in vocabulary.predicates],
-        "kg.pattern": [{**asdict(line), "hops": line.hops} for line in vocabulary.patterns],
-        "kg.relation_map": [asdict(line) for line in read_relation_lines()],
+        "kg.predicate": [vars(line) for line in vocabulary.predicates],
+        "kg.pattern": [{**vars(line), "hops": line.hops} for line in vocabulary.patterns],
+        "kg.relation_map": [vars(line) for line in read_relation_lines()],
         "kg.semantic_group": groups,
         "kg.dose_form_word": read_dose_form_words(),
     }

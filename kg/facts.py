@@ -62,6 +62,7 @@ class FactSearch:
         patterns = [self.numbers.patterns[number] for number in self.chosen]
         self._graph = (arrays.indptr, arrays.step, arrays.neighbour)
         self._tree = build_tree(patterns, back.size)
+        self._columns = np.ascontiguousarray(self._tree.patterns.T)
         last_steps = sorted({pattern.steps[-1] for pattern in patterns})
         self._endings = index_endings(self._graph, arrays.groups, self.tails, back, last_steps)
         self._room = SearchRoom.of(len(arrays.cui), self.tails.size, self._tree)
@@ -123,14 +124,15 @@ class FactSearch:
         n = np.diff(tree.first)[node]
         row = np.repeat(tree.first[node] - (np.cumsum(n) - n), n) + np.arange(n.sum())
         head, tail = np.repeat(np.repeat(np.arange(heads.size), np.diff(begins)), n), np.repeat(tail, n)
-        asked = tree.patterns[row]
+        columns = self._columns
         of_head, of_tail = (groups[heads] | ANY_GROUP)[head], self._endings.groups[tail]
-        kept = (asked[:, HEADS] & of_head != 0) & (asked[:, TAILS] & of_tail != 0)
-        kept &= (asked[:, SAME] == 0) | (of_head & of_tail & ~ANY_GROUP != 0)
-        for step in np.unique(asked[:, EXTENDS][asked[:, EXTENDS] >= 0]).tolist():
+        kept = (columns[HEADS][row] & of_head != 0) & (columns[TAILS][row] & of_tail != 0)
+        if columns[SAME].any():
+            kept &= (columns[SAME][row] == 0) | (of_head & of_tail & ~ANY_GROUP != 0)
+        for step in np.unique(columns[EXTENDS][columns[EXTENDS] >= 0]).tolist():
             only = self._only(step)[tail]
-            kept &= (asked[:, EXTENDS] != step) | ((only != -1) & (only != heads[head]))
-        head, tail, pattern = head[kept], tail[kept], asked[kept, PLACE]
+            kept &= (columns[EXTENDS][row] != step) | ((only != -1) & (only != heads[head]))
+        head, tail, pattern = head[kept], tail[kept], columns[PLACE][row[kept]]
         if self.ordered:
             order = np.lexsort((self._rank[pattern], tail, self._of_pattern[pattern, 0], head))
             head, tail, pattern = head[order], tail[order], pattern[order]

@@ -237,11 +237,13 @@ def _add_path(rows: Any, n: int, graph: Any, tree: Any, ends: Any, node: int, en
 
 
 @maker
-def _third_steps(rows: Any, n: int, graph: Any, tree: Any, back: Any, ends: Any, two: int, first: int, run: Any) -> Any:
+def _third_steps(
+    rows: Any, n: int, graph: Any, tree: Any, back: Any, ends: Any, second_node: int, first: int, run: Any
+) -> Any:
     """Add the paths of three steps whose second step is among some entries of one step of a concept.
 
     Args:
-        two: the node of the tree after two steps.
+        second_node: the node of the tree after two steps.
         first: entry of the first step.
         run: begin and end of the entries of the second step.
     """
@@ -251,8 +253,8 @@ def _third_steps(rows: Any, n: int, graph: Any, tree: Any, back: Any, ends: Any,
     while begin < end:
         low, begin = begin, run_end(step, begin, end)
         forwards = back[step[low]]
-        three = _next(tree, two, forwards, 0, ends[2])
-        if three < 0:
+        third_node = _next(tree, second_node, forwards, 0, ends[2])
+        if third_node < 0:
             continue
         # Both are sorted: each jumps to where the other stands.
         mine = run[0]
@@ -261,9 +263,9 @@ def _third_steps(rows: Any, n: int, graph: Any, tree: Any, back: Any, ends: Any,
             low = not_below(neighbour, low, begin, y)
             if low < begin and neighbour[low] == y:
                 wide = step_bounds(indptr, step, y, forwards)
-                if y != head and wide[1] - wide[0] <= tree.max_fan[three]:
+                if y != head and wide[1] - wide[0] <= tree.max_fan[third_node]:
                     last: Any = position(neighbour, wide[0], wide[1], tail)
-                    rows, n = _add_path(rows, n, graph, tree, ends, three, (np.int64(first), np.int64(mine), last))
+                    rows, n = _add_path(rows, n, graph, tree, ends, third_node, (np.int64(first), np.int64(mine), last))
                 mine += 1
             elif low < begin:
                 mine = not_below(neighbour, mine, run[1], neighbour[low])
@@ -292,25 +294,25 @@ def find_paths(graph: Any, groups: Any, back: Any, tree: Any, head: int, tail: i
     while begin < end:
         low, begin = begin, run_end(step, begin, end)
         for root in range(tree.roots[0]):
-            one = _next(tree, root, step[low], begin - low, ends[2])
-            if one < 0:
+            first_node = _next(tree, root, step[low], begin - low, ends[2])
+            if first_node < 0:
                 continue
             direct: Any = position(neighbour, low, begin, tail)
             if direct >= 0:
-                rows, n = _add_path(rows, n, graph, tree, ends, one, (direct, none, none))
-            for first in range(low if tree.follows[one] else begin, begin):
+                rows, n = _add_path(rows, n, graph, tree, ends, first_node, (direct, none, none))
+            for first in range(low if tree.follows[first_node] else begin, begin):
                 x = neighbour[first]
                 second, after = indptr[x], indptr[x + 1] if x != tail else indptr[x]
                 while second < after:
                     near, second = second, run_end(step, second, after)
-                    two = _next(tree, one, step[near], second - near, ends[2])
-                    if two < 0:
+                    second_node = _next(tree, first_node, step[near], second - near, ends[2])
+                    if second_node < 0:
                         continue
                     middle: Any = position(neighbour, near, second, tail)
                     if middle >= 0:
-                        rows, n = _add_path(rows, n, graph, tree, ends, two, (np.int64(first), middle, none))
-                    if tree.follows[two]:
-                        rows, n = _third_steps(rows, n, graph, tree, back, ends, two, first, (near, second))
+                        rows, n = _add_path(rows, n, graph, tree, ends, second_node, (np.int64(first), middle, none))
+                    if tree.follows[second_node]:
+                        rows, n = _third_steps(rows, n, graph, tree, back, ends, second_node, first, (near, second))
     return rows[:n]
 
 
@@ -351,9 +353,9 @@ def _second_steps(graph: Any, tree: Any, endings: Any, room: Any, walk: Any, run
     neighbour, place, steps, groups, state, seen = (
         graph[2], endings.place, endings.steps, endings.groups, room.state, room.seen,
     )  # fmt: skip
-    head, x, two = walk
-    tails, follows, row = tree.tails[two], tree.follows[two], tree.local[two]
-    once = np.uint64(1) << np.uint64(2 * tree.sibling[two])
+    head, x, second_node = walk
+    tails, follows, row = tree.tails[second_node], tree.follows[second_node], tree.local[second_node]
+    once = np.uint64(1) << np.uint64(2 * tree.sibling[second_node])
     several = once << np.uint64(1)
     n[2] += run[1] - run[0]
     for entry in range(run[0], run[1]):
@@ -363,7 +365,7 @@ def _second_steps(graph: Any, tree: Any, endings: Any, room: Any, walk: Any, run
         target = place[y]
         if target >= 0 and seen[row, target] == 0 and tails & groups[target] != 0:
             seen[row, target] = 1
-            room.hits[n[0]] = np.int64(two) << 32 | target
+            room.hits[n[0]] = np.int64(second_node) << 32 | target
             n[0] += 1
         known = state[y]
         if steps[y] & follows == 0 or known & several != 0:
@@ -373,7 +375,9 @@ def _second_steps(graph: Any, tree: Any, endings: Any, room: Any, walk: Any, run
             n[1] += 1
         # A walk through x cannot end in x; another walk to y may, and the second one leaves nothing out.
         state[y] = known | (several if known & once != 0 else once)
-        _last_steps(graph, tree, endings, room, (y, two), (place[head], place[x] if known & once == 0 else -1), n)
+        _last_steps(
+            graph, tree, endings, room, (y, second_node), (place[head], place[x] if known & once == 0 else -1), n
+        )
 
 
 @part
@@ -386,24 +390,24 @@ def _last_steps(graph: Any, tree: Any, endings: Any, room: Any, walk: Any, passe
         n: hits, concepts reached, edges looked at.
     """
     child, step_of, target_of, groups, seen = tree.child, endings.step, endings.target, endings.groups, room.seen
-    y, two = walk
+    y, second_node = walk
     begin, end = endings.begin[y], endings.begin[y + 1]
     n[2] += end - begin
     while begin < end:
         low, begin = begin, run_end(step_of, begin, end)
-        three = child[two, step_of[low]]
-        if three < 0:
+        third_node = child[second_node, step_of[low]]
+        if third_node < 0:
             continue
-        if tree.max_fan[three] < ANY_FAN:
+        if tree.max_fan[third_node] < ANY_FAN:
             wide = step_bounds(graph[0], graph[1], y, step_of[low])
-            if wide[1] - wide[0] > tree.max_fan[three]:
+            if wide[1] - wide[0] > tree.max_fan[third_node]:
                 continue
-        tails, row = tree.tails[three], tree.local[three]
+        tails, row = tree.tails[third_node], tree.local[third_node]
         for i in range(low, begin):
             target = target_of[i]
             if seen[row, target] == 0 and target != passed[0] and target != passed[1] and tails & groups[target] != 0:
                 seen[row, target] = 1
-                room.hits[n[0]] = np.int64(three) << 32 | target
+                room.hits[n[0]] = np.int64(third_node) << 32 | target
                 n[0] += 1
 
 
@@ -418,19 +422,19 @@ def _first_steps(graph: Any, tree: Any, endings: Any, room: Any, walk: Any, head
         n: hits, concepts reached, edges looked at.
     """
     indptr, step, neighbour = graph
-    head, one = walk
+    head, first_node = walk
     n[2] += run[1] - run[0]
     for first in range(run[0], run[1]):
         x: Any = np.int64(neighbour[first])
-        if endings.place[x] >= 0 and tree.tails[one] & endings.groups[endings.place[x]] != 0:
-            room.hits[n[0]] = np.int64(one) << 32 | endings.place[x]
+        if endings.place[x] >= 0 and tree.tails[first_node] & endings.groups[endings.place[x]] != 0:
+            room.hits[n[0]] = np.int64(first_node) << 32 | endings.place[x]
             n[0] += 1
-        begin, end = indptr[x], indptr[x + 1] if tree.follows[one] else indptr[x]
+        begin, end = indptr[x], indptr[x + 1] if tree.follows[first_node] else indptr[x]
         while begin < end:
             low, begin = begin, run_end(step, begin, end)
-            two = _next(tree, one, step[low], begin - low, head_groups)
-            if two >= 0:
-                _second_steps(graph, tree, endings, room, (head, x, two), (low, begin), n)
+            second_node = _next(tree, first_node, step[low], begin - low, head_groups)
+            if second_node >= 0:
+                _second_steps(graph, tree, endings, room, (head, x, second_node), (low, begin), n)
 
 
 @part
@@ -470,10 +474,10 @@ def find_targets(graph: Any, groups: Any, tree: Any, endings: Any, room: Any, he
         while begin < end:
             low, begin = begin, run_end(step, begin, end)
             for root in range(tree.roots[0]):
-                one = _next(tree, root, step[low], begin - low, head_groups)
-                if one < 0:
+                first_node = _next(tree, root, step[low], begin - low, head_groups)
+                if first_node < 0:
                     continue
-                _first_steps(graph, tree, endings, room, (head, one), head_groups, (low, begin), n)
+                _first_steps(graph, tree, endings, room, (head, first_node), head_groups, (low, begin), n)
                 while to + n[0] > found.shape[0]:
                     found = grow(found)
                 for hit in range(n[0]):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +54,8 @@ def write_arrays(
             "group_names": _column(connection, "select distinct semantic_group from kg.semantic_group order by 1"),
             "rela_names": relas,
             "sab_names": sabs,
-            "predicates": [asdict(line) for line in vocabulary.predicates],
-            "patterns": [asdict(line) for line in vocabulary.patterns],
+            "predicates": [vars(line) for line in vocabulary.predicates],
+            "patterns": [vars(line) for line in vocabulary.patterns],
         }
         (part / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
 

@@ -39,13 +39,7 @@ SHARD_SIZE = 1_000
 SHARDS_AT_ONCE = 10
 """Shards that are read together: each reading goes through all facts, and a table of all would not fit in memory."""
 
-READ = {
-    "group": ("number", "frame", "bucket"),
-    "mention": ("number", "concept", "from_code"),
-    "link": ("number", "code", "other"),
-    "named": ("number", "name"),
-    "carried": ("number", "code"),
-}
+READ = ("group", "mention", "link", "named", "carried")
 """What is read of admissions, each from a file of its own, by number of the admission."""
 
 
@@ -90,9 +84,8 @@ def in_shards(some: range, number: npt.NDArray[Any]) -> Iterator[slice]:
     yield from map(slice, bounds, bounds[1:])
 
 
-def _columns(connection: duckdb.DuckDBPyConnection, query: str, *names: str) -> list[npt.NDArray[np.int32]]:
-    table = arrow_of(connection, query)
-    return [table[name].to_numpy().astype(np.int32) for name in names]
+def _columns(connection: duckdb.DuckDBPyConnection, query: str) -> list[Ints]:
+    return [column.to_numpy().astype(np.int32) for column in arrow_of(connection, query).columns]
 
 
 def read_terms(connection: duckdb.DuckDBPyConnection) -> tuple[Terms, pa.Array]:
@@ -101,69 +94,53 @@ def read_terms(connection: duckdb.DuckDBPyConnection) -> tuple[Terms, pa.Array]:
     concepts = nameable.num_rows
     original, kept, argument, pair = _columns(
         connection,
-        "select original.code as original, kept.code as kept, frame.argument, frame.pair from frame "
+        "select original.code, kept.code, frame.argument, frame.pair from frame "
         "inner join nameable as original on frame.original_cui = original.cui "
         "inner join nameable as kept on frame.kept_cui = kept.cui order by frame.frame",
-        "original",
-        "kept",
-        "argument",
-        "pair",
     )
     arguments = arrow_of(connection, sql_text("builders/medieval/groups/argument_flags"))
     first_bucket = np.concatenate([[0], np.cumsum(arguments["buckets"].to_numpy())]).astype(np.int32)
-    where, bucket, in_bucket = _columns(
+    bucket_argument, number, bucket = _columns(
         connection,
         "select argument, bucket, code from argument_concept inner join nameable using (cui) "
         "order by argument, bucket, code",
-        "argument",
-        "bucket",
-        "code",
     )
     known = np.zeros((arguments.num_rows, concepts), np.uint8)
-    known_argument, known_code = _columns(
-        connection,
-        "select argument.argument, nameable.code from known_end "
-        "inner join argument on known_end.predicate = argument.predicate and known_end.slot = argument.slot "
-        "inner join nameable on known_end.cui = nameable.cui",
-        "argument",
-        "code",
-    )
-    known[known_argument, known_code] = 1
+    known[tuple(_columns(connection, sql_text("builders/medieval/groups/known_argument")))] = 1
     sibling_of, sibling = _columns(
         connection,
-        "select own.code as own, other.code as other from sibling inner join nameable as own on sibling.cui = own.cui "
+        "select own.code, other.code from sibling inner join nameable as own on sibling.cui = own.cui "
         "inner join nameable as other on sibling.sibling = other.cui order by own.code, other.cui",
-        "own",
-        "other",
     )
-    covering, cover, by_code = _columns(
-        connection, "select * from cover order by concept, code", "concept", "code", "by_code"
-    )
+    covering, cover, by_code = _columns(connection, "select concept, code, by_code from cover order by concept, code")
     sibling_begin = begins(sibling_of, concepts)
-    flags = {name: np.array(nameable[name].to_pylist(), np.uint8) for name in ("plain", "has_members")}
     terms = Terms(
-        original,
-        kept,
-        argument,
-        pair,
-        first_bucket,
-        begins(first_bucket[where] + bucket, int(first_bucket[-1])),
-        in_bucket,
-        known,
-        np.array(arguments["taxonomic"].to_pylist(), np.uint8),
-        np.array(arguments["of_head"].to_pylist(), np.uint8),
+        original=original,
+        kept=kept,
+        argument=argument,
+        pair=pair,
+        first_bucket=first_bucket,
+        bucket_begin=begins(first_bucket[bucket_argument] + number, int(first_bucket[-1])),
+        bucket=bucket,
+        known=known,
+        taxonomic=_flags(arguments["taxonomic"]),
+        of_head=_flags(arguments["of_head"]),
         # Of many rows it is a copy, which could be written.
-        read_only(nameable["mask"].to_numpy()),
-        flags["plain"],
-        flags["has_members"],
-        sibling_begin,
-        sibling,
-        np.concatenate([[0], np.cumsum(np.diff(sibling_begin)[original], dtype=np.int64)]),
-        begins(covering, int(covering[-1]) + 1 if covering.size else 0),
-        cover,
-        by_code.astype(np.uint8),
+        mask=read_only(nameable["mask"].to_numpy()),
+        plain=_flags(nameable["plain"]),
+        has_members=_flags(nameable["has_members"]),
+        sibling_begin=sibling_begin,
+        sibling=sibling,
+        relative_begin=np.concatenate([[0], np.cumsum(np.diff(sibling_begin)[original], dtype=np.int64)]),
+        cover_begin=begins(covering, int(covering[-1]) + 1 if covering.size else 0),
+        cover=cover,
+        by_code=by_code.astype(np.uint8),
     )
     return terms, nameable["cui"].combine_chunks()
+
+
+def _flags(column: pa.ChunkedArray) -> npt.NDArray[np.uint8]:
+    return np.array(column.to_pylist(), np.uint8)
 
 
 class Held(NamedTuple):
@@ -175,7 +152,7 @@ class Held(NamedTuple):
         groups: admission, frame and bucket of each group. Shape: (3, groups)
         evidence: admission, concept, and whether a code says so. Shape: (3, n)
         links: admission and pair of concepts that its notes link. Shape: (3, n)
-        found: admission and name in its text. Shape: (2, n)
+        names: admission and name in its text. Shape: (2, n)
         carried: admission and mentioned end. Shape: (2, n)
     """
 
@@ -184,7 +161,7 @@ class Held(NamedTuple):
     groups: list[Ints]
     evidence: list[Ints]
     links: list[Ints]
-    found: list[Ints]
+    names: list[Ints]
     carried: list[Ints]
 
 
@@ -192,8 +169,8 @@ def read_held(connection: duckdb.DuckDBPyConnection) -> Iterator[Held]:
     """Yield the shards of admissions, as the warehouse has them."""
     for some in admissions_at_once(connection):
         parts = list[list[list[Ints]]]()
-        for name, columns in READ.items():
-            whole = _columns(connection, sql_text(f"builders/medieval/groups/shard_{name}"), *columns)
+        for name in READ:
+            whole = _columns(connection, sql_text(f"builders/medieval/groups/shard_{name}"))
             parts.append([[column[rows] for column in whole] for rows in in_shards(some, whole[0])])
         for first, *shard in zip(some[::SHARD_SIZE], *parts, strict=True):
             yield Held(first // SHARD_SIZE, min(SHARD_SIZE, some.stop - first), *shard)
@@ -219,7 +196,7 @@ def shard_of(held: Held, terms: Terms, meant: Meant) -> Shard:
         begins(none, admissions),
         none,
     )
-    holder, name = held.found
+    holder, name = held.names
     named = named_only(terms, shard, begins(holder - first, admissions), name, meant)
     return shard._replace(named_begin=begins(named[:, 0], admissions), named=named[:, 1].copy())
 

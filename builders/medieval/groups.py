@@ -73,7 +73,7 @@ TYING = (
 """Predicates between a disorder and its causes, complications and symptoms."""
 
 Bytes = npt.NDArray[np.uint8]
-Made = TypeVar("Made")
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class _Groups:
     def shard(self, number: int) -> kernels.Shard:
         return read_shard(self.folder / f"{number}.npz")
 
-    def each(self, work: Callable[[int], Made]) -> Iterator[Made]:
+    def each(self, work: Callable[[int], Answer]) -> Iterator[Answer]:
         """Yield what is made of each shard, given its number, in order."""
         return self.executor.in_order(nothing, lambda _, number: work(number), range(self.shards))
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ground.flow.executor import Executor, nothing
 
-__all__ = ["Candidates", "Part", "Pool"]
+__all__ = ["Candidates", "Pool"]
 
 
 class Candidates(NamedTuple):
@@ -38,38 +38,17 @@ class Candidates(NamedTuple):
     draw: npt.NDArray[np.float64]
 
 
-KINDS: dict[str, npt.DTypeLike] = {
-    "group_begin": np.int64,
-    "kept": np.int32,
-    "original": np.int32,
-    "turn": np.float64,
-    "begin": np.int64,
-    "code": np.int32,
-    "ease": np.uint8,
-    "draw": np.float64,
-}
-"""How the arrays of ``Candidates`` lie in their files."""
-
-
-class Part(NamedTuple):
-    """One shard: its first group, and where each array of ``Candidates`` begins in its file, and how long it is."""
-
-    first: int
-    begin: tuple[int, ...]
-    size: tuple[int, ...]
-
-
 @dataclass
 class Pool:
     """The candidates of a cohort, in files of which a part is mapped into memory only while it is looked at.
 
     Attributes:
         executor: works on several shards at a time.
-        folder: takes the files: one for each attribute of ``Candidates``, all shards one after another.
+        folder: takes a file for each attribute of the ``Candidates`` of each shard.
         called: a number for the name of a concept. Shape: (concepts,)
         floor: weight of a concept that no supported statement has.
         choice: chosen concepts of all groups for Q2, Q3 and Q4, -1 for none. Shape: (groups, 3)
-        parts: the shards.
+        begin: where the groups of each shard begin, and where those of the last one end.
     """
 
     executor: Executor
@@ -77,36 +56,29 @@ class Pool:
     called: npt.NDArray[np.int32]
     floor: float
     choice: npt.NDArray[np.int32]
-    parts: list[Part] = field(default_factory=list)
+    begin: list[int] = field(default_factory=lambda: [0])
+
+    @property
+    def _shards(self) -> range:
+        return range(len(self.begin) - 1)
 
     def add(self, candidates: Candidates) -> None:
         """Write one more shard; its groups follow those of the shard before."""
-        begin = []
+        shard = len(self._shards)
         for name, values in candidates._asdict().items():
-            with (self.folder / name).open("ab") as file:
-                begin.append(file.tell())
-                values.tofile(file)
-        first = begin[Candidates._fields.index("kept")] // candidates.kept.itemsize
-        self.parts.append(Part(first, tuple(begin), tuple(values.size for values in candidates)))
+            np.save(self.folder / f"{shard}-{name}.npy", values)
+        self.begin.append(self.begin[-1] + candidates.kept.size)
 
-    def _arrays(self, part: Part, *names: str) -> list[npt.NDArray[Any]]:
+    def _arrays(self, shard: int, *names: str) -> list[npt.NDArray[Any]]:
         """Return arrays of a shard. They are let go with the last use, so that no pass holds the files in memory."""
-        from ground.compiled import read_only
-
-        arrays = []
-        for name in names:
-            at = Candidates._fields.index(name)
-            # No bytes cannot be mapped. A plain array: those of the class memmap are slow to index.
-            kind, begin, size = KINDS[name], part.begin[at], part.size[at]
-            whole = np.memmap(self.folder / name, kind, "r", begin, size) if size else np.empty(0, kind)
-            arrays.append(read_only(np.asarray(whole)))
-        return arrays
+        # Plain arrays: those of the class memmap are slow to index.
+        return [np.asarray(np.load(self.folder / f"{shard}-{name}.npy", mmap_mode="r")) for name in names]
 
     def replaced(self) -> npt.NDArray[np.float64]:
         """Return how often groups replace each concept, NaN for those that none does. Shape: (concepts,)"""
         n = np.zeros(self.called.size)
-        for part in self.parts:
-            (original,) = self._arrays(part, "original")
+        for shard in self._shards:
+            (original,) = self._arrays(shard, "original")
             n += np.bincount(original, minlength=n.size)
         return np.where(n > 0, n, np.nan)
 
@@ -117,15 +89,15 @@ class Pool:
         """
         from builders.medieval.kernels import add_chances
 
-        def chances(_: None, part: Part) -> npt.NDArray[np.float64]:
+        def chances(_: None, shard: int) -> npt.NDArray[np.float64]:
             own = np.zeros(self.called.size)
-            begin, code, ease = self._arrays(part, "begin", "code", "ease")
+            begin, code, ease = self._arrays(shard, "begin", "code", "ease")
             add_chances(begin, code, ease, weight, quadrant, own)
             return own
 
         expected = np.zeros(self.called.size)
         # Added up in the order of the shards: the last bits of a sum hang on it.
-        for own in self.executor.in_order(nothing, chances, self.parts):
+        for own in self.executor.in_order(nothing, chances, self._shards):
             expected += own
         return expected
 
@@ -133,12 +105,12 @@ class Pool:
         """Draw the statements of a quadrant (0 to 2 for Q2 to Q4) that no group has yet."""
         from builders.medieval.kernels import choose
 
-        def draw(_: None, part: Part) -> None:
-            candidates = Candidates(*self._arrays(part, *Candidates._fields))
-            chosen = self.choice[part.first : part.first + candidates.kept.size]
+        def draw(_: None, shard: int) -> None:
+            candidates = Candidates(*self._arrays(shard, *Candidates._fields))
+            chosen = self.choice[self.begin[shard] : self.begin[shard + 1]]
             choose(candidates, weight, self.called, quadrant, chosen)
 
-        for _ in self.executor.in_order(nothing, draw, self.parts):
+        for _ in self.executor.in_order(nothing, draw, self._shards):
             pass
 
     def drawn(self, quadrant: int) -> npt.NDArray[np.intp]:

@@ -4,7 +4,7 @@ numba compiles a function when it is first called, and keeps it beside the sourc
 one thread of a process compile at a time. `kernels.jsonl` lists the functions in the order in which the flow calls
 them, with the types of their arguments; other processes begin at its end, so that they meet the flow half-way. A
 function that is missing there, or called with other types, is compiled when it is called. It is written by
-``python -m tests.kernels --write``. Without these processes the first `demo` of an installation takes longer than 40 s.
+``python -m tests.kernels --write``. All of them took 35 CPU seconds to compile when this was measured.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def notation(argument: Any) -> Any:
     if isinstance(argument, types.Array):
         return [str(argument.dtype), argument.ndim, "" if argument.mutable else "read-only"]
     if isinstance(argument, types.BaseTuple):
-        made, members = getattr(argument, "instance_class", None), cast(Iterable[Any], argument)
-        return {f"{made.__module__}:{made.__qualname__}" if made else "": [notation(one) for one in members]}
+        named, members = getattr(argument, "instance_class", None), cast(Iterable[Any], argument)
+        return {f"{named.__module__}:{named.__qualname__}" if named else "": [notation(member) for member in members]}
     return str(argument)
 
 
@@ -65,10 +65,10 @@ def _of_notation(written: Any) -> Any:
         dtype, dimensions, access = written
         return types.Array(from_dtype(np.dtype(dtype)), dimensions, "C", readonly=access == "read-only")
     if isinstance(written, dict):
-        ((made, members),) = written.items()
-        module, _, name = made.partition(":")
+        ((named, members),) = written.items()
+        module, _, name = named.partition(":")
         tuple_of: Any = types.BaseTuple
-        return tuple_of.from_types(of_notation(members), getattr(import_module(module), name) if made else None)
+        return tuple_of.from_types(of_notation(members), getattr(import_module(module), name) if named else None)
     return from_dtype(np.dtype(written))
 
 

@@ -85,7 +85,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
                 row = None
             if not isinstance(row, dict):
                 raise InputError(
-                    "a line of a question set is not JSON object",
+                    "a line of a question set is not a JSON object",
                     file=path,
                     line=number,
                     expected="one JSON object a line",

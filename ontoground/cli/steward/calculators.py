@@ -89,7 +89,7 @@ def calculators(options: Asked) -> Result:
     if known is None:
         rows = [asdict(calculator) for calculator in registry.calculators()]
         return options.result("list", _paint_list, calculators=rows)
-    return _computed(options, known) if options.features else _shown(options, known)
+    return _computed(options, known) if options.features else _definition(options, known)
 
 
 def _paint_list(out: Console, payload: dict[str, Any]) -> None:
@@ -100,14 +100,14 @@ def _paint_list(out: Console, payload: dict[str, Any]) -> None:
     out.print(table(["id", "calculator", "kind", "unit"], rows))
 
 
-def _shown(options: Asked, known: Calculator) -> Result:
+def _definition(options: Asked, known: Calculator) -> Result:
     """Return one calculator, what it reads and, of a score, its points."""
     from stewardship.calculators.inputs import inputs_of
     from stewardship.calculators.scoring import items_of
 
     return options.result(
         "show",
-        _paint_shown,
+        _paint_definition,
         calculators=[asdict(known)],
         version=options.version,
         inputs=[{**asdict(entry), "absent": entry.absent or None} for entry in inputs_of(known.id)],
@@ -119,7 +119,7 @@ def _shown(options: Asked, known: Calculator) -> Result:
     )
 
 
-def _paint_shown(out: Console, payload: dict[str, Any]) -> None:
+def _paint_definition(out: Console, payload: dict[str, Any]) -> None:
     known = payload["calculators"][0]
     out.print(f"{known['id']}  {known['name']}", style="bold", soft_wrap=True)
     out.print(f"formula  {known['formula']}\nsource   {known['source']}\n", soft_wrap=True)

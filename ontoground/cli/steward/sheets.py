@@ -229,7 +229,7 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     out.print(f"key (keep it from the experts): {relative(Path(payload['key']))}", soft_wrap=True)
 
 
-LEAST_SHOWN = 5
+LEAST_ROWS = 5
 """Rows of a stratum from which on its error rate is printed; all are in the JSON."""
 CAVEATS = {
     "sampled": "shares of the flagged rows that these experts know, not of the benchmark",
@@ -461,7 +461,7 @@ def _paint_agreement(out: Console, results: dict[str, Any]) -> None:
 def _paint_errors(out: Console, payload: dict[str, Any]) -> None:
     by_draw: dict[str, list[tuple[str | int, ...]]] = {}
     for error in payload["errors"]:
-        if error["by"] != "stratum" or error["n"] >= LEAST_SHOWN:
+        if error["by"] != "stratum" or error["n"] >= LEAST_ROWS:
             group = "all" if error["by"] == "all" else error["group"][:30]
             cells = (error["labeller"], group, error["errors"], error["n"], share(error, "share"))
             by_draw.setdefault(error["drawn"], []).append(cells)
@@ -475,7 +475,7 @@ def _paint_errors(out: Console, payload: dict[str, Any]) -> None:
     for line in _of_dataset(payload["dataset"]):
         out.print(line, soft_wrap=True)
     if hidden := len(payload["errors"]) - sum(map(len, by_draw.values())):
-        out.print(f"{hidden:,} shares of strata with fewer than {LEAST_SHOWN} rows: --json")
+        out.print(f"{hidden:,} shares of strata with fewer than {LEAST_ROWS} rows: --json")
 
 
 def _of_dataset(results: Sequence[dict[str, Any]]) -> Iterator[str]:

@@ -33,7 +33,7 @@ def _columns(admissions: list[set[int]]) -> tuple[npt.NDArray[np.int64], npt.NDA
     return admission, code.astype(np.int32)
 
 
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(ADMISSIONS)
 def test_of_pairs_it_is_counted_how_many_admissions_hold_both(admissions: list[set[int]]) -> None:
     wanted = [(one, other) for one, other in product(range(0, CONCEPTS, 2), range(CONCEPTS)) if one <= other]
@@ -45,7 +45,7 @@ def test_of_pairs_it_is_counted_how_many_admissions_hold_both(admissions: list[s
     assert counts.tolist() == [sum(held >= set(pair) for held in admissions) for pair in wanted]
 
 
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4))))
 def test_a_path_relates_the_twins_of_both_ends_either_way(paths: set[tuple[int, int]]) -> None:
     twins = [[0], [1, 2], [2, 1], [9], []]
@@ -68,7 +68,7 @@ def _set_bits(matrix: npt.NDArray[np.uint8]) -> set[tuple[int, int]]:
     return {(row, column) for row, column in np.argwhere(np.unpackbits(matrix, axis=1, bitorder="little")).tolist()}
 
 
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(PAIRS, PAIRS, st.sets(st.integers(0, CONCEPTS - 1), min_size=1))
 def test_ends_share_what_both_sides_are_known_for(
     own: list[tuple[int, int]], others: list[tuple[int, int]], kept: set[int]
@@ -82,7 +82,7 @@ def test_ends_share_what_both_sides_are_known_for(
     assert _set_bits(found) == expected
 
 
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(ADMISSIONS, st.sampled_from([0.5, 1.0, 1.5]))
 def test_what_stands_together_more_often_than_chance_is_marked(admissions: list[set[int]], most: float) -> None:
     # The last admission decides how many there are, and one that holds nothing is not known of.

@@ -22,23 +22,17 @@ anti join attesting on unclear_by.cui = attesting.cui and unclear_by.mentioned =
 
 create or replace temp table end_word as
 with called as (
-    select
+    select distinct
         meaning.cui,
         meaning.attests,
-        name.is_preferred as preferred,
+        name.is_preferred or claim_end.cui is not null as preferred,
         regexp_replace(
             name.name,
             '\s*\((?:disorder|finding|substance|product|procedure|disease|situation|symptom|drug)\)$', '', 'i'
         ) as name
     from meaning
     inner join kg.name as name on meaning.mentioned = name.cui
-    union
-    select
-        cui,
-        true as attests,
-        true as preferred,
-        name
-    from claim_end
+    left join claim_end on name.cui = claim_end.cui and lower(name.name) = lower(claim_end.name)
 ),
 
 turned as (

@@ -98,7 +98,9 @@ def medhal(options: Text) -> Result:
 )
 def medval(
     options: Text,
-    rules: Annotated[bool, typer.Option("--rules", help="Ask the rules judge; it needs the graph")] = False,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="Ask the rules judge, which checks near-verbatim text; it needs the graph")
+    ] = False,
     texts: Annotated[
         list[str] | None,
         typer.Option(

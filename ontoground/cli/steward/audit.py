@@ -136,7 +136,7 @@ def audit(
     Each run is stored when it ends, with its prompt and raw answer. A second call makes only the runs that
     are missing. The model answers at temperature 1 unless language_model.temperature says otherwise.
     """
-    return _made("audit", engine, options, _blocks_of_audit)
+    return _run_phase("audit", engine, options, _blocks_of_audit)
 
 
 @verb(
@@ -166,10 +166,10 @@ def recompute(
     A second call makes only the runs that are missing. The model answers at temperature 1 unless
     language_model.temperature says otherwise.
     """
-    return _made("recompute", engine, options, _blocks_of_recompute)
+    return _run_phase("recompute", engine, options, _blocks_of_recompute)
 
 
-def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Result:
+def _run_phase(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Result:
     """Make the runs of a phase that are missing; what is finished is stored."""
     from ground.progress import progress
     from stewardship.runs.auditing import audit_labels

@@ -88,7 +88,7 @@ def calculators(options: Asked) -> Result:
     if known is None:
         rows = [asdict(calculator) for calculator in registry.calculators()]
         return options.result("list", _blocks_of_list, calculators=rows)
-    return _computed(options, known) if options.features else _shown(options, known)
+    return _computed(options, known) if options.features else _definition(options, known)
 
 
 def _blocks_of_list(payload: dict[str, Any]) -> Blocks:
@@ -99,14 +99,14 @@ def _blocks_of_list(payload: dict[str, Any]) -> Blocks:
     yield table(["id", "calculator", "kind", "unit"], rows)
 
 
-def _shown(options: Asked, known: Calculator) -> Result:
+def _definition(options: Asked, known: Calculator) -> Result:
     """Return one calculator, what it reads and, of a score, its points."""
     from stewardship.calculators.inputs import inputs_of
     from stewardship.calculators.scoring import items_of
 
     return options.result(
         "show",
-        _blocks_of_calculator,
+        _blocks_of_definition,
         calculators=[asdict(known)],
         version=options.version,
         inputs=[{**asdict(entry), "absent": entry.absent or None} for entry in inputs_of(known.id)],
@@ -118,7 +118,7 @@ def _shown(options: Asked, known: Calculator) -> Result:
     )
 
 
-def _blocks_of_calculator(payload: dict[str, Any]) -> Blocks:
+def _blocks_of_definition(payload: dict[str, Any]) -> Blocks:
     known = payload["calculators"][0]
     yield text(f"{known['id']}  {known['name']}", "bold")
     yield unfolded(f"formula  {known['formula']}\nsource   {known['source']}")

@@ -182,7 +182,7 @@ def _blocks_of_row(payload: dict[str, Any]) -> Blocks:
 def _reasons(item: dict[str, Any]) -> str:
     by, taken = item["by"], item["taken_back_by"]
     evidence = [
-        f"{name} {_plain(name, value)}"
+        f"{name} {_evidence_text(name, value)}"
         for name, value in item["evidence"].items()
         # What stands in `by` is not said again.
         if value not in (None, "", [], by) and f"{name} {value}" != by and not (name == "rule" and value in by)
@@ -192,7 +192,7 @@ def _reasons(item: dict[str, Any]) -> str:
     return "; ".join(filter(None, parts))
 
 
-def _plain(name: str, value: object) -> str:
+def _evidence_text(name: str, value: object) -> str:
     text = ", ".join(value) if isinstance(value, list) else str(value)
     return text[:12] if name.endswith("sha256") else text
 

@@ -225,7 +225,7 @@ def _blocks(payload: dict[str, Any]) -> Blocks:
     yield unfolded(f"key (keep it from the experts): {relative(Path(payload['key']))}")
 
 
-LEAST_SHOWN = 5
+LEAST_ROWS = 5
 """Rows of a stratum from which on its error rate is printed; all are in the JSON."""
 CAVEATS = {
     "sampled": "shares of the flagged rows that these experts know, not of the benchmark",
@@ -456,7 +456,7 @@ def _blocks_of_agreement(results: dict[str, Any]) -> Blocks:
 def _blocks_of_errors(payload: dict[str, Any]) -> Blocks:
     by_draw: dict[str, list[tuple[str | int, ...]]] = {}
     for error in payload["errors"]:
-        if error["by"] != "stratum" or error["n"] >= LEAST_SHOWN:
+        if error["by"] != "stratum" or error["n"] >= LEAST_ROWS:
             group = "all" if error["by"] == "all" else error["group"][:30]
             cells = (error["labeller"], group, error["errors"], error["n"], share(error, "share"))
             by_draw.setdefault(error["drawn"], []).append(cells)
@@ -470,7 +470,7 @@ def _blocks_of_errors(payload: dict[str, Any]) -> Blocks:
     for line in _of_dataset(payload["dataset"]):
         yield unfolded(line)
     if hidden := len(payload["errors"]) - sum(map(len, by_draw.values())):
-        yield f"{hidden:,} shares of strata with fewer than {LEAST_SHOWN} rows: --json"
+        yield f"{hidden:,} shares of strata with fewer than {LEAST_ROWS} rows: --json"
 
 
 def _of_dataset(results: Sequence[dict[str, Any]]) -> Iterator[str]:

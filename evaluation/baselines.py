@@ -19,7 +19,7 @@ from evaluation.rates import SUPPORTED, TRUE
 from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError
 
-__all__ = ["BASELINES", "baseline_predictions", "names_found"]
+__all__ = ["BASELINES", "baseline_predictions", "named_in_context"]
 
 # Pairs of a name and a context that are searched at once: the contexts are views, the results are not.
 PAIRS_AT_ONCE = 200_000
@@ -30,7 +30,7 @@ Baseline = Callable[[pl.DataFrame, pl.DataFrame, pl.DataFrame], Floats]
 """From rows to train on, rows to predict, and contexts (``hadm_id``, ``context``) to probabilities. *Shape:* (n, 4)."""
 
 
-def names_found(rows: pl.DataFrame, contexts: pl.DataFrame) -> npt.NDArray[np.bool_]:
+def named_in_context(rows: pl.DataFrame, contexts: pl.DataFrame) -> npt.NDArray[np.bool_]:
     """Say whether head and tail name stand in the row's context, whatever the case, bounded by non-word characters.
 
     Every distinct pair of a context and a name is searched once for each end.
@@ -111,7 +111,7 @@ def _words_only(column: str) -> Baseline:
 
 def _overlap(train: pl.DataFrame, test: pl.DataFrame, contexts: pl.DataFrame) -> Floats:
     """Both names in the context: supported; then true where most such training rows are (true where as many)."""
-    seen, found = (names_found(rows, contexts).all(axis=1) for rows in (train, test))
+    seen, found = (named_in_context(rows, contexts).all(axis=1) for rows in (train, test))
     truth = train["is_true"].to_numpy()
     share = np.array([truth[seen == state].mean() if (seen == state).any() else 0.5 for state in (False, True)])
     return _product(share[found.astype(np.int64)], found.astype(np.float64))
@@ -121,7 +121,7 @@ def _overlap_and_statement(train: pl.DataFrame, test: pl.DataFrame, contexts: pl
     """Truth from the statement's words; support from which of the two names stand in the context."""
     labels = train["is_true"].to_numpy().astype(np.int64)
     truth = _text_model(train["statement"].to_list(), labels, test["statement"].to_list(), 2)[:, 1]
-    seen, found = (names_found(rows, contexts) @ np.array([1, 2]) for rows in (train, test))
+    seen, found = (named_in_context(rows, contexts) @ np.array([1, 2]) for rows in (train, test))
     supported = np.bincount(seen, weights=train["is_supported"].to_numpy(), minlength=4)
     # One pseudo-count of each label, for a state that the training rows do not have.
     share = (supported + 1) / (np.bincount(seen, minlength=4) + 2)

@@ -93,7 +93,7 @@ def compare(
                 "differences": differences(of_a, of_b, counted.clusters(), DIFFERENCES.get(a.rows_kind)),
             }
         )
-    tests = [test for one in found for test in one["tests"]]
+    tests = [test for pair in found for test in pair["tests"]]
     corrected = multipletests([test["p"] for test in tests], alpha=ALPHA, method=correction)[1] if tests else ()
     for test, p in zip(tests, corrected, strict=True):
         test |= {"p": float(f"{test['p']:.{P_DIGITS}g}"), f"p_{correction}": float(f"{p:.{P_DIGITS}g}")}

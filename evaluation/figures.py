@@ -74,7 +74,7 @@ def draw_texts(report: Report, folder: Path) -> None:
         _errors(runs, folder / "errors_by_task.png")
     if report["experts"]:
         _agreement(report["experts"]["agreement"], folder / "agreement.png")
-        if tested := [one for one in report["experts"]["non_inferiority"] if one["difference"]]:
+        if tested := [run for run in report["experts"]["non_inferiority"] if run["difference"]]:
             _non_inferiority(tested, folder / "non_inferiority.png")
 
 
@@ -203,7 +203,7 @@ def calibration_figure(models: Sequence[Model], path: Path) -> None:
     for model, label, axes in zip(shown, _labels(shown), grid, strict=True):
         bins = model["calibration"]
         rows, x, y = (
-            np.array([one[name] for one in bins], dtype=np.float64)
+            np.array([group[name] for group in bins], dtype=np.float64)
             for name in ("rows", "mean_confidence", "share_right")
         )
         x, y, many = x * 100, y * 100, rows >= FEW_ROWS
@@ -271,7 +271,7 @@ def _agreement(agreement: Mapping[str, Any], path: Path) -> None:
         parts = agreement[name]["by_task"] | {"all": agreement[name]["overall"]}
         value, error = error_bars(list(parts.values()))
         series.append((title, value / 100, error / 100, style_of(at)))
-        lowest = min([lowest, *(one["low"] for one in parts.values() if one["low"] is not None)])
+        lowest = min([lowest, *(part["low"] for part in parts.values() if part["low"] is not None)])
     words = {
         "xlabel": "Krippendorff's alpha (dotted: 0.8, from which on agreement is called reliable)",
         "title": "Agreement of the experts, 95% intervals",
@@ -288,12 +288,12 @@ def _non_inferiority(tested: Sequence[Mapping[str, Any]], path: Path) -> None:
         "title": "Black bar right of the dashed line: not worse than one expert",
         "xlim": None,
     }
-    bars = error_bars([one["difference"] for one in tested])
-    bounds = [100 * one["lower_bound"] for one in tested]
+    bars = error_bars([run["difference"] for run in tested])
+    bounds = [100 * run["lower_bound"] for run in tested]
 
     def mark(axes: Any) -> None:
         axes.plot(bounds, range(len(tested)), linestyle="none", marker="|", markersize=14, color="black", clip_on=False)
         axes.axvline(0, color=GREY, linewidth=1)
         axes.axvline(margin, color=COLOURS[1], linestyle="--", linewidth=1.2)
 
-    forest(path, [wrapped(one["name"]) for one in tested], [(None, *bars, style_of(0))], mark, **words)
+    forest(path, [wrapped(run["name"]) for run in tested], [(None, *bars, style_of(0))], mark, **words)

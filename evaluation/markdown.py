@@ -9,7 +9,7 @@ from typing import Any
 
 from ground.markdown import harmless, markdown_table
 
-__all__ = ["UNDEFINED", "difference_cell", "percent_cell", "plain_cell", "rendered", "share_cell"]
+__all__ = ["UNDEFINED", "difference_cell", "estimate_cell", "percent_cell", "rendered", "share_cell"]
 
 UNDEFINED = "–"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -56,7 +56,7 @@ def _templates() -> Any:
         "p": lambda value: "<0.001" if value < 0.001 else f"{value:.3f}",
         "percent": percent_cell,
         "difference": difference_cell,
-        "plain": plain_cell,
+        "plain": estimate_cell,
         "answered": "Answered {}".format,
         "words": lambda name: name.replace("_", " "),
         "ranked": _ranked,
@@ -108,7 +108,7 @@ def difference_cell(estimate: Plain) -> str:
     return sign + percent_cell({name: estimate[name] for name in ("value", "low", "high")})
 
 
-def plain_cell(estimate: Plain) -> str:
+def estimate_cell(estimate: Plain) -> str:
     """Write a coefficient (kappa, alpha, BLEU) with its interval, not in percent."""
     if estimate["value"] is None:
         return UNDEFINED

@@ -183,7 +183,7 @@ def metrics_of_rows(kind: TextKind, rows: Sequence[Row], predictions: Iterable[R
     """
     types = {"id": pl.String, "label": pl.Boolean if kind == "medhal" else pl.Int64}
     types |= {"explanation": pl.String, "outcome": pl.String}
-    table = pl.DataFrame([{name: one.get(name) for name in types} for one in predictions], schema=types)
+    table = pl.DataFrame([{name: prediction.get(name) for name in types} for prediction in predictions], schema=types)
     table = table.with_columns(model=pl.lit("run"))
     reference = reference_of(rows, kind)
     runs = join_predictions(reference.frame, table, kind, missing="wrong")
@@ -271,14 +271,14 @@ def _mean_f1(counted: Counted, at: int, masks: Sequence[Mask]) -> dict[str, Any]
     if not masks:
         return {"tasks": 0, **estimate_of(np.nan, np.zeros(0), 0)}
     rates = [rate_draws("medval", counted, [at], mask) for mask in masks]
-    points, draws = (np.stack([one["macro_f1"] for one in part]) for part in zip(*rates, strict=True))
+    points, draws = (np.stack([rate["macro_f1"] for rate in part]) for part in zip(*rates, strict=True))
     n = counted.clusters(np.any(np.stack(list(masks)), axis=0))
     return {"tasks": len(masks), **estimate_of(float(points.mean()), draws.mean(axis=0), n)}
 
 
 def seed_summary(runs: Sequence[Answers], numbers: Sequence[Row], headline: str) -> list[dict[str, Any]]:
     """Return mean and sample standard deviation over seeds of each model that has several."""
-    values = [one["overall"][headline]["value"] for one in numbers]
+    values = [number["overall"][headline]["value"] for number in numbers]
     known = pl.DataFrame(
         {"model": [run.model for run in runs], "value": values}, schema={"model": pl.String, "value": pl.Float64}
     ).drop_nulls()

@@ -102,7 +102,7 @@ def evaluate_quadrants(
             "quadrants": {quadrant: int((rows["quadrant"] == quadrant).sum()) for quadrant in QUADRANTS},
         },
         "settings": {"resamples": RESAMPLES, "seed": SEED, "missing": missing},
-        "predictions": [_told(file, run) for file, run in read],
+        "predictions": [_counts_of_answers(file, run) for file, run in read],
         "files": _hashed(predictions),
         "models": models_numbers(reference, models, counted),
         "comparisons": compare(models, counted, "holm"),
@@ -219,7 +219,7 @@ def _baseline_runs(reference: Reference, table: pl.DataFrame, read: Sequence[Ans
     return [runs[name] for name in BASELINES]
 
 
-def _told(file: str, run: Answers) -> dict[str, Any]:
+def _counts_of_answers(file: str, run: Answers) -> dict[str, Any]:
     return {
         "file": file,
         "model": run.model,

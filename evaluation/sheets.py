@@ -48,7 +48,7 @@ RATING_SCHEMA: Mapping[str, Any] = {
 """Columns of ratings: those of a predictions file, the rater in ``model``, the comment in ``explanation``."""
 FILLED_SCHEMA: Mapping[str, Any] = {"file": pl.String, "number": pl.Int64, "slips": pl.List(pl.String)}
 LEVEL = re.compile(r"(?:level\s*)?([1-4])(?:\.0+)?", re.IGNORECASE)
-MOST_TOLD = 12
+MOST_NAMED = 12
 
 
 def write_sheets(
@@ -198,11 +198,11 @@ def read_sheets(sheets: Sequence[Path], key: Path | None = None) -> SheetsRead:
     place = pl.format("{}, row {}: {}", "file", "number", "slips")
     slips = rated.explode("slips").drop_nulls("slips").select(place).to_series().to_list()
     if slips:
-        more = f"; and {len(slips) - MOST_TOLD:,} more" if len(slips) > MOST_TOLD else ""
+        more = f"; and {len(slips) - MOST_NAMED:,} more" if len(slips) > MOST_NAMED else ""
         raise InputError(
             f"{len(slips):,} {'slips' if len(slips) > 1 else 'slip'} in the experts' sheets",
             file=sheets[0].parent,
-            found="; ".join(slips[:MOST_TOLD]) + more,
+            found="; ".join(slips[:MOST_NAMED]) + more,
             do="mend the cells, with the rater where it is about a grade, and run again",
         )
     wanted = {row_id for row_id, _ in known.values()}
@@ -277,7 +277,7 @@ def _notes(rated: pl.DataFrame, file: str, wanted: set[str]) -> Iterator[str]:
     }
     for what, which in doubtful.items():
         if numbers := rated.filter(which)["number"].to_list():
-            display = ", ".join(map(str, numbers[:MOST_TOLD])) + (", ..." if len(numbers) > MOST_TOLD else "")
+            display = ", ".join(map(str, numbers[:MOST_NAMED])) + (", ..." if len(numbers) > MOST_NAMED else "")
             yield f"{file}, row{'s' if len(numbers) > 1 else ''} {display}: {what}"
     if lacking := len(wanted - set(rated["id"])):
         yield f"{file}: {lacking:,} items of the key are not in the sheet"

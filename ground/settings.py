@@ -269,7 +269,9 @@ class MedvalSettings(Section):
 
     seed: int = Field(default=42, ge=0, description="seed of every choice")
     splits: SourceSplits = Field(default="all", description="splits of the sources to use")
-    tau: float = Field(default=0.9, ge=0, le=1, description="consistency M_MedVAL from which on a triple is kept")
+    tau: float = Field(
+        default=0.9, ge=0, le=1, description="with language models: consistency M_MedVAL from which on a triple is kept"
+    )
     max_inputs_per_task: int | None = Field(
         default=None, ge=1, description="largest number of inputs of a task, by lowest hash; the paper trains on 500"
     )

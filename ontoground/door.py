@@ -90,7 +90,7 @@ class Card(dict[str, Any]):
 
     def __repr__(self) -> str:
         lines = [f"{self['cui']} {self['name']} ({'; '.join(self['types'])})"]
-        lines += [f"  {one['words']} ... ({one['n']:,})" for one in self["neighbours"]]
+        lines += [f"  {neighbour['words']} ... ({neighbour['n']:,})" for neighbour in self["neighbours"]]
         return "\n".join(lines)
 
 
@@ -104,9 +104,11 @@ class Relations(tuple[dict[str, Any], ...]):
         from ontoground.views.concepts import evidence_of
 
         lines = []
-        for one in self:
-            lines.append(f"{one['sentence']} ({one['tier']}, {one['hops']} hops, by {one['pattern']})")
-            lines += [f"    {edge['words']} [{evidence_of(edge)}]" for edge in one["path"]]
+        for relation in self:
+            lines.append(
+                f"{relation['sentence']} ({relation['tier']}, {relation['hops']} hops, by {relation['pattern']})"
+            )
+            lines += [f"    {edge['words']} [{evidence_of(edge)}]" for edge in relation["path"]]
         return "\n".join(lines) or "no relation"
 
     def _repr_html_(self) -> str | None:
@@ -115,7 +117,7 @@ class Relations(tuple[dict[str, Any], ...]):
         from ontoground.pages.pictures import path_picture
         from ontoground.pages.render import in_notebook
 
-        drawn = [{**one, "picture": path_picture(one["path"], self.names.__getitem__)} for one in self]
+        drawn = [{**relation, "picture": path_picture(relation["path"], self.names.__getitem__)} for relation in self]
         return in_notebook("notebook_relations.html", min(60 + 130 * len(self), HIGH), relations=drawn)
 
 
@@ -131,8 +133,9 @@ class Notes(tuple[dict[str, Any], ...]):
 
     def __repr__(self) -> str:
         lines = (
-            f"{one['section']}: {' '.join(one['text'].split())!r} {one['assertion']}, {one['certainty']} {one['cuis']}"
-            for one in self.mentions
+            f"{mention['section']}: {' '.join(mention['text'].split())!r}"
+            f" {mention['assertion']}, {mention['certainty']} {mention['cuis']}"
+            for mention in self.mentions
         )
         return "\n".join(lines) or "no mention"
 
@@ -221,10 +224,10 @@ class OpenWorkspace:
         from ontoground.views.concepts import relations_between, resolve
 
         with reading(self.workspace) as connection:
-            first, second = (resolve(connection, one) for one in (head, tail))
+            first, second = (resolve(connection, end) for end in (head, tail))
         graph = ConceptGraph.open(self.workspace.graph)
         found = Relations(relations_between(graph, first, second, max_hops, paths))
-        cuis = {edge[end] for one in found for edge in one["path"] for end in ("head_cui", "tail_cui")}
+        cuis = {edge[end] for relation in found for edge in relation["path"] for end in ("head_cui", "tail_cui")}
         found.names = {cui: graph.name(cui) for cui in sorted(cuis)}
         return found
 
@@ -276,7 +279,7 @@ class OpenWorkspace:
         for name, value in wanted.items():
             values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
             known = {"quadrant": QUADRANTS, "support_level": SUPPORT_LEVELS}.get(name, values)
-            if unknown := [str(one) for one in values if one not in known]:
+            if unknown := [str(value) for value in values if value not in known]:
                 raise UsageError(f"{name} has no such value", found=", ".join(unknown), expected=", ".join(known))
             rows = rows.filter(polars.col(name).is_in(list(values)))
         return rows
@@ -316,21 +319,27 @@ class OpenWorkspace:
         read, graph = self.reader.read(text), self._graph
         mentions = [
             {
-                "begin_offset": one.begin,
-                "end_offset": one.end,
-                "text": one.text,
-                "cuis": list(one.cuis),
-                "concepts": "; ".join(f"{cui} {graph.name(cui)}" for cui in sorted(one.cuis) if cui in graph) or None,
-                "assertion": str(one.assertion),
-                "section": one.section,
-                "certainty": "unsure" if one.unsure else "certain",
-                "reasons": list(one.unsure),
+                "begin_offset": mention.begin,
+                "end_offset": mention.end,
+                "text": mention.text,
+                "cuis": list(mention.cuis),
+                "concepts": "; ".join(f"{cui} {graph.name(cui)}" for cui in sorted(mention.cuis) if cui in graph)
+                or None,
+                "assertion": str(mention.assertion),
+                "section": mention.section,
+                "certainty": "unsure" if mention.unsure else "certain",
+                "reasons": list(mention.unsure),
             }
-            for one in read.mentions
+            for mention in read.mentions
         ]
         sections = [
-            {"section": one.section, "header": one.header, "begin_offset": one.begin, "end_offset": one.end}
-            for one in read.sections
+            {
+                "section": section.section,
+                "header": section.header,
+                "begin_offset": section.begin,
+                "end_offset": section.end,
+            }
+            for section in read.sections
         ]
         return Notes([{"note_id": None, "text": text, "sections": sections, "mentions": mentions}])
 

@@ -74,6 +74,18 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()
 
 
+@pytest.fixture(scope="module")
+def no_ink() -> Iterator[None]:
+    """Pictures are composed and not drawn, which takes most of a report's time; test_figures.py looks at them."""
+
+    def blank(_figure: object, path: Path, **_: object) -> None:
+        path.write_bytes(b"\x89PNG")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("matplotlib.figure.Figure.savefig", blank)
+        yield
+
+
 @pytest.fixture(scope="session")
 def real_data() -> Path:
     """Folder of the real open inputs."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ontoground.cli.app import group_of
-from ontoground.cli.options import InWorkspace, Result, verb
+from ontoground.cli.options import BuiltDataset, InWorkspace, Result, verb
 from ontoground.cli.render import Blocks, unfolded
 
 __all__ = ["group"]
@@ -23,7 +23,7 @@ group = group_of("export")
     "ontoground export physionet work/datasets/medieval upload --cui-only",
 )
 def physionet(
-    dataset: Annotated[Path, typer.Argument(metavar="DATASET_DIR", help="A dataset that was built")],
+    dataset: BuiltDataset,
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="Folder to create; it must not exist yet, or must be empty")
     ],

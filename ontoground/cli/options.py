@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from contextvars import ContextVar
@@ -20,12 +19,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hin
 
 import typer
 
-from ground.errors import InputError, UsageError
+from ground.errors import InputError
 from ontoground.cli.render import Blocks, emit, note, paint
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ground.settings import Settings
     from ground.storage.remote import Places
     from ground.storage.workspace import Workspace
@@ -33,9 +30,14 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_WORKSPACE",
     "WRITTEN",
+    "BuiltDataset",
     "Configured",
+    "DatasetFolder",
+    "Endpoint",
+    "EndpointModel",
     "Force",
     "InWorkspace",
+    "ModelConfig",
     "Overrides",
     "Paint",
     "Result",
@@ -74,13 +76,20 @@ Address = Annotated[
     str | None,
     typer.Option("--address", metavar="HOST:PORT", help="Address of Ray, or auto; default: start Ray on this machine."),
 ]
+Endpoint = Annotated[
+    str | None, typer.Option(metavar="URL", help="Ask a language model at this OpenAI-compatible server")
+]
+EndpointModel = Annotated[str | None, typer.Option(metavar="NAME", help="The server's name of that model")]
+ModelConfig = Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file with [language_model] settings")]
+DatasetFolder = Annotated[Path | None, typer.Option(metavar="DIR", help="Dataset folder; default: the workspace's own")]
+BuiltDataset = Annotated[Path, typer.Argument(metavar="DATASET_DIR", help="A dataset that was built")]
 WRITTEN = "written"
 """Marks an option that names what an answer is written to."""
 Force = Annotated[bool, typer.Option("--force", help="Run the stages again even if they are up to date.")]
 
 
-Paint = Callable[[dict[str, Any]], Blocks] | Callable[["Console", dict[str, Any]], None]
-"""Returns what a person is shown of a payload, or prints it."""
+Paint = Callable[[dict[str, Any]], Blocks]
+"""Returns what a person is shown of a payload."""
 Verb = TypeVar("Verb", bound="Callable[..., Result]")
 
 
@@ -90,21 +99,13 @@ class Result:
 
     Attributes:
         payload: the object that ``--json`` prints.
-        blocks: returns what a person is shown of the payload, or prints it.
+        blocks: returns what a person is shown of the payload.
         code: the exit code: 1 where a check found disagreements.
     """
 
     payload: dict[str, Any]
     blocks: Paint
     code: int = 0
-
-    def paint(self, out: Console) -> None:
-        """Show the payload to a person."""
-        blocks: Any = self.blocks
-        if len(inspect.signature(blocks).parameters) == 1:
-            paint(out, blocks(self.payload))
-        else:
-            blocks(out, self.payload)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,7 +236,7 @@ def verb(app: typer.Typer, short_help: str, *examples: str) -> Callable[[Verb], 
                 for parameter, kind in classes.items():
                     given[parameter] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
                 result = function(**given)
-            emit(result.payload, result.paint, as_json=as_json)
+            emit(result.payload, lambda out: paint(out, result.blocks(result.payload)), as_json=as_json)
             if result.code:
                 raise typer.Exit(result.code)
 
@@ -298,23 +299,9 @@ def example(*lines: str) -> str:
 
 def _with_overrides(settings: Settings, overrides: list[str]) -> Settings:
     from ground.settings import settings_from
+    from ontoground.cli.runs import merged, parsed_override
 
     values: dict[str, Any] = settings.model_dump()
     for override in overrides:
-        section, name, value = _parse(override)
-        values.setdefault(section, {})[name] = value
+        values = merged(values, parsed_override(override, "SECTION.KEY=VALUE, as build.seed=7", most=2))
     return settings_from(values, "--set")
-
-
-def _parse(override: str) -> tuple[str, str, Any]:
-    key, equals, text = override.partition("=")
-    section, dot, name = key.strip().partition(".")
-    if not (equals and dot and section and name):
-        raise UsageError(
-            "--set does not name a setting", found=override, expected="SECTION.KEY=VALUE, such as build.seed=7"
-        )
-    try:
-        return section, name, tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        # A bare word stands for itself, so that the shell needs no second pair of quotes.
-        return section, name, text

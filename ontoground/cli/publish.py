@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ontoground.cli.app import VERBS, app
-from ontoground.cli.options import Configured, Result, verb
+from ontoground.cli.options import BuiltDataset, Configured, Result, verb
 from ontoground.cli.render import Blocks, number, unfolded
 
 __all__ = ["publish"]
@@ -21,7 +20,7 @@ __all__ = ["publish"]
     "ontoground publish work/datasets/medieval s3://bucket/medieval",
 )
 def publish(
-    dataset: Annotated[Path, typer.Argument(metavar="DATASET_DIR", help="A dataset that was built")],
+    dataset: BuiltDataset,
     url: Annotated[str, typer.Argument(metavar="URL", help="Folder of a store: s3://..., or any fsspec URL")],
     options: Configured,
     replace: Annotated[bool, typer.Option("--replace", help="Replace another dataset in this place")] = False,

@@ -31,13 +31,13 @@ __all__ = [
     "emit",
     "indented",
     "listing",
+    "names_rows",
     "note",
     "number",
     "paint",
     "percent",
     "relative",
     "table",
-    "tables",
     "text",
     "unfolded",
 ]
@@ -77,16 +77,16 @@ def emit(payload: dict[str, Any], paint: Callable[[Console], None], *, as_json: 
     """Print a verb's result: one JSON object, or what ``paint`` shows to a person."""
     if as_json:
         try:
-            said = json.dumps(payload, ensure_ascii=False, default=_plain, allow_nan=False)
+            line = json.dumps(payload, ensure_ascii=False, default=_of_json, allow_nan=False)
         except ValueError:
-            said = json.dumps(_finite(payload), ensure_ascii=False, default=_plain)
-        sys.stdout.write(said + "\n")
+            line = json.dumps(_finite(payload), ensure_ascii=False, default=_of_json)
+        sys.stdout.write(line + "\n")
         sys.stdout.flush()
     else:
         paint(console())
 
 
-def _plain(value: object) -> object:
+def _of_json(value: object) -> object:
     if isinstance(value, (datetime, date)):
         return value.isoformat()
     return sorted(value) if isinstance(value, (set, frozenset)) else str(value)
@@ -122,6 +122,11 @@ def number(value: object) -> str:
     return _harmless("; ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value))
 
 
+def names_rows(column: str) -> bool:
+    """Say whether numbers of a column are names: of an admission, a patient, a version; they have no commas."""
+    return bool(re.search(r"(^|[_ .])id$|^(code_version|fold|release|year|seed)$", column.lower()))
+
+
 def percent(share: float | None) -> str:
     """Return a share of one in percent; nothing where there is none."""
     return "" if share is None else f"{100 * share:.1f}%"
@@ -148,8 +153,13 @@ def paint(out: Console, blocks: Blocks) -> None:
     for block in blocks:
         if block is None:
             continue
-        if before is not None and (isinstance(before, Table) or isinstance(block, Table)):
+        apart = isinstance(before, Table) or isinstance(block, Table)
+        if before is not None and apart and not str(block).startswith("\n"):
             out.print()
+        if isinstance(block, Table) and block.title:
+            # A table folds its title to its own width.
+            out.print(block.title, style=block.title_style)
+            block.title = None
         if isinstance(block, Unfolded):
             out.file.write(f"{block}\n")
         else:
@@ -158,20 +168,14 @@ def paint(out: Console, blocks: Blocks) -> None:
     out.file.flush()
 
 
-def beginning(columns: Sequence[str], rows: Sequence[Sequence[Cell]], most: int = 20) -> Blocks:
+def beginning(
+    columns: Sequence[str], rows: Sequence[Sequence[Cell]], most: int = 20, *, title: str | None = None
+) -> Blocks:
     """Yield a table of the first rows, and how many more there are; nothing where there is no row."""
     if rows:
-        yield table(columns, rows[:most])
+        yield table(columns, rows[:most], title=title)
     if len(rows) > most:
         yield f"and {number(len(rows) - most)} more; --json lists all"
-
-
-def tables(out: Console, *shown: Table | None) -> None:
-    """Print the tables that are there, with an empty line between them."""
-    for index, one in enumerate(one for one in shown if one is not None):
-        if index:
-            out.print()
-        out.print(one)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str | None = None) -> Table:
@@ -181,6 +185,11 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str 
 
     box = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="bold")
     columns = [_harmless(column) for column in columns]
+    named = [names_rows(column) for column in columns]
+    rows = [
+        [str(cell) if name and isinstance(cell, int) else cell for name, cell in zip(named, row, strict=True)]
+        for row in rows
+    ]
     widths = _widths(columns, rows, console().width)
     for index, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], (int, float)) or row[index] is None for row in rows)

@@ -15,7 +15,16 @@ from ground.errors import UsageError
 if TYPE_CHECKING:
     from ground.settings import Section
 
-__all__ = ["SettingsModel", "model_overrides", "require_packages", "run_folder", "run_settings", "short_name"]
+__all__ = [
+    "SettingsModel",
+    "merged",
+    "model_overrides",
+    "parsed_override",
+    "require_packages",
+    "run_folder",
+    "run_settings",
+    "short_name",
+]
 
 SettingsModel = TypeVar("SettingsModel", bound="Section")
 
@@ -55,10 +64,10 @@ def run_settings(model: type[SettingsModel], config: Path | None, overrides: Ite
     required = any(field.is_required() for field in model.model_fields.values())
     values = {} if required else model().model_dump(by_alias=True)
     if config is not None:
-        values = _merged(values, read_toml(config))
+        values = merged(values, read_toml(config))
         parse_settings(model, values, config)
     for override in overrides:
-        values = _merged(values, _parse(override))
+        values = merged(values, parsed_override(override))
     return parse_settings(model, values, "--set" if overrides else config or "settings")
 
 
@@ -68,20 +77,26 @@ def model_overrides(endpoint: str | None, model: str | None) -> list[str]:
     return [f"language_model.{key}={json.dumps(value)}" for key, value in given.items() if value is not None]
 
 
-def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(below)
+def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values with those ``above`` in place of those ``below``; tables are merged key by key."""
+    values = dict(below)
     for key, value in above.items():
-        old = merged.get(key)
-        merged[key] = _merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return merged
+        old = values.get(key)
+        values[key] = merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return values
 
 
-def _parse(override: str) -> dict[str, Any]:
-    """Read ``lora.r=8``; a bare word stands for itself."""
+def parsed_override(
+    override: str, expected: str = "KEY=VALUE, as seed=7", *, most: int | None = None
+) -> dict[str, Any]:
+    """Read ``lora.r=8`` as tables in tables; a bare word stands for itself, so that the shell needs no second quotes.
+
+    With ``most`` the name has so many parts: dots behind the last belong to the key.
+    """
     key, equals, text = override.partition("=")
-    names = key.strip().split(".")
-    if not (equals and all(names)):
-        raise UsageError("--set does not name a setting", found=override, expected="KEY=VALUE, such as seed=7")
+    names = key.strip().split(".", most - 1 if most else -1)
+    if not (equals and all(names)) or (most and len(names) < most):
+        raise UsageError("--set does not name a setting", found=override, expected=expected)
     value: Any
     try:
         value = tomllib.loads(f"value = {text}")["value"]

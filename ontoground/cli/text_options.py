@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ground.errors import UsageError
+from ontoground.cli.runs import model_overrides, require_packages, run_settings
 
 if TYPE_CHECKING:
     from ground.lm.client import LanguageModel
@@ -33,6 +34,28 @@ class ModelOptions:
         """Whether anything of it was said."""
         return self != ModelOptions()
 
+    def settings(self, *more: str, do: str | None = None, **tables: Any) -> Any:
+        """Return the settings of these tables, each a type and its default as pydantic takes them.
+
+        Args:
+            more: overrides that options of their own give.
+            do: what else the user may do than name a model.
+            tables: by name.
+
+        Raises:
+            UsageError: no language model is named, or a setting is unknown or wrong.
+        """
+        from pydantic import create_model
+
+        from ground.settings import Section
+
+        require_packages("openai", extra="lm")
+        if self.endpoint_model is None and self.config is None and not self.overrides:
+            expected = "--endpoint URL --endpoint-model NAME, or --config FILE with a table [language_model]"
+            raise UsageError("no language model is named", expected=expected, do=do)
+        overrides = [*self.overrides, *more, *model_overrides(self.endpoint, self.endpoint_model)]
+        return run_settings(create_model("Asked", __base__=Section, **tables), self.config, overrides)
+
 
 def split_overrides(
     overrides: Sequence[str] | None, tables: Sequence[str] = OF_MODEL
@@ -49,22 +72,11 @@ def language_model_settings(options: ModelOptions, roles: Sequence[str] = OF_MOD
     Raises:
         UsageError: none is named, or a setting is unknown or wrong.
     """
-    from pydantic import create_model
-
     from ground.lm.settings import LmSettings
-    from ground.settings import Section
-    from ontoground.cli.runs import model_overrides, require_packages, run_settings
 
-    require_packages("openai", extra="lm")
-    if options.endpoint_model is None and options.config is None and not options.overrides:
-        raise UsageError(
-            "--engine lm without a model",
-            expected="--endpoint URL --endpoint-model NAME, or --config FILE with a table [language_model]",
-        )
-    overrides = [*options.overrides, *model_overrides(options.endpoint, options.endpoint_model)]
-    fields: dict[str, Any] = dict.fromkeys(roles, (LmSettings | None, None)) | {roles[0]: (LmSettings, ...)}
-    found = run_settings(create_model("TextBuild", __base__=Section, **fields), options.config, overrides)
-    return {role: settings for role in roles if (settings := getattr(found, role)) is not None}
+    tables: dict[str, Any] = dict.fromkeys(roles, (LmSettings | None, None)) | {roles[0]: (LmSettings, ...)}
+    asked = options.settings(**tables)
+    return {role: settings for role in roles if (settings := getattr(asked, role)) is not None}
 
 
 def described_model(model: LanguageModel) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def load_source(
     check_folder(source, folder, settings.remote)
     begin = time.perf_counter()
     report = LOADERS[source](connection, folder, settings.load, settings.remote).as_dict()
-    unchanged = all(one["skipped_because_done"] for one in report["tables"])
+    unchanged = all(table["skipped_because_done"] for table in report["tables"])
     outcome = Outcome(f"load {source}", "current" if unchanged else "done", time.perf_counter() - begin, report)
     say(outcome.in_words(outcome.stage))
     for warning in report.get("warnings", ()):
@@ -105,9 +105,9 @@ def run_stages(
         InputError: a source that a stage needs was not loaded, or a stage refuses its input.
     """
     outcomes = []
-    for one in upstream(tuple(names)):
-        outcome = _run(workspace, connection, one, force=force and one.name in names)
-        say(outcome.in_words(f"{one.name} ({one.title})"))
+    for stage in upstream(tuple(names)):
+        outcome = _run(workspace, connection, stage, force=force and stage.name in names)
+        say(outcome.in_words(f"{stage.name} ({stage.title})"))
         outcomes.append(outcome)
     return outcomes
 
@@ -126,10 +126,10 @@ def run_all(
         check_folder(source, folder, workspace.settings.remote)
     check_rules(workspace.rules)
     with writing(workspace) as connection:
-        if any(state_of(connection, workspace, one).state != "current" for one in STAGES):
+        if any(state_of(connection, workspace, stage).state != "current" for stage in STAGES):
             compile_beside()
         outcomes = [load_source(workspace, connection, source, folder, say) for source, folder in folders.items()]
-        outcomes += run_stages(workspace, connection, [one.name for one in STAGES], say=say)
+        outcomes += run_stages(workspace, connection, [stage.name for stage in STAGES], say=say)
         return outcomes, summary_of(connection)
 
 
@@ -153,37 +153,37 @@ def check_folder(source: str, folders: Places, remote: RemoteSettings = RemoteSe
         require_allowed(folder, credentialed=credentialed, settings=remote)
 
 
-def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, one: Stage, *, force: bool) -> Outcome:
-    now = state_of(connection, workspace, one)
+def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, stage: Stage, *, force: bool) -> Outcome:
+    now = state_of(connection, workspace, stage)
     if now.state == "no input":
         raise InputError(
-            f"the stage {one.name} has no input",
+            f"the stage {stage.name} has no input",
             found=now.reason,
-            expected=", ".join(one.inputs),
-            do="; ".join(f"ontoground load {source} DIR" for source in one.sources),
+            expected=", ".join(stage.inputs),
+            do="; ".join(f"ontoground load {source} DIR" for source in stage.sources),
         )
     if now.state == "current" and not force:
-        return Outcome(one.name, "current", 0.0, {})
-    _forget(connection, one, again=force or now.state == "stale")
+        return Outcome(stage.name, "current", 0.0, {})
+    _forget(connection, stage, again=force or now.state == "stale")
     compile_beside()
     begin = time.perf_counter()
-    report: Any = one.run(workspace, connection)
-    _remember(workspace, connection, one)
-    return Outcome(one.name, "done", time.perf_counter() - begin, report.as_dict())
+    report: Any = stage.run(workspace, connection)
+    _remember(workspace, connection, stage)
+    return Outcome(stage.name, "done", time.perf_counter() - begin, report.as_dict())
 
 
-def _forget(connection: duckdb.DuckDBPyConnection, one: Stage, *, again: bool) -> None:
+def _forget(connection: duckdb.DuckDBPyConnection, stage: Stage, *, again: bool) -> None:
     """Make a stage look unfinished while it runs, so that one stopped in the middle does not pass for done.
 
     A stage keeps a mark of its own, with which it resumes or skips itself; it is taken away where the stage is to run
     from its beginning: its input, settings or code changed, or the user asked for it.
     """
-    for mark in (PREFIX + one.name, one.name) if again else (PREFIX + one.name,):
+    for mark in (PREFIX + stage.name, stage.name) if again else (PREFIX + stage.name,):
         connection.execute("delete from ground.stage where stage = ?", [mark])
 
 
-def _remember(workspace: Workspace, connection: duckdb.DuckDBPyConnection, one: Stage) -> None:
-    value = expected_fingerprint(connection, workspace, one)
-    mark_done(connection, PREFIX + one.name, value)
-    if not stage_fingerprint(connection, one.name):
-        mark_done(connection, one.name, value)
+def _remember(workspace: Workspace, connection: duckdb.DuckDBPyConnection, stage: Stage) -> None:
+    value = expected_fingerprint(connection, workspace, stage)
+    mark_done(connection, PREFIX + stage.name, value)
+    if not stage_fingerprint(connection, stage.name):
+        mark_done(connection, stage.name, value)

@@ -42,14 +42,14 @@ VERBS = {
 def status_of(workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     """Return the state of a workspace; see docs/schemas/status.json."""
     loads = records(run_sql(connection, "ontoground/loads"))
-    stages = [state_of(connection, workspace, one) for one in STAGES]
+    stages = [state_of(connection, workspace, stage) for stage in STAGES]
     tables = _row_counts(connection)
     root = workspace.root / "datasets"
     folders = sorted(path for path in root.iterdir() if dataset_files(path)) if root.is_dir() else []
-    commands = _next_steps({load["source"] for load in loads}, stages, {one["table"] for one in tables})
+    commands = _next_steps({load["source"] for load in loads}, stages, {table["table"] for table in tables})
     return {
         "loads": loads,
-        "stages": [asdict(one) for one in stages],
+        "stages": [asdict(stage) for stage in stages],
         "tables": tables,
         "datasets": [dataset_counts(folder) for folder in folders],
         "rejected_rows": sum(load["rows_rejected"] for load in loads),
@@ -74,7 +74,7 @@ def _next_steps(loaded: set[str], stages: list[StageState], tables: set[str]) ->
     if "mimiciv_note.discharge" not in tables:
         first = [] if stages[0].state == "current" else [VERBS["graph"]]
         return [*first, "ontoground load mimic DIR   (with note/discharge: statements need notes)"]
-    unfinished = dict.fromkeys(VERBS[one.name] for one in stages if one.state != "current")
+    unfinished = dict.fromkeys(VERBS[stage.name] for stage in stages if stage.state != "current")
     return list(unfinished) or ["ontoground validate DATASET_DIR", "ontoground sql"]
 
 
@@ -111,10 +111,10 @@ def dataset_counts(folder: Path) -> dict[str, Any]:
 def summary_of(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     """Return the figures of a workspace in which every stage has run; see docs/schemas/run.json."""
     tables = _row_counts(connection)
-    rows = {one["table"]: one["rows"] for one in tables}
+    rows = {table["table"]: table["rows"] for table in tables}
     dropped = "select stage, reason, sum(n)::bigint as n from ground.drop group by 1, 2 order by 1, 2"
     return {
-        "loaded": [one for one in tables if one["table"].startswith(LOADED)],
+        "loaded": [table for table in tables if table["table"].startswith(LOADED)],
         "concepts": rows["kg.concept"],
         "edges": len(connection.sql("select distinct head_cui, predicate, tail_cui from kg.edge")),
         "mapped": mapped_shares(connection),

@@ -26,8 +26,8 @@ from ground.errors import OntogroundError, UsageError
 from ground.storage.workspace import Workspace
 from ontoground.flow.session import is_held
 from ontoground.pages import concepts, coverage, notes, review, runs, statements
+from ontoground.pages.explorer import Explorer, page_of
 from ontoground.pages.guard import START, STEERING, Guard
-from ontoground.pages.house import House, shown
 from ontoground.pages.render import FOLDER
 from stewardship.sheets.review import Review
 
@@ -65,34 +65,39 @@ def application(
         *review.ROUTES,
         Mount("/static", StaticFiles(directory=FOLDER / "static")),
     ]
-    handlers = {OntogroundError: _said, HTTPException: _refused, duckdb.CatalogException: _missing, Exception: _failed}
+    handlers = {
+        OntogroundError: _known,
+        HTTPException: _refused,
+        duckdb.CatalogException: _missing,
+        Exception: _failed,
+    }
     app = Starlette(routes=routes, exception_handlers=handlers)
-    app.state.house = House(workspace, under_review)
+    app.state.explorer = Explorer(workspace, under_review)
     # Cookies know no ports: two servers at once must not take each other's.
     return Guard(app, tokens, [f"{host}:{port}" for host in hosts], f"ontoground_{port}", once)
 
 
-def _said(request: Request, error: Exception) -> Response:
+def _known(request: Request, error: Exception) -> Response:
     assert isinstance(error, OntogroundError)
     held = is_held(error)
-    return shown(request, "error.html", 503 if held else 400, message=str(error), held=held)
+    return page_of(request, "error.html", 503 if held else 400, message=str(error), held=held)
 
 
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return shown(request, "error.html", error.status_code, message=error.detail, held=False)
+    return page_of(request, "error.html", error.status_code, message=error.detail, held=False)
 
 
 def _missing(request: Request, _error: Exception) -> Response:
     message = "a table that this page needs is not there yet\n  do: `ontoground status` says which stage comes next"
-    return shown(request, "error.html", 400, message=message, held=False)
+    return page_of(request, "error.html", 400, message=message, held=False)
 
 
 def _failed(request: Request, error: Exception) -> Response:
     """Say where it happened, in code, and never with which values."""
-    ours = [one for one in traceback.extract_tb(error.__traceback__) if Path(one.filename).is_relative_to(FOLDER)]
+    ours = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).is_relative_to(FOLDER)]
     place = f" at {Path(ours[-1].filename).relative_to(ROOT).as_posix()}:{ours[-1].lineno}" if ours else ""
-    return shown(request, "error.html", 500, message=f"this page failed: {type(error).__name__}{place}", held=False)
+    return page_of(request, "error.html", 500, message=f"this page failed: {type(error).__name__}{place}", held=False)
 
 
 @contextmanager

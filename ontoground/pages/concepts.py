@@ -12,7 +12,7 @@ from ground.errors import OntogroundError
 from ground.storage.warehouse import table_exists
 from kg.graph import ConceptGraph
 from ontoground.flow.session import asked, records
-from ontoground.pages.house import house_of, shown
+from ontoground.pages.explorer import explorer_of, page_of
 from ontoground.pages.pictures import path_picture
 from ontoground.views.concepts import card_of, relations_between, resolve
 
@@ -27,16 +27,16 @@ TIERS = ("stated", "equivalent", "inherited", "plausible")
 
 def concept(request: Request) -> Response:
     """Show a concept that is given by CUI or exact name."""
-    house, wanted = house_of(request), request.query_params.get("q", "").strip()
+    explorer, wanted = explorer_of(request), request.query_params.get("q", "").strip()
     if not wanted:
-        return shown(request, "concept.html", wanted="", card=None, error="", near=[])
-    graph = house.graph
-    with house.asking() as connection:
+        return page_of(request, "concept.html", wanted="", card=None, error="", near=[])
+    graph = explorer.graph
+    with explorer.asking() as connection:
         try:
             cui = resolve(connection, wanted)
         except OntogroundError as error:
             near = asked(connection, SUGGESTED, wanted).fetchall()
-            return shown(request, "concept.html", 404, wanted=wanted, card=None, error=str(error), near=near)
+            return page_of(request, "concept.html", 404, wanted=wanted, card=None, error=str(error), near=near)
         card = card_of(connection, graph, cui, NEIGHBOURS)
         parts = {"said": "ground.mention", "stated": "ground.medieval", "coded": "ground.admission_concept"}
         there = {
@@ -45,9 +45,9 @@ def concept(request: Request) -> Response:
             if table_exists(connection, table)
         }
     above = graph.ancestors(cui, LEVELS)
-    ancestors = [(steps, one, graph.name(one)) for one, steps in above.items() if steps]
+    ancestors = [(steps, ancestor, graph.name(ancestor)) for ancestor, steps in above.items() if steps]
     values = {"card": card, "ancestors": sorted(ancestors), **{part: there.get(part, []) for part in parts}}
-    return shown(request, "concept.html", wanted=wanted, error="", near=[], **values)
+    return page_of(request, "concept.html", wanted=wanted, error="", near=[], **values)
 
 
 def suggest(request: Request) -> Response:
@@ -55,7 +55,7 @@ def suggest(request: Request) -> Response:
     wanted = request.query_params.get("q", "").strip()
     if len(wanted) < 2:
         return JSONResponse([])
-    with house_of(request).asking() as connection:
+    with explorer_of(request).asking() as connection:
         return JSONResponse([[cui, name] for cui, name in asked(connection, SUGGESTED, wanted).fetchall()])
 
 
@@ -64,16 +64,16 @@ SUGGESTED = "ontoground/concept_like_name"
 
 def relation(request: Request) -> Response:
     """Show what the graph says from one concept to another, and back."""
-    house = house_of(request)
+    explorer = explorer_of(request)
     head, tail = (request.query_params.get(end, "").strip() for end in ("head", "tail"))
     if not (head and tail):
-        return shown(request, "relation.html", head=head, tail=tail, ways=[], error="")
-    graph = house.graph
+        return page_of(request, "relation.html", head=head, tail=tail, ways=[], error="")
+    graph = explorer.graph
     try:
-        with house.asking() as connection:
-            first, second = (resolve(connection, one) for one in (head, tail))
+        with explorer.asking() as connection:
+            first, second = (resolve(connection, end) for end in (head, tail))
     except OntogroundError as error:
-        return shown(request, "relation.html", 404, head=head, tail=tail, ways=[], error=str(error))
+        return page_of(request, "relation.html", 404, head=head, tail=tail, ways=[], error=str(error))
     ways = [
         {
             "from": {"cui": one, "name": graph.name(one)},
@@ -82,12 +82,12 @@ def relation(request: Request) -> Response:
         }
         for one, other in ((first, second), (second, first))
     ]
-    return shown(request, "relation.html", head=head, tail=tail, ways=ways, error="")
+    return page_of(request, "relation.html", head=head, tail=tail, ways=ways, error="")
 
 
 def _by_tier(found: list[dict[str, Any]], graph: ConceptGraph) -> dict[str, list[dict[str, Any]]]:
-    drawn = [{**one, "picture": path_picture(one["path"], graph.name)} for one in found]
-    tiers = {tier: [one for one in drawn if one["tier"] == tier] for tier in TIERS}
+    drawn = [{**relation, "picture": path_picture(relation["path"], graph.name)} for relation in found]
+    tiers = {tier: [relation for relation in drawn if relation["tier"] == tier] for tier in TIERS}
     return {tier: ones for tier, ones in tiers.items() if ones}
 
 

@@ -18,9 +18,10 @@ from ground.errors import OntogroundError
 from ground.storage.files import private_directory
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import run_sql
+from ontoground.cli.render import names_rows
 from ontoground.flow.session import records
 from ontoground.flow.status import dataset_counts, dataset_files
-from ontoground.pages.house import House, form_of, house_of, shown
+from ontoground.pages.explorer import Explorer, explorer_of, form_of, page_of
 from ontoground.views.named import AREA, named_queries
 from ontoground.views.query import Rows, copy_rows, fetch, query_text
 
@@ -38,8 +39,6 @@ FIRST = (
 MOST_ROWS = 1_000
 MOST_BARS = 30
 FORMATS = ("csv", "parquet")
-VERSIONS = ("code_version",)
-"""Columns of numbers that name something and count nothing."""
 
 
 @dataclass(frozen=True)
@@ -53,33 +52,33 @@ class Bar:
 
 def home(request: Request) -> Response:
     """Show what the workspace holds, and all named queries."""
-    house = house_of(request)
+    explorer = explorer_of(request)
     titles = dict(named_queries())
     ordered = [*FIRST, *(name for name in titles if name not in FIRST)]
-    root = house.workspace.root / "datasets"
-    folders = sorted(one for one in root.glob("*") if dataset_files(one))
+    root = explorer.workspace.root / "datasets"
+    folders = sorted(folder for folder in root.glob("*") if dataset_files(folder))
     held, tables = "", []
     try:
-        with house.asking() as connection:
+        with explorer.asking() as connection:
             tables = records(run_sql(connection, "ontoground/pages/tables"))
-            tables = [{**one, "n_rows": len(connection.table(one["name"]))} for one in tables]
+            tables = [{**table, "n_rows": len(connection.table(table["name"]))} for table in tables]
     except OntogroundError as error:
         held = str(error)
     queries = [(name, titles[name]) for name in ordered]
-    datasets = [dataset_counts(one) for one in folders]
-    return shown(request, "home.html", queries=queries, tables=tables, datasets=datasets, held=held)
+    datasets = [dataset_counts(folder) for folder in folders]
+    return page_of(request, "home.html", queries=queries, tables=tables, datasets=datasets, held=held)
 
 
 def query(request: Request) -> Response:
     """Show a named query's rows, as a picture and as a table."""
     name = _known(request)
-    with house_of(request).asking() as connection:
+    with explorer_of(request).asking() as connection:
         rows = fetch(connection, query_text(name, None), MOST_ROWS)
     wanted = request.query_params.get("by")
     measures = _measures(rows)
     drawn = wanted if wanted in measures else next(iter(measures), None)
     title = dict(named_queries())[name]
-    return shown(
+    return page_of(
         request,
         "query.html",
         name=name,
@@ -101,26 +100,26 @@ def _known(request: Request) -> str:
 
 def _is_number(rows: Rows, index: int) -> bool:
     values = [row[index] for row in rows.rows if row[index] is not None]
-    return bool(values) and all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in values)
+    return bool(values) and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
 
 
 def _measures(rows: Rows) -> list[str]:
     """Return the columns that count or measure: a share first, else in their order."""
-    found = [one for n, one in enumerate(rows.columns) if one not in VERSIONS and _is_number(rows, n)]
-    return sorted(found, key=lambda one: one != "share")
+    found = [name for n, name in enumerate(rows.columns) if not names_rows(name) and _is_number(rows, n)]
+    return sorted(found, key=lambda name: name != "share")
 
 
 def _bars(rows: Rows, measure: str) -> list[Bar]:
     """Return a bar for each of the first rows; what stands before the first measure names it."""
     place = rows.columns.index(measure)
-    first = min(rows.columns.index(one) for one in _measures(rows))
+    first = min(rows.columns.index(measure) for measure in _measures(rows))
     named = rows.rows[:MOST_BARS]
     most = max((row[place] for row in named if row[place] is not None), default=0)
     if measure == "share":
         most = 1
     return [
         Bar(
-            " · ".join(str(one) for one in row[: max(first, 1)] if one is not None),
+            " · ".join(str(cell) for cell in row[: max(first, 1)] if cell is not None),
             row[place] or 0,
             round(100 * (row[place] or 0) / most, 2) if most > 0 else 0,
         )
@@ -133,14 +132,14 @@ def download(request: Request) -> Response:
     name, file_format = _known(request), str(request.path_params["format"])
     if file_format not in FORMATS:
         raise HTTPException(404, "there is no such format")
-    return _sent(house_of(request), query_text(name, None), file_format, name)
+    return _sent(explorer_of(request), query_text(name, None), file_format, name)
 
 
-def _sent(house: House, text: str, file_format: str, name: str) -> Response:
-    folder = Path(tempfile.mkdtemp(dir=private_directory(house.workspace.root / "cache")))
+def _sent(explorer: Explorer, text: str, file_format: str, name: str) -> Response:
+    folder = Path(tempfile.mkdtemp(dir=private_directory(explorer.workspace.root / "cache")))
     remove = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
     try:
-        with house.asking(folder / name) as connection:
+        with explorer.asking(folder / name) as connection:
             copy_rows(connection, text, file_format, folder / name)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -158,16 +157,16 @@ async def box(request: Request) -> Response:
 
 def _boxed(request: Request, sql: str, form: dict[str, str]) -> Response:
     if "sql" not in form:
-        return shown(request, "sql.html", sql=sql, rows=None, error="")
+        return page_of(request, "sql.html", sql=sql, rows=None, error="")
     try:
         text = query_text(None, sql)
         if (file_format := form.get("format")) in FORMATS:
-            return _sent(house_of(request), text, str(file_format), "answer")
-        with house_of(request).asking() as connection:
+            return _sent(explorer_of(request), text, str(file_format), "answer")
+        with explorer_of(request).asking() as connection:
             rows = fetch(connection, text, MOST_ROWS)
     except OntogroundError as error:
-        return shown(request, "sql.html", 400, sql=sql, rows=None, error=str(error))
-    return shown(request, "sql.html", sql=sql, rows=rows, error="")
+        return page_of(request, "sql.html", 400, sql=sql, rows=None, error=str(error))
+    return page_of(request, "sql.html", sql=sql, rows=rows, error="")
 
 
 ROUTES = [

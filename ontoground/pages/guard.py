@@ -80,7 +80,7 @@ class Guard:
     def _reader(self, token: str) -> str | None:
         """Return whose a token is, whether or not it is anybody's in the same time."""
         given = token.encode()
-        found = [reader for one, reader in self._tokens.items() if secrets.compare_digest(given, one.encode())]
+        found = [reader for known, reader in self._tokens.items() if secrets.compare_digest(given, known.encode())]
         return found[0] if found else None
 
     def _answered(self, request: Request, reader: str | None) -> Response | None:
@@ -91,14 +91,19 @@ class Guard:
             return PlainTextResponse("refused: this is not the address that the pages are served at\n", 421)
         if request.url.path == START:
             return self._start(request)
-        if reader is None:
-            return PlainTextResponse("refused: open the address that `ontoground explore` printed\n", 403)
         foreign = headers.get("sec-fetch-site") not in OWN_SITE
-        if foreign or (request.method == "POST" and headers.get("origin") != f"http://{host}"):
-            return PlainTextResponse("refused: another site asked for this\n", 403)
-        if reader and not any(request.url.path == one or request.url.path.startswith(f"{one}/") for one in OF_READERS):
-            return PlainTextResponse("refused: a reader sees the rows to be reviewed alone\n", 403)
-        return None
+        elsewhere = not any(request.url.path == own or request.url.path.startswith(f"{own}/") for own in OF_READERS)
+        refusals = (
+            (reader is None, 403, "open the address that `ontoground explore` printed"),
+            ("\0" in request.url.path or "%00" in request.url.query, 400, "the address has a NUL character"),
+            (
+                foreign or (request.method == "POST" and headers.get("origin") != f"http://{host}"),
+                403,
+                "another site asked for this",
+            ),
+            (bool(reader) and elsewhere, 403, "a reader sees the rows to be reviewed alone"),
+        )
+        return next((PlainTextResponse(f"refused: {why}\n", code) for refused, code, why in refusals if refused), None)
 
     def _start(self, request: Request) -> Response:
         given = request.query_params.get("token", "")

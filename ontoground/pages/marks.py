@@ -19,8 +19,11 @@ class Piece:
 
 
 def marked(notes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return notes with their sections cut into pieces (``parts``)."""
-    return [{**note, "parts": [{**part, "pieces": _of(note, part)} for part in note["sections"]]} for note in notes]
+    """Return notes with their sections cut into pieces (``parts``), and their place among them (``at``)."""
+    return [
+        {**note, "at": at, "parts": [{**part, "pieces": _of(note, part)} for part in note["sections"]]}
+        for at, note in enumerate(notes)
+    ]
 
 
 def assertions_of(notes: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -43,11 +46,11 @@ def pieces(text: str, begin: int, end: int, mentions: Iterable[Mapping[str, Any]
         mentions: all mentions of the note in their order; their offsets are those of the note.
     """
     inside = [
-        (max(one["begin_offset"], begin), min(one["end_offset"], end), number)
-        for number, one in enumerate(mentions)
-        if one["begin_offset"] < end and one["end_offset"] > begin
+        (max(mention["begin_offset"], begin), min(mention["end_offset"], end), number)
+        for number, mention in enumerate(mentions)
+        if mention["begin_offset"] < end and mention["end_offset"] > begin
     ]
-    cuts = sorted({begin, end, *(place for one in inside for place in one[:2])})
+    cuts = sorted({begin, end, *(place for span in inside for place in span[:2])})
     place_of = {cut: place for place, cut in enumerate(cuts)}
     covers: list[list[int]] = [[] for _ in cuts]
     for low, high, number in sorted(inside, key=_length):

@@ -7,10 +7,9 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from ground.errors import UsageError
 from ground.storage.warehouse import run_sql
 from ontoground.flow.session import asked, records
-from ontoground.pages.house import form_of, house_of, shown
+from ontoground.pages.explorer import explorer_of, form_of, page_of, whole_number
 from ontoground.pages.marks import assertions_of, marked
 from ontoground.views.notes import admission_notes
 
@@ -19,35 +18,33 @@ __all__ = ["ROUTES"]
 
 def notes(request: Request) -> Response:
     """List admissions that have notes."""
-    with house_of(request).asking() as connection:
+    with explorer_of(request).asking() as connection:
         rows = records(run_sql(connection, "ontoground/pages/note_list"))
-    return shown(request, "notes.html", rows=rows)
+    return page_of(request, "notes.html", rows=rows)
 
 
 async def find(request: Request) -> Response:
     """Go to the notes of an admission; its number is sent in a form, as addresses are kept in histories."""
-    return await run_in_threadpool(_found, request, (await form_of(request)).get("hadm", "").strip())
+    return await run_in_threadpool(_to_note, request, (await form_of(request)).get("hadm", "").strip())
 
 
-def _found(request: Request, hadm: str) -> Response:
-    if not hadm.isdecimal():
-        raise UsageError("this is no hadm_id", expected="a whole number")
-    return RedirectResponse(f"/note/{house_of(request).key(int(hadm))}", 303)
+def _to_note(request: Request, hadm: str) -> Response:
+    return RedirectResponse(f"/note/{explorer_of(request).key(whole_number('hadm_id', hadm))}", 303)
 
 
 def note(request: Request) -> Response:
     """Show the notes of an admission."""
-    house = house_of(request)
-    hadm = house.value(str(request.path_params["key"]))
-    with house.asking() as connection:
+    explorer = explorer_of(request)
+    hadm = explorer.value(str(request.path_params["key"]))
+    with explorer.asking() as connection:
         found = admission_notes(connection, int(hadm), with_mentions=True)
         codes = records(asked(connection, "ontoground/pages/note_codes", hadm))
     groups = {
-        "coded and said": [one for one in codes if one["kinds"] and one["mentions"]],
-        "coded, the note is silent": [one for one in codes if one["kinds"] and not one["mentions"]],
-        "said, not coded": [one for one in codes if not one["kinds"]],
+        "coded and said": [code for code in codes if code["kinds"] and code["mentions"]],
+        "coded, the note is silent": [code for code in codes if code["kinds"] and not code["mentions"]],
+        "said, not coded": [code for code in codes if not code["kinds"]],
     }
-    return shown(request, "note.html", hadm=hadm, notes=marked(found), groups=groups, assertions=assertions_of(found))
+    return page_of(request, "note.html", hadm=hadm, notes=marked(found), groups=groups, assertions=assertions_of(found))
 
 
 ROUTES = [Route("/notes", notes), Route("/notes", find, methods=["POST"]), Route("/note/{key}", note)]

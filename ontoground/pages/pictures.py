@@ -50,23 +50,27 @@ def path_picture(path: Sequence[Mapping[str, Any]], name_of: Callable[[str], str
     place = {cui: n * (WIDE + GAP) for n, cui in enumerate(order)}
     nodes = [Node(place[cui], cui, name_of(cui), _lines(name_of(cui))) for cui in order]
     arrows = [_arrow(edge, place) for edge in path]
-    words = "; ".join(_said(edge, name_of) for edge in path)
+    words = "; ".join(_sentence(edge, name_of) for edge in path)
     return PathPicture(nodes, arrows, (WIDE + GAP) * len(nodes) - GAP, words=words)
 
 
-def _said(edge: Mapping[str, Any], name_of: Callable[[str], str]) -> str:
+def _sentence(edge: Mapping[str, Any], name_of: Callable[[str], str]) -> str:
     return f"{name_of(edge['head_cui'])} {str(edge['predicate']).replace('_', ' ')} {name_of(edge['tail_cui'])}"
 
 
 def _order(path: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the concepts of a path in its order: each edge goes on where the one before ended."""
-    first, second = path[0]["head_cui"], path[0]["tail_cui"]
-    if len(path) > 1 and first in (path[1]["head_cui"], path[1]["tail_cui"]):
-        first, second = second, first
-    order = [first, second]
+    """Return the concepts of a path in a line; an edge goes on from the line's end, or from its beginning."""
+    order = _ends(path[0])
+    if len(path) > 1 and order[0] in _ends(path[1]):
+        order.reverse()
     for edge in path[1:]:
-        order.append(edge["tail_cui"] if edge["head_cui"] == order[-1] else edge["head_cui"])
-    return list(dict.fromkeys(order))
+        new = [cui for cui in _ends(edge) if cui not in order]
+        order = order + new if order[-1] in _ends(edge) else new + order
+    return order
+
+
+def _ends(edge: Mapping[str, Any]) -> list[str]:
+    return [edge["head_cui"], edge["tail_cui"]]
 
 
 def _lines(name: str) -> list[str]:

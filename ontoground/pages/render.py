@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from ground.storage.tables import read_table
-from ontoground.cli.render import number
+from ontoground.cli.render import names_rows, number
 
 __all__ = ["FOLDER", "alone", "in_notebook", "reasons_in_words", "rendered"]
 
@@ -27,6 +27,7 @@ def _templates() -> Environment:
     folder = FileSystemLoader(FOLDER / "templates")
     made = Environment(loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters["number"] = number
+    made.filters["names_rows"] = names_rows
     made.filters["reason"] = lambda name: reasons_in_words().get(name, name)
     made.filters["words"] = lambda name: str(name).replace("_", " ")
     return made

@@ -21,8 +21,8 @@ from starlette.routing import Route
 
 from ground.errors import OntogroundError
 from ground.spreadsheet import plain
+from ontoground.pages.explorer import explorer_of, form_of, page_of
 from ontoground.pages.guard import reader_of
-from ontoground.pages.house import form_of, house_of, shown
 from stewardship.sheets.review import LEAST, Answered, ChangedError, Review
 
 __all__ = ["ROUTES"]
@@ -37,7 +37,7 @@ def rows(request: Request) -> Response:
     if not reader:
         return _board(request, review)
     progress, (lines, table) = review.progress(reader), review.guidance()
-    return shown(request, "review_rows.html", reader=reader, progress=progress, told=lines, table=table)
+    return page_of(request, "review_rows.html", reader=reader, progress=progress, told=lines, table=table)
 
 
 def _board(request: Request, review: Review) -> Response:
@@ -46,7 +46,7 @@ def _board(request: Request, review: Review) -> Response:
     kinds = sorted({name in review.models for name in progress})
     results = [(models, *review.agreement(models=models)) for models in kinds]
     values: dict[str, Any] = {"batch": review.batch, "readers": readers, "agreement": results, "least": LEAST}
-    return shown(request, "review_board.html", **values)
+    return page_of(request, "review_board.html", **values)
 
 
 def row(request: Request) -> Response:
@@ -63,7 +63,7 @@ def _row(request: Request, review: Review, reader: str, item: str, error: str = 
     pieces = list(_pieces(task.display.context))
     lines, _ = review.guidance()
     values: dict[str, Any] = {"task": task, "pieces": pieces, "told": lines, "error": error, "batch": review.batch}
-    return shown(request, "review_row.html", status, **values)
+    return page_of(request, "review_row.html", status, **values)
 
 
 def _pieces(context: str) -> Iterator[tuple[str, str]]:
@@ -117,7 +117,7 @@ def verdicts(request: Request) -> Response:
 
 
 def _review(request: Request) -> Review:
-    review = house_of(request).review
+    review = explorer_of(request).review
     if review is None:
         raise HTTPException(404, "no batch is under review: start with `ontoground explore --review BATCH`")
     return review

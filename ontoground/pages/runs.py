@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from ontoground.pages.house import House, house_of, shown
+from ontoground.pages.explorer import Explorer, explorer_of, page_of
 
 __all__ = ["ROUTES", "Block", "blocks"]
 
@@ -45,61 +45,61 @@ class Block:
 
 def runs(request: Request) -> Response:
     """List all reports."""
-    root = house_of(request).workspace.root
+    root = explorer_of(request).workspace.root
     places = {
-        title: [one.parent.relative_to(root).as_posix() for one in sorted((root / folder).rglob(REPORT))]
+        title: [report.parent.relative_to(root).as_posix() for report in sorted((root / folder).rglob(REPORT))]
         for title, folder in PLACES.items()
     }
-    return shown(request, "runs.html", places=places)
+    return page_of(request, "runs.html", places=places)
 
 
 def run(request: Request) -> Response:
     """Show a report."""
-    house = house_of(request)
-    name = house.value(str(request.path_params["key"]))
-    folder = house.workspace.root / name
+    explorer = explorer_of(request)
+    name = explorer.value(str(request.path_params["key"]))
+    folder = explorer.workspace.root / name
     if not (folder / REPORT).is_file():
         raise HTTPException(404, "this report is no longer there")
     text = (folder / REPORT).read_text(encoding="utf-8")
-    return shown(request, "run.html", name=name, blocks=list(blocks(text, house, folder)))
+    return page_of(request, "run.html", name=name, blocks=list(blocks(text, explorer, folder)))
 
 
 def picture(request: Request) -> Response:
     """Send a picture that a report shows."""
-    path = Path(house_of(request).value(str(request.path_params["key"])))
+    path = Path(explorer_of(request).value(str(request.path_params["key"])))
     if not path.is_file():
         raise HTTPException(404, "this picture is no longer there")
     return FileResponse(path, media_type="image/png")
 
 
-def blocks(text: str, house: House, folder: Path) -> Iterator[Block]:
+def blocks(text: str, explorer: Explorer, folder: Path) -> Iterator[Block]:
     """Yield the parts of a report in Markdown, of which our reports use these few; all of it stays text."""
     for part in re.split(r"\n\s*\n", text):
         lines = part.strip("\n").splitlines()
         if len(lines) > 1 and RULE.match(lines[1]):
             yield Block(
-                "table", head=_cells(lines[0]), rows=[[_value(one) for one in _cells(line)] for line in lines[2:]]
+                "table", head=_cells(lines[0]), rows=[[_value(cell) for cell in _cells(line)] for line in lines[2:]]
             )
             continue
         for line in lines:
-            yield from _line(line, house, folder)
+            yield from _line(line, explorer, folder)
 
 
-def _line(line: str, house: House, folder: Path) -> Iterator[Block]:
+def _line(line: str, explorer: Explorer, folder: Path) -> Iterator[Block]:
     if found := re.match(r"^(#+) (.*)$", line):
-        yield Block("title", _plain(found[2]), level=min(len(found[1]) + 1, 4))
+        yield Block("title", _without_marks(found[2]), level=min(len(found[1]) + 1, 4))
     elif found := PICTURE.match(line):
         path = (folder / found[2]).resolve()
         there = path.is_relative_to(folder.resolve()) and path.suffix == ".png"
-        yield Block("picture", found[1], key=house.key(path) if there else "")
+        yield Block("picture", found[1], key=explorer.key(path) if there else "")
     elif found := re.match(r"^ *[-*] (.*)$", line):
-        yield Block("item", _plain(found[1]))
+        yield Block("item", _without_marks(found[1]))
     elif line.strip():
-        yield Block("text", _plain(line))
+        yield Block("text", _without_marks(line))
 
 
 def _cells(line: str) -> list[str]:
-    return [_plain(one.strip().replace("\\|", "|")) for one in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
+    return [_without_marks(cell.strip().replace("\\|", "|")) for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
 
 
 def _value(cell: str) -> Value:
@@ -107,7 +107,7 @@ def _value(cell: str) -> Value:
     return Value(cell, float(cell.replace(",", "")) if NUMBER.match(cell) else None)
 
 
-def _plain(text: str) -> str:
+def _without_marks(text: str) -> str:
     return re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text.replace("**", "").replace("`", ""))
 
 

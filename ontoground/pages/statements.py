@@ -14,7 +14,7 @@ from starlette.routing import Route
 from ground.errors import InputError
 from ground.storage.warehouse import run_sql, set_variables
 from ontoground.flow.session import records
-from ontoground.pages.house import house_of, shown
+from ontoground.pages.explorer import explorer_of, page_of, whole_number
 from ontoground.pages.pictures import path_picture
 from ontoground.views.concepts import Phrases
 from ontoground.views.row import built, changed, known, row_with_group, surrounded
@@ -35,30 +35,30 @@ FACETS = {
 
 def statements(request: Request) -> Response:
     """Show the rows of a dataset that have the chosen values."""
-    house, asked_for = house_of(request), request.query_params
-    there = built(house.workspace)
+    explorer, asked_for = explorer_of(request), request.query_params
+    there = built(explorer.workspace)
     name = asked_for.get("dataset") or (there or ["medieval"])[0]
     if name not in there:
         wanted = name if name in known() else "medieval"
         raise InputError("this dataset is not built", do=f"ontoground build {wanted.partition('_')[0]}")
-    with house.asking_datasets() as connection:
+    with explorer.asking_datasets() as connection:
         facets = _facets(connection, name)
         chosen = {facet: asked_for.get(facet) or None for facet in (*facets, "words")}
-        first = int(asked_for["first"]) if asked_for.get("first", "").isdigit() else 0
+        first = whole_number("first", asked_for.get("first") or "0")
         rows = _rows(connection, name, chosen, first)
     total = rows[0]["n_chosen"] if rows else 0
     kept = {"dataset": name, **{facet: value for facet, value in chosen.items() if value}}
     before = f"?{urlencode({**kept, 'first': max(first - AT_ONCE, 0)})}" if first else ""
     after = f"?{urlencode({**kept, 'first': first + AT_ONCE})}" if first + len(rows) < total else ""
     values = {"name": name, "built": there, "facets": facets, "chosen": chosen, "rows": rows}
-    return shown(request, "statements.html", total=total, first=first, before=before, after=after, **values)
+    return page_of(request, "statements.html", total=total, first=first, before=before, after=after, **values)
 
 
 def _facets(connection: duckdb.DuckDBPyConnection, name: str) -> dict[str, list[dict[str, Any]]]:
     facets: dict[str, list[dict[str, Any]]] = {}
     set_variables(connection, {"dataset": name, "facets": FACETS[name]})
-    for one in records(run_sql(connection, "ontoground/pages/facets")):
-        facets.setdefault(one["facet"], []).append(one)
+    for facet in records(run_sql(connection, "ontoground/pages/facets")):
+        facets.setdefault(facet["facet"], []).append(facet)
     return facets
 
 
@@ -73,11 +73,11 @@ def _rows(
 
 def statement(request: Request) -> Response:
     """Show one row: its path in words, its mentions in the note, what was replaced, and why it is what it is."""
-    house, name = house_of(request), str(request.path_params["dataset"])
-    identifier = house.value(str(request.path_params["key"]))
-    if name not in built(house.workspace):
+    explorer, name = explorer_of(request), str(request.path_params["dataset"])
+    identifier = explorer.value(str(request.path_params["key"]))
+    if name not in built(explorer.workspace):
         raise HTTPException(404, "this dataset is not built")
-    with house.asking_datasets() as connection:
+    with explorer.asking_datasets() as connection:
         row, group = row_with_group(connection, name, identifier)
     if row is None:
         raise HTTPException(404, "this row is no longer there: the dataset was built again")
@@ -85,24 +85,24 @@ def statement(request: Request) -> Response:
 
 
 def _medieval(request: Request, row: dict[str, Any], group: list[dict[str, Any]]) -> Response:
-    house = house_of(request)
-    phrases = Phrases(house.graph)
-    spans, missing = surrounded(row, house.asking)
+    explorer = explorer_of(request)
+    phrases = Phrases(explorer.graph)
+    spans, missing = surrounded(row, explorer.asking)
     picture = path_picture(row["path"], phrases.graph.name) if row["path"] else None
     values = {"row": row, "group": group, "spans": spans, "missing": missing, "picture": picture}
     values["dataset"] = request.path_params["dataset"]
     supporting = {"support_spans": spans[: len(row["support_spans"])]}
     why = [*reasons({**row, **supporting}, phrases), *checks_of_false(row, phrases)]
-    return shown(request, "medieval_row.html", reasons=why, **values)
+    return page_of(request, "medieval_row.html", reasons=why, **values)
 
 
 def _medhal(request: Request, row: dict[str, Any], group: list[dict[str, Any]]) -> Response:
-    return shown(request, "medhal_row.html", row=row, group=group)
+    return page_of(request, "medhal_row.html", row=row, group=group)
 
 
 def _medval(request: Request, row: dict[str, Any], group: list[dict[str, Any]]) -> Response:
-    clean = next((one["output"] for one in group if one["variant"] == "clean"), row["output"])
-    return shown(request, "medval_row.html", row=row, group=group, parts=changed(clean, row["output"]))
+    clean = next((member["output"] for member in group if member["variant"] == "clean"), row["output"])
+    return page_of(request, "medval_row.html", row=row, group=group, parts=changed(clean, row["output"]))
 
 
 SHOW = {"medieval": _medieval, "medieval_contradicted": _medieval, "medhal": _medhal, "medval": _medval}

@@ -62,7 +62,7 @@ def compared(before: Path, after: Path, run_settings: RunSettings, output: Path 
             write_whole(connection, sql_text("ontoground/diff/listed"), _format_of(output), output)
         splits = records(run_sql(connection, "ontoground/diff/by_split"))
         by_column = dict(run_sql(connection, "ontoground/diff/by_column").fetchall())
-    total = {change: sum(one[change] for one in splits) for change in ("same", "changed", "added", "removed")}
+    total = {change: sum(split[change] for split in splits) for change in ("same", "changed", "added", "removed")}
     return {
         "rows_before": total["same"] + total["changed"] + total["removed"],
         "rows_after": total["same"] + total["changed"] + total["added"],
@@ -71,7 +71,7 @@ def compared(before: Path, after: Path, run_settings: RunSettings, output: Path 
         "by_column": by_column,
         "columns_added": [name for name in new if name not in old],
         "columns_removed": [name for name in old if name not in new],
-        "manifest": _said_differently(*manifests),
+        "manifest": _differing(*manifests),
     }
 
 
@@ -109,9 +109,9 @@ def _view(connection: duckdb.DuckDBPyConnection, name: str, folder: Path, column
         raise InputError("several rows have the same identifier", file=folder, found=f"{too_many:,} rows too many")
 
 
-def _said_differently(*manifests: dict[str, Any]) -> list[dict[str, Any]]:
+def _differing(*manifests: dict[str, Any]) -> list[dict[str, Any]]:
     """Return key, before and after of what the manifests do not both say; null where a side does not say it."""
-    before, after = (dict(_flat("", {part: one.get(part) for part in SAID})) for one in manifests)
+    before, after = (dict(_flat("", {part: manifest.get(part) for part in SAID})) for manifest in manifests)
     keys = sorted(before.keys() | after.keys())
     sides = [{"key": key, "before": before.get(key), "after": after.get(key)} for key in keys]
     return [side for side in sides if side["before"] != side["after"]]

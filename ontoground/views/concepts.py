@@ -40,7 +40,7 @@ def resolve(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
             do="give the CUI of the one that you mean",
         )
     files = ("concept_like_name", "concept_spelt_nearly") if wanted.strip() else ()
-    similar = next(filter(None, (asked(connection, f"ontoground/{one}", wanted).fetchall() for one in files)), [])
+    similar = next(filter(None, (asked(connection, f"ontoground/{file}", wanted).fetchall() for file in files)), [])
     raise InputError(
         f"there is no concept {wanted}",
         expected="; ".join(f"{cui} {name}" for cui, name in similar) or "a CUI or an exact name of the loaded release",
@@ -108,14 +108,14 @@ def relations_between(graph: ConceptGraph, head: str, tail: str, max_hops: int, 
     phrases = Phrases(graph)
     return [
         {
-            "sentence": phrases.edge({"head_cui": head, "predicate": one.predicate, "tail_cui": tail}),
-            "predicate": one.predicate,
-            "tier": one.tier,
-            "hops": one.hops,
-            "pattern": one.pattern,
-            "path": [{**edge, "words": phrases.edge(edge)} for edge in one.path],
+            "sentence": phrases.edge({"head_cui": head, "predicate": relation.predicate, "tail_cui": tail}),
+            "predicate": relation.predicate,
+            "tier": relation.tier,
+            "hops": relation.hops,
+            "pattern": relation.pattern,
+            "path": [{**edge, "words": phrases.edge(edge)} for edge in relation.path],
         }
-        for one in graph.relations(head, tail, max_hops, paths_per_pattern=paths or None)
+        for relation in graph.relations(head, tail, max_hops, paths_per_pattern=paths or None)
     ]
 
 

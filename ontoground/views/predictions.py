@@ -29,9 +29,9 @@ def context_of(note: str, sections: Sequence[str], own: OwnRules = NO_RULES) -> 
 
     A text in which none of the sections is found is its own context, and has none.
     """
-    found = [one for one in split_sections(note, own) if one.section in sections]
-    text = "\n".join(note[one.begin : one.end].rstrip(" ") for one in found)
-    return (text, list(dict.fromkeys(one.section for one in found))) if found else (note, [])
+    found = [section for section in split_sections(note, own) if section.section in sections]
+    text = "\n".join(note[section.begin : section.end].rstrip(" ") for section in found)
+    return (text, list(dict.fromkeys(section.section for section in found))) if found else (note, [])
 
 
 def predict_rows(
@@ -103,7 +103,7 @@ def predict_statements(
     from training.runs.folder import read_run
     from training.runs.settings import HardwareSettings
 
-    if not statements or not all(one.strip() for one in statements):
+    if not statements or not all(statement.strip() for statement in statements):
         raise UsageError(
             "there is no statement to judge", expected="a sentence, such as `Lisinopril treats hypertension.`"
         )
@@ -111,7 +111,7 @@ def predict_statements(
     context, found = context_of(note, workspace.settings.build.context_sections, workspace.rules)
     column = str(record["settings"]["split_column"])
     fold = int(column.removeprefix("fold_")) if column.startswith("fold_") else 0
-    asked = pl.DataFrame({"statement": list(dict.fromkeys(one.strip() for one in statements))})
+    asked = pl.DataFrame({"statement": list(dict.fromkeys(statement.strip() for statement in statements))})
     rows = asked.with_row_index("id").with_columns(
         pl.format("{}", pl.col("id").cast(pl.String).str.zfill(9)).alias("id"),
         pl.lit("note").alias("group_id"),
@@ -137,11 +137,11 @@ def predict_statements(
         "context_characters": len(context),
         "context_tokens": cut[0].tokens if cut else None,
         "context_tokens_cut": cut[0].tokens_cut if cut else 0,
-        "statements": [_told(statement, label, list(scores)) for statement, label, scores in said],
+        "statements": [_answer(statement, label, list(scores)) for statement, label, scores in said],
     }
 
 
-def _told(statement: str, label: str, scores: list[float]) -> dict[str, Any]:
+def _answer(statement: str, label: str, scores: list[float]) -> dict[str, Any]:
     q1, q2, q3, _ = scores
     return {
         "statement": statement,

@@ -47,8 +47,8 @@ def known() -> list[str]:
 
 def built(workspace: Workspace) -> list[str]:
     """Return those of them that are built, MediEval first."""
-    found = [one for one in known() if row_files(workspace, one)]
-    return sorted(found, key=lambda one: (not one.startswith("medieval"), one))
+    found = [name for name in known() if row_files(workspace, name)]
+    return sorted(found, key=lambda name: (not name.startswith("medieval"), name))
 
 
 def row_with_group(
@@ -57,8 +57,8 @@ def row_with_group(
     """Return a row of a dataset, or None, and all rows that were made with it, in the order of their identifiers."""
     set_variables(connection, {"dataset": name, "together": TOGETHER[name]})
     group = records(asked(connection, "ontoground/pages/row", identifier))
-    wanted = next((one for one in group if one["id"] == identifier), None)
-    return wanted, sorted(group, key=lambda one: str(one["id"]))
+    wanted = next((member for member in group if member["id"] == identifier), None)
+    return wanted, sorted(group, key=lambda member: str(member["id"]))
 
 
 def surrounded(row: Mapping[str, Any], warehouse: Callable[[], Opened]) -> tuple[list[dict[str, Any]], str]:
@@ -77,15 +77,15 @@ def surrounded(row: Mapping[str, Any], warehouse: Callable[[], Opened]) -> tuple
             notes = admission_notes(connection, row["hadm_id"], with_mentions=True)
     except (OntogroundError, duckdb.CatalogException) as error:
         missing = str(error) if isinstance(error, OntogroundError) else "the notes are not loaded"
-    return [_span(one, notes) for one in (*row["support_spans"], *row.get("denied_spans", ()))], missing
+    return [_span(span, notes) for span in (*row["support_spans"], *row.get("denied_spans", ()))], missing
 
 
 def _span(span: Mapping[str, Any], notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     begin, end = span["begin_offset"], span["end_offset"]
     nowhere: Mapping[str, Any] = {"text": "", "mentions": []}
     note = next((one for one in notes if one["text"][begin:end] == span["text"]), nowhere)
-    read = (one for one in note["mentions"] if (one["begin_offset"], one["end_offset"]) == (begin, end))
-    said = next(({name: one[name] for name in ("assertion", "certainty", "reasons")} for one in read), {})
+    read = (mention for mention in note["mentions"] if (mention["begin_offset"], mention["end_offset"]) == (begin, end))
+    said = next(({name: mention[name] for name in ("assertion", "certainty", "reasons")} for mention in read), {})
     around = {"before": note["text"][max(begin - AROUND, 0) : begin], "after": note["text"][end : end + AROUND]}
     return {**said, **span, **around}
 
@@ -138,7 +138,7 @@ def explained(workspace: Workspace, identifier: str) -> dict[str, Any]:
         "why": WHY[name](workspace, {**row, "support_spans": evidence[: len(row.get("support_spans", ()))]}, group),
         "evidence": evidence,
         "missing": missing,
-        "group": [{"id": one["id"], "says": says(one), "label": label(one)} for one in group],
+        "group": [{"id": member["id"], "says": says(member), "label": label(member)} for member in group],
     }
 
 
@@ -153,9 +153,9 @@ def _medhal(_workspace: Workspace, row: Mapping[str, Any], _group: Sequence[Mapp
 
 
 def _medval(_workspace: Workspace, row: Mapping[str, Any], group: Sequence[Mapping[str, Any]]) -> list[str]:
-    means = {one["level"]: f"{one['risk']}. {one['means']}" for one in risk_levels()}
-    errors = [f"{one['category'].replace('_', ' ')}: {one['text']}" for one in row["errors"] or ()]
-    clean = next((one["output"] for one in group if one["variant"] == "clean"), row["output"])
+    means = {level["level"]: f"{level['risk']}. {level['means']}" for level in risk_levels()}
+    errors = [f"{error['category'].replace('_', ' ')}: {error['text']}" for error in row["errors"] or ()]
+    clean = next((member["output"] for member in group if member["variant"] == "clean"), row["output"])
     edits = [f"{kind}: {' '.join(text.split())}" for kind, text in changed(clean, row["output"]) if kind != "same"]
     return [f"risk level {row['risk_level']}: {means[str(row['risk_level'])]}", *errors, *edits]
 

@@ -210,13 +210,13 @@ def _parquet(file: Path) -> pl.DataFrame:
 def _as_text(name: str, kind: pl.DataType) -> pl.Expr:
     column = pl.col(name)
     if kind.is_nested():
-        return column.map_elements(_plain_nested, return_dtype=pl.String)
+        return column.map_elements(_nested_text, return_dtype=pl.String)
     text = column.cast(pl.String)
     # Like Excel and CSV, which write 38.0 as 38; a key that is stored as a float stays a key.
     return text.str.replace(r"^(-?\d+)\.0$", "$1") if kind.is_float() else text
 
 
-def _plain_nested(value: Any) -> str:
+def _nested_text(value: Any) -> str:
     return json.dumps(value.to_list() if isinstance(value, pl.Series) else value, ensure_ascii=False, default=str)
 
 
@@ -237,7 +237,7 @@ def _json_lines(file: Path) -> pl.DataFrame:
                 raise InputError(what, file=file, line=number, found=twice, expected="one object a line") from error
             if not isinstance(row, dict):
                 raise InputError("a line is not a JSON object", file=file, line=number, expected="one object a line")
-            rows.append({name: _plain(value) for name, value in row.items()})
+            rows.append({name: _json_text(value) for name, value in row.items()})
     names = list(dict.fromkeys(name for row in rows for name in row))
     return _frame(names, ([row.get(name) for row in rows] for name in names), file)
 
@@ -253,5 +253,5 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return repeats
 
 
-def _plain(value: object) -> str | None:
+def _json_text(value: object) -> str | None:
     return value if isinstance(value, str) or value is None else json.dumps(value, ensure_ascii=False)

@@ -101,7 +101,7 @@ class Features:
         """
         result = self._given(name)
         if not (isinstance(result, list | tuple) and len(result) == 2 and isinstance(result[1], str)):
-            raise NotComputable(f"{name} is not a number with a unit: {_shown(result)}")
+            raise NotComputable(f"{name} is not a number with a unit: {_cut(result)}")
         value, written = _finite(name, result[0]), result[1]
         known = _ranges().get(name)
         try:
@@ -142,7 +142,7 @@ class Features:
         result = self._given(name)
         value = result if isinstance(result, bool) else FLAGS.get(str(result).strip().lower())
         if value is None:
-            raise NotComputable(f"{name} is neither true nor false: {_shown(result)}")
+            raise NotComputable(f"{name} is neither true nor false: {_cut(result)}")
         self.step(f"{name}: {_yes(value)}")
         return value
 
@@ -164,7 +164,7 @@ class Features:
             if option.casefold() == wanted:
                 self.step(f"{name}: {option}")
                 return option
-        raise NotComputable(f"{name} is none of {', '.join(options)}: {_shown(result)}")
+        raise NotComputable(f"{name} is none of {', '.join(options)}: {_cut(result)}")
 
     def parts(self, name: str) -> tuple[object, ...]:
         """Return the parts of a feature that is a list, such as a drug, its dose and the unit.
@@ -174,7 +174,7 @@ class Features:
         """
         result = self._given(name)
         if not isinstance(result, list | tuple):
-            raise NotComputable(f"{name} is no list: {_shown(result)}")
+            raise NotComputable(f"{name} is no list: {_cut(result)}")
         self.step(f"{name}: {' '.join(map(str, result))}")
         return tuple(result)
 
@@ -187,7 +187,7 @@ class Features:
         result = self._given(name)
         day = parse_label(result).day if isinstance(result, str) else None
         if day is None:
-            raise NotComputable(f"{name} is no date: {_shown(result)}")
+            raise NotComputable(f"{name} is no date: {_cut(result)}")
         self.step(f"{name}: {day:%m/%d/%Y}")
         return day
 
@@ -233,7 +233,7 @@ def _outside(name: str, value: float, known: Range) -> str:
 
 def _finite(name: str, result: object) -> float:
     if isinstance(result, bool) or not isinstance(result, int | float) or not math.isfinite(result):
-        raise NotComputable(f"{name} is not a number: {_shown(result)}")
+        raise NotComputable(f"{name} is not a number: {_cut(result)}")
     return float(result)
 
 
@@ -241,7 +241,7 @@ def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def _shown(result: object) -> str:
+def _cut(result: object) -> str:
     text = str(result)
     return text if len(text) <= 40 else f"{text[:40]}..."
 

@@ -21,7 +21,7 @@ WRITTEN: dict[str, OutputType] = {
     "weeks_days": "integer",
 }
 """Output type of a calculator, as limits go by it."""
-FOUND: dict[str, pl.DataType | type[pl.DataType]] = {
+SCORES: dict[str, pl.DataType | type[pl.DataType]] = {
     "uid": pl.String,
     "calculator_id": pl.Int64,
     "corrected": pl.String,
@@ -61,7 +61,7 @@ def run_calculators(rows: pl.DataFrame, only: frozenset[int] | None = None) -> p
         corrected, old = (calculate(which, features or "", version) for version in VERSIONS)
         texts = corrected.value.text(), old.value.text(), corrected.reason or None
         results.append((uid, which, *texts, list(corrected.unread) or None, "; ".join(corrected.assumptions) or None))
-    return pl.DataFrame(results, schema=FOUND, orient="row")
+    return pl.DataFrame(results, schema=SCORES, orient="row")
 
 
 def compare(result: pl.DataFrame, labels: pl.DataFrame, version: Version, rule: LimitsRule) -> pl.DataFrame:

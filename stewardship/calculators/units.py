@@ -45,12 +45,14 @@ def convert(value: float, unit: str, target: str, substance: str | None = None, 
     quantity = _registry().Quantity(value, have)
     if as_v1:
         of_mole = _of_mole(substance, True) if substance else {}
-        rounded = convert_v1(value, _plain(unit), _plain(target), of_mole.get("gram"), of_mole.get("equivalent"))
+        rounded = convert_v1(
+            value, _normalised(unit), _normalised(target), of_mole.get("gram"), of_mole.get("equivalent")
+        )
         if rounded is not None:
             return rounded
     if quantity.is_compatible_with(wanted):
         result = float(quantity.to(wanted).magnitude)
-        return round_v1(result) if as_v1 and _plain(unit) != _plain(target) else result
+        return round_v1(result) if as_v1 and _normalised(unit) != _normalised(target) else result
     if substance is None:
         raise UnitError("a unit cannot be converted", found=unit, expected=target)
     return _across(value, unit, target, substance)
@@ -58,7 +60,7 @@ def convert(value: float, unit: str, target: str, substance: str | None = None, 
 
 def is_unit(text: str) -> bool:
     """Whether a text is a unit as ``stewardship/data/unit_spellings.tsv`` spells it."""
-    return _plain(text) in _spellings()
+    return _normalised(text) in _spellings()
 
 
 def _across(value: float, unit: str, target: str, substance: str) -> float:
@@ -100,13 +102,13 @@ def _spellings() -> dict[str, tuple[str, str]]:
 
 @functools.cache
 def _unit(spelling: str, as_v1: bool) -> pint.Unit:
-    known = _spellings().get(_plain(spelling))
+    known = _spellings().get(_normalised(spelling))
     if known is None:
         raise UnitError("a unit is not known", found=spelling, expected="a spelling of unit_spellings.tsv")
     return _registry().parse_units(known[1] if as_v1 else known[0])
 
 
-def _plain(spelling: str) -> str:
+def _normalised(spelling: str) -> str:
     # Two characters look like the micro sign; lower case makes one of them of the other.
     return " ".join(spelling.lower().split()).replace("\u03bc", "\u00b5")
 

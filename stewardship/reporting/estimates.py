@@ -73,10 +73,10 @@ def label_estimates(benchmark: Benchmark) -> list[GroupEstimate]:
     cells = {(stratum, label): rows for stratum, label, rows in population.iter_rows()}
     rows = [(uid, strata[uid], label) for uid, label in labels.items() if uid in strata and label is not None]
     return [
-        found
+        group
         for source in SOURCES
         if (verdicts := _verdicts(benchmark, source, labels))
-        for found in _by_groups(source, cells, rows, verdicts)
+        for group in _by_groups(source, cells, rows, verdicts)
     ]
 
 
@@ -113,9 +113,9 @@ def scope(rows: int, covered: float) -> str:
     return f"{covered:.1%} of the dataset ({some}: those whose stratum and label have a judged row)"
 
 
-def estimates_markdown(found: Collection[GroupEstimate]) -> str:
+def estimates_markdown(results: Collection[GroupEstimate]) -> str:
     """Write estimates as a section of a page; nothing where there are none."""
-    if not found:
+    if not results:
         return ""
     lines = [
         "\n## Wrong labels in the dataset\n",
@@ -123,15 +123,19 @@ def estimates_markdown(found: Collection[GroupEstimate]) -> str:
         "other shares; 95% Wilson intervals with the effective number of rows. Rows that a source says nothing of are",
         "taken to be like the others of their cell, and a share holds for the cells that have a judged row. An audit",
         "or a second road that errs as the builder does finds nothing: only reviewers are independent of both.\n",
-        *(f"- By {WHO[one.source]}: holds for {scope(one.rows, one.covered)}." for one in found if one.by == "all"),
+        *(
+            f"- By {WHO[item.source]}: holds for {scope(item.rows, item.covered)}."
+            for item in results
+            if item.by == "all"
+        ),
         "",
     ]
     heads = ("says", "by", "part", "rows", "in judged cells", "judged", "wrong", "share", "95% interval")
     rows = []
-    for one in found:
-        share, ends = ("", "") if one.share is None else (f"{one.share:.1%}", f"{one.low:.1%} to {one.high:.1%}")
-        counts = [f"{count:,}" for count in (one.rows, one.holds_for, one.judged, one.errors)]
-        rows.append((WHO[one.source], one.by, one.group, *counts, share, ends))
+    for item in results:
+        share, ends = ("", "") if item.share is None else (f"{item.share:.1%}", f"{item.low:.1%} to {item.high:.1%}")
+        counts = [f"{count:,}" for count in (item.rows, item.holds_for, item.judged, item.errors)]
+        rows.append((WHO[item.source], item.by, item.group, *counts, share, ends))
     return "\n".join(lines) + "\n" + markdown_table(heads, rows, left=3)
 
 
@@ -144,12 +148,12 @@ def _verdicts(benchmark: Benchmark, source: Source, labels: Mapping[str, str | N
     if source == "physician":
         drawn = drawn_of(history, read_batches(benchmark.folder))
         events = {uid: event for uid, event in events.items() if drawn.get(uid) in FAIR_DRAWS}
-    said = history.labels(source, categories=benchmark.categories)
+    answer = history.labels(source, categories=benchmark.categories)
     # An abstention says that the row has no label, not which is right.
     return {
-        uid: said[uid].text() != labels.get(uid)
+        uid: answer[uid].text() != labels.get(uid)
         for uid in events
-        if uid in said and said[uid].kind is LabelKind.CATEGORY
+        if uid in answer and answer[uid].kind is LabelKind.CATEGORY
     }
 
 

@@ -109,11 +109,11 @@ def _compare(row: Mapping[str, str], ours: Estimate | float | None) -> Compared:
     else:
         same = "ends" if own[0] == printed[0] and row["simulated"] == "yes" else "no"
     return Compared(
-        row["key"], row["what"], _shown(own, row["unit"]), _shown(printed, row["unit"]), same, row["source"]
+        row["key"], row["what"], _printed(own, row["unit"]), _printed(printed, row["unit"]), same, row["source"]
     )
 
 
-def _shown(numbers: tuple[str, ...], unit: str) -> str:
+def _printed(numbers: tuple[str, ...], unit: str) -> str:
     value, low, high = numbers
     sign = "%" if unit == "%" else ""
     if not value:

@@ -152,13 +152,13 @@ def _phase3_dict(phase3: Phase3) -> dict[str, Any]:
     # Not asdict on the whole: it would write out every row.
     results = {name: getattr(phase3, name) for name in Phase3.__dataclass_fields__ if name != "rows"}
     results["reviewed"] = len(phase3.rows)
-    return {name: _plain(value) for name, value in results.items()}
+    return {name: _as_json(value) for name, value in results.items()}
 
 
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     if isinstance(value, Estimate):
         return asdict(value)
-    return {key: _plain(item) for key, item in value.items()} if isinstance(value, dict) else value
+    return {key: _as_json(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def build_report(benchmark: Benchmark, labels: Standing, settings: StewardSettings) -> Report:

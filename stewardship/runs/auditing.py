@@ -21,7 +21,7 @@ from stewardship.runs.phases import (
     run_columns,
     run_of,
     runs_and_quorum,
-    said,
+    vote_text,
     write_votes,
 )
 from stewardship.runs.prompts import FAILURE_MODES, Claim
@@ -75,7 +75,7 @@ def audit_labels(
     number, quorum = runs_and_quorum(engine, runs, settings, "audit_quorum")
     rows = chosen_rows(benchmark, engine, uids)
     with RunStore(benchmark.folder, "audit", engine.name, engine.describe()) as store:
-        counts = make_runs(store, engine, claims(benchmark, rows, shown=engine.shows), number, read_audit, advance)
+        counts = make_runs(store, engine, claims(benchmark, rows, with_text=engine.shows), number, read_audit, advance)
         labelled = [uid for uid in benchmark.history.latest("original") if uid in rows]
         votes = ready, _ = ready_votes(store, labelled, number, settle=settle)
         events = [_event(uid, cast, quorum, store.series, settings) for uid, cast in ready.items()]
@@ -85,7 +85,7 @@ def audit_labels(
             ["uid", *run_columns(number), "suspicious", "verdict", "failure_mode"],
             (
                 (
-                    *(event.uid, *map(said, ready[event.uid])),
+                    *(event.uid, *map(vote_text, ready[event.uid])),
                     *(str(event.evidence["suspicious"]), event.value, modes.get(event.uid)),
                 )
                 for event in events
@@ -98,14 +98,14 @@ def audit_labels(
         )
 
 
-def claims(benchmark: Benchmark, rows: Collection[str], *, shown: bool = True) -> Iterator[Claim]:
+def claims(benchmark: Benchmark, rows: Collection[str], *, with_text: bool = True) -> Iterator[Claim]:
     """Yield what an auditor sees of each row that has an original label; the row's name alone where nothing is shown.
 
     Raises:
         InputError: the benchmark has no column of contexts or questions, and they are to be shown.
     """
     labels = {uid: event.value for uid, event in benchmark.history.latest("original").items() if uid in rows}
-    if not shown:
+    if not with_text:
         yield from (Claim(uid, "", "", label) for uid, label in labels.items() if label is not None)
         return
     needed(benchmark, ("context", "question"), "an audit")
@@ -140,7 +140,7 @@ def read_audit(answer: Answer) -> Run:
 
 
 def _event(uid: str, votes: list[Vote | None], quorum: int, series: str, settings: StewardSettings) -> Event:
-    result = audit([parse_verdict(said(vote)) for vote in votes], quorum=quorum)
+    result = audit([parse_verdict(vote_text(vote)) for vote in votes], quorum=quorum)
     modes = _modes(votes)
     named = f" ({', '.join(f'{mode} {count}' for mode, count in modes)})" if modes else ""
     return Event(
@@ -155,7 +155,7 @@ def _event(uid: str, votes: list[Vote | None], quorum: int, series: str, setting
             "suspicious": result.suspicious,
             "answered": result.answered,
             "runs": result.runs,
-            "suspicious_runs": [str(run) for run, vote in enumerate(votes, 1) if said(vote) == "Suspicious"],
+            "suspicious_runs": [str(run) for run, vote in enumerate(votes, 1) if vote_text(vote) == "Suspicious"],
             "failure_modes": [mode for mode, _ in modes],
             **quorum_of_runs(settings, result.runs, audit_quorum=quorum),
         },

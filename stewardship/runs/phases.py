@@ -32,7 +32,7 @@ __all__ = [
     "run_columns",
     "run_of",
     "runs_and_quorum",
-    "said",
+    "vote_text",
     "write_votes",
 ]
 
@@ -206,7 +206,7 @@ def ready_votes(
     return ready, tuple(uid for uid in cast if uid not in ready)
 
 
-def said(vote: Vote | None) -> str | None:
+def vote_text(vote: Vote | None) -> str | None:
     """Return what a run said, as it was read; None for a run that is not stored or said nothing that can be read."""
     return None if vote is None else vote.parsed
 

@@ -246,17 +246,17 @@ def _tools(manuals: Sequence[str], turns: int) -> str:
 
 
 def _question(item: Question) -> str:
-    return f"# Patient note\n{_said(item.context)}\n\n# Question\n{_said(item.question)}"
+    return f"# Patient note\n{_or_nothing(item.context)}\n\n# Question\n{_or_nothing(item.question)}"
 
 
 def _claim(item: Claim) -> str:
     name = f"\n({item.name.strip()})" if item.name else ""
     return (
-        f"# Patient note\n{_said(item.context)}\n\n# Question\n{_said(item.question)}{name}\n\n"
-        f"# Label of the benchmark\n{_said(item.label)}\n\n# Extracted features\n{_said(item.features)}\n\n"
-        f"# How the label was computed\n{_said(item.derivation)}"
+        f"# Patient note\n{_or_nothing(item.context)}\n\n# Question\n{_or_nothing(item.question)}{name}\n\n"
+        f"# Label of the benchmark\n{_or_nothing(item.label)}\n\n# Extracted features\n{_or_nothing(item.features)}\n\n"
+        f"# How the label was computed\n{_or_nothing(item.derivation)}"
     )
 
 
-def _said(text: str | None) -> str:
+def _or_nothing(text: str | None) -> str:
     return (text or "").strip() or NOTHING

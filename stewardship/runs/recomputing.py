@@ -25,7 +25,7 @@ from stewardship.runs.phases import (
     run_columns,
     run_of,
     runs_and_quorum,
-    said,
+    vote_text,
     write_votes,
 )
 from stewardship.runs.prompts import Extracted, Question
@@ -76,7 +76,7 @@ def recompute_labels(
     rows = chosen_rows(benchmark, engine, uids)
     benchmark.history  # noqa: B018 - a history that cannot be read is told before runs are made
     items: Iterator[AskedItem] = (
-        extracted(benchmark, rows) if from_features else questions(benchmark, rows, shown=engine.shows)
+        extracted(benchmark, rows) if from_features else questions(benchmark, rows, with_text=engine.shows)
     )
     read = partial(read_recomputed, categories=benchmark.categories)
     with RunStore(benchmark.folder, "recompute", engine.name, engine.describe()) as store:
@@ -85,7 +85,7 @@ def recompute_labels(
         votes = ready, _ = ready_votes(store, ordered, number, settle=settle)
         counting = settings.model_copy(update={"quorum": quorum, "near_quorum": near})
         labels = {
-            uid: consensus([parse_label(said(vote), categories=benchmark.categories) for vote in cast], counting)
+            uid: consensus([parse_label(vote_text(vote), categories=benchmark.categories) for vote in cast], counting)
             for uid, cast in ready.items()
         }
         other = quorum_of_runs(settings, number, quorum=quorum, near_quorum=near)
@@ -96,7 +96,7 @@ def recompute_labels(
             ["uid", *run_columns(number), "votes", "rule", "status", "label"],
             (
                 (
-                    *(uid, *map(said, ready[uid])),
+                    *(uid, *map(vote_text, ready[uid])),
                     *(item.votes, item.rule, item.status, item.label.text() if item.label else None),
                 )
                 for uid, item in labels.items()
@@ -107,13 +107,13 @@ def recompute_labels(
         )
 
 
-def questions(benchmark: Benchmark, rows: Collection[str], *, shown: bool = True) -> Iterator[Question]:
+def questions(benchmark: Benchmark, rows: Collection[str], *, with_text: bool = True) -> Iterator[Question]:
     """Yield what a recomputation sees of each row: context and question, and no other column is read.
 
     Raises:
         InputError: the benchmark has no such column, and they are to be shown.
     """
-    if not shown:
+    if not with_text:
         yield from (Question(uid, "", "") for uid in benchmark.items["uid"] if uid in rows)
         return
     needed(benchmark, ("context", "question"), "a recomputation")

@@ -29,9 +29,9 @@ __all__ = [
     "Ratings",
     "Settled",
     "agreed_pair",
+    "answers_by",
     "current_ratings",
     "new_events",
-    "said_by",
     "settle",
 ]
 
@@ -104,7 +104,7 @@ def _key(label: LabelValue, decimals: int) -> tuple[LabelKind, object]:
 def current_ratings(history: History, *, categories: Sequence[str] = ()) -> dict[str, dict[str, LabelValue]]:
     """Return by row what each rater, no language model, said last, as far as it holds; rows of one rater too."""
     ratings: dict[str, dict[str, LabelValue]] = {}
-    for uid, by in said_by(history, "physician").items():
+    for uid, by in answers_by(history, "physician").items():
         for rater, event in by.items():
             label = parse_label(event.value, physician=True, categories=categories)
             if label.answered:
@@ -112,7 +112,7 @@ def current_ratings(history: History, *, categories: Sequence[str] = ()) -> dict
     return ratings
 
 
-def said_by(history: History, role: Role, uids: Collection[str] | None = None) -> dict[str, dict[str, Event]]:
+def answers_by(history: History, role: Role, uids: Collection[str] | None = None) -> dict[str, dict[str, Event]]:
     """Return by row and rater his last answer; one who decided (status adjudicated) is a rater too.
 
     Args:
@@ -162,7 +162,7 @@ def new_events(
     uids = {rating.uid for rating in ratings}
     if settle_now:
         uids |= {uid for uid, event in history.latest(role).items() if event.status == AWAITING}
-    before, latest = said_by(history, role, uids), _outcomes(history, role, uids)
+    before, latest = answers_by(history, role, uids), _outcomes(history, role, uids)
     answer: dict[str, dict[str, str]] = {}
     answers: list[Event] = []
     decisions: dict[str, Event] = {}

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ground.contracts.labels import LabelKind, LabelValue
 from ground.errors import InputError
@@ -19,10 +20,15 @@ from stewardship.sheets.batch import Item, SheetBatch
 from stewardship.sheets.cells import expected_of, read_answer
 from stewardship.sheets.writing import ANSWERS
 
-__all__ = ["FilledRow", "FilledSheet", "Rating", "Refusal", "SheetsRead", "read_filled", "read_sheets", "write_refused"]
+__all__ = ["FilledRow", "Rating", "Refusal", "SheetsRead", "read_filled", "read_sheets", "write_refused"]
 
 REFUSED = ".refused.csv"
-LONGEST_FOUND = 60
+NEEDED = ("item", "answer", "comment")
+PROBLEM = "problem"
+CONTEXT = r"context(?: \d+)?"
+COLUMN = rf"item|question|answer|comment|{CONTEXT}"
+HEAD = "put the head of the sheet back as it was written; published labels are taken up with `ontoground steward adopt`"
+LONGEST_QUOTE = 60
 DECIMAL_COMMA = "a comma that can be a decimal point"
 
 
@@ -88,13 +94,65 @@ class SheetsRead:
 
 
 @dataclass(frozen=True)
-class Read:
-    """One row of one file, on its way."""
+class FilledRow:
+    """One row of a filled sheet.
 
-    sheet: FilledSheet
+    Attributes:
+        file: the sheet.
+        line: its number in the spreadsheet; the head is row 1.
+        item, answer, comment: its cells, trimmed.
+        question: the question's cell; None where the sheet has no such column.
+        context: the context's cells; None where the sheet has none.
+        correction: the sheet is a table of refused cells that was written for correction.
+    """
+
+    file: Path
+    line: int
+    item: str
+    answer: str
+    comment: str
+    question: str | None
+    context: tuple[str, ...] | None
+    correction: bool
+
+    @property
+    def place(self) -> str:
+        """File and row, for a message."""
+        return f"{self.file.name} row {self.line}"
+
+
+class KeyedRow(NamedTuple):
+    """One row of a filled sheet with what its key says."""
+
     row: FilledRow
     item: Item
     batch: SheetBatch
+
+
+def read_filled(file: Path) -> list[FilledRow]:
+    """Read the rows of a filled sheet that are not empty (`ground.spreadsheet.read_sheet`).
+
+    Raises:
+        UsageError: its name ends in neither .xlsx nor .csv.
+        InputError: it cannot be read, or is no sheet: a page or column is missing, or a column is there twice.
+    """
+    names, lines = read_sheet(file, ANSWERS, NEEDED, COLUMN, HEAD)
+    contexts = [name for name in names if re.fullmatch(CONTEXT, name)]
+    # Columns may have been moved; the pieces of a context keep their order by name.
+    contexts.sort(key=lambda name: int(name.removeprefix("context") or 1))
+    return [
+        FilledRow(
+            file,
+            line,
+            item=cells["item"],
+            answer=cells["answer"],
+            comment=cells["comment"],
+            question=cells.get("question"),
+            context=tuple(cells[name] for name in contexts) if contexts else None,
+            correction=PROBLEM in names,
+        )
+        for line, cells in lines
+    ]
 
 
 def read_sheets(
@@ -113,21 +171,22 @@ def read_sheets(
         UsageError, InputError: a file is no sheet, or none of its items is in a key.
     """
     known = {item.item: (item, batch) for batch in batches for item in batch.items}
-    rows: list[Read] = []
+    rows: list[KeyedRow] = []
     refused: list[Refusal] = []
-    for sheet in map(read_filled, files):
-        if sheet.rows and not any(row.item in known for row in sheet.rows):
+    for file in files:
+        filled = read_filled(file)
+        if filled and not any(row.item in known for row in filled):
             raise InputError(
                 "no item of this sheet is in a key of the benchmark",
-                file=sheet.file,
+                file=file,
                 expected=f"a sheet of {', '.join(batch.name for batch in batches) or 'a batch: none was written yet'}",
                 do="name the benchmark that it was written for: --benchmark NAME",
             )
-        for row in sheet.rows:
-            if result := known.get(row.item):
-                rows.append(Read(sheet, row, *result))
+        for row in filled:
+            if key := known.get(row.item):
+                rows.append(KeyedRow(row, *key))
             else:
-                refused.append(_refusal(sheet, row, None, "item", "an item that no key has"))
+                refused.append(_refusal(row, None, "item", "an item that no key has"))
     ratings: list[Rating] = []
     notes: list[str] = []
     empty: dict[str, set[str]] = defaultdict(set)
@@ -140,10 +199,10 @@ def read_sheets(
         refused += slips
         if rating is not None and rating.value.kind is not LabelKind.MISSING:
             ratings.append(rating)
-        elif not slips and not entry.sheet.corrections:
+        elif not slips and not entry.row.correction:
             empty[entry.item.rater].add(item)
         if note:
-            notes.append(f"{entry.sheet.file.name} row {entry.row.line}: {note}")
+            notes.append(f"{entry.row.place}: {note}")
     ratings, more = _without_thousands(ratings, refused)
     refused = sorted([*refused, *more], key=lambda entry: (entry.file, entry.line))
     given, missing = _coverage(rows, batches)
@@ -173,7 +232,7 @@ def write_refused(read: SheetsRead, files: Sequence[Path], questions: Mapping[st
         own = {item.line: item for item in read.refused if item.file == file.name}
         if not own:
             continue
-        rows = {row.line: row for row in read_filled(file).rows}
+        rows = {row.line: row for row in read_filled(file)}
         stem = file.name.removesuffix(REFUSED) if file.name.endswith(REFUSED) else file.stem
         table = file.with_name(stem + REFUSED)
         lines = []
@@ -186,53 +245,53 @@ def write_refused(read: SheetsRead, files: Sequence[Path], questions: Mapping[st
     return written
 
 
-def _by_item(rows: Sequence[Read]) -> dict[str, list[Read]]:
-    results: dict[str, list[Read]] = defaultdict(list)
+def _by_item(rows: Sequence[KeyedRow]) -> dict[str, list[KeyedRow]]:
+    results: dict[str, list[KeyedRow]] = defaultdict(list)
     for row in rows:
         results[row.item.item].append(row)
     return results
 
 
-def _settled(copies: Sequence[Read]) -> tuple[Read | None, list[Refusal]]:
+def _settled(copies: Sequence[KeyedRow]) -> tuple[KeyedRow | None, list[Refusal]]:
     """Return the one row of an item that counts: copies that say the same, or nothing, are no harm."""
     answer = [copy for copy in copies if copy.row.answer or copy.row.comment] or [copies[0]]
     if len({(item.row.answer, item.row.comment) for item in answer}) == 1:
         return answer[0], []
-    places = " and ".join(f"{item.sheet.file.name} row {item.row.line}" for item in answer)
+    places = " and ".join(item.row.place for item in answer)
     do = f"keep one of {places}, and empty the answer and comment of the other"
     return None, [
-        _refusal(item.sheet, item.row, item.item, "item", "an item that is there twice, with unlike answers", do=do)
+        _refusal(item.row, item.item, "item", "an item that is there twice, with unlike answers", do=do)
         for item in answer
     ]
 
 
 def _judged(
-    read: Read, questions: Mapping[str, str], categories: Sequence[str]
+    keyed: KeyedRow, questions: Mapping[str, str], categories: Sequence[str]
 ) -> tuple[list[Refusal], Rating | None, str]:
-    sheet, row, item = read.sheet, read.row, read.item
-    if slips := _changed(read):
+    row, item = keyed.row, keyed.item
+    if slips := _changed(keyed):
         return slips, None, ""
     expected = expected_of(item.expects, categories)
     answer = read_answer(
         _unguarded(row.answer), item.expects, question=questions.get(item.uid, ""), categories=categories
     )
     if answer.value is None:
-        return [_refusal(sheet, row, item, "answer", answer.problem, expected=expected, do=answer.do)], None, ""
+        return [_refusal(row, item, "answer", answer.problem, expected=expected, do=answer.do)], None, ""
     comment = _unguarded(row.comment)
     note = f"{_quoted(row.answer)} is {answer.note}" if answer.note else ""
-    if answer.value.kind is LabelKind.MISSING and sheet.corrections:
+    if answer.value.kind is LabelKind.MISSING and row.correction:
         note = "not corrected yet"
     elif answer.value.kind is LabelKind.MISSING and comment:
         note = "a comment without an answer: not reviewed, the comment is not kept"
     rating = Rating(
-        item.uid, item.rater, read.batch.name, item.item, answer.value, row.answer, comment, sheet.file.name, row.line
+        item.uid, item.rater, keyed.batch.name, item.item, answer.value, row.answer, comment, row.file.name, row.line
     )
     return [], rating, note
 
 
-def _changed(read: Read) -> list[Refusal]:
+def _changed(keyed: KeyedRow) -> list[Refusal]:
     """Return the columns whose text is not the item's: another row's, where columns were sorted apart."""
-    row, item = read.row, read.item
+    row, item = keyed.row, keyed.item
     pairs = (
         ("question", None if row.question is None else (row.question,), item.question),
         ("context", row.context, item.context),
@@ -240,12 +299,12 @@ def _changed(read: Read) -> list[Refusal]:
     results = []
     for column, text, mark in pairs:
         # A table of corrections has no context; a sheet without one was changed.
-        if text is None and read.sheet.corrections:
+        if text is None and row.correction:
             continue
         if text is None or text_mark(text) != mark:
             problem = f"the {column} is not the item's"
             do = "copy item, question and context anew from the sheet as it was given, and check the answer"
-            results.append(_refusal(read.sheet, row, item, column, problem, expected="the text as it was given", do=do))
+            results.append(_refusal(row, item, column, problem, expected="the text as it was given", do=do))
     return results
 
 
@@ -277,10 +336,10 @@ def _without_thousands(ratings: Sequence[Rating], refused: Sequence[Refusal]) ->
     return kept, slips
 
 
-def _coverage(rows: Sequence[Read], batches: Sequence[SheetBatch]) -> tuple[dict[str, int], dict[str, int]]:
+def _coverage(rows: Sequence[KeyedRow], batches: Sequence[SheetBatch]) -> tuple[dict[str, int], dict[str, int]]:
     """Return by rater the rows that the sheets in hand were written with, and those that they lack."""
     # A table of corrections is part of a sheet by its nature.
-    sheets = {(row.batch.name, row.item.rater) for row in rows if not row.sheet.corrections}
+    sheets = {(row.batch.name, row.item.rater) for row in rows if not row.row.correction}
     there = {row.item.item for row in rows}
     given: dict[str, int] = defaultdict(int)
     missing: dict[str, int] = defaultdict(int)
@@ -299,11 +358,10 @@ def _unguarded(text: str) -> str:
 
 def _quoted(text: str) -> str:
     """Return a cell for a message; of one that is too long for a label, a note pasted perhaps, the length alone."""
-    return text if len(text) <= LONGEST_FOUND else f"(text of {len(text):,} characters)"
+    return text if len(text) <= LONGEST_QUOTE else f"(text of {len(text):,} characters)"
 
 
 def _refusal(
-    sheet: FilledSheet,
     row: FilledRow,
     item: Item | None,
     column: str,
@@ -314,68 +372,4 @@ def _refusal(
 ) -> Refusal:
     result = _quoted(row.answer) if column == "answer" else (_quoted(row.item) if item is None else None)
     uid = None if item is None else item.uid
-    return Refusal(sheet.file.name, row.line, column, row.item, uid, problem, result, expected, do)
-
-
-NEEDED = ("item", "answer", "comment")
-PROBLEM = "problem"
-CONTEXT = r"context(?: \d+)?"
-COLUMN = rf"item|question|answer|comment|{CONTEXT}"
-HEAD = "put the head of the sheet back as it was written; published labels are taken up with `ontoground steward adopt`"
-
-
-@dataclass(frozen=True)
-class FilledRow:
-    """One row of a filled sheet.
-
-    Attributes:
-        line: its number in the spreadsheet; the head is row 1.
-        item, answer, comment: its cells, trimmed.
-        question: the question's cell; None where the sheet has no such column.
-        context: the context's cells; None where the sheet has none.
-    """
-
-    line: int
-    item: str
-    answer: str
-    comment: str
-    question: str | None
-    context: tuple[str, ...] | None
-
-
-@dataclass(frozen=True)
-class FilledSheet:
-    """A filled sheet.
-
-    Attributes:
-        corrections: whether it is a table of refused cells that was written for correction.
-    """
-
-    file: Path
-    rows: tuple[FilledRow, ...]
-    corrections: bool
-
-
-def read_filled(file: Path) -> FilledSheet:
-    """Read a filled sheet (`ground.spreadsheet.read_sheet`).
-
-    Raises:
-        UsageError: its name ends in neither .xlsx nor .csv.
-        InputError: it cannot be read, or is no sheet: a page or column is missing, or a column is there twice.
-    """
-    names, lines = read_sheet(file, ANSWERS, NEEDED, COLUMN, HEAD)
-    contexts = [name for name in names if re.fullmatch(CONTEXT, name)]
-    # Columns may have been moved; the pieces of a context keep their order by name.
-    contexts.sort(key=lambda name: int(name.removeprefix("context") or 1))
-    rows = [
-        FilledRow(
-            line=line,
-            item=own["item"],
-            answer=own["answer"],
-            comment=own["comment"],
-            question=own.get("question"),
-            context=tuple(own[name] for name in contexts) if contexts else None,
-        )
-        for line, own in lines
-    ]
-    return FilledSheet(file, tuple(rows), corrections=PROBLEM in names)
+    return Refusal(row.file.name, row.line, column, row.item, uid, problem, result, expected, do)

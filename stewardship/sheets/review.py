@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -24,13 +23,13 @@ from ground.spreadsheet import text_mark
 from stewardship.adjudication.discrepancy import relative_error
 from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.rows import row_id
-from stewardship.history.log import Event, History, Role
+from stewardship.history.log import History, Role
 from stewardship.sheets.batch import AnswerKind, Item, SheetBatch, read_batches
 from stewardship.sheets.cells import VERDICTS, expected_of, read_answer
 from stewardship.sheets.display import Display, displays_of, spot_check_displays
 from stewardship.sheets.figures import Reliability, reliability
 from stewardship.sheets.guidance import HINTS, guidance
-from stewardship.sheets.ratings import SETTLED, new_events, said_by
+from stewardship.sheets.ratings import SETTLED, answers_by, new_events
 from stewardship.sheets.reading import Rating
 from stewardship.sheets.spotchecks import add_spot_checks, spot_checks
 
@@ -42,7 +41,7 @@ SILENT = "the guideline is silent"
 """Why a row has no label though it was adjudicated: nothing that both sides accept decides."""
 PAGE = "page"
 """What stands for a sheet's file in the evidence of an answer that was given on a page."""
-TRIES = 5
+TRIES = 50
 
 
 class ChangedError(UsageError):
@@ -115,7 +114,6 @@ class Review:
     _said: dict[str, Answered] = field(default_factory=dict)
     _known: str | None = None
     _alone: threading.RLock = field(default_factory=threading.RLock)
-    _waiting: deque[tuple[Rating, str, Future[Answered]]] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
         """Refuse a batch whose texts are no longer those that it was written with, and a reader of two kinds."""
@@ -129,7 +127,7 @@ class Review:
             )
         for rater in self.batch.raters:
             other: Role = "physician" if rater in self.models else "reading"
-            if any(rater in by for by in said_by(self.benchmark.history, other).values()):
+            if any(rater in by for by in answers_by(self.benchmark.history, other).values()):
                 was = "a person" if rater in self.models else "a language model"
                 raise UsageError("a person and a model have the same name", found=rater, expected=f"what it was: {was}")
 
@@ -175,7 +173,7 @@ class Review:
         return guidance(self.batch.kind, blind=self.batch.blind, expects=expects, categories=categories, on="page")
 
     def save(self, rater: str, name: str, answer: Answered, version: str) -> Answered:
-        """Take an answer: when this returns it is on disk. Answers that come at once are written together.
+        """Take an answer: when this returns it is on disk.
 
         Args:
             version: of what the page showed as his answer until then.
@@ -186,13 +184,18 @@ class Review:
         """
         items = self.items(rater)
         rating = self._rating(items[self._place(items, name)], answer)
-        mine: Future[Answered] = Future()
-        self._waiting.append((rating, version, mine))
+        new = Answered(rating.value.text(), rating.reason, rating.comment)
         with self._alone:
-            if not mine.done():
-                # Taken one by one: what comes meanwhile stays for whoever comes next.
-                self._write([self._waiting.popleft() for _ in range(len(self._waiting))])
-        return mine.result()
+            for _ in range(TRIES):
+                history = self.benchmark.history
+                chain = history.chain
+                old = self._answers().get(name, Answered())
+                if version != old.version and new != old:
+                    do = "look at it again: the page shows what is kept now"
+                    raise ChangedError("this row was answered elsewhere since it was shown here", do=do)
+                if self._append(rating, history, chain):
+                    return self._answers()[name]
+        raise InputError("other programs keep writing the history", file=self.benchmark.folder, do="try it again")
 
     def agreement(self, *, models: bool = False) -> tuple[int, Reliability | None]:
         """Return how many rows two readers or more have read, and how far they agree: None below `LEAST` rows.
@@ -270,7 +273,7 @@ class Review:
         roles: tuple[Role, ...] = ("physician", "reading")
         with self._alone:
             history = self.benchmark.history
-            answers = [event for role in roles for event in said_by(history, role, [uid]).get(uid, {}).values()]
+            answers = [event for role in roles for event in answers_by(history, role, [uid]).get(uid, {}).values()]
         events = [item for item in answers if item.by != rater and item.status != SETTLED]
         ordered = sorted(events, key=lambda item: hashlib.sha256(f"{self.batch.seed}{uid}{item.by}".encode()).digest())
         return tuple(
@@ -311,54 +314,31 @@ class Review:
         comment = answers.comment.strip()
         return Rating(item.uid, item.rater, self.batch.name, item.item, answer.value, written, comment, PAGE, 0, reason)
 
-    def _write(self, waiting: Sequence[tuple[Rating, str, Future[Answered]]]) -> None:
-        """Write what waits as one batch of events; each is told what became of its own."""
-        try:
-            answer, before = dict(self._answers()), self._known
-            taken: list[tuple[Rating, Future[Answered]]] = []
-            for rating, version, mine in waiting:
-                new = Answered(rating.value.text(), rating.reason, rating.comment)
-                old = answer.get(rating.item, Answered())
-                if version != old.version and new != old:
-                    do = "look at it again: the page shows what is kept now"
-                    mine.set_exception(ChangedError("this row was answered elsewhere since it was shown here", do=do))
-                else:
-                    taken.append((rating, mine))
-                    answer[rating.item] = new
-            if taken and self._append([rating for rating, _ in taken]) == before:
-                # Nobody else wrote meanwhile: said is what is on disk.
-                self._said, self._known = answer, self.benchmark.history.chain
-            kept = self._answers()
-            for rating, mine in taken:
-                mine.set_result(kept[rating.item])
-        except BaseException as error:
-            for _, _, mine in waiting:
-                if not mine.done():
-                    mine.set_exception(error)
-
-    def _append(self, ratings: Sequence[Rating]) -> str | None:
-        """Write answers, and return the state of the history that they were added to, if it was one."""
+    def _append(self, rating: Rating, history: History, chain: str) -> bool:
+        """Write an answer, unless another program wrote to the history since it was at ``chain``."""
         if self.batch.kind == "spot_check":
-            add_spot_checks(self.benchmark.folder, ratings)
-            return None
-        for _ in range(TRIES):
-            history = self.benchmark.history
-            seen = history.chain
-            events = [*self._events(ratings, history, models=False), *self._events(ratings, history, models=True)]
-            if not events or self._added(events, history):
-                return seen
-        raise InputError("other programs keep writing the history", file=self.benchmark.folder, do="try it again")
-
-    def _events(self, ratings: Sequence[Rating], history: History, *, models: bool) -> list[Event]:
-        own = [rating for rating in ratings if (rating.rater in self.models) is models]
-        return new_events(
-            own,
-            self._batches_of[models],
+            add_spot_checks(self.benchmark.folder, [rating])
+            return True
+        model = rating.rater in self.models
+        events = new_events(
+            [rating],
+            self._batches_of[model],
             history,
             settings=self.settings,
             categories=self.benchmark.categories,
-            role="reading" if models else "physician",
+            role="reading" if model else "physician",
         )
+
+        def check() -> None:
+            if history.chain != chain:
+                raise _MovedError
+
+        try:
+            if events:
+                history.append(events, check=check)
+        except _MovedError:
+            return False
+        return True
 
     @cached_property
     def _batches_of(self) -> Mapping[bool, list[SheetBatch]]:
@@ -370,20 +350,6 @@ class Review:
             ]
             for models in (False, True)
         }
-
-    def _added(self, events: Sequence[Event], history: History) -> bool:
-        """Add events, unless another program wrote to the history since they were made of it."""
-        seen = history.chain
-
-        def check() -> None:
-            if history.chain != seen:
-                raise _MovedError
-
-        try:
-            history.append(events, check=check)
-        except _MovedError:
-            return False
-        return True
 
     def _answers(self) -> Mapping[str, Answered]:
         """Return what was said of each item that was answered, as it is on disk."""
@@ -398,7 +364,7 @@ class Review:
 
     def _from(self, history: History) -> Iterator[tuple[str, Answered]]:
         uids = {entry.uid for entry in self.batch.items}
-        known = {models: said_by(history, "reading" if models else "physician", uids) for models in (False, True)}
+        known = {models: answers_by(history, "reading" if models else "physician", uids) for models in (False, True)}
         for item in self.batch.items:
             event = known[item.rater in self.models].get(item.uid, {}).get(item.rater)
             if event is not None and event.evidence.get("sheet") == self.batch.name:

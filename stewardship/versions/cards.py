@@ -16,7 +16,7 @@ LIMITS = {
     "v1": "5% about decimals; all else the label itself (MedCalc-Bench v1.0)",
 }
 REST = {"original": "keep their original label", "left_out": "are left out"}
-STRATA_SHOWN = 15
+STRATA_LISTED = 15
 
 
 def card(manifest: Mapping[str, Any], diff: Diff | None) -> str:
@@ -75,9 +75,9 @@ def _changes(manifest: Mapping[str, Any], diff: Diff | None) -> list[str]:
         return [*lines, "- Only sources or reasons of labels are others."]
     strata = diff.by_stratum()
     heads = ("stratum", "other label", "of these, differ", "N/A on one side", "limits or spelling", "added", "removed")
-    rows = list(strata.head(STRATA_SHOWN).iter_rows())
-    if strata.height > STRATA_SHOWN:
-        rest = strata.slice(STRATA_SHOWN)
+    rows = list(strata.head(STRATA_LISTED).iter_rows())
+    if strata.height > STRATA_LISTED:
+        rest = strata.slice(STRATA_LISTED)
         rows.append((f"{rest.height} more", *rest.drop("stratum").sum().row(0)))
     lines += ["", *markdown_table(heads, [[_cell(cell) for cell in row] for row in rows]).splitlines()]
     return lines

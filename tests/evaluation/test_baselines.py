@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from evaluation.baselines import BASELINES, baseline_predictions, names_found
+from evaluation.baselines import BASELINES, baseline_predictions, named_in_context
 from evaluation.datasets import FOLDS
 from evaluation.predictions import join_predictions
 from ground.errors import InputError
@@ -30,11 +30,11 @@ def test_names_are_found_whole_and_whatever_their_case() -> None:
         "---": False,
     }
     rows = pl.DataFrame({"hadm_id": [1] * len(cases), "head_name": list(cases), "tail_name": ["INSULIN"] * len(cases)})
-    found = names_found(rows, contexts)
+    found = named_in_context(rows, contexts)
     assert found[:, 0].tolist() == list(cases.values())
     assert found[:, 1].all()
     other = pl.DataFrame({"hadm_id": [2], "head_name": ["überdosis"], "tail_name": ["insulin"]})
-    assert names_found(other, contexts).tolist() == [[True, False]]
+    assert named_in_context(other, contexts).tolist() == [[True, False]]
 
 
 def test_baselines_answer_every_row_with_probabilities() -> None:

@@ -13,19 +13,13 @@ import pytest
 from evaluation import figures
 from evaluation.predictions import write_predictions
 from evaluation.report import evaluate_quadrants
-from ground import pictures
 from ground.errors import InputError, UsageError
 from tests.evaluation.world import dataset, predictions, written
 
 # After a change that is meant: copy the report.md that the test wrote over this file, and read the difference.
 GOLDEN = Path(__file__).parent / "golden_report.md"
 DATA = dataset(18, 2)
-
-
-@pytest.fixture(autouse=True)
-def coarse_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw with fewer dots: these tests look at the report, not at its pictures."""
-    monkeypatch.setattr(pictures, "DPI", 30)
+pytestmark = pytest.mark.usefixtures("no_ink")
 
 
 @pytest.fixture

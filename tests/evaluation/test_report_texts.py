@@ -14,6 +14,7 @@ from ground.flow.manifest import to_json
 from tests.evaluation import text_world as world
 
 LEVELS = (1, 2, 3, 4)
+pytestmark = pytest.mark.usefixtures("no_ink")
 
 
 @pytest.fixture(scope="module")

@@ -81,5 +81,5 @@ def adopted(workspace: Path) -> Benchmark:
 def finalised(benchmark: Benchmark) -> str:
     """Add final labels, the physician's before the recomputed, and return the batch."""
     labels, history = standing(benchmark), benchmark.history
-    found = finalise(labels.settled, labels.physician, policy="physician")
-    return history.append(final_events(history, found, "physician"))
+    result = finalise(labels.settled, labels.physician, policy="physician")
+    return history.append(final_events(history, result, "physician"))

@@ -123,11 +123,9 @@ def _killed_and_gone_on_with(base: Path, out: Path) -> None:
 def main(base: Path, out: Path) -> None:
     """Train everything into folders of ``out``."""
     _killed_and_gone_on_with(base, out)
-    train_corfu(toy_dataset(), base / "policy", out / "corfu", settings("q1_q2", batch_size=9, hardware=WHOLE))
     # 24 rows of training in steps of 20 and 4: the last step is one packed row.
     dataset, own = small_dataset(base, admissions=3), str(base)
     train_classifier(dataset, own, out / "shared", descent())
-    train_classifier(dataset, own, out / "plain", descent(), engine="plain")
     # One process is short of memory: both compute activations again, or they would wait for one another's weights.
     free = {"0": 1 << 40, "1": 1}[os.environ["RANK"]]
     with patch("training.runs.memory.free_memory", lambda _device: free):

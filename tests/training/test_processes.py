@@ -18,7 +18,7 @@ from tests.training.process_probe import ABSTAINED, all_weights, rewarded, three
 from tests.training.toy import toy_dataset
 from tests.training.worlds import small_dataset
 from training.classifier.items import quadrant_data
-from training.classifier.train import Engine, train_classifier
+from training.classifier.train import train_classifier
 from training.corfu.run import train_corfu
 from training.grpo.train import train_arm
 from training.packing.plan import plan_epochs
@@ -36,7 +36,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def together(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which two processes trained: with both engines, with split weights, and after a kill."""
+    """The folder in which two processes trained: whole, with split weights, and after a kill."""
     out = tmp_path_factory.mktemp("together")
     probe = ["-m", "tests.training.process_probe", str(base), str(out)]
     done = subprocess.run(
@@ -49,13 +49,12 @@ def together(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@pytest.mark.parametrize("engine", ["shared", "plain"])
-def test_two_processes_train_as_one_does(base: Path, together: Path, tmp_path: Path, engine: Engine) -> None:
-    alone = train_classifier(small_dataset(base, admissions=3), base, tmp_path / "one", descent(), engine=engine)
-    record = json.loads((together / engine / "training.json").read_text())
+def test_two_processes_train_as_one_does(base: Path, together: Path, tmp_path: Path) -> None:
+    alone = train_classifier(small_dataset(base, admissions=3), base, tmp_path / "one", descent())
+    record = json.loads((together / "shared" / "training.json").read_text())
     assert len(losses(record)) == 2
     assert losses(record) == pytest.approx(losses(alone), rel=1e-6)
-    same(together / engine, tmp_path / "one")
+    same(together / "shared", tmp_path / "one")
 
 
 def test_processes_with_a_share_of_all_weights_each_train_as_one_does(
@@ -68,17 +67,14 @@ def test_processes_with_a_share_of_all_weights_each_train_as_one_does(
     same(together / "all-split", tmp_path / "one")
 
 
-def test_two_processes_prefer_as_one_does_and_so_do_those_that_were_killed(
-    base: Path, together: Path, tmp_path: Path
-) -> None:
+def test_killed_processes_that_go_on_prefer_as_one_does(base: Path, together: Path, tmp_path: Path) -> None:
     alone = train_corfu(toy_dataset(), base / "policy", tmp_path / "one", three_stages(split=False))
-    for run, stages in (("corfu", 1), ("corfu-split", 3)):
-        record = json.loads((together / run / "training.json").read_text())
-        assert len(record["stages"]) == stages
-        for ours, theirs in zip(record["stages"], alone["stages"][:stages], strict=True):
-            expected = [step["loss"] for step in theirs["records"]]
-            assert [step["loss"] for step in ours["records"]] == pytest.approx(expected, rel=1e-6)
-            assert ours["validation"] == pytest.approx(theirs["validation"], rel=1e-9)
+    record = json.loads((together / "corfu-split" / "training.json").read_text())
+    assert len(record["stages"]) == 3
+    for ours, theirs in zip(record["stages"], alone["stages"], strict=True):
+        expected = [step["loss"] for step in theirs["records"]]
+        assert [step["loss"] for step in ours["records"]] == pytest.approx(expected, rel=1e-6)
+        assert ours["validation"] == pytest.approx(theirs["validation"], rel=1e-9)
     same(together / "corfu-split", tmp_path / "one")
 
 

@@ -143,7 +143,7 @@ def ask(
     ]
     written = write_predictions(out / f"predictions-{name}.parquet", found, question.kind)
     with atomic_path(out / f"answers-{name}.parquet") as temporary:
-        table = pl.DataFrame({column: [one[column] for one in found] for column in ("id", "label")})
+        table = pl.DataFrame({column: [answer[column] for answer in found] for column in ("id", "label")})
         table.hstack(_answers_table(results)).write_parquet(temporary)
     silent = [result for one, result in zip(found, results, strict=True) if one["label"] is None]
     failures = [result for result in silent if isinstance(result, Failure)]
@@ -243,6 +243,6 @@ def _require_answers(results: Sequence[Result], model_settings: LmSettings) -> N
 
 def _answers_table(results: Sequence[Result]) -> pl.DataFrame:
     """Return what the model said to each request; answers may repeat the record, so they stay in a private folder."""
-    said = [one.model_dump(mode="json") for one in results]
-    rows = [{**one, **one["usage"], "answer": one["text"], "served_model": one["model"]} for one in said]
+    said = [result.model_dump(mode="json") for result in results]
+    rows = [{**answer, **answer["usage"], "answer": answer["text"], "served_model": answer["model"]} for answer in said]
     return pl.DataFrame(rows, schema=ANSWERS)

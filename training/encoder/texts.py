@@ -39,7 +39,7 @@ class EncodedRows:
         return len(self.statements)
 
 
-def _plain(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
+def _bare_ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     """Tokenise without marks; long texts are meant to be long, so no warning."""
     ids: list[list[int]] = tokenizer(list(texts), verbose=False, **PLAIN)["input_ids"]
     return ids
@@ -73,7 +73,7 @@ def context_windows(
     first, last = tokenizer.cls_token_id, tokenizer.sep_token_id
     return [
         [(first, *ids[part], last) for part in tile(len(ids), window_tokens - 2, overlap_tokens)]
-        for ids in _plain(tokenizer, contexts)
+        for ids in _bare_ids(tokenizer, contexts)
     ]
 
 
@@ -90,7 +90,7 @@ def encode_rows(
     cut = context_windows(tokenizer, needed["context"].to_list(), window_tokens, overlap_tokens)
     return EncodedRows(
         # What goes beyond a window is cut off.
-        statements=[(first, *ids[: window_tokens - 2], last) for ids in _plain(tokenizer, texts)],
+        statements=[(first, *ids[: window_tokens - 2], last) for ids in _bare_ids(tokenizer, texts)],
         texts=texts,
         admissions=rows["hadm_id"].to_list(),
         labels=label_codes(rows["quadrant"], "quadrants").to_list(),

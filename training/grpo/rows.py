@@ -65,11 +65,11 @@ def read_sets(file: Path, categories: Sequence[str] = ()) -> dict[str, list[Row]
 
 def _rows(frame: pl.DataFrame, file: Path, categories: Sequence[str]) -> list[Row]:
     rows = []
-    for one in frame.iter_rows(named=True):
-        value, low, high = (parse_label(one[name], categories=categories) for name in ("label", "lower", "upper"))
+    for row in frame.iter_rows(named=True):
+        value, low, high = (parse_label(row[name], categories=categories) for name in ("label", "lower", "upper"))
         if not (value.answered and low.answered and high.answered):
-            raise InputError("a label or limit cannot be read", file=file, found=f"row {one['uid']}")
-        rows.append(Row(one["uid"], one["prompt"], Reference(value, low, high)))
+            raise InputError("a label or limit cannot be read", file=file, found=f"row {row['uid']}")
+        rows.append(Row(row["uid"], row["prompt"], Reference(value, low, high)))
     return rows
 
 

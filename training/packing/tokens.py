@@ -79,22 +79,22 @@ def special_token(tokenizer: Any, name: str) -> list[int]:
     return [] if number is None else [int(number)]
 
 
-def _plain(tokenizer: Any, texts: list[str]) -> list[Ids]:
+def _bare_ids(tokenizer: Any, texts: list[str]) -> list[Ids]:
     return [np.asarray(ids, dtype=np.int64) for ids in tokenizer(texts, **PLAIN)["input_ids"]]
 
 
 def encode_statements(tokenizer: Any, statements: Sequence[str], *, end: bool) -> EncodedTexts:
     """Encode statements; with ``end`` the end-of-text token closes each (a policy must say where it stops)."""
     tail = np.asarray(special_token(tokenizer, "eos") if end else [], dtype=np.int64)
-    encoded = _plain(tokenizer, [f" {statement}" for statement in statements])
+    encoded = _bare_ids(tokenizer, [f" {statement}" for statement in statements])
     return EncodedTexts.of([np.concatenate([ids, tail]) for ids in encoded])
 
 
 def _frame(tokenizer: Any, *, chat: bool) -> tuple[Ids, Ids]:
     """Return the tokens before and after a context; with ``chat`` those of the template's turns, too."""
     if not chat:
-        before = np.concatenate([special_token(tokenizer, "bos"), *_plain(tokenizer, [BEFORE_CONTEXT])])
-        return before.astype(np.int64), _plain(tokenizer, [AFTER_CONTEXT])[0]
+        before = np.concatenate([special_token(tokenizer, "bos"), *_bare_ids(tokenizer, [BEFORE_CONTEXT])])
+        return before.astype(np.int64), _bare_ids(tokenizer, [AFTER_CONTEXT])[0]
     if not tokenizer.chat_template:
         raise UsageError("the tokenizer has no chat template", do="set packing.chat_template to false")
     said = [{"role": "user", "content": f"{BEFORE_CONTEXT}{PLACE}{AFTER_CONTEXT}"}]

@@ -39,11 +39,11 @@ def write_card(folder: Path, record: Mapping[str, Any], *, results: Path | None 
 def loss_records(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the steps of a run's ``training.json`` in order: stage, step (from 1), loss and what else was logged."""
     stages = record.get("stages") or [{"stage": "", "records": record["losses"]}]
-    return [{"stage": part["stage"], **one, "step": one["step"] + 1} for part in stages for one in part["records"]]
+    return [{"stage": part["stage"], **step, "step": step["step"] + 1} for part in stages for step in part["records"]]
 
 
 def _losses(record: Mapping[str, Any]) -> str:
-    losses = [one["loss"] for one in loss_records(record)]
+    losses = [step["loss"] for step in loss_records(record)]
     if not losses:
         return "not recorded"
     few = max(1, min(20, len(losses) // 4))

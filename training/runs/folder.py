@@ -168,7 +168,7 @@ def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, 
     if found is not None:
         before = json.loads(found.read_text(encoding="utf-8"))
         now = json.loads(to_json(plan))
-        changed = [one for name in now for one in _changed(before.get(name), now[name], name)]
+        changed = [key for name in now for key in _changed(before.get(name), now[name], name)]
         if changed:
             raise UsageError(
                 "the run in this folder was started with other settings",
@@ -190,7 +190,7 @@ def _changed(before: Any, now: Any, name: str) -> list[str]:
     """Return the names of what differs in two values of this name, down to the settings of a table."""
     if isinstance(before, dict) and isinstance(now, dict):
         parts = sorted(before.keys() | now.keys())
-        return [one for part in parts for one in _changed(before.get(part), now.get(part), f"{name}.{part}")]
+        return [key for part in parts for key in _changed(before.get(part), now.get(part), f"{name}.{part}")]
     return [] if before == now else [name]
 
 

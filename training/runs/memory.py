@@ -202,7 +202,7 @@ def _most(model: Any, step: Step, checkpointing: bool, autocast: bool) -> int:
             # A step's later rows meet the gradients of its earlier ones, which are counted apart.
             parameter.grad = torch.empty_like(parameter) if parameter.requires_grad else None
         known = [*model.parameters(), *model.buffers()]
-        with _Peak([*known, *(one.grad for one in known if one.grad is not None)]) as peak:
+        with _Peak([*known, *(weight.grad for weight in known if weight.grad is not None)]) as peak:
             with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
                 loss = step(model)
             loss.backward()

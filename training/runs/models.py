@@ -62,7 +62,7 @@ def quiet() -> Iterator[None]:
     """Keep transformers, peft and trl from writing anything but errors; what was set before is set again after."""
     from transformers.utils import logging as transformers_logging
 
-    levels = {one: one.level for one in map(logging.getLogger, LOGGERS)}
+    levels = {logger: logger.level for logger in map(logging.getLogger, LOGGERS)}
     bars = transformers_logging.is_progress_bar_enabled()
     transformers_logging.disable_progress_bar()
     try:

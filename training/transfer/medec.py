@@ -132,7 +132,7 @@ def medec_metrics(
         ``n``, ``answered``, ``accuracy``, ``precision``, ``recall`` and ``f1`` of the notes with an error, each with
         its interval, and ``found_by_type``: the share of errors found, by their type. Without flags ``n`` alone.
     """
-    said = {one["id"]: _factual(one["label"], kind, error_from) for one in predictions}
+    said = {prediction["id"]: _factual(prediction["label"], kind, error_from) for prediction in predictions}
     known = [{**row, "task": row["error_type"] or NO_TYPE} for row in rows if row["has_error"] is not None]
     if not known:
         return {"n": 0}

@@ -15,18 +15,17 @@ from ontoground.cli.builds.options import (
     FromTexts,
     bars,
     closest,
+    dropped_blocks,
     group,
-    paint_dropped,
-    paint_shortcuts,
     requests_in_words,
+    shortcut_blocks,
 )
 from ontoground.cli.options import Result, verb
-from ontoground.cli.render import dataset_in_words, listing, note, number, percent
+from ontoground.cli.render import Blocks, dataset_in_words, listing, note, number, percent, unfolded
 from ontoground.cli.text_options import described_model, language_model_settings
 
 if TYPE_CHECKING:
     import duckdb
-    from rich.console import Console
 
     from ground.storage.workspace import Workspace
     from ontoground.flow.pipeline import Outcome
@@ -115,7 +114,7 @@ def medhal(options: Medhal) -> Result:
         "language_model": None if model is None else {"model": model.settings.model, **model.totals.as_dict()},
         "stages": [outcome.as_dict() for outcome in stages],
     }
-    return options.result("build medhal", _paint, **found)
+    return options.result("build medhal", _blocks, **found)
 
 
 @contextmanager
@@ -139,18 +138,18 @@ def _own_facts(options: Medhal, workspace: Workspace) -> Iterator[duckdb.DuckDBP
             yield connection
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
+def _blocks(payload: dict[str, Any]) -> Blocks:
     rows = [
         {**one, "judge": one["judge"] or "none", "kept_share": percent(one["kept_share"])} for one in payload["sources"]
     ]
     columns = "source, task, items, pairs, judge, kept_share: confirmed, factual, non_factual: not factual"
-    out.print(listing(rows, columns, title=f"MedHal, engine {payload['engine']}"))
-    paint_dropped(out, payload["dropped"], REASONS_SHOWN)
-    paint_shortcuts(out, payload["shortcuts"])
+    yield listing(rows, columns, title=f"MedHal, engine {payload['engine']}")
+    yield from dropped_blocks(payload["dropped"], REASONS_SHOWN)
+    yield from shortcut_blocks(payload["shortcuts"])
     versions = ", ".join(
         f"{version.replace('_', ' ')} {number(sum(tasks.values()))}" for version, tasks in payload["versions"].items()
     )
-    out.print(f"\nversions: {versions}")
+    yield f"\nversions: {versions}"
     if payload["language_model"] is not None:
-        out.print(requests_in_words(payload["language_model"]))
-    out.print(dataset_in_words(payload["dataset"]), soft_wrap=True)
+        yield requests_in_words(payload["language_model"])
+    yield unfolded(dataset_in_words(payload["dataset"]))

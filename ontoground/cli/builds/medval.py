@@ -16,18 +16,17 @@ from ontoground.cli.builds.options import (
     FromTexts,
     bars,
     closest,
+    dropped_blocks,
     group,
-    paint_dropped,
-    paint_shortcuts,
     requests_in_words,
+    shortcut_blocks,
 )
 from ontoground.cli.options import Result, verb
-from ontoground.cli.render import dataset_in_words, listing, note, percent
+from ontoground.cli.render import Blocks, dataset_in_words, listing, note, percent, unfolded
 from ontoground.cli.text_options import described_model, language_model_settings
 
 if TYPE_CHECKING:
     import duckdb
-    from rich.console import Console
 
     from builders.medval.build import Method
     from builders.medval.feeds import Plan
@@ -148,7 +147,7 @@ def medval(options: Medval) -> Result:
         "language_models": dict(report.language_models) or None,
         "stages": [outcome.as_dict() for outcome in stages],
     }
-    return options.result("build medval", _paint, **found)
+    return options.result("build medval", _blocks, **found)
 
 
 def _stages(options: Medval, workspace: Workspace) -> list[Outcome]:
@@ -231,7 +230,7 @@ def _no_graph(workspace: Workspace) -> InputError:
     )
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
+def _blocks(payload: dict[str, Any]) -> Blocks:
     rows = [
         {
             **one,
@@ -245,12 +244,11 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
     mean = "" if tau is None else "mean_consistency: mean M, "
     columns = f"task, inputs, judged, kept, kept_share: share, {mean}1, 2, 3, 4"
     how = payload["engine"] if tau is None else f"{payload['engine']}, tau {tau:g}"
-    title = f"MedVAL triples, engine {how}; 1 to 4: kept of each level"
-    out.print(listing(rows, columns, title=title))
-    paint_dropped(out, payload["dropped"], REASONS_SHOWN)
-    paint_shortcuts(out, payload["shortcuts"])
+    yield listing(rows, columns, title=f"MedVAL triples, engine {how}; 1 to 4: kept of each level")
+    yield from dropped_blocks(payload["dropped"], REASONS_SHOWN)
+    yield from shortcut_blocks(payload["shortcuts"])
     for one in payload["left_out_tasks"]:
-        out.print(f"{one['task']} left out: {one['reason']}")
+        yield f"{one['task']} left out: {one['reason']}"
     for role, used in (payload["language_models"] or {}).items():
-        out.print(f"{role.replace('_', ' ')} {requests_in_words(used)}")
-    out.print(f"\n{dataset_in_words(payload['dataset'])}", soft_wrap=True)
+        yield f"{role.replace('_', ' ')} {requests_in_words(used)}"
+    yield unfolded(f"\n{dataset_in_words(payload['dataset'])}")

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 
 from ontoground.cli.app import group_of
-from ontoground.cli.options import Force, InWorkspace
-from ontoground.cli.render import number, table
+from ontoground.cli.options import Endpoint, EndpointModel, Force, InWorkspace, ModelConfig
+from ontoground.cli.render import Blocks, number, table, unfolded
 from ontoground.cli.text_options import OF_MODEL, ModelOptions, split_overrides
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from builders.texts.sources import NamedTexts
     from ground.flow.manifest import LicenceTier
 
-__all__ = ["FromTexts", "bars", "closest", "group", "paint_dropped", "paint_shortcuts", "requests_in_words"]
+__all__ = ["FromTexts", "bars", "closest", "dropped_blocks", "group", "requests_in_words", "shortcut_blocks"]
 
 group = group_of("build", ("medieval", "medhal", "medval"))
 
@@ -48,13 +45,9 @@ class FromTexts(InWorkspace):
         Literal["train", "validation", "test", "all"] | None,
         typer.Option(help="Splits of the sources to use; default: as in the settings", show_default=False),
     ] = None
-    endpoint: Annotated[str | None, typer.Option(metavar="URL", help="OpenAI-compatible server of the engine lm")] = (
-        None
-    )
-    endpoint_model: Annotated[str | None, typer.Option(metavar="NAME", help="The server's name of its model")] = None
-    config: Annotated[
-        Path | None, typer.Option("--config", metavar="FILE", help="TOML file with [language_model] settings")
-    ] = None
+    endpoint: Endpoint = None
+    endpoint_model: EndpointModel = None
+    config: ModelConfig = None
     overrides: Annotated[
         list[str] | None,
         typer.Option(
@@ -105,31 +98,32 @@ def bars(counted: str) -> Iterator[Callable[[str, int], None]]:
         yield advance
 
 
-def paint_shortcuts(out: Console, shortcuts: list[dict[str, Any]]) -> None:
-    """Print what a row's text alone tells of its label, a line for each group, and a warning where it does."""
-    for group in dict.fromkeys(one["group"] for one in shortcuts):
-        found = [one for one in shortcuts if one["group"] == group]
-        areas = ", ".join(f"{one['reader']} {one['auc']:.2f} ({one['low']:.2f} to {one['high']:.2f})" for one in found)
-        verdicts = {one["verdict"] for one in found}
+def shortcut_blocks(shortcuts: list[dict[str, Any]]) -> Blocks:
+    """Yield what a row's text alone tells of its label, a line for each group, and a warning where it does."""
+    for group in dict.fromkeys(shortcut["group"] for shortcut in shortcuts):
+        of_group = [shortcut for shortcut in shortcuts if shortcut["group"] == group]
+        areas = ", ".join(
+            f"{shortcut['reader']} {shortcut['auc']:.2f} ({shortcut['low']:.2f} to {shortcut['high']:.2f})"
+            for shortcut in of_group
+        )
+        verdicts = {shortcut["verdict"] for shortcut in of_group}
         verdict = "WARNING, told" if "told" in verdicts else verdicts.pop()
-        out.print(f"from the text alone, {group}: {areas}; {verdict}", soft_wrap=True)
+        yield unfolded(f"from the text alone, {group}: {areas}; {verdict}")
 
 
-def paint_dropped(out: Console, dropped: dict[str, int], shown: int) -> None:
-    """Print the commonest reasons for which something was left out, and how other splits are taken."""
+def dropped_blocks(dropped: dict[str, int], most: int) -> Blocks:
+    """Yield the commonest reasons for which something was left out, and how other splits are taken."""
     from builders.texts.origin import OTHER_SPLIT
 
     if dropped:
-        reasons = sorted(dropped.items(), key=lambda one: (-one[1], one[0]))
-        out.print()
-        out.print(table(("left out, most frequent", "n"), reasons[:shown]))
+        reasons = sorted(dropped.items(), key=lambda reason: (-reason[1], reason[0]))
+        yield table(("left out, most frequent", "n"), reasons[:most])
         if others := sum(n for reason, n in reasons if reason.endswith(OTHER_SPLIT)):
-            out.print(f"{number(others)} items stand in other splits of their sources; --splits all takes them too")
+            yield f"{number(others)} items stand in other splits of their sources; --splits all takes them too"
 
 
 def requests_in_words(used: dict[str, Any]) -> str:
     """Return what a language model was asked."""
-
     return (
         f"{used['model']}: {number(used['requests'])} requests, {number(used['cached'])} from the cache,"
         f" {number(sum(used['failures'].values()))} without an answer"

@@ -11,35 +11,34 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ground import __version__
-from ground.errors import UsageError
 from ground.stable import stable_hash
 from ground.storage.files import private_directory, sha256_of, write_text
 from ontoground.cli.app import group_of
-from ontoground.cli.options import InWorkspace
+from ontoground.cli.options import Endpoint, EndpointModel, InWorkspace
 from ontoground.cli.render import Blocks, relative, unfolded
-from ontoground.cli.runs import model_overrides, require_packages, run_folder, run_settings, short_name
+from ontoground.cli.runs import require_packages, run_folder, short_name
+from ontoground.cli.text_options import ModelOptions
 
 if TYPE_CHECKING:
     from ground.lm.settings import LmSettings
     from ground.settings import Section
 
-__all__ = ["UNDEFINED", "Evaluated", "Reference", "Split", "few", "group", "interval", "percent", "place_blocks"]
+__all__ = ["UNDEFINED", "Evaluated", "Split", "few", "group", "interval", "percent", "place_blocks"]
 
 group = group_of("evaluate", ("quadrants", "medhal", "medval", "sheets"))
 
 UNDEFINED = "–"
 
 Split = Annotated[Literal["test", "validation"], typer.Option(help="Which rows")]
-Reference = Annotated[Path | None, typer.Option(metavar="DIR", help="Dataset folder; default: the workspace's own")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluated(InWorkspace):
-    """Options of the verbs that evaluate models, as those of texts word them."""
+    """Options of the verbs that evaluate models."""
 
     models: Annotated[
         list[str] | None,
-        typer.Option("--model", metavar="RUN", help="Run folder of a fine-tuned model, or a model; repeatable"),
+        typer.Option("--model", metavar="RUN", help="Run folder, a folder of runs, or a model; repeatable"),
     ] = None
     predictions: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Predictions file (Parquet, CSV, JSONL); repeatable")
@@ -49,17 +48,17 @@ class Evaluated(InWorkspace):
         Literal["refuse", "wrong", "leave_out"],
         typer.Option(help="Rows without a prediction: refuse, count as wrong, or leave out for all runs"),
     ] = "refuse"
-    endpoint: Annotated[
-        str | None, typer.Option(metavar="URL", help="Ask a language model at this OpenAI-compatible server")
-    ] = None
-    endpoint_model: Annotated[str | None, typer.Option(metavar="NAME", help="The server's name of that model")] = None
+    endpoint: Endpoint = None
+    endpoint_model: EndpointModel = None
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="TOML file with [language_model] and [asked] settings")
+        Path | None, typer.Option(metavar="FILE", help="TOML file with [language_model], and [zeroshot] or [asked]")
     ] = None
     overrides: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help="Override a setting of the language model, or of a run's answers"
+            "--set",
+            metavar="KEY=VALUE",
+            help="Override a setting of the language model or of the runs' answers",
         ),
     ] = None
     out: Annotated[
@@ -84,19 +83,13 @@ class Evaluated(InWorkspace):
 
     def language_model(self, table: str, own: type[Section], **given: object) -> tuple[LmSettings, Any]:
         """Return the language model that is asked, and the settings of the asking, from a table beside its own."""
-        from pydantic import create_model
-
         from ground.lm.settings import LmSettings
-        from ground.settings import Section
 
-        if self.endpoint_model is None and self.config is None:
-            raise UsageError("--endpoint without a model", expected="--endpoint-model NAME, as the server calls it")
-        fields: dict[str, Any] = {"language_model": (LmSettings, ...), table: (own, own())}
-        both = create_model("AskedRun", __base__=Section, **fields)
+        asked = ModelOptions(self.endpoint, self.endpoint_model, self.config, tuple(self.overrides or ()))
         more = [f"{table}.{key}={value}" for key, value in given.items() if value is not None]
-        overrides = [*(self.overrides or ()), *more, *model_overrides(self.endpoint, self.endpoint_model)]
-        found: Any = run_settings(both, self.config, overrides)
-        return found.language_model, getattr(found, table)
+        tables: dict[str, Any] = {"language_model": (LmSettings, ...), table: (own, own())}
+        settings = asked.settings(*more, **tables)
+        return settings.language_model, getattr(settings, table)
 
     def kept(self, folder: Path, identity: dict[str, Any], write: Callable[[Path], object]) -> str:
         """Write predictions (``made``), or keep those that are there and of the same model and data (``reused``)."""

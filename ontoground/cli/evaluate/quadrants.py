@@ -14,7 +14,7 @@ import typer
 from ground.errors import UsageError
 from ground.storage.files import sha256_of
 from ontoground.cli.evaluate.options import Evaluated, few, group, interval, percent, place_blocks
-from ontoground.cli.options import Result, verb
+from ontoground.cli.options import DatasetFolder, Result, verb
 from ontoground.cli.render import Blocks, note, number, table
 from ontoground.cli.runs import run_folder, run_settings, short_name
 
@@ -37,13 +37,7 @@ REGIME_NAMES = {f"q1_q{n}": f"Q1 vs. Q{n}" for n in (2, 3, 4)} | {"mixed": "Q1 v
 class Quadrants(Evaluated):
     """Options of the verb."""
 
-    models: Annotated[
-        list[str] | None,
-        typer.Option("--model", metavar="RUN", help="Run folder, or one that holds runs (seeds, lambdas); repeatable"),
-    ] = None
-    dataset: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Dataset folder; default: the workspace's own")
-    ] = None
+    dataset: DatasetFolder = None
     split_column: Annotated[
         SplitColumn | None,
         typer.Option(
@@ -55,23 +49,6 @@ class Quadrants(Evaluated):
         typer.Option(help="head: of a classifier; score: label continuations of a policy; auto: what the run has"),
     ] = "auto"
     baselines: Annotated[bool, typer.Option(help="Fit the baselines that see only part of the input")] = True
-    missing: Annotated[
-        Literal["refuse", "wrong", "leave_out"],
-        typer.Option(help="Rows without a prediction: refuse, count as wrong, or leave out for all models"),
-    ] = "refuse"
-    endpoint: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Ask a language model at this OpenAI-compatible server (zero-shot)"),
-    ] = None
-    config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="TOML file with [language_model] and [zeroshot] settings")
-    ] = None
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="Override hardware.* of runs, or a setting of the language model"
-        ),
-    ] = None
 
 
 @dataclass(frozen=True)

@@ -48,14 +48,14 @@ def judged_pairs(options: Evaluated, named: Sequence[str]) -> Result:
     from evaluation.predictions import write_predictions
 
     folder = options.out or run_folder(options.workspace, "rules", "pairs")
-    chosen, validator, found = [_source(one) for one in named], _validator(options), []
+    chosen, validator, sources = [_source(text) for text in named], _validator(options), []
     for name, path, layout in chosen:
         answers = list(_answers(validator, read_pairs(path, layout)))
         file = folder / f"{name}.parquet"
         private_directory(folder)
         write_predictions(file, _frame(answers))
-        found.append({"name": name, "path": str(path), "layout": layout, **_counted(answers), "file": str(file)})
-    return Result({"verb": "evaluate medval", "workspace": str(options.workspace), "sources": found}, _blocks)
+        sources.append({"name": name, "path": str(path), "layout": layout, **_counted(answers), "file": str(file)})
+    return Result({"verb": "evaluate medval", "workspace": str(options.workspace), "sources": sources}, _blocks)
 
 
 def _source(text: str) -> tuple[str, Path, str]:
@@ -85,13 +85,13 @@ def _answers(validator: Validator, pairs: Iterable[TextPair]) -> Iterator[tuple[
 
     ahead = iter(pairs)
     while batch := list(islice(ahead, BATCH)):
-        items = [Item(Origin("pairs", one.name, one.name, "test"), one.task, one.input, None) for one in batch]
-        for pair, said in zip(batch, validator.judge(items, [one.output for one in batch]), strict=True):
+        items = [Item(Origin("pairs", pair.name, pair.name, "test"), pair.task, pair.input, None) for pair in batch]
+        for pair, judged in zip(batch, validator.judge(items, [pair.output for pair in batch]), strict=True):
             line: dict[str, Any] = {"id": pair.name, "label": "", "outcome": "", "explanation": None, "model": "rules"}
-            if isinstance(said, Judgement):
-                line |= {"label": str(said.risk_level), "outcome": PARSED, "explanation": said.reasoning}
+            if isinstance(judged, Judgement):
+                line |= {"label": str(judged.risk_level), "outcome": PARSED, "explanation": judged.reasoning}
             else:
-                line |= {"outcome": said.reason}
+                line |= {"outcome": judged.reason}
             yield pair, line
 
 

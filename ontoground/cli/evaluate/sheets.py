@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ontoground.cli.evaluate.options import Reference, Split, group
-from ontoground.cli.options import InWorkspace, Result, verb
+from ontoground.cli.evaluate.options import Split, group
+from ontoground.cli.options import DatasetFolder, InWorkspace, Result, verb
 from ontoground.cli.render import Blocks, number, relative, table, unfolded
 
 __all__ = ["sheets"]
@@ -23,7 +23,7 @@ __all__ = ["sheets"]
 def sheets(
     file: Annotated[Path, typer.Argument(metavar="FILE.xlsx", help="The sheet; FILE.csv and FILE.key.csv beside it")],
     options: InWorkspace,
-    reference: Reference = None,
+    reference: DatasetFolder = None,
     split: Split = "test",
     per_task: Annotated[int, typer.Option(min=1, help="Items of each task, at most; evenly over risk levels")] = 15,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draw and of the order")] = 42,

@@ -12,9 +12,9 @@ import typer
 
 from ground.errors import UsageError
 from ground.storage.files import sha256_of
-from ontoground.cli.evaluate.options import UNDEFINED, Evaluated, Reference, few, group, interval, percent, place_blocks
+from ontoground.cli.evaluate.options import UNDEFINED, Evaluated, few, group, interval, percent, place_blocks
 from ontoground.cli.evaluate.rules import judged_pairs, judged_split
-from ontoground.cli.options import Result, verb
+from ontoground.cli.options import DatasetFolder, Result, verb
 from ontoground.cli.render import Blocks, note, number, table
 from ontoground.cli.runs import run_folder, run_settings, short_name
 
@@ -61,7 +61,7 @@ WORDS = {
 class Text(Evaluated):
     """Options of both verbs."""
 
-    reference: Reference = None
+    reference: DatasetFolder = None
     shots: Annotated[
         int | None, typer.Option(min=0, max=1, metavar="0|1", help="Worked examples before each question")
     ] = None
@@ -98,7 +98,9 @@ def medhal(options: Text) -> Result:
 )
 def medval(
     options: Text,
-    rules: Annotated[bool, typer.Option("--rules", help="Ask the rules judge; it needs the graph")] = False,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="Ask the rules judge, which checks near-verbatim text; it needs the graph")
+    ] = False,
     texts: Annotated[
         list[str] | None,
         typer.Option(

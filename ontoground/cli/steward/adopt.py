@@ -9,12 +9,11 @@ from typer import Argument, Option
 
 from ground.errors import UsageError
 from ontoground.cli.options import InWorkspace, Result, verb
+from ontoground.cli.render import Blocks, relative, table, unfolded
 from ontoground.cli.steward.options import group
 from stewardship.benchmark.roles import ROLES
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from stewardship.benchmark.folder import Benchmark
 
 __all__ = ["adopt"]
@@ -108,7 +107,7 @@ def adopt(
         "labels": {role: len(found.history.latest(role)) for role in STATUSES},
         "files": (found.record or {})["files"],
     }
-    return Result(payload, _paint)
+    return Result(payload, _blocks)
 
 
 def _columns(given: list[str]) -> dict[str, str]:
@@ -134,18 +133,17 @@ def _doubtful(found: Benchmark) -> list[dict[str, str]]:
     return doubts
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
-    from ontoground.cli.render import relative, table
+def _blocks(payload: dict[str, Any]) -> Blocks:
 
-    out.print(table(["labels", "rows"], list(payload["labels"].items())))
+    yield table(["labels", "rows"], list(payload["labels"].items()))
     if not any(payload["labels"].values()):
-        out.print("no label was taken up: `--column label=NAME` names the column that has them", soft_wrap=True)
+        yield unfolded("no label was taken up: `--column label=NAME` names the column that has them")
     for why in dict.fromkeys(one["why"] for one in payload["doubtful"]):
         rows = [f"{one['uid']} ({one['role']})" for one in payload["doubtful"] if one["why"] == why]
-        out.print(f"{why}: {', '.join(rows[:5])}{f' and {len(rows) - 5} more' if len(rows) > 5 else ''}")
+        yield f"{why}: {', '.join(rows[:5])}{f' and {len(rows) - 5} more' if len(rows) > 5 else ''}"
     if payload["categories"]:
-        out.print(f"labels are names: {', '.join(payload['categories'])}", soft_wrap=True)
+        yield unfolded(f"labels are names: {', '.join(payload['categories'])}")
     if codes := payload["possible_codes"]:
-        out.print(CODES.format(codes=", ".join(codes), given=",".join(codes)), soft_wrap=True)
-    out.print(f"benchmark {payload['benchmark']}: {payload['rows']:,} rows, {payload['licence_tier']}")
-    out.print(f"in {relative(Path(payload['folder']))}", soft_wrap=True)
+        yield unfolded(CODES.format(codes=", ".join(codes), given=",".join(codes)))
+    yield f"benchmark {payload['benchmark']}: {payload['rows']:,} rows, {payload['licence_tier']}"
+    yield unfolded(f"in {relative(Path(payload['folder']))}")

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ground.errors import UsageError
-from ontoground.cli.options import Paint, Result, verb
-from ontoground.cli.render import note, relative, table
-from ontoground.cli.runs import model_overrides, require_packages, run_settings
+from ontoground.cli.options import Endpoint, EndpointModel, ModelConfig, Paint, Result, verb
+from ontoground.cli.render import Blocks, note, relative, table, unfolded
+from ontoground.cli.runs import require_packages
 from ontoground.cli.steward.options import ConfiguredBenchmark, group
-from ontoground.cli.steward.shares import paint_unread, percent
-from ontoground.cli.text_options import split_overrides
+from ontoground.cli.steward.shares import percent, unread_blocks
+from ontoground.cli.text_options import ModelOptions, split_overrides
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
     from ground.lm.client import LanguageModel
@@ -46,11 +45,9 @@ class OfRuns(ConfiguredBenchmark):
     answers: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Recorded answers: uid, run1, ..., runN; or uid, run, answer")
     ] = None
-    endpoint: Annotated[
-        str | None, typer.Option(metavar="URL", help="Ask a language model at this OpenAI-compatible server")
-    ] = None
-    endpoint_model: Annotated[str | None, typer.Option(metavar="NAME", help="The server's name of that model")] = None
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file with [language_model] settings")] = None
+    endpoint: Endpoint = None
+    endpoint_model: EndpointModel = None
+    config: ModelConfig = None
     tools: Annotated[
         str | None,
         typer.Option(
@@ -139,7 +136,7 @@ def audit(
     Each run is stored when it ends, with its prompt and raw answer. A second call makes only the runs that
     are missing. The model answers at temperature 1 unless language_model.temperature says otherwise.
     """
-    return _made("audit", engine, options, _paint_audit)
+    return _run_phase("audit", engine, options, _blocks_of_audit)
 
 
 @verb(
@@ -169,10 +166,10 @@ def recompute(
     A second call makes only the runs that are missing. The model answers at temperature 1 unless
     language_model.temperature says otherwise.
     """
-    return _made("recompute", engine, options, _paint_recompute)
+    return _run_phase("recompute", engine, options, _blocks_of_recompute)
 
 
-def _made(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Result:
+def _run_phase(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) -> Result:
     """Make the runs of a phase that are missing; what is finished is stored."""
     from ground.progress import progress
     from stewardship.runs.auditing import audit_labels
@@ -277,21 +274,11 @@ def _asking(
 
 
 def _model_settings(options: OfRuns) -> Any:
-    from pydantic import create_model
-
-    from ground.settings import Section
     from stewardship.runs.conversing import RunsModelSettings
 
-    require_packages("openai", extra="lm")
-    if options.endpoint_model is None and options.config is None and not options.of_model:
-        raise UsageError(
-            "no language model is named",
-            expected="--endpoint URL --endpoint-model NAME, or --config FILE with a table [language_model]",
-            do="or give recorded answers with --answers FILE",
-        )
-    overrides = [*options.of_model, *model_overrides(options.endpoint, options.endpoint_model)]
-    shape: Any = create_model("Runs", __base__=Section, language_model=(RunsModelSettings, ...))
-    return run_settings(shape, options.config, overrides).language_model
+    asked = ModelOptions(options.endpoint, options.endpoint_model, options.config, options.of_model)
+    do = "or give recorded answers with --answers FILE"
+    return asked.settings(do=do, language_model=(RunsModelSettings, ...)).language_model
 
 
 def _tools(names: tuple[str, ...], options: OfRuns, settings: StewardSettings) -> Iterator[Tool]:
@@ -318,20 +305,18 @@ def _tool(name: str, options: OfRuns, settings: StewardSettings) -> Tool:
     return CalculatorTool()
 
 
-def _paint_audit(out: Console, payload: dict[str, Any]) -> None:
+def _blocks_of_audit(payload: dict[str, Any]) -> Blocks:
     summary = payload["summary"]
     counts = {"likely errors": summary["flagged"], "passed": summary["n"] - summary["flagged"]}
-    out.print(_shares("verdict", counts, summary["n"]))
+    yield _shares("verdict", counts, summary["n"])
     if set(payload["failure_modes"]) - {"not named"}:
-        out.print()
-        out.print(table(("failure mode of likely errors", "rows"), list(payload["failure_modes"].items())))
-    out.print()
+        yield table(("failure mode of likely errors", "rows"), list(payload["failure_modes"].items()))
     if summary["strata"]:
-        out.print(f"{summary['strata_touched']} of {summary['strata']} strata have a likely error")
-    _paint_runs(out, payload, "verdict")
+        yield f"{summary['strata_touched']} of {summary['strata']} strata have a likely error"
+    yield from _blocks_of_runs(payload, "verdict")
 
 
-def _paint_recompute(out: Console, payload: dict[str, Any]) -> None:
+def _blocks_of_recompute(payload: dict[str, Any]) -> Blocks:
     summary = payload["summary"]
     counts = {
         "high confidence": summary["high"],
@@ -339,12 +324,11 @@ def _paint_recompute(out: Console, payload: dict[str, Any]) -> None:
         "  abstentions (N/A)": summary["abstained"],
         "deferred": summary["deferred"],
     }
-    out.print(_shares("consensus", counts, summary["n"]))
-    out.print()
-    paint_unread(out, payload.get("unread", ()))
+    yield _shares("consensus", counts, summary["n"])
+    yield from unread_blocks(payload.get("unread", ()))
     if payload["engine"] in WHENCE:
-        out.print(f"one run a row, {WHENCE[payload['engine']]}: no consensus of several", soft_wrap=True)
-    _paint_runs(out, payload, "label")
+        yield unfolded(f"one run a row, {WHENCE[payload['engine']]}: no consensus of several")
+    yield from _blocks_of_runs(payload, "label")
 
 
 def _shares(what: str, counts: dict[str, int], n: int) -> Table:
@@ -352,24 +336,23 @@ def _shares(what: str, counts: dict[str, int], n: int) -> Table:
     return table((what, "rows", "share"), rows)
 
 
-def _paint_runs(out: Console, payload: dict[str, Any], what: str) -> None:
+def _blocks_of_runs(payload: dict[str, Any], what: str) -> Blocks:
     """Say how many runs are empty votes (a row passes, or is deferred, for want of an answer too), and were made."""
     empty = {f"said something that is no {what}": payload["unparseable"], "gave no answer": payload["unanswered"]}
     if lines := [f"{count:,} {how}" for how, count in empty.items() if count]:
         total = payload["summary"]["n"] * payload["runs"]
-        out.print(f"empty votes: of {total:,} runs {', '.join(lines)}", soft_wrap=True)
+        yield unfolded(f"empty votes: of {total:,} runs {', '.join(lines)}")
         if sum(empty.values()) == total:
-            out.print(f"NOT ONE RUN GAVE A {what.upper()}: see votes.csv and runs.jsonl in the folder below")
+            yield f"NOT ONE RUN GAVE A {what.upper()}: see votes.csv and runs.jsonl in the folder below"
     result = f"{payload['runs_made']:,} runs made, {payload['runs_stored']:,} stored before"
     runs = "1 run" if payload["runs"] == 1 else f"{payload['runs']} runs"
-    out.print(f"{payload['rows']:,} rows, {runs} a row: {result}; {payload['events']:,} new events")
+    yield f"{payload['rows']:,} rows, {runs} a row: {result}; {payload['events']:,} new events"
     if payload["engine"] == "recorded" and payload["runs"] == 1:
-        out.print(f"one run a row agrees with nothing: --set steward.{QUORUMS[payload['verb']]}=1 takes its word")
+        yield f"one run a row agrees with nothing: --set steward.{QUORUMS[payload['verb']]}=1 takes its word"
     if payload["incomplete"]:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in payload["runs_not_made"].items())
-        out.print(
+        yield unfolded(
             f"{len(payload['incomplete']):,} rows wait for runs that could not be made ({reasons or 'not asked'}): "
-            "run again, or --settle to count them as empty",
-            soft_wrap=True,
+            "run again, or --settle to count them as empty"
         )
-    out.print(f"in {relative(Path(payload['folder']))}", soft_wrap=True)
+    yield unfolded(f"in {relative(Path(payload['folder']))}")

@@ -10,13 +10,12 @@ from typer import Argument, Option
 
 from ground.errors import InputError, UsageError
 from ontoground.cli.options import WRITTEN, InWorkspace, Paint, Result, verb
-from ontoground.cli.render import relative, table
+from ontoground.cli.render import Blocks, relative, table, text, unfolded
 from ontoground.cli.steward.options import group
-from ontoground.cli.steward.shares import paint_unread, percent
+from ontoground.cli.steward.shares import percent, unread_blocks
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.console import Console
 
     from stewardship.calculators.registry import Calculator
     from stewardship.history.log import Role
@@ -88,26 +87,26 @@ def calculators(options: Asked) -> Result:
         return _held(options, known)
     if known is None:
         rows = [asdict(calculator) for calculator in registry.calculators()]
-        return options.result("list", _paint_list, calculators=rows)
-    return _computed(options, known) if options.features else _shown(options, known)
+        return options.result("list", _blocks_of_list, calculators=rows)
+    return _computed(options, known) if options.features else _definition(options, known)
 
 
-def _paint_list(out: Console, payload: dict[str, Any]) -> None:
+def _blocks_of_list(payload: dict[str, Any]) -> Blocks:
     rows = [
         [str(calculator["id"]), calculator["name"], calculator["kind"], calculator["unit"]]
         for calculator in payload["calculators"]
     ]
-    out.print(table(["id", "calculator", "kind", "unit"], rows))
+    yield table(["id", "calculator", "kind", "unit"], rows)
 
 
-def _shown(options: Asked, known: Calculator) -> Result:
+def _definition(options: Asked, known: Calculator) -> Result:
     """Return one calculator, what it reads and, of a score, its points."""
     from stewardship.calculators.inputs import inputs_of
     from stewardship.calculators.scoring import items_of
 
     return options.result(
         "show",
-        _paint_shown,
+        _blocks_of_definition,
         calculators=[asdict(known)],
         version=options.version,
         inputs=[{**asdict(entry), "absent": entry.absent or None} for entry in inputs_of(known.id)],
@@ -119,13 +118,13 @@ def _shown(options: Asked, known: Calculator) -> Result:
     )
 
 
-def _paint_shown(out: Console, payload: dict[str, Any]) -> None:
+def _blocks_of_definition(payload: dict[str, Any]) -> Blocks:
     known = payload["calculators"][0]
-    out.print(f"{known['id']}  {known['name']}", style="bold", soft_wrap=True)
-    out.print(f"formula  {known['formula']}\nsource   {known['source']}\n", soft_wrap=True)
+    yield text(f"{known['id']}  {known['name']}", "bold")
+    yield unfolded(f"formula  {known['formula']}\nsource   {known['source']}")
     rows = [[item["feature"], _reads(item), item["absent"] or "needed"] for item in payload["inputs"]]
-    out.print("names are read in any case, and in other spellings and synonyms (feature_names.tsv)\n", soft_wrap=True)
-    out.print(table(["reads", "as", "if not given"], sorted(rows, key=lambda row: row[2] != "needed")))
+    yield unfolded("names are read in any case, and in other spellings and synonyms (feature_names.tsv)")
+    yield table(["reads", "as", "if not given"], sorted(rows, key=lambda row: row[2] != "needed"))
     # One line for each item, its bands in order: the first that fits counts.
     bands: dict[str, list[str]] = {}
     for point in payload["points"]:
@@ -133,7 +132,7 @@ def _paint_shown(out: Console, payload: dict[str, Any]) -> None:
         points = "N/A" if point["points"] is None else f"{point['points']:+g}" if point["points"] else "0"
         bands.setdefault(name, []).append(f"{point['when'].replace('; ', ' or ')}: {points}")
     if bands:
-        out.print("", table(["points for", "points"], [[name, ", ".join(each)] for name, each in bands.items()]))
+        yield table(["points for", "points"], [[name, ", ".join(each)] for name, each in bands.items()])
 
 
 def _per(unit: str) -> str:
@@ -159,7 +158,7 @@ def _computed(options: Asked, known: Calculator) -> Result:
     outcome = calculate(known.id, features, options.version)
     return options.result(
         "compute",
-        _paint_computed,
+        _blocks_of_computed,
         calculators=[asdict(known)],
         version=options.version,
         value=outcome.value.text(),
@@ -169,15 +168,15 @@ def _computed(options: Asked, known: Calculator) -> Result:
     )
 
 
-def _paint_computed(out: Console, payload: dict[str, Any]) -> None:
+def _blocks_of_computed(payload: dict[str, Any]) -> Blocks:
     for step in payload["steps"]:
-        out.print(step, soft_wrap=True)
+        yield unfolded(step)
     for assumption in payload["assumptions"]:
-        out.print(f"assumed: {assumption}", soft_wrap=True, style="dim")
+        yield unfolded(f"assumed: {assumption}")
     if payload["reason"]:
-        out.print(f"N/A: {payload['reason']}", soft_wrap=True)
+        yield unfolded(f"N/A: {payload['reason']}")
     if payload["version"] == "v1.0":
-        out.print("as MedCalc-Bench v1.0 computed, which is not as published where it had an error", soft_wrap=True)
+        yield unfolded("as MedCalc-Bench v1.0 computed, which is not as published where it had an error")
 
 
 def _held(options: Asked, known: Calculator | None) -> Result:
@@ -218,7 +217,7 @@ def _held(options: Asked, known: Calculator | None) -> Result:
     numbers = sorted(set(result["calculator_id"]))
     return options.result(
         "agreement",
-        _paint_held,
+        _blocks_of_benchmark,
         version=options.version,
         **counted(numbers),
         by_calculator=[{"id": number, "name": find(number).name, **counted([number])} for number in numbers],
@@ -254,20 +253,19 @@ def _labelled(options: Asked) -> tuple[pl.DataFrame, dict[Role, pl.DataFrame], P
     return result.items, labels, options.output or result.folder / "calculators.csv"
 
 
-def _paint_held(out: Console, payload: dict[str, Any]) -> None:
+def _blocks_of_benchmark(payload: dict[str, Any]) -> Blocks:
     rows = []
     for item in payload["by_calculator"]:
         agree = [f"{count['agree']}/{count['of']}" if count["of"] else "" for count in item["labels"].values()]
         # A table of 80 columns has room for so much of a name.
         rows.append([str(item["id"]), item["name"][:32], item["rows"], item["abstained"], *agree])
-    out.print(table(["id", "calculator", "rows", "N/A", *(ROLES[role] for role in payload["labels"])], rows))
-    out.print(f"version {payload['version']}: {payload['rows']:,} rows, {payload['abstained']:,} of them N/A")
+    yield table(["id", "calculator", "rows", "N/A", *(ROLES[role] for role in payload["labels"])], rows)
+    yield f"version {payload['version']}: {payload['rows']:,} rows, {payload['abstained']:,} of them N/A"
     for role, count in payload["labels"].items():
         head = f"agree with {ROLES[role]} ({role})"
         share = f" ({percent(count['agree'] / count['of'])})" if count["of"] else ""
-        out.print(f"{head:28} {count['agree']:,} of {count['of']:,}{share}")
+        yield f"{head:28} {count['agree']:,} of {count['of']:,}{share}"
     if payload["unread"]:
-        out.print()
-        paint_unread(out, payload["unread"])
+        yield from unread_blocks(payload["unread"])
     if payload["file"]:
-        out.print(f"rows in {relative(Path(payload['file']))}", soft_wrap=True)
+        yield unfolded(f"rows in {relative(Path(payload['file']))}")

@@ -10,14 +10,13 @@ from typer import Argument, Option
 
 from ground.errors import UsageError
 from ontoground.cli.options import WRITTEN, Overrides, Result, verb
-from ontoground.cli.render import relative, table
+from ontoground.cli.render import Blocks, relative, table, unfolded
 from ontoground.cli.runs import require_packages
 from ontoground.cli.steward.options import ConfiguredBenchmark, InBenchmark, group
 from ontoground.cli.steward.shares import difference, ends, percent
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.console import Console
 
     from stewardship.grading.grades import Answers
     from stewardship.grading.leaderboard import Board
@@ -125,7 +124,7 @@ def grade(
                 getattr(rows, WRITERS[out.suffix])(temporary)
     return options.result(
         "grade",
-        _paint,
+        _blocks,
         against=labels.name,
         limits=labels.limits,
         grader=grader,
@@ -159,7 +158,7 @@ def _model(answers: Answers, graded: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
+def _blocks(payload: dict[str, Any]) -> Blocks:
     """Show accuracies by model, then by category and output type, and the strata with the lowest ones."""
     columns = ["correct", "of", "share", "95% interval"]
 
@@ -170,21 +169,20 @@ def _paint(out: Console, payload: dict[str, Any]) -> None:
         rows = [["", "all rows", *cells(model["share"])]]
         for by in ("category", "output_type"):
             rows += [[by.replace("_", " "), item["name"], *cells(item)] for item in model["by"].get(by, [])]
-        out.print(table(["by", "rows", *columns], rows, title=model["model"]))
-        out.print(_verdicts(model))
+        yield table(["by", "rows", *columns], rows, title=model["model"])
+        yield _verdicts(model)
         if strata := model["by"].get("stratum"):
             worst = sorted(strata, key=lambda stratum: (stratum["value"], -stratum["n"], stratum["name"]))[:10]
             title = f"lowest of {len(strata)} strata" if len(strata) > len(worst) else "strata"
-            out.print(table(["", *columns], [[item["name"][:48], *cells(item)] for item in worst], title=title))
-        out.print()
+            yield table(["", *columns], [[item["name"][:48], *cells(item)] for item in worst], title=title)
     unlabelled = payload["rows"] - payload["labelled"]
-    out.print(
+    yield (
         f"against {payload['against']} labels of {payload['benchmark']} ({payload['labelled']:,} of "
         f"{payload['rows']:,} rows{f', {unlabelled} without one' if unlabelled else ''}), "
         f"limits {payload['limits']}, grader {payload['grader']}"
     )
     if payload["out"]:
-        out.print(f"rows: {relative(Path(payload['out']))}", soft_wrap=True)
+        yield unfolded(f"rows: {relative(Path(payload['out']))}")
 
 
 def _verdicts(model: dict[str, Any]) -> str:
@@ -238,7 +236,7 @@ def board(
     )
     result = options.result(
         "board",
-        _paint_board,
+        _blocks_of_board,
         **{side: {"labels": item.name, "limits": item.limits} for side, item in zip(SIDES, sets, strict=True)},
         grader=grader,
         missing=missing,
@@ -331,10 +329,10 @@ def _notes(payload: dict[str, Any]) -> list[str]:
     ]
 
 
-def _paint_board(out: Console, payload: dict[str, Any]) -> None:
+def _blocks_of_board(payload: dict[str, Any]) -> Blocks:
     columns, rows = _ranking(payload)
     # All columns side by side do not fit into 80: first those up to the interval of the change.
     for some in (slice(1, 5), slice(5, None)):
-        out.print(table([columns[0], *columns[some]], [[row[0], *row[some]] for row in rows]), "")
-    out.print(*_notes(payload), sep="\n")
-    out.print(f"in {relative(Path(payload['files']['md']).parent)}", soft_wrap=True)
+        yield table([columns[0], *columns[some]], [[row[0], *row[some]] for row in rows])
+    yield from _notes(payload)
+    yield unfolded(f"in {relative(Path(payload['files']['md']).parent)}")

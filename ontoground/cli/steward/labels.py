@@ -7,19 +7,16 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from typer import Argument
 
 from ground.errors import InputError
 from ontoground.cli.options import Result, verb
-from ontoground.cli.render import indented, number, relative, table
+from ontoground.cli.render import Blocks, indented, number, relative, table, text, unfolded
 from ontoground.cli.steward.options import ConfiguredBenchmark, InBenchmark, group
 from ontoground.cli.steward.shares import percent, short
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 __all__ = ["finalise", "history", "triage"]
 
@@ -93,25 +90,23 @@ def finalise(
         ],
         "why": dict(Counter(event.why for event in events if event.value is not None).most_common()),
     }
-    return options.result("finalise", _paint, **payload)
+    return options.result("finalise", _blocks, **payload)
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
-    out.print(table(("why", "rows"), list(payload["why"].items())))
-    out.print()
+def _blocks(payload: dict[str, Any]) -> Blocks:
+    yield table(("why", "rows"), list(payload["why"].items()))
     if changes := payload["changes"]:
         rows = [tuple(change.values()) for change in changes[:PRINTED]]
-        out.print(table(("uid", "before", "after", "why"), rows, title="labels that changed"))
+        yield table(("uid", "before", "after", "why"), rows, title="labels that changed")
         if len(changes) > PRINTED:
-            out.print(f"and {len(changes) - PRINTED:,} more")
-        out.print()
-    out.print(FINAL.format_map(payload | payload["from"]), soft_wrap=True)
+            yield f"and {len(changes) - PRINTED:,} more"
+    yield unfolded(FINAL.format_map(payload | payload["from"]))
     if payload["disputed"]:
-        out.print(DISPUTED.format_map(payload), soft_wrap=True)
+        yield unfolded(DISPUTED.format_map(payload))
     if payload["added"]:
-        out.print(f"{payload['added']:,} events added to the history, batch {payload['batch']}")
+        yield f"{payload['added']:,} events added to the history, batch {payload['batch']}"
     else:
-        out.print("nothing changed: the history holds these labels already, and nothing was added")
+        yield "nothing changed: the history holds these labels already, and nothing was added"
 
 
 # Statuses that say no more than the role does.
@@ -141,7 +136,7 @@ def history(
     results: dict[str, Any] = {"events": len(events.events), "chain": events.chain}
     if uid is None:
         results["batches"] = [asdict(batch) for batch in batches]
-        return options.result("history", _paint_batches, **results)
+        return options.result("history", _blocks_of_batches, **results)
     rows = benchmark.items.filter(pl.col("uid") == uid)
     if not rows.height:
         raise InputError(
@@ -156,39 +151,38 @@ def history(
         "holds": {event.role: event.status if event.role == "audit" else event.value for event in standing},
         "history": [{**event.model_dump(), "taken_back_by": taken.get(event.batch)} for event in events.row(uid)],
     }
-    return options.result("history", _paint_row, **results)
+    return options.result("history", _blocks_of_row, **results)
 
 
-def _paint_batches(out: Console, payload: dict[str, Any]) -> None:
+def _blocks_of_batches(payload: dict[str, Any]) -> Blocks:
     rows = []
     for batch in payload["batches"]:
         who = f"takes back {batch['reverts']} ({batch['by']})" if batch["reverts"] else batch["by"]
         who = who if batch["holds"] else f"{who}; taken back"
         rows.append([batch["name"], batch["at"][:10], batch["events"], ", ".join(batch["roles"]), who])
-    out.print(table(["batch", "when", "events", "labels", "who or what"], rows))
-    out.print(f"\n{number(payload['events'])} events, each as written; chain {payload['chain'][:16]}")
+    yield table(["batch", "when", "events", "labels", "who or what"], rows)
+    yield f"\n{number(payload['events'])} events, each as written; chain {payload['chain'][:16]}"
 
 
-def _paint_row(out: Console, payload: dict[str, Any]) -> None:
+def _blocks_of_row(payload: dict[str, Any]) -> Blocks:
     row = payload["row"]
     named = ", ".join(filter(None, (row["stratum"], row["output_type"])))
-    out.print(f"row {payload['uid']} of {payload['benchmark']}: {named}", style="bold")
+    yield text(f"row {payload['uid']} of {payload['benchmark']}: {named}", "bold")
     if row["question"]:
-        out.print(indented(row["question"].strip(), 2))
-    out.print()
+        yield indented(row["question"].strip(), 2)
     rows = []
     for item in payload["history"]:
         label = f"({item['status']})" if item["value"] is None else short(item["value"], 14)
         rows.append([item["batch"], item["at"][:10], item["role"], label, _reasons(item)])
-    out.print(table(["batch", "when", "label of", "label", "who, why, from what"], rows))
+    yield table(["batch", "when", "label of", "label", "who, why, from what"], rows)
     holds = ", ".join(f"{role} {'(none)' if value is None else value}" for role, value in payload["holds"].items())
-    out.print(f"\nholds: {holds or 'nothing'}", soft_wrap=True)
+    yield unfolded(f"\nholds: {holds or 'nothing'}")
 
 
 def _reasons(item: dict[str, Any]) -> str:
     by, taken = item["by"], item["taken_back_by"]
     evidence = [
-        f"{name} {_plain(name, value)}"
+        f"{name} {_evidence_text(name, value)}"
         for name, value in item["evidence"].items()
         # What stands in `by` is not said again.
         if value not in (None, "", [], by) and f"{name} {value}" != by and not (name == "rule" and value in by)
@@ -198,7 +192,7 @@ def _reasons(item: dict[str, Any]) -> str:
     return "; ".join(filter(None, parts))
 
 
-def _plain(name: str, value: object) -> str:
+def _evidence_text(name: str, value: object) -> str:
     text = ", ".join(value) if isinstance(value, list) else str(value)
     return text[:12] if name.endswith("sha256") else text
 
@@ -272,23 +266,22 @@ def triage(
         "top": {part: rows.head(top).to_dicts() for part, rows in parts.items()},
         "files": {kind: str(file) for kind, file in files.items()},
     }
-    return options.result("triage", _paint_triage, **payload)
+    return options.result("triage", _blocks_of_triage, **payload)
 
 
-def _paint_triage(out: Console, payload: dict[str, Any]) -> None:
+def _blocks_of_triage(payload: dict[str, Any]) -> Blocks:
     for part, head in payload["top"].items():
         # Names that are the same have no distance that a list could begin with.
         rows = [row for row in head if row["unit"] != "name" or row["flag"] != "unflagged"]
         if rows:
             title = TITLES["names" if rows[0]["unit"] == "name" else part]
-            out.print(table(RANKED, list(map(_cells, rows)), title=title))
-            out.print()
+            yield table(RANKED, list(map(_cells, rows)), title=title)
     summary = payload["summary"]
     types = [(name, *counts.values()) for name, counts in summary["by_type"].items()]
-    out.print(table(("output", "rows", "differ", "abstained"), types))
+    yield table(("output", "rows", "differ", "abstained"), types)
     answers = {name: percent(value) if name.endswith("_rate") else value for name, value in summary.items()}
-    out.print("\n" + TRIAGE.format_map(answers), soft_wrap=True)
-    out.print(f"list in {relative(Path(payload['files']['csv']))}", soft_wrap=True)
+    yield unfolded("\n" + TRIAGE.format_map(answers))
+    yield unfolded(f"list in {relative(Path(payload['files']['csv']))}")
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[Any, ...]:

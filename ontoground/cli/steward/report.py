@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ground.errors import InputError
 from ontoground.cli.options import Result, verb
-from ontoground.cli.render import relative, table
+from ontoground.cli.render import Blocks, relative, table, unfolded
 from ontoground.cli.runs import require_packages
 from ontoground.cli.steward.options import ConfiguredBenchmark, group
 from ontoground.cli.steward.shares import share
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-__all__ = ["paint_report", "report"]
+__all__ = ["report", "report_blocks"]
 
 
 @verb(group, "One page on what the three phases found.", "ontoground steward report --benchmark medcalc")
@@ -58,7 +55,7 @@ def report(options: ConfiguredBenchmark) -> Result:
     estimates = label_estimates(benchmark)
     result = options.result(
         "report",
-        paint_report,
+        report_blocks,
         **results.as_dict(),
         paper=[asdict(item) for item in compared],
         other_readings=[other.as_dict() for other in others],
@@ -75,16 +72,16 @@ def report(options: ConfiguredBenchmark) -> Result:
     return result
 
 
-def paint_report(out: Console, payload: dict[str, Any]) -> None:
+def report_blocks(payload: dict[str, Any]) -> Blocks:
     """Show the main numbers, the paper's where there are some, and where the page is."""
     if payload["paper"]:
         rows = [(item["what"], item["ours"] or "-", item["paper"], item["same"]) for item in payload["paper"]]
-        out.print(table(("", "ours", "paper", "same"), rows))
+        yield table(("", "ours", "paper", "same"), rows)
     else:
-        out.print(table(("", "value"), list(_main_numbers(payload))))
-    out.print(f"\n{len(payload['caveats'])} caveats and the counts under other readings are on the page:")
+        yield table(("", "value"), list(_main_numbers(payload)))
+    yield f"\n{len(payload['caveats'])} caveats and the counts under other readings are on the page:"
     for file in payload["files"]:
-        out.print(f"  {relative(Path(file))}", soft_wrap=True)
+        yield unfolded(f"  {relative(Path(file))}")
 
 
 def _main_numbers(payload: dict[str, Any]) -> Iterator[tuple[str, str | int]]:

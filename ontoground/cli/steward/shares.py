@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ontoground.cli.render import Cell, number, table
+from ontoground.cli.render import Blocks, beginning, unfolded
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-
-__all__ = ["difference", "ends", "paint_unread", "part", "percent", "share", "short"]
+__all__ = ["difference", "ends", "percent", "share", "short", "unread_blocks"]
 
 
 def percent(value: float | None) -> str:
@@ -40,22 +36,8 @@ def short(name: str | None, width: int = 34) -> str:
     return name if len(name) <= width else f"{name[: width - 1]}…"
 
 
-def part(
-    out: Console, columns: Sequence[str], rows: Sequence[Sequence[Cell]], title: str | None = None, *, top: int = 20
-) -> None:
-    """Print the first rows of a table, and how many more there are; nothing where there is none."""
-    if not rows:
-        return
-    if title:
-        out.print(title, style="bold")
-    out.print(table(columns, rows[:top]))
-    if len(rows) > top:
-        out.print(f"and {number(len(rows) - top)} more; --json lists all")
-    out.print()
-
-
-def paint_unread(out: Console, unread: Sequence[Mapping[str, Any]]) -> None:
-    """Print how many rows have features whose names are not known, which names, and in which rows."""
+def unread_blocks(unread: Sequence[Mapping[str, Any]]) -> Blocks:
+    """Yield how many rows have features whose names are not known, which names, and in which rows."""
     if not unread:
         return
     rows: dict[str, list[str]] = {}
@@ -67,9 +49,8 @@ def paint_unread(out: Console, unread: Sequence[Mapping[str, Any]]) -> None:
         for name, uids in sorted(rows.items(), key=lambda item: -len(item[1]))
     ]
     title = f"rows with features that are not read: {len(unread):,}"
-    part(out, ("feature not read", "rows", "such as"), listed, title)
-    out.print(
+    yield from beginning(("feature not read", "rows", "such as"), listed, title=title)
+    yield unfolded(
         "a score that takes anything for absent has no value in these rows; what a calculator reads: "
-        "`ontoground steward calculators NUMBER`",
-        soft_wrap=True,
+        "`ontoground steward calculators NUMBER`"
     )

@@ -12,14 +12,12 @@ import typer
 
 from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
-from ontoground.cli.render import indented, relative, table
+from ontoground.cli.render import Blocks, indented, relative, table, unfolded
 from ontoground.cli.runs import require_packages
 from ontoground.cli.steward.options import ConfiguredBenchmark, group
 from ontoground.cli.steward.shares import share
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ground.settings import StewardSettings
     from stewardship.benchmark.folder import Benchmark
     from stewardship.sheets.batch import AnswerKind, BatchKind, SheetBatch
@@ -170,7 +168,7 @@ def _written(
         out=options.out,
     )
     name = "sample" if kind == "sample" else "sheets"
-    return options.result(name, _paint, **_described(benchmark, experts, written, left_out))
+    return options.result(name, _blocks, **_described(benchmark, experts, written, left_out))
 
 
 def _experts(options: OfSheets, benchmark: Benchmark, needed: int) -> Experts:
@@ -208,28 +206,26 @@ def _described(benchmark: Benchmark, experts: Experts, written: Written, left_ou
     }
 
 
-def _paint(out: Console, payload: dict[str, Any]) -> None:
+def _blocks(payload: dict[str, Any]) -> Blocks:
     files = {rater: Path(two["excel"]) for rater, two in payload["sheets"].items()}
     named = {rater: file.name for rater, file in files.items()}
     rows = [(rater, count, named.get(rater, "none")) for rater, count in payload["raters"].items()]
-    out.print(table(("rater", "rows", "sheet (and .csv)"), rows))
-    out.print()
+    yield table(("rater", "rows", "sheet (and .csv)"), rows)
     if payload["by_label"]:
-        out.print(table(("label", "rows"), list(payload["by_label"].items())))
-        out.print()
+        yield table(("label", "rows"), list(payload["by_label"].items()))
     blind = "blind: no label is in them" if payload["blind"] else "NOT blind: label or evidence is shown"
-    out.print(f"{payload['rows']:,} rows of {payload['strata']:,} strata, {DRAWN[payload['drawn']]}; {blind}")
+    yield f"{payload['rows']:,} rows of {payload['strata']:,} strata, {DRAWN[payload['drawn']]}; {blind}"
     for reason, count in payload["left_out"].items():
-        out.print(f"left out: {count:,} {reason.replace('_', ' ')}")
+        yield f"left out: {count:,} {reason.replace('_', ' ')}"
     if payload["too_long"]:
-        out.print(f"left out: {payload['too_long']:,} with a question that no cell holds")
+        yield f"left out: {payload['too_long']:,} with a question that no cell holds"
     if payload["continued"]:
-        out.print(f"{payload['continued']:,} contexts are too long for one cell and continue in extra columns")
-    out.print(f"sheets in {relative(next(iter(files.values())).parent)}", soft_wrap=True)
-    out.print(f"key (keep it from the experts): {relative(Path(payload['key']))}", soft_wrap=True)
+        yield f"{payload['continued']:,} contexts are too long for one cell and continue in extra columns"
+    yield unfolded(f"sheets in {relative(next(iter(files.values())).parent)}")
+    yield unfolded(f"key (keep it from the experts): {relative(Path(payload['key']))}")
 
 
-LEAST_SHOWN = 5
+LEAST_ROWS = 5
 """Rows of a stratum from which on its error rate is printed; all are in the JSON."""
 CAVEATS = {
     "sampled": "shares of the flagged rows that these experts know, not of the benchmark",
@@ -302,7 +298,7 @@ def read(
         **{name: getattr(result, name) for name in ("notes", "given", "empty", "missing")},
         **_agreement(settings, benchmark, batches),
     }
-    return options.result("read", _paint_read, 0 if taken else 1, **payload)
+    return options.result("read", _blocks_of_read, 0 if taken else 1, **payload)
 
 
 def _adopted(benchmark: Benchmark, files: Sequence[Path]) -> list[Path]:
@@ -380,24 +376,24 @@ def _agreement(settings: StewardSettings, benchmark: Benchmark, batches: list[Sh
     }
 
 
-def _paint_read(out: Console, payload: dict[str, Any]) -> None:
+def _blocks_of_read(payload: dict[str, Any]) -> Blocks:
     for item in payload["refused"]:
-        out.print(f"{item['file']} row {item['line']}, {item['column']}: {item['problem']}", soft_wrap=True)
+        yield unfolded(f"{item['file']} row {item['line']}, {item['column']}: {item['problem']}")
         for name in ("found", "expected", "do"):
             if item[name]:
-                out.print(indented(f"{name}: {item[name]}", 2))
+                yield indented(f"{name}: {item[name]}", 2)
     if payload["refused"]:
-        out.print()
+        yield ""
     for line in _taken(payload):
-        out.print(line, soft_wrap=True)
+        yield unfolded(line)
     if payload["files"] and not payload["taken"]:
         return
-    _paint_agreement(out, payload["agreement"])
-    _paint_errors(out, payload)
-    _paint_confusion(out, payload["confusion"])
+    yield from _blocks_of_agreement(payload["agreement"])
+    yield from _blocks_of_errors(payload)
+    yield from _blocks_of_confusion(payload["confusion"])
     if result := payload["spot_check"]:
         counts = ", ".join(f"{name} {count}" for name, count in result["verdicts"].items())
-        out.print(f"\nspot check of the audit's flags: {counts}; agree {share(result['agree'])}", soft_wrap=True)
+        yield unfolded(f"\nspot check of the audit's flags: {counts}; agree {share(result['agree'])}")
 
 
 def _taken(payload: dict[str, Any]) -> Iterator[str]:
@@ -434,7 +430,7 @@ def _taken(payload: dict[str, Any]) -> Iterator[str]:
         yield f"not all raters have answered {payload['awaiting']:,}: settle what is there with --settle"
 
 
-def _paint_agreement(out: Console, results: dict[str, Any]) -> None:
+def _blocks_of_agreement(results: dict[str, Any]) -> Blocks:
     def coefficient(of: dict[str, Any], name: str, end: str = "") -> str:
         if of[name] is None:
             return "not defined"
@@ -449,33 +445,32 @@ def _paint_agreement(out: Console, results: dict[str, Any]) -> None:
         rows.append(
             (raters, pair["n"], pair["agree"], share(pair["share"]), pair["same"], coefficient(pair, "kappa", "kappa_"))
         )
-    out.print()
-    out.print(table(columns, rows, title="agreement of raters"))
-    out.print(f"unanimous: {results['unanimous']:,} of {results['rows']:,} rows")
+    yield table(columns, rows, title="agreement of raters")
+    yield f"unanimous: {results['unanimous']:,} of {results['rows']:,} rows"
     for pair in results["alphas"]:
         value = f"{ALPHAS[pair['level']]}: {coefficient(pair, 'value')}"
         rests = f"({pair['rows']:,} rows, {pair['answers']:,} answers)"
-        out.print(f"Krippendorff's alpha, {value} {rests}", soft_wrap=True)
+        yield unfolded(f"Krippendorff's alpha, {value} {rests}")
 
 
-def _paint_errors(out: Console, payload: dict[str, Any]) -> None:
+def _blocks_of_errors(payload: dict[str, Any]) -> Blocks:
     by_draw: dict[str, list[tuple[str | int, ...]]] = {}
     for error in payload["errors"]:
-        if error["by"] != "stratum" or error["n"] >= LEAST_SHOWN:
+        if error["by"] != "stratum" or error["n"] >= LEAST_ROWS:
             group = "all" if error["by"] == "all" else error["group"][:30]
             cells = (error["labeller"], group, error["errors"], error["n"], share(error, "share"))
             by_draw.setdefault(error["drawn"], []).append(cells)
     for drawn, rows in by_draw.items():
-        out.print(f"\nlabels that reviewers do not agree with, of rows {DRAWN[drawn]}", soft_wrap=True)
-        out.print(table(("labels", "rows", "wrong", "of", "share [95% interval]"), rows))
-        out.print(f"({CAVEATS[drawn]})", soft_wrap=True)
+        yield unfolded(f"\nlabels that reviewers do not agree with, of rows {DRAWN[drawn]}")
+        yield table(("labels", "rows", "wrong", "of", "share [95% interval]"), rows)
+        yield unfolded(f"({CAVEATS[drawn]})")
     if unsettled := payload["to_adjudicate"] + payload["awaiting"]:
         lacking = f"{unsettled:,} rows without a settled label are in none of these shares"
-        out.print(f"({lacking}, which can be too low for it)", soft_wrap=True)
+        yield unfolded(f"({lacking}, which can be too low for it)")
     for line in _of_dataset(payload["dataset"]):
-        out.print(line, soft_wrap=True)
+        yield unfolded(line)
     if hidden := len(payload["errors"]) - sum(map(len, by_draw.values())):
-        out.print(f"{hidden:,} shares of strata with fewer than {LEAST_SHOWN} rows: --json")
+        yield f"{hidden:,} shares of strata with fewer than {LEAST_ROWS} rows: --json"
 
 
 def _of_dataset(results: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -492,9 +487,9 @@ def _of_dataset(results: Sequence[dict[str, Any]]) -> Iterator[str]:
                 yield f"(nothing is known of the rest of the dataset: {of})"
 
 
-def _paint_confusion(out: Console, confusion: dict[str, Any]) -> None:
+def _blocks_of_confusion(confusion: dict[str, Any]) -> Blocks:
     for drawn, counts in confusion.items():
         names = sorted({name for row in counts.values() for name in row} | set(counts))
         rows = [[label, *(counts[label].get(name, 0) for name in names)] for label in sorted(counts)]
-        out.print(f"\npublished label by reviewers' label, of rows {DRAWN[drawn]}", soft_wrap=True)
-        out.print(table(("published", *names), rows))
+        yield unfolded(f"\npublished label by reviewers' label, of rows {DRAWN[drawn]}")
+        yield table(("published", *names), rows)

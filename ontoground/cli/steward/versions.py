@@ -11,16 +11,15 @@ from typer import Argument, Option
 
 from ground.errors import InputError, OntogroundError, UsageError
 from ontoground.cli.options import WRITTEN, Result, verb
-from ontoground.cli.render import indented, number, relative, table
+from ontoground.cli.render import Blocks, beginning, indented, number, relative, table, text, unfolded
 from ontoground.cli.runs import require_packages
 from ontoground.cli.steward.options import ConfiguredBenchmark, group
-from ontoground.cli.steward.shares import part, short
+from ontoground.cli.steward.shares import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import polars as pl
-    from rich.console import Console
 
     from stewardship.benchmark.folder import Benchmark
     from stewardship.versions.rules import Effect
@@ -63,7 +62,7 @@ def diff(
             write_csv(result.frame, temporary)
     return options.result(
         "diff",
-        partial(_paint_diff, top=top),
+        partial(_blocks_of_diff, top=top),
         before={"name": names[0], "rows": result.before},
         after={"name": names[1], "rows": result.after},
         limit=limit,
@@ -115,27 +114,28 @@ def _side(benchmark: Benchmark, name: str) -> pl.DataFrame:
     )
 
 
-def _paint_diff(out: Console, payload: dict[str, Any], *, top: int) -> None:
-    out.print(f"from {payload['before']['name']} to {payload['after']['name']}", style="bold")
-    out.print(*(indented(line, 2) for line in payload["words"]))
+def _blocks_of_diff(payload: dict[str, Any], *, top: int) -> Blocks:
+    yield text(f"from {payload['before']['name']} to {payload['after']['name']}", "bold")
+    yield from (indented(line, 2) for line in payload["words"])
     if not payload["changes"]:
         return
-    out.print()
     strata, heads = payload["by_stratum"], {"label": "other label", "abstained": "N/A"}
     counts = [name for name in strata[0] if name != "stratum" and any(stratum[name] for stratum in strata)]
     rows = [[short(stratum["stratum"] or "(none)"), *(stratum[name] for name in counts)] for stratum in strata]
-    part(out, ["stratum", *(heads.get(name, name) for name in counts)], rows, top=top)
+    yield from beginning(["stratum", *(heads.get(name, name) for name in counts)], rows, most=top)
     rows = [[item["rows"], item["change"], item["why"] or "(not said)"] for item in payload["by_why"]]
-    part(out, ["rows", "change", "why the new label"], rows, top=top)
+    yield from beginning(["rows", "change", "why the new label"], rows, most=top)
     rows = []
     for *_, apart, item in sorted(
         ((*_apart(change), change) for change in payload["changes"]), key=lambda each: each[:2]
     ):
         sides = (short(item[side], 14) for side in ("before", "after"))
         rows.append([item["uid"], short(item["stratum"], 30), *sides, apart])
-    part(out, ["uid", "stratum", "before", "after", "apart"], rows, "rows, other labels first", top=top)
+    yield from beginning(
+        ["uid", "stratum", "before", "after", "apart"], rows, title="rows, other labels first", most=top
+    )
     if payload["csv"]:
-        out.print(f"all in {relative(Path(payload['csv']))}", soft_wrap=True)
+        yield unfolded(f"all in {relative(Path(payload['csv']))}")
 
 
 def _apart(item: dict[str, Any]) -> tuple[int, float, str]:
@@ -213,7 +213,7 @@ def _released(options: Wanted) -> Result:
     frozen = Release.open(benchmark, result.version) if result.folder else None
     return options.result(
         "release",
-        _paint_release,
+        _blocks_of_release,
         version=str(result.version),
         new=result.new,
         written=result.new and result.folder is not None,
@@ -233,28 +233,28 @@ def _released(options: Wanted) -> Result:
     )
 
 
-def _paint_release(out: Console, payload: dict[str, Any]) -> None:
+def _blocks_of_release(payload: dict[str, Any]) -> Blocks:
     recipe, name = payload["recipe"], f"release {payload['version']}"
     sources = ", ".join(f"{number(count)} {source}" for source, count in payload["by_source"].items())
     kinds = {("N/A" if kind == "na" else kind): count for kind, count in payload["by_kind"].items()}
     rest = "keep the original" if recipe["rest"] == "original" else "are left out"
-    out.print(f"{name} of {payload['benchmark']}", style="bold")
-    out.print(f"labels   {recipe['labels']}; rows without one {rest}", soft_wrap=True)
-    out.print(f"limits   {recipe['limits']}\nrows     {number(payload['rows'])}: {sources}")
-    out.print(f"kinds    {', '.join(f'{number(count)} {kind}' for kind, count in kinds.items())}\n")
+    yield text(f"{name} of {payload['benchmark']}", "bold")
+    yield unfolded(f"labels   {recipe['labels']}; rows without one {rest}")
+    yield f"limits   {recipe['limits']}\nrows     {number(payload['rows'])}: {sources}"
+    yield f"kinds    {', '.join(f'{number(count)} {kind}' for kind, count in kinds.items())}"
     if payload["previous"]:
         change = f"a {payload['change']} change" if payload["change"] else "nothing changed"
-        out.print(f"since {payload['previous']}: {change}")
-        out.print(*(indented(line, 2) for line in payload["words"]), "")
-    out.print("caveats")
-    out.print(*(indented(line, 2) for line in payload["caveats"]), "")
+        yield f"\nsince {payload['previous']}: {change}"
+        yield from (indented(line, 2) for line in payload["words"])
+    yield "\ncaveats"
+    yield from (indented(line, 2) for line in payload["caveats"])
     there = "is there already, with the same labels"
     if payload["folder"] is None:
-        out.print(f"{name} {'would be new; nothing was written' if payload['new'] else there}")
+        yield f"\n{name} {'would be new; nothing was written' if payload['new'] else there}"
     else:
         answer = "written and frozen" if payload["written"] else there
-        out.print(f"{answer}: {relative(Path(payload['folder']))}", soft_wrap=True)
-        out.print(f"sha256   {payload['sha256']}")
+        yield unfolded(f"\n{answer}: {relative(Path(payload['folder']))}")
+        yield f"sha256   {payload['sha256']}"
 
 
 def _checked(options: Wanted) -> Result:
@@ -277,20 +277,21 @@ def _checked(options: Wanted) -> Result:
         except OntogroundError as error:
             altered.append({"of": str(version), **error.as_dict()})
     results = {"events": events, "checked": releases, "altered": altered}
-    return options.result("release", _paint_checked, 1 if altered else 0, **results)
+    return options.result("release", _blocks_of_checked, 1 if altered else 0, **results)
 
 
-def _paint_checked(out: Console, payload: dict[str, Any]) -> None:
+def _blocks_of_checked(payload: dict[str, Any]) -> Blocks:
     if payload["checked"]:
         rows = [[item["version"], item["rows"], item["sha256"]] for item in payload["checked"]]
-        out.print(table(["release", "rows", "sha256"], rows), "")
+        yield table(["release", "rows", "sha256"], rows)
     for item in payload["altered"]:
         where = f"{item['file']}:{item['line']}" if item["line"] else str(item["file"])
-        out.print(f"{item['of']}: {item['what']}", style="bold")
-        out.print(indented(where, 2), indented(f"found {item['found']}", 2))
+        yield text(f"{item['of']}: {item['what']}", "bold")
+        yield indented(where, 2)
+        yield indented(f"found {item['found']}", 2)
     events = "cannot be read" if payload["events"] is None else f"{number(payload['events'])} events, each as written"
-    out.print(f"history: {events}")
-    out.print(f"{len(payload['altered']) or 'nothing was'} altered")
+    yield f"history: {events}"
+    yield f"{len(payload['altered']) or 'nothing was'} altered"
 
 
 @verb(
@@ -352,7 +353,7 @@ def _ruled(options: ConfiguredBenchmark, file: Path, *, apply: bool, force: bool
     seen, batch = result.reviewed, apply_rule(benchmark, result, force=force) if apply else None
     return options.result(
         "rule",
-        _paint_rule,
+        _blocks_of_rule,
         rule={"name": read.name, "by": read.by, "why": read.why, "sha256": read.sha256, "do": read.do.named()[0]},
         applied=batch is not None,
         batch=batch,
@@ -376,37 +377,39 @@ def _effects(effects: Iterable[Effect]) -> list[dict[str, Any]]:
     ]
 
 
-def _paint_rule(out: Console, payload: dict[str, Any]) -> None:
+def _blocks_of_rule(payload: dict[str, Any]) -> Blocks:
     rule = payload["rule"]
     changed, without, reviewed = (
         [item | {side: item[side] or "(none)" for side in ("before", "after")} for item in payload[name]]
         for name in ("changed", "without", "reviewed")
     )
-    out.print(f"{rule['name']} ({rule['by']}): {rule['why']}\ndoes: {rule['do']}\n")
+    yield f"{rule['name']} ({rule['by']}): {rule['why']}\ndoes: {rule['do']}"
     rows = [
         [item["uid"], short(item["stratum"], 30), item["original"], item["before"], item["after"]] for item in changed
     ]
-    part(out, ["uid", "stratum", "original", "before", "after"], rows, "rows that nobody reviewed: another label")
+    yield from beginning(
+        ["uid", "stratum", "original", "before", "after"], rows, title="rows that nobody reviewed: another label"
+    )
     names = ("uid", "physician", "before", "agreed", "after", "agrees")
     columns = ["uid", "physician", "label now", "agrees", "by the rule", "agrees "]
     rows = [[number(item[name]) for name in names] for item in reviewed]
-    part(out, columns, rows, "reviewed rows: never touched, shown as proof")
+    yield from beginning(columns, rows, title="reviewed rows: never touched, shown as proof")
     rows = [[item["uid"], short(item["stratum"]), item["before"], item["note"]] for item in without]
-    part(out, ["uid", "stratum", "keeps", "because"], rows, "rows for which the rule has no label")
+    yield from beginning(["uid", "stratum", "keeps", "because"], rows, title="rows for which the rule has no label")
     keep = f", {number(len(without))} keep theirs" if without else ""
     have = f"{number(len(payload['same']))} have the rule's label already"
-    out.print(f"{number(len(changed))} changed, {have}{keep}", soft_wrap=True)
+    yield unfolded(f"{number(len(changed))} changed, {have}{keep}")
     agreed = payload["agreed"]
-    out.print(f"agrees with {agreed['after']} of {len(reviewed)} physicians' labels; before: {agreed['before']}")
+    yield f"agrees with {agreed['after']} of {len(reviewed)} physicians' labels; before: {agreed['before']}"
     if more := payload["unlabelled"]:
         does = "more fit and have no recomputed label: `unlabelled = true` takes them in"
-        out.print(f"{number(more)} {does}", soft_wrap=True)
+        yield unfolded(f"{number(more)} {does}")
     if batch := payload["batch"]:
-        out.print(f"recorded as batch {batch}; take it back with --revert {batch}")
+        yield f"recorded as batch {batch}; take it back with --revert {batch}"
         if payload["finalised"]:
-            out.print("labels were finalised before: run `ontoground steward finalise` again", soft_wrap=True)
+            yield unfolded("labels were finalised before: run `ontoground steward finalise` again")
     else:
-        out.print("nothing was written" + (": record it with --apply" if changed else ""))
+        yield "nothing was written" + (": record it with --apply" if changed else "")
 
 
 def _reverted(options: ConfiguredBenchmark, batch: str, *, by: str, why: str) -> Result:
@@ -416,10 +419,10 @@ def _reverted(options: ConfiguredBenchmark, batch: str, *, by: str, why: str) ->
     result = benchmark.history.revert(batch, by=by, why=why)
     taken = next(item for item in benchmark.history.batches() if item.name == batch)
     results = {"reverted": batch, "was_by": taken.by, "events": taken.events, "batch": result, "by": by, "why": why}
-    return options.result("rule", _paint_reverted, **results)
+    return options.result("rule", _blocks_of_reverted, **results)
 
 
-def _paint_reverted(out: Console, payload: dict[str, Any]) -> None:
+def _blocks_of_reverted(payload: dict[str, Any]) -> Blocks:
     was = f"{payload['was_by']}, {payload['events']:,} events"
-    out.print(f"batch {payload['reverted']} ({was}) holds no longer", soft_wrap=True)
-    out.print(f"recorded as batch {payload['batch']}; take that back to restore it", soft_wrap=True)
+    yield unfolded(f"batch {payload['reverted']} ({was}) holds no longer")
+    yield unfolded(f"recorded as batch {payload['batch']}; take that back to restore it")

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from ontoground.cli.app import group_of
-from ontoground.cli.options import InWorkspace, Result
+from ontoground.cli.options import DatasetFolder, InWorkspace, Result
 from ontoground.cli.render import Blocks, number, relative, table, unfolded
 from ontoground.cli.runs import SettingsModel, run_folder, run_settings
 
@@ -60,9 +60,7 @@ class OnDataset(Trained):
     model: Annotated[
         str, typer.Option(metavar="NAME_OR_PATH", help="Base model: hub name, local folder, or a run folder")
     ]
-    dataset: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Dataset folder; default: the workspace's own")
-    ] = None
+    dataset: DatasetFolder = None
 
     def data(self, name: str) -> Path:
         """Return the folder of the dataset: the one asked for, or the workspace's own of this name."""

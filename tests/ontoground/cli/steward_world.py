@@ -35,8 +35,8 @@ def adopted(folder: Path, rows: int = 8, licence: str = "open") -> Path:
             )
     workspace = folder / "work"
     named = [part for name in COLUMNS for part in ("--column", f"{name}={name}")]
-    said = ["--licence", "open", "--why", "invented"] if licence == "open" else []
-    adopt = ["steward", "adopt", str(table), *named, *said, "--workspace", str(workspace), "--json"]
+    answer = ["--licence", "open", "--why", "invented"] if licence == "open" else []
+    adopt = ["steward", "adopt", str(table), *named, *answer, "--workspace", str(workspace), "--json"]
     assert invoke(adopt) == 0
     return workspace
 

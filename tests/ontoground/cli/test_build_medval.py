@@ -125,7 +125,7 @@ def test_a_task_that_rules_cannot_do_and_a_model_without_its_engine_are_wrong_us
         (("--set", "medval.tau=0"), "known by construction"),
         (("--tasks", "course2spanish"), "unknown task"),
         (("--endpoint-model", "m"), "uses no language model"),
-        (("--engine", "lm"), "--engine lm without a model"),
+        (("--engine", "lm"), "no language model is named"),
     ):
         said = say("--workspace", work, *arguments)
         assert said.code == 2 and words in said.err, said.err

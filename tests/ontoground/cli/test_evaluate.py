@@ -17,6 +17,7 @@ from tests.ontoground.cli.medieval_folder import medieval_folder, medieval_model
 from tests.ontoground.cli.schemas import checked
 from tests.ontoground.cli.trained import Lab
 
+pytestmark = pytest.mark.usefixtures("no_ink")
 BASELINES = ["majority", "statement-only", "context-only", "entity overlap", "overlap+statement"]
 
 

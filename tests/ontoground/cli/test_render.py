@@ -31,6 +31,11 @@ def test_a_listing_names_its_columns_by_keys_or_by_headers(capsys: pytest.Captur
     assert lines[0] == "file   check: rows that offend" and lines[1].split() == ["a.csv", "1,200"]
 
 
+def test_numbers_that_name_something_have_no_commas(capsys: pytest.CaptureFixture[str]) -> None:
+    console().print(table(["hadm_id", "rows"], [[21027282, 21027282]]))
+    assert capsys.readouterr().out.splitlines()[1].split() == ["21027282", "21,027,282"]
+
+
 def test_blocks_are_set_off_and_a_command_stays_on_its_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

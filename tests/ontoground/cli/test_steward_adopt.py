@@ -36,16 +36,18 @@ def test_the_labels_of_all_tables_are_taken_up_by_whose_they_are(
     assert payload["labels"] == {
         "original": len(ROWS), "recomputed": recomputed, "physician": physician, "final": 0,
     }  # fmt: skip
-    assert [one["layout"] for one in payload["files"]] == ["medcalc_v1_uid", "phase3"]
+    assert [file["layout"] for file in payload["files"]] == ["medcalc_v1_uid", "phase3"]
 
 
 def test_a_person_sees_what_was_taken_up_and_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     published, _ = tables(tmp_path)
     work = tmp_path / "work"
     assert invoke(["steward", "adopt", str(published), "--workspace", str(work)]) == 0
-    said = capsys.readouterr().out
-    assert f"benchmark labels: {len(ROWS)} rows, credentialed" in said and str(work / "stewardship" / "labels") in said
-    assert "SECRET" not in said
+    answer = capsys.readouterr().out
+    assert (
+        f"benchmark labels: {len(ROWS)} rows, credentialed" in answer and str(work / "stewardship" / "labels") in answer
+    )
+    assert "SECRET" not in answer
 
 
 def test_labels_that_cannot_be_used_are_named_and_not_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -53,21 +55,21 @@ def test_labels_that_cannot_be_used_are_named_and_not_shown(tmp_path: Path, caps
     with sheet.open() as lines:
         rows = list(csv.DictReader(lines))
     for row in rows:  # invented: two answers, an ambiguous comma, a date beside a number
-        said = {"1": "4, 4", "9": "4,4", "4": "03/21/2006"}.get(row["uid"], "")
-        row["y* (Physician label)"] = said
+        answer = {"1": "4, 4", "9": "4,4", "4": "03/21/2006"}.get(row["uid"], "")
+        row["y* (Physician label)"] = answer
     with sheet.open("w") as lines:
         writer = csv.DictWriter(lines, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
     work = tmp_path / "work"
     code, printed = adopt(capsys, published, sheet, "--workspace", work)
-    found = {one["uid"]: (one["role"], one["why"]) for one in checked(printed, "steward-adopt")["doubtful"]}
-    assert (code, sorted(found)) == (0, ["1", "4", "9"])
-    assert found["1"] == found["9"] == ("physician", "cannot be read, and counts as no label")
-    assert "date" in found["4"][1]
+    results = {item["uid"]: (item["role"], item["why"]) for item in checked(printed, "steward-adopt")["doubtful"]}
+    assert (code, sorted(results)) == (0, ["1", "4", "9"])
+    assert results["1"] == results["9"] == ("physician", "cannot be read, and counts as no label")
+    assert "date" in results["4"][1]
     assert invoke(["steward", "adopt", str(published), str(sheet), "--name", "again", "--workspace", str(work)]) == 0
-    shown = capsys.readouterr().out
-    assert "1 (physician), 9 (physician)" in shown and "4,4" not in shown
+    display = capsys.readouterr().out
+    assert "1 (physician), 9 (physician)" in display and "4,4" not in display
     assert invoke(["steward", "finalise", "--benchmark", "again", "--workspace", str(work)]) == 0
     assert "the reviewer's label cannot be read" in capsys.readouterr().out
 
@@ -80,7 +82,7 @@ def test_a_name_is_taken_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "lines"),
     [
         (["{table}", "--column", "uid"], 2, "ROLE=NAME"),
         (["{table}", "--column", "key=id", "--column", "uid=id"], 2, "uid"),
@@ -93,15 +95,15 @@ def test_a_name_is_taken_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ],
 )
 def test_what_does_not_fit_is_refused(
-    arguments: list[str], code: int, told: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], code: int, lines: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = tmp_path / "mine.csv"
     with table.open("w", newline="") as file:
         csv.writer(file).writerows([["id", "answer"], ["a", "1"]])
-    given = [one.format(table=table, folder=tmp_path) for one in arguments]
-    found, printed = adopt(capsys, *given, "--workspace", tmp_path / "work")
+    given = [argument.format(table=table, folder=tmp_path) for argument in arguments]
+    result, printed = adopt(capsys, *given, "--workspace", tmp_path / "work")
     failure = error(printed)
-    assert found == code and (told is None or told in " ".join(str(value) for value in failure.values()))
+    assert result == code and (lines is None or lines in " ".join(str(value) for value in failure.values()))
     assert not (tmp_path / "work").exists()
 
 
@@ -144,15 +146,15 @@ def test_codes_of_categories_agree_only_where_they_are_equal(
         assert adopt(capsys, *given, "--name", name, *more, "--workspace", work)[0] == 0
         assert invoke(["steward", "read", "--benchmark", name, "--workspace", str(work), "--json"]) == 0
         errors = checked(capsys.readouterr().out, "steward-read")["errors"]
-        assert [(one["errors"], one["n"]) for one in errors if one["by"] == "all"] == [(5, 20)]
+        assert [(item["errors"], item["n"]) for item in errors if item["by"] == "all"] == [(5, 20)]
     assert invoke(["steward", "adopt", *map(str, given), "--name", "shown", "--workspace", str(work)]) == 0
     assert "--categories 0,1" in capsys.readouterr().out
 
 
 def test_the_roles_of_columns_are_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["steward", "adopt", "--help"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert f"Roles: {', '.join(ROLES)}" in said
+    answer = " ".join(capsys.readouterr().out.split())
+    assert f"Roles: {', '.join(ROLES)}" in answer
 
 
 def test_a_table_of_no_rows_and_one_that_fails_halfway_leave_no_name(

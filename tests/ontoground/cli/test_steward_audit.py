@@ -33,9 +33,9 @@ TURNS = 3
 @pytest.fixture
 def workspace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     """A workspace with the invented benchmark."""
-    found = adopted(tmp_path / "world")
+    result = adopted(tmp_path / "world")
     capsys.readouterr()
-    return found
+    return result
 
 
 def steward(capsys: pytest.CaptureFixture[str], phase: str, *arguments: str | Path) -> dict[str, Any]:
@@ -59,9 +59,9 @@ def model(url: str, workspace: Path, *more: str, at_once: int = 8) -> list[str]:
 
 def in_turns(_place: int, body: dict[str, Any]) -> Reply:
     """Answer a recomputation as a good model would: look the score up, calculate, answer."""
-    said = [one["content"] for one in body["messages"]]
-    turn = sum(one["role"] == "assistant" for one in body["messages"])
-    chloride = int(said[1].split("chloride ")[1].split(",")[0])
+    answers = [message["content"] for message in body["messages"]]
+    turn = sum(message["role"] == "assistant" for message in body["messages"])
+    chloride = int(answers[1].split("chloride ")[1].split(",")[0])
     result = 140 - chloride - 24 + (1 if body["seed"] % 5 == 0 else 0)
     steps: list[dict[str, Any]] = [
         {"tool": "calculator", "arguments": {"calculator": "Anion Gap", "features": []}},
@@ -69,7 +69,7 @@ def in_turns(_place: int, body: dict[str, Any]) -> Reply:
         {"answer": f"The gap is {result}.\n<answer>{result}</answer>"},
     ]
     if turn == 2:
-        assert "Result of python:\n" + str(140 - chloride - 24) in said[5]
+        assert "Result of python:\n" + str(140 - chloride - 24) in answers[5]
     return completion(json.dumps({"thought": "next", "step": steps[turn]}))
 
 
@@ -77,9 +77,9 @@ def verdicts(_place: int, body: dict[str, Any]) -> Reply:
     """Find four of five labels of odd rows wrong."""
     row = int(body["messages"][1]["content"].split("\nPatient ")[1].split(":")[0])
     wrong = row % 2 == 1 and body["seed"] % 5 != 0
-    said = {"rule": "gap", "criteria": "all there", "features": "agree", "calculation": "16"}
+    answers = {"rule": "gap", "criteria": "all there", "features": "agree", "calculation": "16"}
     judged = {"verdict": "Suspicious" if wrong else "Pass", "failure_mode": "aggregation_logic" if wrong else "none"}
-    return completion(json.dumps({**said, **judged, "critique": "the label is no gap" if wrong else ""}))
+    return completion(json.dumps({**answers, **judged, "critique": "the label is no gap" if wrong else ""}))
 
 
 def bare(run: Run) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def test_the_shown_cases_come_out_as_expected(
     phase: str, case: str, stem: str, real_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cases = json.loads((real_data / "stewardship" / "checks.json").read_text())["shown"]
-    expected = next(one for one in cases if one["id"] == case)["expected"]
+    expected = next(item for item in cases if item["id"] == case)["expected"]
     table = tmp_path / "cases.csv"
     table.write_text("uid,label\n" + "".join(f"{uid},1\n" for uid in expected))
     columns = ("--column", "uid=uid", "--column", "label=label")
@@ -172,11 +172,11 @@ def test_a_model_with_tools_looks_up_computes_and_answers(workspace: Path, capsy
     runs = list(read_runs(Path(printed["folder"])))
     messages = read_messages(Path(printed["folder"]))
     assert len(runs) == 3 * RUNS and len(messages) == 3 + 1
-    one = runs[0]
-    assert [used.tool for used in one.tools] == ["calculator", "python"] and one.tools[1].result in ("14", "15", "16")
-    assert "Emmett" in one.tools[0].result and one.prompt_tokens == 7 * TURNS and len(one.keys) == TURNS
-    assert messages[one.prompt[0]].role == "system" and "<answer>" in messages[one.prompt[0]].content
-    assert (one.model, one.seed, one.temperature) == ("scripted-1", 43, 1.0)
+    item = runs[0]
+    assert [used.tool for used in item.tools] == ["calculator", "python"] and item.tools[1].result in ("14", "15", "16")
+    assert "Emmett" in item.tools[0].result and item.prompt_tokens == 7 * TURNS and len(item.keys) == TURNS
+    assert messages[item.prompt[0]].role == "system" and "<answer>" in messages[item.prompt[0]].content
+    assert (item.model, item.seed, item.temperature) == ("scripted-1", 43, 1.0)
     assert {event["by"] for event in events(workspace) if event["role"] == "recomputed"} == {printed["series"]}
 
 
@@ -188,10 +188,10 @@ def test_a_recomputation_sees_neither_label_nor_features_nor_derivation(
     (texts / "gap.md").write_text("The anion gap is sodium minus chloride and bicarbonate.")
     with scripted_server(in_turns) as server:
         steward(capsys, "recompute", *model(server.url, workspace, "--reference", str(texts), "--rows", "3"))
-        plain = model(server.url, workspace, "--tools", "none", "--rows", "2")
-        invoke(["steward", "recompute", *plain])
-        said = json.dumps(server.bodies)
-    assert "sodium 140" in said and not any(mark in said for mark in MARKS)
+        text = model(server.url, workspace, "--tools", "none", "--rows", "2")
+        invoke(["steward", "recompute", *text])
+        answer = json.dumps(server.bodies)
+    assert "sodium 140" in answer and not any(mark in answer for mark in MARKS)
     stored = "".join(path.read_text() for path in (workspace / "stewardship").rglob("runs/recompute/*/*"))
     assert not any(mark in stored for mark in MARKS)
 
@@ -205,11 +205,11 @@ def test_an_audit_shows_label_features_and_derivation_and_counts_failure_modes(
     assert all(mark in asked for mark in MARKS[:3])
     assert printed["summary"] == {"n": 8, "flagged": 4, "rate": 0.5, "strata": 2, "strata_touched": 1}
     assert printed["failure_modes"] == {"aggregation_logic": 4}
-    event = next(one for one in events(workspace) if one["role"] == "audit" and one["uid"] == "u1")
+    event = next(item for item in events(workspace) if item["role"] == "audit" and item["uid"] == "u1")
     assert (event["value"], event["status"], event["evidence"]["suspicious"]) == ("Likely Error", "likely_error", 4)
     assert event["evidence"]["suspicious_runs"] == ["1", "2", "4", "5"] and "no gap" not in json.dumps(event)
-    flagged = [one for one in read_runs(Path(printed["folder"])) if one.parsed == "Suspicious"]
-    assert {one.remark for one in flagged} == {"the label is no gap"} and len(flagged) == 16
+    flagged = [run for run in read_runs(Path(printed["folder"])) if run.parsed == "Suspicious"]
+    assert {item.remark for item in flagged} == {"the label is no gap"} and len(flagged) == 16
 
 
 def test_a_suspicious_verdict_that_names_no_fault_is_asked_again(
@@ -294,7 +294,7 @@ def test_a_run_killed_in_the_middle_goes_on_to_the_same_results_and_asks_nothing
     # Only what the server still held back when the kill came was sent again: no answer to it can have been kept.
     assert sum(seen.values()) - len(seen) == resumed["language_model"]["interrupted"] == CONCURRENCY
     assert Path(resumed["votes"]).read_bytes() == Path(printed["votes"]).read_bytes()
-    first, second = (sorted(map(bare, read_runs(Path(one["folder"]))), key=str) for one in (printed, resumed))
+    first, second = (sorted(map(bare, read_runs(Path(item["folder"]))), key=str) for item in (printed, resumed))
     assert first == second
     assert events(whole) == events(killed)
     assert not any(path.name.startswith(".") for path in stored.rglob("*"))
@@ -317,7 +317,8 @@ def test_runs_that_could_not_be_made_are_waited_for_and_made_the_next_time(
         settled = steward(capsys, "audit", *options, "--settle")
         assert settled["incomplete"] == [] and settled["events"] == 1
         assert (
-            next(one for one in events(workspace) if one["uid"] == "u3" and one["role"] == "audit")["value"] == "Passed"
+            next(event for event in events(workspace) if event["uid"] == "u3" and event["role"] == "audit")["value"]
+            == "Passed"
         )
     with scripted_server(verdicts) as server:
         last = steward(capsys, "audit", *model(server.url, workspace, "--tools", "none"))
@@ -330,26 +331,26 @@ def test_a_server_that_is_not_there_is_an_error_and_leaves_no_run(
 ) -> None:
     code, error = failure(capsys, "recompute", *model("http://127.0.0.1:9/v1", workspace, "--rows", "2"))
     assert code == 3 and "unreachable 10" in error["found"]
-    assert [one for one in events(workspace) if one["role"] == "recomputed"] == []
+    assert [event for event in events(workspace) if event["role"] == "recomputed"] == []
 
 
 def test_more_runs_and_more_rows_add_to_what_is_stored(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with scripted_server(verdicts) as server:
-        plain = model(server.url, workspace, "--tools", "none")
-        steward(capsys, "audit", *plain, "--rows", "2", "--runs", "4")
+        text = model(server.url, workspace, "--tools", "none")
+        steward(capsys, "audit", *text, "--rows", "2", "--runs", "4")
         assert len(server.bodies) == 8
-        more = steward(capsys, "audit", *plain, "--rows", "4", "--runs", "5")
+        more = steward(capsys, "audit", *text, "--rows", "4", "--runs", "5")
         assert len(server.bodies) == 20
     assert (more["runs_stored"], more["runs_made"], more["rows"]) == (8, 12, 4)
 
 
 def test_other_settings_begin_a_new_series_and_say_so(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with scripted_server(verdicts) as server:
-        plain = model(server.url, workspace, "--tools", "none", "--rows", "2")
-        one = steward(capsys, "audit", *plain)
-        assert invoke(["steward", "audit", *plain, "--set", "language_model.temperature=0.5"]) == 0
-    told = capsys.readouterr().err
-    assert told == f"a new series of runs begins: temperature differ from those of {one['series']}\n"
+        text = model(server.url, workspace, "--tools", "none", "--rows", "2")
+        item = steward(capsys, "audit", *text)
+        assert invoke(["steward", "audit", *text, "--set", "language_model.temperature=0.5"]) == 0
+    lines = capsys.readouterr().err
+    assert lines == f"a new series of runs begins: temperature differ from those of {item['series']}\n"
 
 
 def test_credentialed_rows_are_not_sent_to_another_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -368,7 +369,7 @@ def test_what_holds_notes_is_for_its_owner_only(workspace: Path, capsys: pytest.
 
 
 @pytest.mark.parametrize(
-    ("phase", "options", "code", "told"),
+    ("phase", "options", "code", "lines"),
     [
         ("audit", [], 2, "--endpoint-model NAME"),
         ("audit", ["--engine", "recorded"], 2, "--answers"),
@@ -386,11 +387,11 @@ def test_what_holds_notes_is_for_its_owner_only(workspace: Path, capsys: pytest.
     ],
 )
 def test_wrong_use_says_what_to_do(
-    phase: str, options: list[str], code: int, told: str, workspace: Path, capsys: pytest.CaptureFixture[str]
+    phase: str, options: list[str], code: int, lines: str, workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found, error = failure(capsys, phase, "--workspace", workspace, *options)
-    assert found == code
-    assert told in " ".join(str(error.get(name)) for name in ("what", "found", "expected", "do"))
+    result, error = failure(capsys, phase, "--workspace", workspace, *options)
+    assert result == code
+    assert lines in " ".join(str(error.get(name)) for name in ("what", "found", "expected", "do"))
 
 
 @pytest.mark.xdist_group("transformers_serve")
@@ -429,9 +430,9 @@ def test_calculators_recompute_from_features_alone(
 def test_a_person_sees_what_came_out(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with scripted_server(verdicts) as server:
         assert invoke(["steward", "audit", *model(server.url, workspace, "--tools", "none", "--rows", "2")]) == 0
-    said = capsys.readouterr()
-    assert "likely errors     1  50.0%" in said.out and "1 of 2 strata" in said.out and "10 runs made" in said.out
-    assert said.err == ""
+    answer = capsys.readouterr()
+    assert "likely errors     1  50.0%" in answer.out and "1 of 2 strata" in answer.out and "10 runs made" in answer.out
+    assert answer.err == ""
 
 
 def test_runs_that_cannot_be_read_are_told_to_a_person(
@@ -442,15 +443,17 @@ def test_runs_that_cannot_be_read_are_told_to_a_person(
         "some.csv": ["Suspicious", "Pass", "perhaps", "", "Pass"],
         "none.csv": ["perhaps", "", "", "", "who knows"],
     }
-    said = []
+    answers = []
     for name, cells in files.items():
         lines = ["uid,run1,run2,run3,run4,run5", *(f"{uid},{','.join(cells)}" for uid in uids)]
         (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
         for phase in ("audit", "recompute"):
             arguments = ["--answers", str(tmp_path / name), "--workspace", str(workspace)]
             assert invoke(["steward", phase, *arguments]) == 0
-            said.append(capsys.readouterr().out)
+            answers.append(capsys.readouterr().out)
     runs = 5 * len(uids)
     some = f"empty votes: of {runs} runs {len(uids)} said something that is no verdict, {len(uids)} gave no answer"
-    assert some in said[0] and "NOT ONE RUN" not in said[0]
-    assert all(f"NOT ONE RUN GAVE A {what}" in text for what, text in zip(("VERDICT", "LABEL"), said[2:], strict=True))
+    assert some in answers[0] and "NOT ONE RUN" not in answers[0]
+    assert all(
+        f"NOT ONE RUN GAVE A {what}" in text for what, text in zip(("VERDICT", "LABEL"), answers[2:], strict=True)
+    )

@@ -40,38 +40,38 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_the_list_has_the_55_and_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    found = printed(capsys, "--list")
-    assert len(found["calculators"]) == 55
+    result = printed(capsys, "--list")
+    assert len(result["calculators"]) == 55
     assert invoke(["steward", "calculators"]) == 0
-    said = capsys.readouterr().out
-    assert "Glasgow Coma Score (GCS)" in said and max(map(len, said.splitlines())) <= 80
+    answer = capsys.readouterr().out
+    assert "Glasgow Coma Score (GCS)" in answer and max(map(len, answer.splitlines())) <= 80
 
 
 def test_one_shows_what_it_reads_its_source_and_its_points(capsys: pytest.CaptureFixture[str]) -> None:
-    found = printed(capsys, "27")
-    reads = {one["feature"]: one for one in found["inputs"]}
+    result = printed(capsys, "27")
+    reads = {item["feature"]: item for item in result["inputs"]}
     assert reads["Hemoglobin"]["units"] == ["g/dL"] and reads["Hemoglobin"]["absent"] is None
     assert reads["Melena present"]["absent"] == "no"
-    first = next(one for one in found["points"] if one["item"] == "systolic pressure")
+    first = next(point for point in result["points"] if point["item"] == "systolic pressure")
     assert (first["when"], first["unit"], first["points"]) == ("<90", "mmHg", 3)
     assert first["source"].startswith("Blatchford 2000")
     assert invoke(["steward", "calculators", "glasgow coma score (gcs)"]) == 0
-    said = capsys.readouterr().out
-    assert "Teasdale" in said and "needed" in said and "not testable" in said
+    answer = capsys.readouterr().out
+    assert "Teasdale" in answer and "needed" in answer and "not testable" in answer
 
 
 def test_a_score_is_computed_with_its_steps(capsys: pytest.CaptureFixture[str]) -> None:
     settings = ["--set", "qt interval=400", "--set", "Heart Rate or Pulse=60"]
-    found = printed(capsys, "11", *settings)
-    assert found["value"] == "400" and found["reason"] is None
+    result = printed(capsys, "11", *settings)
+    assert result["value"] == "400" and result["reason"] is None
     assert invoke(["steward", "calculators", "11", *settings]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "QTc Bazett Calculator: 400 ms"
 
 
 def test_an_abstention_says_why_and_assumptions_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    found = printed(capsys, "17", "--set", "Elevated-risk surgery=yes")
-    assert found["value"] == "N/A" and found["reason"] == "Pre-operative creatinine is missing"
-    assert "Pre-operative treatment with insulin is not mentioned: taken as no" in found["assumptions"]
+    result = printed(capsys, "17", "--set", "Elevated-risk surgery=yes")
+    assert result["value"] == "N/A" and result["reason"] == "Pre-operative creatinine is missing"
+    assert "Pre-operative treatment with insulin is not mentioned: taken as no" in result["assumptions"]
     assert invoke(["steward", "calculators", "17", "--set", "Elevated-risk surgery=yes"]) == 0
     assert "N/A: Pre-operative creatinine is missing" in capsys.readouterr().out
 
@@ -89,9 +89,9 @@ def test_the_old_version_is_named_as_such(capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_table_is_computed_beside_its_labels(capsys: pytest.CaptureFixture[str], table: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.csv"
-    found = printed(capsys, "--table", str(table), "--output", str(output))
-    assert found["labels"] == {"original": {"agree": 1, "of": 3}}
-    assert [(one["id"], one["rows"], one["abstained"]) for one in found["by_calculator"]] == [
+    result = printed(capsys, "--table", str(table), "--output", str(output))
+    assert result["labels"] == {"original": {"agree": 1, "of": 3}}
+    assert [(item["id"], item["rows"], item["abstained"]) for item in result["by_calculator"]] == [
         (21, 2, 1),
         (45, 1, 0),
     ]
@@ -113,12 +113,12 @@ def test_a_benchmark_is_computed_into_its_folder(
     workspace = ["--workspace", str(tmp_path / "work")]
     assert invoke(["steward", "adopt", str(table), "--name", "small", *workspace]) == 0
     capsys.readouterr()
-    found = printed(capsys, "--benchmark", "small", *workspace)
-    assert found["labels"] == {"original": {"agree": 1, "of": 3}}
-    assert Path(str(found["file"])).read_text().startswith("uid,calculator_id,corrected,v1.0,reason")
+    result = printed(capsys, "--benchmark", "small", *workspace)
+    assert result["labels"] == {"original": {"agree": 1, "of": 3}}
+    assert Path(str(result["file"])).read_text().startswith("uid,calculator_id,corrected,v1.0,reason")
     assert invoke(["steward", "calculators", "--benchmark", "small", *workspace]) == 0
-    said = capsys.readouterr().out
-    assert "1/1" in said and "agree with label (original)" in said
+    answer = capsys.readouterr().out
+    assert "1/1" in answer and "agree with label (original)" in answer
 
 
 def test_one_calculator_of_a_benchmark_may_have_no_row_with_a_label_of_some_role(
@@ -129,13 +129,13 @@ def test_one_calculator_of_a_benchmark_may_have_no_row_with_a_label_of_some_role
     reviewed = Event(uid="1", role="physician", value="14", status="labelled", by="ann")
     Benchmark.open(tmp_path / "work", "small").history.append([reviewed])
     capsys.readouterr()
-    found = printed(capsys, "45", "--benchmark", "small", *workspace)
-    assert found["labels"] == {"original": {"agree": 1, "of": 1}, "physician": {"agree": 0, "of": 0}}
+    result = printed(capsys, "45", "--benchmark", "small", *workspace)
+    assert result["labels"] == {"original": {"agree": 1, "of": 1}, "physician": {"agree": 0, "of": 0}}
     assert invoke(["steward", "calculators", "45", "--benchmark", "small", *workspace]) == 0
 
 
 @pytest.mark.parametrize(
-    ("which", "settings", "said"),
+    ("which", "settings", "answer"),
     [
         ("45", ["agee=70 years"], "reads no such feature"),
         ("45", ["age"], "cannot be read"),
@@ -147,18 +147,18 @@ def test_one_calculator_of_a_benchmark_may_have_no_row_with_a_label_of_some_role
     ],
 )
 def test_features_that_cannot_be_read_are_refused_in_words(
-    which: str, settings: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    which: str, settings: list[str], answer: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = [word for one in settings for word in ("--set", one)]
+    given = [word for setting in settings for word in ("--set", setting)]
     assert invoke(["steward", "calculators", which, *given]) == 2
-    assert said in capsys.readouterr().err
+    assert answer in capsys.readouterr().err
 
 
 def test_options_that_do_not_go_together_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     features = ("--set", "age=70 years")
     assert invoke(["steward", "calculators", "45", *features]) == 0
     assert invoke(["steward", "calculators"]) == 0
-    for options, said in (
+    for options, feature in (
         (features, "for one calculator"),
         (("45", *features, "--table", "rows.csv"), "computes one score"),
         (("--table", "rows.csv", "--benchmark", "small"), "do not go together"),
@@ -166,7 +166,7 @@ def test_options_that_do_not_go_together_are_refused(capsys: pytest.CaptureFixtu
     ):
         capsys.readouterr()
         assert invoke(["steward", "calculators", *options]) == 2
-        assert said in capsys.readouterr().err
+        assert feature in capsys.readouterr().err
 
 
 def test_a_refusal_has_the_exit_code_of_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
@@ -193,14 +193,14 @@ def test_features_that_are_not_read_are_counted_and_listed_by_row(
 ) -> None:
     table, output = tmp_path / "rows.csv", tmp_path / "out.csv"
     table.write_text(OTHER_NAMES)
-    found = printed(capsys, "--table", str(table), "--output", str(output))
-    assert found["unread"] == [{"uid": "2", "features": ["Raised pressure"]}]
-    assert found["labels"] == {"original": {"agree": 1, "of": 2}} and found["abstained"] == 1
+    result = printed(capsys, "--table", str(table), "--output", str(output))
+    assert result["unread"] == [{"uid": "2", "features": ["Raised pressure"]}]
+    assert result["labels"] == {"original": {"agree": 1, "of": 2}} and result["abstained"] == 1
     with output.open() as lines:
         assert [row["unread"] for row in csv.DictReader(lines)] == ["", "Raised pressure"]
     assert invoke(["steward", "calculators", "--table", str(table)]) == 0
-    said = capsys.readouterr().out
-    assert "rows with features that are not read: 1" in said and "Raised pressure" in said
+    answer = capsys.readouterr().out
+    assert "rows with features that are not read: 1" in answer and "Raised pressure" in answer
 
 
 def test_a_row_with_a_feature_that_is_not_read_is_deferred(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -210,9 +210,9 @@ def test_a_row_with_a_feature_that_is_not_read_is_deferred(capsys: pytest.Captur
     capsys.readouterr()
     for _ in range(2):  # the second call finds all runs stored, and still says what was not read
         assert invoke(["steward", "recompute", "--engine", "calculators", *workspace, "--json"]) == 0
-        found = checked(capsys.readouterr().out, "steward-recompute")
-        assert found["unread"] == [{"uid": "2", "features": ["Raised pressure"]}]
-        assert (found["summary"]["high"], found["summary"]["deferred"]) == (1, 1)
+        result = checked(capsys.readouterr().out, "steward-recompute")
+        assert result["unread"] == [{"uid": "2", "features": ["Raised pressure"]}]
+        assert (result["summary"]["high"], result["summary"]["deferred"]) == (1, 1)
     latest = Benchmark.open(tmp_path / "work").history.latest("recomputed")
     assert (latest["1"].value, latest["1"].status) == ("1", "high_confidence")
     assert (latest["2"].value, latest["2"].status) == (None, "deferred")

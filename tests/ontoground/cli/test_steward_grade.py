@@ -19,8 +19,8 @@ LABELS = """uid,kind,type,answer,new
 """
 ANSWERS = "uid,answer,model\n" + "".join(
     f"{uid},{answer},{model}\n"
-    for model, told in (("old", "100 100 17 20"), ("new", "50 100 N/A 3"))
-    for uid, answer in enumerate(told.split(), start=1)
+    for model, lines in (("old", "100 100 17 20"), ("new", "50 100 N/A 3"))
+    for uid, answer in enumerate(lines.split(), start=1)
 )
 
 
@@ -40,7 +40,7 @@ def test_grade_prints_shares_and_writes_rows(workspace: Path, capsys: pytest.Cap
     asked = ["steward", "grade", str(workspace / "answers.csv"), "--against", "recomputed"]
     assert invoke([*asked, "--out", str(workspace / "rows.csv"), "--json"]) == 0
     payload = checked(capsys.readouterr().out, "steward-grade")
-    assert [(one["model"], one["share"]["correct"], one["share"]["n"]) for one in payload["models"]] == [
+    assert [(model["model"], model["share"]["correct"], model["share"]["n"]) for model in payload["models"]] == [
         ("old", 1, 3),
         ("new", 3, 3),
     ]
@@ -54,8 +54,8 @@ def test_grade_prints_shares_and_writes_rows(workspace: Path, capsys: pytest.Cap
     ]
     assert rows[5]["label"] == "N/A" and rows[5]["abstained"] == "true"
     assert invoke([*asked, "--grader", "reward"]) == 0
-    said = capsys.readouterr().out
-    assert "33.3" in said and "mean reward 0.4000" in said and max(map(len, said.splitlines())) <= 80
+    answer = capsys.readouterr().out
+    assert "33.3" in answer and "mean reward 0.4000" in answer and max(map(len, answer.splitlines())) <= 80
 
 
 def test_board_prints_and_draws_both_sides(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,13 +65,13 @@ def test_board_prints_and_draws_both_sides(workspace: Path, capsys: pytest.Captu
     asked += ["steward.resamples=200"]
     assert invoke([*asked, "--json"]) == 0
     payload = checked(capsys.readouterr().out, "steward-board")
-    assert [(one["model"], one["climbed"]) for one in payload["models"]] == [("new", 1), ("old", -1)]
+    assert [(model["model"], model["climbed"]) for model in payload["models"]] == [("new", 1), ("old", -1)]
     assert (payload["rows"], payload["left_out"]) == (3, {"before": 1, "after": 0})
     picture = Path(payload["files"]["png"]).read_bytes()
     assert picture.startswith(b"\x89PNG")
     assert invoke(asked) == 0
-    said = capsys.readouterr().out
-    assert "2 -> 1" in said and "1 -> 2" in said and max(map(len, said.splitlines()[:-1])) <= 80
+    answer = capsys.readouterr().out
+    assert "2 -> 1" in answer and "1 -> 2" in answer and max(map(len, answer.splitlines()[:-1])) <= 80
     assert Path(payload["files"]["png"]).read_bytes() == picture
     assert "| new | 33.3% | 100.0% | +66.7 |" in Path(payload["files"]["md"]).read_text()
 

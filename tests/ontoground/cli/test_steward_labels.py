@@ -38,10 +38,10 @@ def run(workspace: Path, *words: str) -> int:
 def test_a_rule_is_shown_applied_and_taken_back(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(workspace / "rule.toml")
     assert run(workspace, "rule", file, "--json") == 0
-    shown = checked(capsys.readouterr().out, "steward-rule")
-    assert (shown["applied"], shown["batch"]) == (False, None)
-    assert [(one["uid"], one["before"], one["after"]) for one in shown["changed"]] == [("8", "504", "372")]
-    assert shown["agreed"] == {"before": 0, "after": 1}
+    display = checked(capsys.readouterr().out, "steward-rule")
+    assert (display["applied"], display["batch"]) == (False, None)
+    assert [(item["uid"], item["before"], item["after"]) for item in display["changed"]] == [("8", "504", "372")]
+    assert display["agreed"] == {"before": 0, "after": 1}
     assert run(workspace, "rule", file, "--apply", "--json") == 0
     applied = checked(capsys.readouterr().out, "steward-rule")
     assert (applied["applied"], applied["batch"]) == (True, "0003")
@@ -88,19 +88,19 @@ def test_releases_are_made_compared_and_checked(workspace: Path, capsys: pytest.
     assert (diff["before"]["name"], diff["after"]["name"], diff["grade"]) == ("1.0.0", "1.1.0", "minor")
     # Rows 3 and 7 are whole numbers: exact by the limits of v1.0, 5% by the corrected ones.
     assert diff["counts"] == {"number to number": 3, "limits": 2, "date to date": 1, "number to N/A": 1}
-    assert {one["uid"] for one in diff["changes"] if one["change"] == "limits"} == {"3", "7"}
-    assert {one["uid"] for one in diff["changes"] if " to " in one["change"]} == {"1", "2", "5", "6", "8"}
-    assert pl.read_csv(table, infer_schema=False)["uid"].to_list() == [one["uid"] for one in diff["changes"]]
+    assert {change["uid"] for change in diff["changes"] if change["change"] == "limits"} == {"3", "7"}
+    assert {change["uid"] for change in diff["changes"] if " to " in change["change"]} == {"1", "2", "5", "6", "8"}
+    assert pl.read_csv(table, infer_schema=False)["uid"].to_list() == [change["uid"] for change in diff["changes"]]
 
     assert run(workspace, "release", "--check", "--json") == 0
     whole = checked(capsys.readouterr().out, "steward-release")
-    assert [one["version"] for one in whole["checked"]] == ["1.0.0", "1.1.0"]
+    assert [item["version"] for item in whole["checked"]] == ["1.0.0", "1.1.0"]
     labels = Path(first["folder"], "labels.csv")
     labels.chmod(0o644)
     labels.write_text(labels.read_text().replace("24.5", "42.5"))
     assert run(workspace, "release", "--check", "--json") == 1
     altered = checked(capsys.readouterr().out, "steward-release")["altered"]
-    assert [(one["of"], one["file"]) for one in altered] == [("1.0.0", str(labels))]
+    assert [(item["of"], item["file"]) for item in altered] == [("1.0.0", str(labels))]
 
 
 def test_a_rule_goes_through_finalise_into_a_release_and_out_again(
@@ -110,10 +110,10 @@ def test_a_rule_goes_through_finalise_into_a_release_and_out_again(
         assert run(workspace, "finalise") == 0
         capsys.readouterr()
         assert run(workspace, "release", "--json") == 0
-        made = checked(capsys.readouterr().out, "steward-release")
-        labels = pl.read_parquet(Path(made["folder"], "labels.parquet"))
-        ruled = any("methadone" in line for line in made["caveats"])
-        return f"{made['version']} {labels.filter(uid='8')['label'].item()} {ruled}"
+        result = checked(capsys.readouterr().out, "steward-release")
+        labels = pl.read_parquet(Path(result["folder"], "labels.parquet"))
+        ruled = any("methadone" in line for line in result["caveats"])
+        return f"{result['version']} {labels.filter(uid='8')['label'].item()} {ruled}"
 
     assert released() == "1.0.0 504 False"
     assert run(workspace, "rule", str(workspace / "rule.toml"), "--apply") == 0
@@ -160,17 +160,17 @@ def test_the_history_of_a_row_says_who_when_why_and_from_what(
     assert run(workspace, "rule", "--revert", "0003", "--by", "Dr B", "--why", "the older guideline holds") == 0
     capsys.readouterr()
     assert run(workspace, "history", "8", "--json") == 0
-    found = checked(capsys.readouterr().out, "steward-history")
-    assert found["holds"] == {"original": "372", "recomputed": "504", "final": "372"}
-    assert [one["taken_back_by"] for one in found["history"]] == [None, None, "0005", None, None]
+    result = checked(capsys.readouterr().out, "steward-history")
+    assert result["holds"] == {"original": "372", "recomputed": "504", "final": "372"}
+    assert [item["taken_back_by"] for item in result["history"]] == [None, None, "0005", None, None]
     assert run(workspace, "history", "8") == 0
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
-    for said in ("rule methadone (Dr A)", "TAKEN BACK", "Dr B", "504"):
-        assert said in out
+    for answer in ("rule methadone (Dr A)", "TAKEN BACK", "Dr B", "504"):
+        assert answer in out
     assert run(workspace, "history", "--json") == 0
     batches = checked(capsys.readouterr().out, "steward-history")["batches"]
-    assert [(one["name"], one["holds"], one["reverts"]) for one in batches[2:]] == [
+    assert [(batch["name"], batch["holds"], batch["reverts"]) for batch in batches[2:]] == [
         ("0003", False, None),
         ("0004", True, None),
         ("0005", True, "0003"),

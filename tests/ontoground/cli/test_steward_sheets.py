@@ -42,9 +42,9 @@ def said(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest
 
 @pytest.fixture
 def bench(said: Said, tmp_path: Path) -> Benchmark:
-    made = scores(tmp_path / "work")
+    result = scores(tmp_path / "work")
     said("triage")
-    return made
+    return result
 
 
 def key_of(payload: dict[str, Any]) -> dict[str, dict[str, str]]:
@@ -81,7 +81,7 @@ def test_sheets_are_written_filled_refused_corrected_and_taken(said: Said, bench
     before = (bench.folder / "history.jsonl").read_bytes()
     refused = said.json("read", *map(str, files), code=1)
     assert not refused["taken"] and refused["answers"] == 18 and refused["abstentions"] == 1
-    assert {(one["uid"], one["found"], one["column"]) for one in refused["refused"]} == {
+    assert {(entry["uid"], entry["found"], entry["column"]) for entry in refused["refused"]} == {
         (number, "4,4", "answer"),
         (date, "12", "answer"),
     }
@@ -178,16 +178,16 @@ def test_a_balanced_sample_is_reviewed_by_two_with_kappa_and_errors_by_quadrant(
     ann = answered(payload, "ann", tmp_path / "ann.xlsx", **{**published, both: "Q3"})
     bob = answered(payload, "bob", tmp_path / "bob.csv", **{**published, both: "q3", alone: "Q 2"})
     slip = said.json("read", str(ann), str(bob), code=1)["refused"]
-    assert [(one["found"], one["do"]) for one in slip] == [("Q 2", "did you mean Q2?")]
+    assert [(entry["found"], entry["do"]) for entry in slip] == [("Q 2", "did you mean Q2?")]
     bob = answered(payload, "bob", tmp_path / "bob.csv", **{**published, both: "q3", alone: "Q2"})
-    found = said.json("read", str(ann), str(bob))
-    (pair,) = found["agreement"]["pairs"]
+    result = said.json("read", str(ann), str(bob))
+    (pair,) = result["agreement"]["pairs"]
     assert (pair["n"], pair["agree"], pair["by_label"]["Q3"]) == (40, 39, {"Q2": 1, "Q3": 10})
     assert pair["kappa"] == pytest.approx(1 - (1 / 40) / 0.75, abs=1e-3)
-    assert found["reviewed"] == 39 and found["to_adjudicate"] == 1
-    errors = {one["group"]: (one["errors"], one["n"]) for one in found["errors"] if one["by"] == "label"}
+    assert result["reviewed"] == 39 and result["to_adjudicate"] == 1
+    errors = {error["group"]: (error["errors"], error["n"]) for error in result["errors"] if error["by"] == "label"}
     assert errors == {"Q1": (0, 10), "Q2": (1, 10), "Q3": (0, 9), "Q4": (0, 10)}
-    assert found["confusion"]["balanced"]["Q2"] == {"Q2": 9, "Q3": 1}
+    assert result["confusion"]["balanced"]["Q2"] == {"Q2": 9, "Q3": 1}
     text = said("read")
     assert "Cohen's kappa" in text and "published label by reviewers' label" in text
 
@@ -274,9 +274,13 @@ def test_the_published_sheet_is_adopted_reported_and_blind_again(said: Said, rea
     tables = [source / "original_test_labels.csv.gz", source / "y_new_and_sampled_MD_evals.xlsx"]
     said("adopt", *map(str, tables), "--name", "medcalc")
     said("triage")
-    found = said.json("read", str(tables[1]))
-    assert found["already_adopted"] == [str(tables[1])] and found["reviewed"] == 50 and found["events_added"] == 0
-    whole = {one["labeller"]: (one["n"] - one["errors"], one["n"]) for one in found["errors"] if one["by"] == "all"}
+    result = said.json("read", str(tables[1]))
+    assert result["already_adopted"] == [str(tables[1])] and result["reviewed"] == 50 and result["events_added"] == 0
+    whole = {
+        error["labeller"]: (error["n"] - error["errors"], error["n"])
+        for error in result["errors"]
+        if error["by"] == "all"
+    }
     # The paper: 10 and 37 of 50 agree with the physician.
     assert whole == {"original": (10, 50), "recomputed": (37, 50)}
     payload = said.json("sheets", "--rater", "ann", "--pick", "top", "--rows", "236")
@@ -286,8 +290,8 @@ def test_the_published_sheet_is_adopted_reported_and_blind_again(said: Said, rea
     notes = dict(bench.items.select("uid", "context").iter_rows())
     uids = {name: item["uid"] for name, item in key_of(payload).items()}
     for row in rows:
-        shown = "".join(text for name, text in row.items() if name.startswith("context"))
-        assert "".join(shown.replace("'", "").split()) == "".join(notes[uids[row["item"]]].replace("'", "").split())
+        display = "".join(text for name, text in row.items() if name.startswith("context"))
+        assert "".join(display.replace("'", "").split()) == "".join(notes[uids[row["item"]]].replace("'", "").split())
     assert set(rows[0]) - {"item", "question", "answer", "comment"} == {
         "context",
         *(f"context {at}" for at in range(2, 5)),

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from ontoground.cli.main import invoke
-from ontoground.cli.render import console
-from ontoground.cli.steward.report import paint_report
+from ontoground.cli.render import console, paint
+from ontoground.cli.steward.report import report_blocks
 from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import read_label_table
 from stewardship.history.log import Event
@@ -61,9 +61,9 @@ def test_triage_ranks_prints_and_writes_the_list(workspace: Path, capsys: pytest
     assert [row["uid"] for row in rows] == table["uid"].to_list() == ["3", "1", "4", "9", "10", "2", "6"]
     assert rows[0]["recomputed"] == "N/A" and rows[0]["distance"] == ""
     assert invoke(["steward", "triage", "--top", "1", "--set", "steward.flag_rel_err=0.6"]) == 0
-    said = capsys.readouterr().out
-    assert "flagged    2 of 8 (25.0%), in 2 of 3 strata" in said
-    assert max(map(len, said.splitlines()[:-1])) <= 80
+    answer = capsys.readouterr().out
+    assert "flagged    2 of 8 (25.0%), in 2 of 3 strata" in answer
+    assert max(map(len, answer.splitlines()[:-1])) <= 80
 
 
 def test_finalise_adds_what_changed_and_a_second_call_nothing(
@@ -113,8 +113,8 @@ def test_a_final_label_whose_ground_was_taken_back_holds_no_longer(
     assert invoke(["steward", "finalise", "--json"]) == 0
     payload = checked(capsys.readouterr().out, "steward-finalise")
     assert (payload["added"], payload["changes"][0]["uid"], payload["changes"][0]["after"]) == (1, "5", None)
-    found = Benchmark.open(workspace).history.latest("final")["5"]
-    assert (found.status, found.value, found.evidence["held"]) == ("withdrawn", None, "3")
+    result = Benchmark.open(workspace).history.latest("final")["5"]
+    assert (result.status, result.value, result.evidence["held"]) == ("withdrawn", None, "3")
     assert invoke(["steward", "finalise", "--json"]) == 0
     assert checked(capsys.readouterr().out, "steward-finalise")["added"] == 0
 
@@ -163,7 +163,7 @@ def test_report_has_every_phase_its_caveats_and_pictures(workspace: Path, capsys
     assert (phase3["only"], phase3["both"], phase3["neither"]) == ({"original": 1, "recomputed": 2}, 1, 0)
     assert phase3["smape"]["original"]["n"] == 3
     assert payload["paper"] == [], "the paper is about another benchmark"
-    readings = {(one["outcome"], one["variant"]): one["value"] for one in payload["other_readings"]}
+    readings = {(reading["outcome"], reading["variant"]): reading["value"] for reading in payload["other_readings"]}
     assert readings["likely errors of the audit", "3 Suspicious verdicts make a likely error"] == "3"
     assert readings["likely errors of the audit", "5 Suspicious verdicts make a likely error"] == "1"
     assert readings["flagged rows", "dates differ above 7 days"] == "5 of 8 (62.5%)"
@@ -176,7 +176,7 @@ def test_report_has_every_phase_its_caveats_and_pictures(workspace: Path, capsys
     assert pictures == ["agreement.png", "flagged_by_stratum.png", "relative_error.png"]
     assert all(files[name].startswith(b"\x89PNG") and f"({name})" in page for name in pictures)
 
-    paint_report(console(), payload)
+    paint(console(), report_blocks(payload))
     said = capsys.readouterr().out
     assert "original agrees with the physician" in said and "report.md" in said
 
@@ -184,7 +184,7 @@ def test_report_has_every_phase_its_caveats_and_pictures(workspace: Path, capsys
 def test_labels_of_several_series_are_called_so(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def abouts() -> list[str]:
         assert invoke(["steward", "report", "--set", "steward.resamples=200", "--json"]) == 0
-        return [one["about"] for one in checked(capsys.readouterr().out, "steward-report")["caveats"]]
+        return [caveat["about"] for caveat in checked(capsys.readouterr().out, "steward-report")["caveats"]]
 
     pytest.importorskip("matplotlib")
     pytest.importorskip("statsmodels")
@@ -207,7 +207,7 @@ def test_a_phase_that_was_not_run_is_left_out(workspace: Path, capsys: pytest.Ca
     payload = checked(capsys.readouterr().out, "steward-report")
     assert (payload["phase1"], payload["phase3"], payload["whole_test"], payload["final"]) == (None, None, [], {})
     assert payload["phase2"]["flagged"] == 6
-    assert {one["about"] for one in payload["caveats"]} == {
+    assert {caveat["about"] for caveat in payload["caveats"]} == {
         "denominators",
         "deferred rows",
         "flags are not errors",
@@ -234,8 +234,8 @@ def test_labels_that_are_names_are_crossed(
     assert payload["phase3"]["smape"]["original"]["n"] == 0 and payload["whole_test"] == []
     assert "| Q1 | 0 | 1 | 1 |" in Path(payload["files"][0]).read_text()
     assert invoke(["steward", "triage"]) == 0
-    shown = capsys.readouterr().out.split("labels of two names")[1].split("output")[0]
-    assert "Q1        Q2" in shown and "Q1        Q1" not in shown
+    display = capsys.readouterr().out.split("labels of two names")[1].split("output")[0]
+    assert "Q1        Q2" in display and "Q1        Q1" not in display
 
 
 def test_labels_that_are_lacking_are_named(
@@ -269,7 +269,7 @@ def test_the_papers_numbers_stand_beside_ours(
     capsys.readouterr()
     assert invoke(["steward", "report", *place]) == 0
     payload = checked(capsys.readouterr().out, "steward-report")
-    same = {one["key"]: one["same"] for one in payload["paper"]}
+    same = {item["key"]: item["same"] for item in payload["paper"]}
     # The raw audits were never published; ends of bootstrap intervals depend on a seed that is not named.
     assert {key for key, how in same.items() if how == ""} == {"audit_flagged", "audit_rate", "audit_strata"}
     assert {key for key, how in same.items() if how == "ends"} <= {
@@ -280,7 +280,7 @@ def test_the_papers_numbers_stand_beside_ours(
     }
     assert "no" not in same.values()
     assert len(same) == 22
-    readings = {(one["outcome"], one["variant"]): one["value"] for one in payload["other_readings"]}
+    readings = {(reading["outcome"], reading["variant"]): reading["value"] for reading in payload["other_readings"]}
     agree = "original and recomputed labels that agree with the physician"
     assert readings[agree, "no point of tolerance for ordinal scores"] == "7 of 50 and 33 of 50"
     assert readings[agree, "share of the larger value, not of the physician's"] == "11 of 50 and 37 of 50"

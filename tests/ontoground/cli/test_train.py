@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -204,16 +203,3 @@ def test_without_the_extra_the_message_says_how_to_install_it(lab: Lab, monkeypa
         said = lab.say(*arguments)
         assert said.code == 2
         assert "no peft" in said.err and "pip install 'ontoground[training]'" in said.err
-
-
-def test_help_of_training_and_evaluation_imports_nothing_heavy() -> None:
-    program = (
-        "import sys\n"
-        "from ontoground.cli.main import invoke\n"
-        "for verb in (['train'], ['train', 'classifier'], ['train', 'corfu'], ['evaluate', 'quadrants']):\n"
-        "    invoke([*verb, '--help'])\n"
-        "heavy = ('torch', 'transformers', 'numpy', 'polars', 'matplotlib', 'openai')\n"
-        "print([name for name in heavy if name in sys.modules], file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stderr.strip() == "[]" and "--freeze-backbone" in done.stdout

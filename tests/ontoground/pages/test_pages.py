@@ -22,6 +22,7 @@ from ehr.certainty import DOUBTS, SAID_OTHERWISE, TIME
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import connect
 from ontoground.pages.marks import pieces
+from ontoground.pages.pictures import path_picture
 from ontoground.pages.render import reasons_in_words
 from ontoground.views.named import named_queries
 from ontoground.views.row import changed
@@ -98,6 +99,26 @@ def test_a_note_is_found_by_its_number_without_it_in_the_address(pages: TestClie
     answer = pages.post("/notes", data={"hadm": str(hadm)})
     assert f"<h1>Admission {hadm}</h1>" in answer.text and str(hadm) not in str(answer.url)
     assert pages.post("/notes", data={"hadm": "x' or 1"}).status_code == 400
+
+
+def test_addresses_and_their_anchors_hold_no_identifier(pages: TestClient, demo: Demo) -> None:
+    path = first_note(pages)
+    (note_id,) = re.findall(r'aria-label="Sections of ([^"]+)"', text := shown(pages, path))
+    anchors = re.findall(r'(?:href="#|id=")([sm]\d[^"]*)"', text)
+    assert anchors and len(anchors) > 2 and all(re.fullmatch(r"[sm]\d+-0", anchor) for anchor in anchors)
+    assert not any(part in path for part in note_id.split("-")[:1])
+
+
+@pytest.mark.parametrize(
+    "path", ["/concept?q=%00", "/statements?first=²", f"/statements?first={'9' * 20}", "/statements?first=-1"]
+)
+def test_what_no_page_can_be_asked_is_refused(pages: TestClient, path: str) -> None:
+    assert pages.get(path).status_code == 400
+
+
+def test_identifiers_have_no_commas(pages: TestClient) -> None:
+    text = pages.post("/sql", data={"sql": "select 21027282 as hadm_id, 21027282 as n"}).text
+    assert ">21027282</td>" in text and ">21,027,282</td>" in text
 
 
 def test_what_stands_in_a_note_is_never_run(reader: Reader, demo_copy: Callable[[], Path]) -> None:
@@ -262,6 +283,25 @@ def test_pages_can_be_used_by_ear_and_run_nothing_inline(pages: TestClient, path
     fields.feed(text)
     assert fields.ids <= fields.labelled and fields.unlabelled == [] and fields.titles == 1 and fields.inline == []
     assert '<html lang="en">' in text and "http://" not in text and "https://" not in text
+
+
+@pytest.mark.parametrize(
+    ("edges", "line"),
+    [
+        (["ab", "bc", "cd"], "abcd"),
+        (["ba", "bc", "dc"], "abcd"),
+        # "may be treated by" with a described head: the last edge goes on from the beginning of the line.
+        (["ab", "bc", "ad"], "dabc"),
+    ],
+)
+def test_a_path_is_drawn_as_a_line(edges: list[str], line: str) -> None:
+    path = [
+        {"head_cui": ends[0], "tail_cui": ends[1], "predicate": "is_a", "sab": "X", "rela": "isa", "rui": "R"}
+        for ends in edges
+    ]
+    picture = path_picture(path, str.upper)
+    assert "".join(node.cui for node in picture.nodes) == line
+    assert {abs(arrow.begin - arrow.end) for arrow in picture.arrows} == {170}
 
 
 def test_overlapping_mentions_are_cut_where_they_meet() -> None:

@@ -57,8 +57,8 @@ def test_a_row_of_another_reader_is_none(review: Review) -> None:
     ann, bob = browser(review, "of-ann"), browser(review, "of-bob")
     path = first(bob)
     assert bob.get(path).status_code == 200 and ann.get(path).status_code == 404
-    said = {"answer": "Q1", "version": NOTHING, "reader": "bob"}
-    assert ann.post(path, data=said).status_code in (404, 422)
+    answers = {"answer": "Q1", "version": NOTHING, "reader": "bob"}
+    assert ann.post(path, data=answers).status_code in (404, 422)
     assert not review.benchmark.history.latest("physician")
 
 
@@ -87,8 +87,8 @@ def test_a_form_goes_on_to_the_next_open_row_and_a_script_is_told(review: Review
     assert answer.status_code == 200 and answer.url.path != path and "Row 2 of 12" in answer.text
     kept = ann.get(path).text
     assert re.search(r'value="Q2" required checked', kept) and ">a\nb</textarea>" in kept
-    told = ann.post(answer.url.path, data={"answer": "Q1", "version": NOTHING}, headers={"accept": "application/json"})
-    assert told.json()["done"] == 2 and told.json()["of"] == 12
+    lines = ann.post(answer.url.path, data={"answer": "Q1", "version": NOTHING}, headers={"accept": "application/json"})
+    assert lines.json()["done"] == 2 and lines.json()["of"] == 12
     behind = ann.post(path, data={"answer": "Q1", "version": NOTHING}, headers={"accept": "application/json"})
     assert behind.status_code == 409 and "answered elsewhere" in behind.json()["error"]
     wrong = ann.post(path, data={"answer": "Q7", "version": NOTHING})
@@ -132,7 +132,7 @@ def test_without_a_batch_there_is_no_review(pages: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "answer"),
     [
         (["--allow-host", "0.0.0.0"], "other machines need a reason"),
         (["--why", "x"], "other machines need a reason"),
@@ -142,7 +142,7 @@ def test_without_a_batch_there_is_no_review(pages: TestClient) -> None:
     ],
 )
 def test_wrong_options_are_told(
-    options: list[str], said: str, empty_workspace: Path, capsys: pytest.CaptureFixture[str]
+    options: list[str], answer: str, empty_workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert invoke(["explore", "--no-browser", "--json", *options, "--workspace", str(empty_workspace)]) in (2, 3)
-    assert said in json.loads(capsys.readouterr().out)["error"]["what"]
+    assert answer in json.loads(capsys.readouterr().out)["error"]["what"]

@@ -54,11 +54,11 @@ def test_the_bound_is_reached() -> None:
 
 def test_bootstrap_depends_on_seed_and_subject_only() -> None:
     values = [0.0, 1.0, 5.0, 9.0, 12.0]
-    one, other = (StewardSettings(resamples=500, seed=seed) for seed in (1, 2))
-    first = bootstrap_mean(values, "a", one)
-    assert first == bootstrap_mean(values, "a", one)
+    item, other = (StewardSettings(resamples=500, seed=seed) for seed in (1, 2))
+    first = bootstrap_mean(values, "a", item)
+    assert first == bootstrap_mean(values, "a", item)
     assert first != bootstrap_mean(values, "a", other)
-    assert first != bootstrap_mean(values, "b", one)
+    assert first != bootstrap_mean(values, "b", item)
     assert first.low is not None
     assert first.high is not None
     assert 0 <= first.low <= 5.4 <= first.high <= 12
@@ -68,7 +68,7 @@ def test_bootstrap_depends_on_seed_and_subject_only() -> None:
 @pytest.mark.real
 def test_s6_agreement_on_the_reviewed_rows(real_data: Path) -> None:
     folder = real_data / "stewardship"
-    case = next(one for one in json.loads((folder / "checks.json").read_text())["shown"] if one["id"] == "S6")
+    case = next(item for item in json.loads((folder / "checks.json").read_text())["shown"] if item["id"] == "S6")
     cells = read_cells(folder / "checks" / case["input"][0]).rows(named=True)
     physician = {row["uid"]: parse_label(row["y_star"], physician=True) for row in cells}
     labels: dict[str, dict[str, LabelValue]] = {
@@ -82,8 +82,8 @@ def test_s6_agreement_on_the_reviewed_rows(real_data: Path) -> None:
     kinds = [row.type.value for row in rows]
     assert {kind: kinds.count(kind) for kind in set(kinds)} == wanted["types"]
     for share, ends in wanted["wilson"].items():
-        found = wilson(*map(int, share.split("/")))
-        assert [found.low, found.high] == pytest.approx(ends, abs=1e-6)
+        result = wilson(*map(int, share.split("/")))
+        assert [result.low, result.high] == pytest.approx(ends, abs=1e-6)
     # The paper prints 72.7 [47.9, 99.1] and 20.1 [8.0, 35.9]; the ends depend on its unknown seed.
     for name, n, printed in (("original", 34, (72.7, 47.9, 99.1)), ("recomputed", 33, (20.1, 8.0, 35.9))):
         estimate = smape(rows, name)

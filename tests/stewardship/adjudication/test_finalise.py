@@ -13,12 +13,12 @@ from tests.stewardship.labelled import adopted, finalised
 
 
 def final(recomputed: str | None, physician: str | None, policy: Policy, uid: str = "1") -> tuple[str, str] | None:
-    found = finalise(
+    result = finalise(
         {} if recomputed is None else {uid: parse_label(recomputed)},
         {} if physician is None else {uid: parse_label(physician, physician=True)},
         policy=policy,
     )
-    return (found[uid].label.text(), found[uid].source) if found else None
+    return (result[uid].label.text(), result[uid].source) if result else None
 
 
 @pytest.mark.parametrize(
@@ -54,12 +54,12 @@ def test_an_exception_holds_for_its_labels_only() -> None:
 def test_a_final_label_says_who_labelled_the_row_as_far_as_it_was_declared(tmp_path: Path) -> None:
     benchmark = adopted(tmp_path)
     settled = {"raters": ["ann", "bob"], "labels": ["3", "3"]}
-    one = Event(uid="1", role="physician", value="2", status="labelled", by="robot", evidence={"sheet": "s-1"})
+    item = Event(uid="1", role="physician", value="2", status="labelled", by="robot", evidence={"sheet": "s-1"})
     two = Event(uid="2", role="physician", value="3", status="adjudicated", by="raters", evidence=dict(settled))
-    benchmark.history.append([one, two])
+    benchmark.history.append([item, two])
     finalised(benchmark)
     why = {uid: event.why for uid, event in benchmark.history.latest("final").items()}
     assert "labelled by robot, not declared a language model" in why["1"]
     assert "labelled by ann, bob, not declared" in why["2"]
-    assert sum("the physicians of sheet.csv, as that file says" in one for one in why.values()) >= 1
-    assert not any("a physician reviewed" in one for one in why.values())
+    assert sum("the physicians of sheet.csv, as that file says" in item for item in why.values()) >= 1
+    assert not any("a physician reviewed" in item for item in why.values())

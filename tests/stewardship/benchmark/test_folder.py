@@ -37,7 +37,7 @@ def test_labels_become_events_and_rows_are_kept_without_them(tmp_path: Path, tab
     assert "label" not in opened.items.columns
     assert opened.items["uid"].to_list() == ["1", "2"]
     latest = {role: opened.history.latest(role) for role in ("original", "recomputed", "physician", "final")}
-    assert {role: {uid: event.value for uid, event in found.items()} for role, found in latest.items()} == {
+    assert {role: {uid: event.value for uid, event in result.items()} for role, result in latest.items()} == {
         "original": {"1": "24.5", "2": "17"},
         "recomputed": {"1": "N/A", "2": "13"},
         "physician": {"2": "13"},
@@ -91,9 +91,9 @@ def test_which_benchmark_must_be_clear(tmp_path: Path, tables: list[LabelTable])
 
 def test_a_table_that_contradicts_the_original_labels_is_refused(tmp_path: Path, tables: list[LabelTable]) -> None:
     (tmp_path / "more.csv").write_text(SHEET.replace("0.2,17,", "0.2,18,"))
-    with pytest.raises(InputError, match="another original label") as found:
+    with pytest.raises(InputError, match="another original label") as result:
         Benchmark.adopt(tmp_path, "b", [tables[0], read_label_table(tmp_path / "more.csv")], open_because="invented")
-    assert found.value.found == "1 rows, row 2 first"
+    assert result.value.found == "1 rows, row 2 first"
 
 
 def test_a_later_table_with_rows_that_the_first_lacks_is_refused(tmp_path: Path, tables: list[LabelTable]) -> None:

@@ -56,9 +56,9 @@ def write(file: Path, rows: list[dict[str, str | None]]) -> Path:
 def test_every_format_holds_the_same_cells(tmp_path: Path, suffix: str) -> None:
     rows: list[dict[str, str | None]] = [{"uid": str(n), "label": cell} for n, cell in enumerate(CELLS)]
     rows += [{"uid": "empty", "label": None}]
-    found = read_cells(write(tmp_path / f"labels{suffix}", rows))
-    assert found["label"].to_list() == [*CELLS, None]
-    kinds = [parse_label(cell).kind for cell in found["label"]]
+    result = read_cells(write(tmp_path / f"labels{suffix}", rows))
+    assert result["label"].to_list() == [*CELLS, None]
+    kinds = [parse_label(cell).kind for cell in result["label"]]
     assert kinds[:2] == [LabelKind.ABSTENTION] * 2 and kinds[2:6] == [LabelKind.UNPARSEABLE] * 4
     assert kinds[-1] is LabelKind.MISSING
 
@@ -84,11 +84,11 @@ def test_numbers_and_dates_of_excel_keep_their_value(tmp_path: Path) -> None:
         sheet.write_number(20, 0, 20)
         sheet.write_datetime(20, 1, datetime(2006, 3, 21), day)
         sheet.write_blank(30, 0, None, day)  # formatted only: no row
-    found = read_cells(tmp_path / "a.xlsx")
-    assert found["uid"].to_list() == [*map(str, range(1, 10)), "20"]
-    assert found["label"][0] == "38" and found["label"][8] == "true"
-    assert [float(cell) for cell in found["label"][:8]] == pytest.approx([float(n) for n in written[:8]], rel=1e-15)
-    assert parse_label(found["label"][9]).day == date(2006, 3, 21)
+    result = read_cells(tmp_path / "a.xlsx")
+    assert result["uid"].to_list() == [*map(str, range(1, 10)), "20"]
+    assert result["label"][0] == "38" and result["label"][8] == "true"
+    assert [float(cell) for cell in result["label"][:8]] == pytest.approx([float(n) for n in written[:8]], rel=1e-15)
+    assert parse_label(result["label"][9]).day == date(2006, 3, 21)
 
 
 def test_typed_columns_of_parquet_and_jsonl_are_text(tmp_path: Path) -> None:
@@ -103,8 +103,8 @@ def test_typed_columns_of_parquet_and_jsonl_are_text(tmp_path: Path) -> None:
         }
     )
     frame.write_parquet(tmp_path / "a.parquet")
-    found = read_cells(tmp_path / "a.parquet")
-    assert found.rows() == [
+    result = read_cells(tmp_path / "a.parquet")
+    assert result.rows() == [
         ("1", "38", "NaN", "2006-03-21", '{"ground_truth": ["1", "2"]}', '["a"]'),
         ("2", "0.1", None, None, '{"ground_truth": []}', None),
     ]

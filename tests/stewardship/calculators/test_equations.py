@@ -20,7 +20,7 @@ from stewardship.calculators.features import Features
 from stewardship.calculators.registry import Computed, calculate, calculators
 from stewardship.calculators.typed import read_settings_of
 
-EQUATIONS = tuple(one.id for one in calculators() if one.kind == "equation")
+EQUATIONS = tuple(calculator.id for calculator in calculators() if calculator.kind == "equation")
 
 
 def electrolytes(sodium: float, chloride: float, bicarbonate: float, **more: Any) -> dict[str, Any]:
@@ -164,12 +164,14 @@ def said(which: int, cells: dict[str, Any], **options: Any) -> Computed:
 
 @pytest.mark.parametrize(("which", "cells", "value", "tolerance", "source"), WORKED)
 def test_worked_values(which: int, cells: dict[str, Any], value: float, tolerance: float, source: str) -> None:
-    found = said(which, cells)
-    assert found.reason == ""
-    assert found.value.number == pytest.approx(value, rel=tolerance), source
+    result = said(which, cells)
+    assert result.reason == ""
+    assert result.value.number == pytest.approx(value, rel=tolerance), source
     # Every feature was read, and the last step is the result.
-    assert len(found.steps) > len(cells) - 1
-    assert found.steps[-1].startswith(f"{next(one.name for one in calculators() if one.id == which)}: ")
+    assert len(result.steps) > len(cells) - 1
+    assert result.steps[-1].startswith(
+        f"{next(calculator.name for calculator in calculators() if calculator.id == which)}: "
+    )
 
 
 def test_every_equation_has_a_worked_value_or_a_test_of_dates() -> None:
@@ -179,17 +181,17 @@ def test_every_equation_has_a_worked_value_or_a_test_of_dates() -> None:
 @pytest.mark.parametrize("which", EQUATIONS)
 @pytest.mark.parametrize("version", ["corrected", "v1.0"])
 def test_without_features_every_equation_abstains_with_a_reason(which: int, version: Any) -> None:
-    found = calculate(which, "{}", version)
-    assert found.value.text() == "N/A"
-    assert found.reason
+    result = calculate(which, "{}", version)
+    assert result.value.text() == "N/A"
+    assert result.reason
 
 
 @pytest.mark.parametrize(("which", "cells"), [(which, cells) for which, cells, *_ in WORKED])
 def test_without_one_feature_an_equation_abstains(which: int, cells: dict[str, Any]) -> None:
     optional = {"Race", "Continuous veno-venous hemodialysis for ≥24 hours in the past week"}
     for name in cells.keys() - optional:
-        found = said(which, {other: value for other, value in cells.items() if other != name})
-        assert (found.value.text(), bool(found.reason)) == ("N/A", True), name
+        result = said(which, {other: value for other, value in cells.items() if other != name})
+        assert (result.value.text(), bool(result.reason)) == ("N/A", True), name
 
 
 @pytest.mark.parametrize(
@@ -234,9 +236,9 @@ def test_without_one_feature_an_equation_abstains(which: int, cells: dict[str, A
 def test_features_that_make_no_score_are_an_abstention_with_its_reason(
     which: int, cells: dict[str, Any], reason: str
 ) -> None:
-    found = said(which, cells)
-    assert found.value.text() == "N/A"
-    assert reason in found.reason
+    result = said(which, cells)
+    assert result.value.text() == "N/A"
+    assert reason in result.reason
 
 
 def test_assumptions_are_said() -> None:
@@ -282,10 +284,10 @@ def test_meld_na_stays_in_its_range_and_never_falls_as_values_get_worse(
     def points(sodium: float, *values: float) -> int:
         return meld_na(10 * math.floor(10 * meld_i(*values) + 0.5) / 10, sodium)
 
-    found = points(sodium, creatinine, bilirubin, inr)
-    assert 6 <= found <= 40
-    assert points(sodium, creatinine * 1.2, bilirubin * 1.2, inr * 1.2) >= found
-    assert points(sodium - 5, creatinine, bilirubin, inr) >= found
+    result = points(sodium, creatinine, bilirubin, inr)
+    assert 6 <= result <= 40
+    assert points(sodium, creatinine * 1.2, bilirubin * 1.2, inr * 1.2) >= result
+    assert points(sodium - 5, creatinine, bilirubin, inr) >= result
     assert points(125, creatinine, bilirubin, inr) == points(100, creatinine, bilirubin, inr)
 
 
@@ -344,9 +346,9 @@ def test_the_due_date_is_forty_weeks_on_give_or_take_days(last_period: date, cyc
 
 
 def test_gestational_age_is_weeks_and_days() -> None:
-    found = said(69, {"Current Date": "05/23/2024", "Last menstrual date": "02/14/2024"})
-    assert (found.value.number, found.value.weeks_days) == (99.0, True)
-    assert found.steps[-1] == "Estimated Gestational Age: 14 weeks, 1 days"
+    result = said(69, {"Current Date": "05/23/2024", "Last menstrual date": "02/14/2024"})
+    assert (result.value.number, result.value.weeks_days) == (99.0, True)
+    assert result.steps[-1] == "Estimated Gestational Age: 14 weeks, 1 days"
 
 
 # What v1.0 did instead
@@ -370,16 +372,16 @@ def test_gestational_age_is_weeks_and_days() -> None:
 )
 def test_v1_gives_what_its_labels_hold(which: int, cells: dict[str, Any], corrected: str, old: str) -> None:
     for version, expected in (("corrected", corrected), ("v1.0", old)):
-        found = calculate(which, Features(cells), version).value  # type: ignore[arg-type]
-        if found.number is None:
-            assert found.text() == expected
+        result = calculate(which, Features(cells), version).value  # type: ignore[arg-type]
+        if result.number is None:
+            assert result.text() == expected
         else:
-            assert found.number == pytest.approx(float(expected), rel=5e-3)
+            assert result.number == pytest.approx(float(expected), rel=5e-3)
 
 
 def test_conception_without_a_cycle_takes_28_days_and_says_so() -> None:
     for version in ("corrected", "v1.0"):
-        found = calculate(68, Features({"Last menstrual date": "01/01/2023"}), version)
-        assert found.value.text() == "01/15/2023"
-        assert found.assumptions == ("cycle length is not mentioned: taken as 28 days",)
+        result = calculate(68, Features({"Last menstrual date": "01/01/2023"}), version)
+        assert result.value.text() == "01/15/2023"
+        assert result.assumptions == ("cycle length is not mentioned: taken as 28 days",)
     assert not calculate(68, Features({"Last menstrual date": "01/01/2023", "cycle length": 24})).assumptions

@@ -28,9 +28,9 @@ def test_what_is_no_dictionary_is_refused(text: str) -> None:
     ("value", "reason"),
     [
         (None, "creatinine is missing"),
-        (1.2, "no number with a unit"),
-        ("1.2 mg/dL", "no number with a unit"),
-        ([1.2], "no number with a unit"),
+        (1.2, "not a number with a unit"),
+        ("1.2 mg/dL", "not a number with a unit"),
+        ([1.2], "not a number with a unit"),
         (["1.2", "mg/dL"], "is not a number"),
         ([True, "mg/dL"], "is not a number"),
         ([float("nan"), "mg/dL"], "is not a number"),

@@ -16,20 +16,20 @@ from stewardship.calculators.scoring import items_of
 from stewardship.calculators.typed import read_settings_of
 from stewardship.calculators.units import convert
 
-NUMBERS = [one.id for one in calculators()]
+NUMBERS = [calculator.id for calculator in calculators()]
 
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_every_calculator_says_what_it_reads(number: int) -> None:
     reads = inputs_of(number)
-    assert reads and len({one.feature.casefold() for one in reads}) == len(reads)
-    for one in reads:
-        assert one.kind in ("quantity", "number", "flag", "choice", "date", "dose")
-        assert bool(one.units) == (one.kind in ("quantity", "dose")), one
-        assert bool(one.words) == (one.kind == "choice"), one
-        for unit in one.units:
+    assert reads and len({read.feature.casefold() for read in reads}) == len(reads)
+    for read in reads:
+        assert read.kind in ("quantity", "number", "flag", "choice", "date", "dose")
+        assert bool(read.units) == (read.kind in ("quantity", "dose")), read
+        assert bool(read.words) == (read.kind == "choice"), read
+        for unit in read.units:
             assert convert(1.0, unit, unit) == 1.0
-    listed = {one.feature for one in reads}
+    listed = {read.feature for read in reads}
     scored = {feature for item in items_of(number, "corrected").values() for feature in item.features}
     assert scored <= listed
 
@@ -59,7 +59,7 @@ def test_features_are_read_by_their_kind_without_regard_to_case() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "typed", "said"),
+    ("number", "typed", "answer"),
     [
         (24, "input steroid=10 mg", "a drug, a number and a unit"),
         (2, "creatinine=1.0", "mg/dL or µmol/L"),
@@ -68,10 +68,10 @@ def test_features_are_read_by_their_kind_without_regard_to_case() -> None:
         (45, "heart rate=80 bpm", "respiratory rate"),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_what_was_expected(number: int, typed: str, said: str) -> None:
+def test_what_cannot_be_read_is_refused_with_what_was_expected(number: int, typed: str, answer: str) -> None:
     with pytest.raises(UsageError) as error:
         read_settings_of(number, [typed])
-    assert said in str(error.value.expected)
+    assert answer in str(error.value.expected)
 
 
 @pytest.mark.real
@@ -82,15 +82,15 @@ def test_a_feature_said_to_be_needed_is_and_no_other_is(real_data: Path) -> None
         cells = table.filter(stratum_id=str(number))["features"].to_list()
         whole = (Features.parse(text).cells for text in cells if not calculate(number, text).reason)
         for row in islice(whole, 2):
-            for one in inputs_of(number):
-                if one.feature not in row:
-                    assert one.absent, (number, one.feature)
+            for item in inputs_of(number):
+                if item.feature not in row:
+                    assert item.absent, (number, item.feature)
                     continue
-                less = {name: value for name, value in row.items() if name != one.feature}
+                less = {name: value for name, value in row.items() if name != item.feature}
                 reason = calculate(number, Features(less)).reason
                 tried += 1
-                if not one.absent:
-                    assert one.feature in reason and "missing" in reason, (number, one.feature, reason)
-                elif "needed" not in one.absent and number != 49:
-                    assert not reason, (number, one.feature, reason)
+                if not item.absent:
+                    assert item.feature in reason and "missing" in reason, (number, item.feature, reason)
+                elif "needed" not in item.absent and number != 49:
+                    assert not reason, (number, item.feature, reason)
     assert tried > 500

@@ -24,10 +24,10 @@ HAS_BLED = {"age": [60.0, "years"], "Stroke": False}
 
 def other_names() -> dict[str, dict[str, str]]:
     """Return by row of MedCalc-Bench v1.0 how its features are named otherwise."""
-    found: dict[str, dict[str, str]] = {}
+    names: dict[str, dict[str, str]] = {}
     for row in read_table(SPELLINGS, ("uid", "calculator", "feature", "written")):
-        found.setdefault(row["uid"], {})[row["feature"]] = row["written"]
-    return found
+        names.setdefault(row["uid"], {})[row["feature"]] = row["written"]
+    return names
 
 
 @pytest.mark.real
@@ -61,8 +61,8 @@ def test_the_names_of_medcalc_bench_verified_give_what_those_of_v1_give(real_dat
         names = {name: renamed.get((int(which), name), name) for name in cells}
         other = {name if names[name] in cells else names[name]: value for name, value in cells.items()}
         others += other.keys() != cells.keys()
-        found = calculate(which, Features(other))
-        same += found.value == calculate(which, Features(cells)).value and found.unread == ()
+        result = calculate(which, Features(other))
+        same += result.value == calculate(which, Features(cells)).value and result.unread == ()
     assert others > 200 and same >= 0.98 * table.height
 
 
@@ -112,14 +112,14 @@ def test_urea_is_the_nitrogen_in_it_in_amounts_only() -> None:
 
 
 def test_a_score_is_the_same_under_other_names() -> None:
-    found = calculate(25, Features({**HAS_BLED, "Hypertension": True}))
-    assert found.value.text() == "1" and found.unread == ()
+    result = calculate(25, Features({**HAS_BLED, "Hypertension": True}))
+    assert result.value.text() == "1" and result.unread == ()
 
 
 def test_an_unread_feature_is_not_taken_for_no() -> None:
-    found = calculate(25, Features({**HAS_BLED, "Raised pressure": True}))
-    assert found.value.text() == "N/A" and found.unread == ("Raised pressure",)
-    assert "features not read: Raised pressure" in found.reason and "Hypertension history as no" in found.reason
+    result = calculate(25, Features({**HAS_BLED, "Raised pressure": True}))
+    assert result.value.text() == "N/A" and result.unread == ("Raised pressure",)
+    assert "features not read: Raised pressure" in result.reason and "Hypertension history as no" in result.reason
     # A feature of None was not given, and a formula that takes nothing for granted cannot miss it.
     assert not calculate(25, Features({**HAS_BLED, "Raised pressure": None})).reason
     gap: dict[str, Any] = {"Na": [140, "mEq/L"], "Cl": [104, "mEq/L"], "HCO3": [24, "mEq/L"], "Mood": "good"}
@@ -133,9 +133,9 @@ def test_a_feature_under_two_names_with_two_values_is_no_feature() -> None:
     assert not calculate(25, Features({**HAS_BLED, "Hypertension": True, "HTN": True})).reason
 
 
-@given(which=st.sampled_from([one.id for one in calculators()]), data=st.data())
+@given(which=st.sampled_from([calculator.id for calculator in calculators()]), data=st.data())
 def test_a_name_in_any_case_is_read_as_itself(which: int, data: st.DataObject) -> None:
-    feature = data.draw(st.sampled_from([one.feature for one in inputs_of(which)]))
+    feature = data.draw(st.sampled_from([item.feature for item in inputs_of(which)]))
     spelt = data.draw(st.sampled_from([str.upper, str.lower, str.title]))(feature).replace(" ", "_")
     assert feature_of(which, feature) == feature
     same = {"History of cerebrovascular disease", "Cerebrovascular disease history"}  # in other words the same
@@ -144,10 +144,10 @@ def test_a_name_in_any_case_is_read_as_itself(which: int, data: st.DataObject) -
 
 def test_no_name_of_the_table_means_two_features_of_one_calculator() -> None:
     rows = read_table(DATA / "feature_names.tsv", ("calculators", "feature", "name", "unit", "source"))
-    known = {one.id: {each.feature for each in inputs_of(one.id)} for one in calculators()}
+    known = {calculator.id: {each.feature for each in inputs_of(calculator.id)} for calculator in calculators()}
     for row in rows:
         assert row["source"]
-        only = [int(one) for one in row["calculators"].split(",")] if row["calculators"] else list(known)
+        only = [int(item) for item in row["calculators"].split(",")] if row["calculators"] else list(known)
         for which in only:
             if row["feature"] in known[which]:
                 value = [1.0, row["unit"]] if row["unit"] else None

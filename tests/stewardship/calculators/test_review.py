@@ -69,7 +69,7 @@ def test_v1_explains_every_published_label(found: pl.DataFrame, original: pl.Dat
     compared = compare(found, original, "v1.0", "v1")
     assert compared.height == 1047
     assert compared["agrees"].all()
-    rules = [one.id for one in calculators() if one.kind == "rule"]
+    rules = [calculator.id for calculator in calculators() if calculator.kind == "rule"]
     scores = compared.filter(pl.col("calculator_id").is_in(rules))
     assert scores.height == 380
     assert scores.filter(pl.col("ours") != pl.col("theirs")).is_empty()
@@ -98,7 +98,7 @@ def test_the_table_is_exactly_the_disagreements_of_today(
 
 @pytest.mark.real
 def test_each_disagreement_has_a_cause_that_is_not_ours(review: list[dict[str, str]]) -> None:
-    names = {str(one.id): one.name for one in calculators()}
+    names = {str(calculator.id): calculator.name for calculator in calculators()}
     for row in review:
         assert row["cause"] in CAUSES, row
         assert row["explanation"] and row["source"], row

@@ -23,10 +23,10 @@ ROWS = table(
 
 
 def test_rows_are_computed_in_order_with_the_reason_of_an_abstention() -> None:
-    found = run_calculators(ROWS)
-    assert found["uid"].to_list() == ["a", "b", "c", "d"]
-    assert found["corrected"].to_list() == ["12", "99", "02/17/2021", "N/A"]
-    assert found["reason"].to_list() == [None, None, None, "height is missing"]
+    result = run_calculators(ROWS)
+    assert result["uid"].to_list() == ["a", "b", "c", "d"]
+    assert result["corrected"].to_list() == ["12", "99", "02/17/2021", "N/A"]
+    assert result["reason"].to_list() == [None, None, None, "height is missing"]
     assert run_calculators(ROWS, frozenset({6}))["uid"].to_list() == ["d"]
 
 
@@ -56,4 +56,4 @@ def test_calculators_are_found_by_number_and_name() -> None:
     with pytest.raises(UsageError, match="no such calculator"):
         find("200")
     assert len(calculators()) == 55
-    assert all(one.source and one.formula and one.name for one in calculators())
+    assert all(calculator.source and calculator.formula and calculator.name for calculator in calculators())

@@ -274,8 +274,8 @@ def flags(number: int) -> dict[str, object]:
 def test_a_threshold_gives_its_points_on_both_sides(
     number: int, feature: str, unit: str | None, values: list[tuple[float, float]]
 ) -> None:
-    found = [(value, added(number, {feature: [value, unit] if unit else value})) for value, _ in values]
-    assert found == values
+    sides = [(value, added(number, {feature: [value, unit] if unit else value})) for value, _ in values]
+    assert sides == values
 
 
 @pytest.mark.parametrize("number", sorted(ENDS))
@@ -286,7 +286,7 @@ def test_the_least_and_most_points_are_those_of_the_published_score(number: int)
 
 
 def test_every_rule_of_the_benchmark_has_its_ends_tested() -> None:
-    rules = {one.id for one in calculators() if one.kind == "rule"}
+    rules = {calculator.id for calculator in calculators() if calculator.kind == "rule"}
     assert rules == set(ENDS) == set(HEALTHY)
 
 
@@ -317,9 +317,9 @@ NEEDED = [
 
 @pytest.mark.parametrize(("number", "feature"), NEEDED)
 def test_a_score_abstains_without_what_it_needs_and_names_it(number: int, feature: str) -> None:
-    found = outcome(number, {feature: None})
-    assert found.value.text() == "N/A"
-    assert feature in found.reason and "missing" in found.reason
+    result = outcome(number, {feature: None})
+    assert result.value.text() == "N/A"
+    assert feature in result.reason and "missing" in result.reason
 
 
 def test_a_case_is_scored_as_its_authors_did() -> None:
@@ -330,10 +330,12 @@ def test_a_case_is_scored_as_its_authors_did() -> None:
 
 
 def test_a_finding_that_is_not_mentioned_is_taken_as_absent_and_said_so() -> None:
-    found = outcome(4)
-    assert found.value.number == 0
-    assert "Hypertension history is not mentioned: taken as no" in found.assumptions
-    assert not any("Hypertension" in one for one in outcome(4, {"Hypertension history": False}).assumptions)
+    result = outcome(4)
+    assert result.value.number == 0
+    assert "Hypertension history is not mentioned: taken as no" in result.assumptions
+    assert not any(
+        "Hypertension" in assumption for assumption in outcome(4, {"Hypertension history": False}).assumptions
+    )
 
 
 def test_a_cough_that_is_not_mentioned_is_taken_as_absent_and_gives_its_point() -> None:
@@ -348,16 +350,16 @@ def test_a_laboratory_value_that_is_not_there_is_normal_for_the_pneumonia_index_
 
 
 def test_organs_without_a_measurement_are_normal_but_one_is_needed() -> None:
-    found = outcome(43, {"Bilirubin": None, "creatinine": None, PAO2: None})
-    assert found.value.number == 0
-    assert len(found.assumptions) >= 3
+    result = outcome(43, {"Bilirubin": None, "creatinine": None, PAO2: None})
+    assert result.value.number == 0
+    assert len(result.assumptions) >= 3
     nothing = outcome(43, dict.fromkeys(HEALTHY[43], None))
     assert nothing.value.text() == "N/A" and "no organ" in nothing.reason
 
 
 def test_a_response_that_cannot_be_tested_leaves_no_sum_of_the_coma_scale() -> None:
-    found = outcome(21, {"Best verbal response": "not testable"})
-    assert found.value.text() == "N/A" and "not testable" in found.reason
+    result = outcome(21, {"Best verbal response": "not testable"})
+    assert result.value.text() == "N/A" and "not testable" in result.reason
     assert score(21, {"Best verbal response": "not testable"}, "v1.0") == 1 + 4 + 4 + 1
 
 
@@ -421,8 +423,8 @@ def test_chronic_health_counts_by_surgery() -> None:
 
 
 def test_haemoglobin_has_its_own_thresholds_for_women() -> None:
-    found = [score(27, {"sex": "Female", "Hemoglobin": [value, "g/dL"]}) for value in (12.0, 11.9, 10.0, 9.9)]
-    assert found == [0, 1, 1, 6]
+    results = [score(27, {"sex": "Female", "Hemoglobin": [value, "g/dL"]}) for value in (12.0, 11.9, 10.0, 9.9)]
+    assert results == [0, 1, 1, 6]
 
 
 def test_grades_of_disease_count_in_any_spelling() -> None:
@@ -467,9 +469,9 @@ def test_being_a_woman_gives_no_points_in_caprini() -> None:
 
 
 def test_a_word_that_is_no_answer_is_refused_with_the_answers() -> None:
-    found = outcome(15, {"Ascites": "tense"})
-    assert found.value.text() == "N/A"
-    assert "tense" in found.reason and "slight" in found.reason
+    result = outcome(15, {"Ascites": "tense"})
+    assert result.value.text() == "N/A"
+    assert "tense" in result.reason and "slight" in result.reason
 
 
 def test_an_impossible_count_of_white_cells_is_refused() -> None:
@@ -504,8 +506,8 @@ def test_every_line_of_points_names_its_source(number: int) -> None:
 
 def test_a_mean_arterial_pressure_that_was_measured_is_taken() -> None:
     given = {"Glasgow Coma Score": 15, "MAP": [65, "mmHg"], "Systolic Blood Pressure": [120, "mmHg"]}
-    found = calculate(43, Features(given))
-    assert found.value.text() == "1" and found.unread == ()
+    result = calculate(43, Features(given))
+    assert result.value.text() == "1" and result.unread == ()
     well = {
         **{"age": [40, "years"], "Temperature": [37, "°C"], "Heart Rate or Pulse": [80, "bpm"], "pH": 7.4},
         **{"respiratory rate": [16, "breaths per minute"], "Sodium": [140, "mmol/L"], "Potassium": [4, "mmol/L"]},

@@ -74,7 +74,7 @@ def test_rows_are_graded_by_the_grader_that_is_asked_for(bench: Benchmark) -> No
     assert rewards["verdict"].to_list() == ["wrong", "correct", "format_error", "correct", "correct"]
     released = grade_rows(bench, new, answers({**abstains, "3": "12"}), "released")
     assert released["reward"].to_list() == [0.1, 1, 0.1, 0, 1]
-    assert {name: (one.correct, one.n) for name, one in shares(rewards, "stratum").items()} == {
+    assert {name: (share.correct, share.n) for name, share in shares(rewards, "stratum").items()} == {
         "Age": (1, 1),
         "BMI": (1, 2),
         "GCS": (1, 2),
@@ -86,10 +86,10 @@ def test_whole_responses_are_read_behind_their_tags(bench: Benchmark, tmp_path: 
     lines += [{"uid": uid, "answer": text, "model": "b"} for uid, text in RIGHT.items()]
     (tmp_path / "two.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     tagged, bare = read_answers(tmp_path / "two.jsonl")
-    assert [(one.model, one.form) for one in (tagged, bare)] == [("a", "tagged"), ("b", "bare")]
+    assert [(item.model, item.form) for item in (tagged, bare)] == [("a", "tagged"), ("b", "bare")]
     original = label_set(bench, "original")
-    for one in (tagged, bare):
-        assert grade_rows(bench, original, one, "abstention")["correct"].all()
+    for item in (tagged, bare):
+        assert grade_rows(bench, original, item, "abstention")["correct"].all()
     as_responses = read_answers(tmp_path / "two.jsonl", "tagged")[1]
     assert grade_rows(bench, original, as_responses, "abstention")["verdict"].unique().to_list() == ["format_error"]
 
@@ -120,17 +120,17 @@ def test_a_leaderboard_says_who_gains_and_who_loses_on_the_rows_that_both_label(
     old, new = label_set(bench, "original"), label_set(bench, "recomputed")
     follows_new: dict[str, str | None] = {"1": "50", "2": "100", "3": "13", "4": "N/A", "5": "99", "6": "x"}
     models = [answers({**RIGHT}, "old"), answers(follows_new, "new"), answers(follows_new, "twin")]
-    found = board(bench, old, new, models, "abstention", resamples=500)
-    assert (found.rows, found.left_out, found.graded.shape) == (5, (1, 0), (5, 7))
-    assert [one.model for one in found.entries] == ["new", "twin", "old"]
-    first, _, last = found.entries
-    assert [place.rank for one in found.entries for place in one.places] == [2, 1, 2, 1, 1, 3]
+    result = board(bench, old, new, models, "abstention", resamples=500)
+    assert (result.rows, result.left_out, result.graded.shape) == (5, (1, 0), (5, 7))
+    assert [entry.model for entry in result.entries] == ["new", "twin", "old"]
+    first, _, last = result.entries
+    assert [place.rank for entry in result.entries for place in entry.places] == [2, 1, 2, 1, 1, 3]
     assert (first.climbed, last.climbed) == (1, -2)
     assert (first.shares[0].correct, first.shares[1].correct, last.shares[0].correct) == (2, 5, 5)
     assert (first.difference.gained, first.difference.lost, last.difference.lost) == (3, 0, 3)
     assert first.difference.value == pytest.approx(0.6) and first.difference.p == pytest.approx(0.25)
-    assert found.tau == pytest.approx(-1)
-    assert board(bench, old, new, models, "abstention", resamples=500).entries == found.entries
+    assert result.tau == pytest.approx(-1)
+    assert board(bench, old, new, models, "abstention", resamples=500).entries == result.entries
     with pytest.raises(UsageError, match="same name"):
         board(bench, old, new, [models[0], models[0]], "abstention")
     with pytest.raises(UsageError, match="same labels"):
@@ -141,12 +141,12 @@ def test_the_interval_of_a_difference_is_that_of_a_paired_bootstrap() -> None:
     draw = np.random.default_rng(0)
     before = draw.random(400) < 0.5
     after = np.where(draw.random(400) < 0.2, ~before, before)
-    found = paired_difference(before.tolist(), after.tolist(), resamples=4000, seed=1)
+    result = paired_difference(before.tolist(), after.tolist(), resamples=4000, seed=1)
     change = after.astype(float) - before.astype(float)
     half = 1.96 * change.std() / 20
-    assert found.value == pytest.approx(change.mean())
-    assert (found.low, found.high) == pytest.approx((found.value - half, found.value + half), abs=0.008)
-    assert paired_difference(before.tolist(), after.tolist(), resamples=4000, seed=1) == found
+    assert result.value == pytest.approx(change.mean())
+    assert (result.low, result.high) == pytest.approx((result.value - half, result.value + half), abs=0.008)
+    assert paired_difference(before.tolist(), after.tolist(), resamples=4000, seed=1) == result
     same = paired_difference([True, False], [True, False], resamples=10, seed=1)
     assert (same.value, same.low, same.high, same.p) == (0, 0, 0, 1)
 
@@ -154,21 +154,21 @@ def test_the_interval_of_a_difference_is_that_of_a_paired_bootstrap() -> None:
 @pytest.mark.real
 def test_the_stored_run_under_original_and_recomputed_labels(real_data: Path, tmp_path: Path) -> None:
     source = real_data / "stewardship" / "source"
-    shown = real_data / "stewardship" / "checks" / "shown"
+    display = real_data / "stewardship" / "checks" / "shown"
     names = ("original_test_labels.csv.gz", "y_new_and_sampled_MD_evals.xlsx")
     tables = [read_label_table(source / name) for name in names]
     medcalc = Benchmark.adopt(tmp_path, "medcalc", tables, open_because="invented")
-    (stored,) = read_answers(shown / "predictions_gpt4omini_1047.csv")
+    (stored,) = read_answers(display / "predictions_gpt4omini_1047.csv")
     old, new = label_set(medcalc, "original"), label_set(medcalc, "recomputed")
     graders: tuple[Grader, ...] = ("v1", "abstention")
     for grader in graders:
         graded = grade_rows(medcalc, old, stored, grader)
         assert (graded["correct"].sum(), graded.height) == (216, 1047)
     assert grade_rows(medcalc, new, stored, "abstention")["correct"].sum() == 200
-    found = board(medcalc, old, new, [stored], "abstention", resamples=100)
-    assert (found.rows, found.left_out) == (887, (160, 0))
+    result = board(medcalc, old, new, [stored], "abstention", resamples=100)
+    assert (result.rows, result.left_out) == (887, (160, 0))
     # The corrected table, row by row and by hand, with its own limits.
-    with (shown / "labels_corrected_887.csv").open(newline="", encoding="utf-8") as lines:
+    with (display / "labels_corrected_887.csv").open(newline="", encoding="utf-8") as lines:
         corrected = list(csv.DictReader(lines))
     right = [
         grade_value(

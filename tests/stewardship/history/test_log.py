@@ -106,9 +106,9 @@ def test_the_line_that_was_altered_is_named(tmp_path: Path) -> None:
         changed = altered != line
         history.file.write_bytes(b"".join([*lines[: number - 1], altered, *lines[number:]]))
         if changed:
-            with pytest.raises(InputError, match="was altered") as found:
+            with pytest.raises(InputError, match="was altered") as result:
                 History(tmp_path)
-            assert found.value.line == number
+            assert result.value.line == number
 
 
 @pytest.mark.parametrize("value", ["7", "a longer label than the one before"])
@@ -118,9 +118,9 @@ def test_a_line_that_was_altered_is_named_whatever_its_new_length(tmp_path: Path
     lines = history.file.read_text(encoding="utf-8").splitlines(keepends=True)
     lines[4] = lines[4].replace("25.24", value)
     history.file.write_text("".join(lines), encoding="utf-8")
-    with pytest.raises(InputError, match="was altered") as found:
+    with pytest.raises(InputError, match="was altered") as result:
         History(tmp_path)
-    assert found.value.line == 5
+    assert result.value.line == 5
 
 
 @pytest.mark.parametrize(
@@ -139,9 +139,9 @@ def test_lines_that_were_lost_moved_or_added_are_found(tmp_path: Path, damage: o
     history.append([said(str(uid), "1") for uid in range(9)])
     lines = history.file.read_bytes().splitlines(keepends=True)
     history.file.write_bytes(b"".join(damage(lines)))  # type: ignore[operator]
-    with pytest.raises(InputError) as found:
+    with pytest.raises(InputError) as result:
         History(tmp_path)
-    assert found.value.line == line
+    assert result.value.line == line
 
 
 def test_a_history_without_its_seal_is_not_taken_for_a_new_one(tmp_path: Path) -> None:
@@ -174,14 +174,14 @@ def _write(folder: Path, writer: int) -> None:
 def test_writers_at_the_same_time_wait_for_one_another(tmp_path: Path) -> None:
     context = multiprocessing.get_context("fork")
     writers = [context.Process(target=_write, args=(tmp_path, writer)) for writer in range(3)]
-    for one in writers:
-        one.start()
-    for one in writers:
-        one.join()
+    for item in writers:
+        item.start()
+    for item in writers:
+        item.join()
     history = History(tmp_path)
     assert len(history.events) == 3 * 5 * 4
     assert [batch.name for batch in history.batches()] == [f"{n:04d}" for n in range(1, 16)]
-    assert all(one.batch <= other.batch for one, other in pairwise(history.events)), "a batch stays together"
+    assert all(item.batch <= other.batch for item, other in pairwise(history.events)), "a batch stays together"
 
 
 def test_a_check_before_writing_sees_what_others_wrote_and_can_refuse(tmp_path: Path) -> None:

@@ -30,14 +30,14 @@ def benchmark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Benchmark:
 
 def test_each_rule_is_counted_over_the_same_runs(benchmark: Benchmark) -> None:
     labels = benchmark.history.labels("original")
-    found = {one.rule: (one.high, one.flagged, one.n) for one in recounted(benchmark, labels, StewardSettings())}
-    assert found[""] == (2, 0, 4)
-    assert found["no near-consensus"] == (1, 0, 4)
-    assert found["numbers are near within 0.01"] == (1, 0, 4)
-    assert found["numbers are near within 0.1"] == (2, 0, 4)
+    runs = {item.rule: (item.high, item.flagged, item.n) for item in recounted(benchmark, labels, StewardSettings())}
+    assert runs[""] == (2, 0, 4)
+    assert runs["no near-consensus"] == (1, 0, 4)
+    assert runs["numbers are near within 0.01"] == (1, 0, 4)
+    assert runs["numbers are near within 0.1"] == (2, 0, 4)
     # Row b: three of three that answered; its 3 is no 9.
-    assert found["runs without an answer are left out, and the quorum is the same share of the others"] == (3, 1, 4)
-    assert not any(rule.startswith("dates") for rule in found)
+    assert runs["runs without an answer are left out, and the quorum is the same share of the others"] == (3, 1, 4)
+    assert not any(rule.startswith("dates") for rule in runs)
 
 
 def test_labels_that_came_with_a_table_have_no_runs_to_count(tmp_path: Path) -> None:

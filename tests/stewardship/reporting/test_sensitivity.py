@@ -38,9 +38,13 @@ def quorums(benchmark: Benchmark, votes: dict[str, tuple[int, int]]) -> dict[str
     )
     labels = standing(benchmark)
     report = build_report(benchmark, labels, settings)
-    found = [one for one in variants(benchmark, labels, report, settings) if one.outcome.startswith("likely errors")]
-    assert not found or found[0].value == str(report.audits.flagged if report.audits else None)
-    return {one.variant: one.value for one in found}
+    results = [
+        variant
+        for variant in variants(benchmark, labels, report, settings)
+        if variant.outcome.startswith("likely errors")
+    ]
+    assert not results or results[0].value == str(report.audits.flagged if report.audits else None)
+    return {item.variant: item.value for item in results}
 
 
 def test_an_audit_of_one_run_a_row_has_no_other_quorum(benchmark: Benchmark) -> None:
@@ -48,8 +52,8 @@ def test_an_audit_of_one_run_a_row_has_no_other_quorum(benchmark: Benchmark) -> 
 
 
 def test_verdicts_of_one_run_stay_beside_those_of_several(benchmark: Benchmark) -> None:
-    found = quorums(benchmark, {"1": (1, 1), "2": (3, 5), "4": (4, 5), "8": (5, 5), "9": (2, 5)})
-    assert found == {
+    result = quorums(benchmark, {"1": (1, 1), "2": (3, 5), "4": (4, 5), "8": (5, 5), "9": (2, 5)})
+    assert result == {
         "as set": "3",
         "3 Suspicious verdicts make a likely error": "4",
         "5 Suspicious verdicts make a likely error": "2",

@@ -15,9 +15,9 @@ def runs(*texts: str | None) -> list[LabelValue]:
 
 
 def test_numbers_are_equal_after_rounding_to_two_decimals() -> None:
-    found = consensus(runs("25.238", "25.24", "25.2401", "25.24", "7"))
-    assert (found.status, found.rule, found.votes) == ("high_confidence", "4of5", 4)
-    assert found.label == LabelValue.of(25.24)
+    result = consensus(runs("25.238", "25.24", "25.2401", "25.24", "7"))
+    assert (result.status, result.rule, result.votes) == ("high_confidence", "4of5", 4)
+    assert result.label == LabelValue.of(25.24)
     assert (
         consensus(runs("25.238", "25.24", "25.2401", "25.24", "7"), StewardSettings(decimals=3)).rule
         == "near_consensus"
@@ -25,10 +25,10 @@ def test_numbers_are_equal_after_rounding_to_two_decimals() -> None:
 
 
 def test_a_small_negative_number_rounds_to_zero_without_a_sign() -> None:
-    found = consensus(runs("-0.001", "0.001", "0", "-0.004", "0.0"))
-    assert found.votes == 5
-    assert found.label is not None
-    assert found.label.text() == "0"
+    result = consensus(runs("-0.001", "0.001", "0", "-0.004", "0.0"))
+    assert result.votes == 5
+    assert result.label is not None
+    assert result.label.text() == "0"
 
 
 def test_one_day_is_near_and_two_are_not() -> None:
@@ -45,10 +45,10 @@ def test_a_number_is_no_vote_for_a_date_or_category() -> None:
 
 
 def test_quorums_of_other_numbers_of_runs_and_ties() -> None:
-    two, one = (StewardSettings(quorum=quorum, near_quorum=quorum) for quorum in (2, 1))
+    two, item = (StewardSettings(quorum=quorum, near_quorum=quorum) for quorum in (2, 1))
     assert consensus(runs("1", "1", "2"), two).rule == "2of3"
     assert consensus(runs("1", "1", "2", "2"), two).status == "deferred"
-    assert consensus(runs("1"), one).rule == "1of1"
+    assert consensus(runs("1"), item).rule == "1of1"
 
 
 @given(st.lists(st.sampled_from(["1", "1.001", "1.04", "N/A", "", "03/21/2006", "03/22/2006"]), min_size=5, max_size=5))
@@ -58,8 +58,8 @@ def test_the_order_of_runs_changes_nothing(texts: list[str]) -> None:
 
 def test_small_numbers_keep_two_digits_before_they_are_compared() -> None:
     # 0.07 is 5.6% from 0.07418: rounded to two decimals, an answer that is right would be flagged.
-    found = consensus(runs("0.07418", "0.0742", "0.0741", "0.074", "9"))
-    assert (found.rule, found.label) == ("4of5", LabelValue.of(0.074))
+    result = consensus(runs("0.07418", "0.0742", "0.0741", "0.074", "9"))
+    assert (result.rule, result.label) == ("4of5", LabelValue.of(0.074))
     assert consensus(runs("0.07418", "0.0651", "0.0699", "0.0748", "0.07")).status == "deferred"
     tiny = consensus(runs("0.0042", "0.0042", "0.00421", "0.00419", "7"))
     assert tiny.label == LabelValue.of(0.0042)

@@ -18,7 +18,7 @@ LONG = pl.DataFrame({"uid": ["a", "a", "b", "b"], "run": ["1", "2", "1", "2"], "
 
 def said(engine: Engine, *uids: str, runs: int = 2) -> dict[tuple[str, int], Answer]:
     asks = (Ask(Question(uid, "", ""), run) for uid in uids for run in range(1, runs + 1))
-    return {(one.ask.item.uid, one.ask.run): one for batch in engine.answers(asks) for one in batch}
+    return {(item.ask.item.uid, item.ask.run): item for batch in engine.answers(asks) for item in batch}
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
@@ -32,9 +32,9 @@ def test_recorded_answers_are_read_in_every_layout(tmp_path: Path, table: pl.Dat
     else:
         file.write_text("".join(json.dumps(row) + "\n" for row in table.to_dicts()))
     engine = RecordedEngine(file)
-    found = said(engine, "a", "b")
-    assert [one.final for one in found.values()] == ["16", None, "N/A", "N/A"]
-    assert found["a", 2].reason == "no_answer" and not found["a", 2].passing
+    result = said(engine, "a", "b")
+    assert [item.final for item in result.values()] == ["16", None, "N/A", "N/A"]
+    assert result["a", 2].reason == "no_answer" and not result["a", 2].passing
     assert engine.rows() == {"a", "b"} and engine.runs == 2 and engine.name == "answers"
 
 
@@ -42,12 +42,12 @@ def test_a_long_file_may_name_failure_modes_and_critiques(tmp_path: Path) -> Non
     file = tmp_path / "audits.jsonl"
     row = {"uid": "a", "run": 1, "verdict": "Suspicious", "failure_mode": "not_answerable", "critique": "no weight"}
     file.write_text(json.dumps(row) + "\n")
-    one = said(RecordedEngine(file), "a", runs=1)["a", 1]
-    assert (one.final, one.failure_mode, one.remark) == ("Suspicious", "not_answerable", "no weight")
+    item = said(RecordedEngine(file), "a", runs=1)["a", 1]
+    assert (item.final, item.failure_mode, item.remark) == ("Suspicious", "not_answerable", "no weight")
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "told"),
+    ("text", "line", "lines"),
     [
         ("name,run1\na,1\n", None, "columns are missing"),
         ("uid,run,text\na,1,16\n", None, "columns are missing"),
@@ -61,13 +61,13 @@ def test_a_long_file_may_name_failure_modes_and_critiques(tmp_path: Path) -> Non
     ],
 )
 def test_a_file_that_cannot_be_meant_is_refused_with_its_line(
-    tmp_path: Path, text: str, line: int | None, told: str
+    tmp_path: Path, text: str, line: int | None, lines: str
 ) -> None:
     file = tmp_path / "answers.csv"
     file.write_text(text)
     with pytest.raises(OntogroundError) as error:
         RecordedEngine(file)
-    assert told in str(error.value) and error.value.line == line
+    assert lines in str(error.value) and error.value.line == line
 
 
 def test_another_file_of_the_same_name_is_another_series(tmp_path: Path) -> None:
@@ -89,6 +89,6 @@ def test_a_function_is_called_once_for_each_run(threads: int) -> None:
         assert isinstance(item, Question) and not isinstance(item, Claim)
         return None if run == 2 else f"{item.uid}{run}"
 
-    found = said(CallableEngine(answer, name="mine", threads=threads), "a", "b", "c")
-    assert sorted(calls) == sorted(found) and len(calls) == 6
-    assert found["b", 1].final == "b1" and found["b", 2].reason == "no_answer"
+    result = said(CallableEngine(answer, name="mine", threads=threads), "a", "b", "c")
+    assert sorted(calls) == sorted(result) and len(calls) == 6
+    assert result["b", 1].final == "b1" and result["b", 2].reason == "no_answer"

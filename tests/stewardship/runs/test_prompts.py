@@ -27,16 +27,16 @@ def shown(script: object, item: object) -> str:
 
 
 def test_a_recomputation_has_no_place_for_label_features_or_derivation() -> None:
-    assert [one.name for one in fields(Question)] == ["uid", "context", "question"]
-    said = shown(recompute_script(), Question("u1", "a note", "what?"))
-    assert "a note" in said and "what?" in said and "u1" not in said
-    assert said.count("# ") == 2
+    assert [item.name for item in fields(Question)] == ["uid", "context", "question"]
+    answer = shown(recompute_script(), Question("u1", "a note", "what?"))
+    assert "a note" in answer and "what?" in answer and "u1" not in answer
+    assert answer.count("# ") == 2
 
 
 def test_an_auditor_is_shown_all_five_and_not_the_key() -> None:
-    said = shown(audit_script(), CLAIM)
-    assert all(part in said for part in ("a note", "what?", "LABEL", "FEATURES", "DERIVATION", "NAME"))
-    assert "u1" not in said
+    answer = shown(audit_script(), CLAIM)
+    assert all(part in answer for part in ("a note", "what?", "LABEL", "FEATURES", "DERIVATION", "NAME"))
+    assert "u1" not in answer
     assert "# Extracted features\n(not given)" in shown(audit_script(), Claim("u1", "a note", "what?", "7"))
 
 

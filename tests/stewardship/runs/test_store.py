@@ -30,15 +30,15 @@ def opened(folder: Path) -> RunStore:
 def test_what_was_stored_is_read_back_with_all_that_was_asked(tmp_path: Path) -> None:
     asked = Message(role="user", content="What is the gap?\nIn mEq/L.")
     used = ToolUse(tool="python", arguments={"code": "1/0"}, result="ZeroDivisionError", ok=False)
-    one = run("7", 1).model_copy(
+    item = run("7", 1).model_copy(
         update={"prompt": (message_key(SYSTEM), message_key(asked)), "tools": (used,), "seed": 43, "temperature": 1.0}
     )
     with opened(tmp_path) as store:
-        store.append([one], [SYSTEM, asked])
+        store.append([item], [SYSTEM, asked])
         folder = store.folder
-    assert list(read_runs(folder)) == [one]
-    said = read_messages(folder)
-    assert [said[key] for key in one.prompt] == [SYSTEM, asked]
+    assert list(read_runs(folder)) == [item]
+    answer = read_messages(folder)
+    assert [answer[key] for key in item.prompt] == [SYSTEM, asked]
 
 
 def test_a_message_is_stored_once_however_many_runs_were_asked_with_it(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_message_is_stored_once_however_many_runs_were_asked_with_it(tmp_path:
         with opened(tmp_path) as store:
             store.append([run("7", number) for number in numbers], [SYSTEM, SYSTEM])
     assert len((store.folder / "messages.jsonl").read_text().splitlines()) == 1
-    assert [one.run for one in read_runs(store.folder)] == [1, 2, 3]
+    assert [item.run for item in read_runs(store.folder)] == [1, 2, 3]
 
 
 def test_a_run_that_is_stored_is_not_stored_again(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_run_that_is_stored_is_not_stored_again(tmp_path: Path) -> None:
         store.append([run("7", 1, "18"), run("8", 1)])
         assert ("7", 1) in store and ("7", 2) not in store and len(store) == 2
     # Of one batch the last said counts; of two, the first: it may have been counted already.
-    assert [(one.uid, one.parsed) for one in read_runs(store.folder)] == [("7", "17"), ("8", "16")]
+    assert [(item.uid, item.parsed) for item in read_runs(store.folder)] == [("7", "17"), ("8", "16")]
 
 
 @pytest.mark.parametrize("kept", range(1, 12))
@@ -66,11 +66,11 @@ def test_a_line_that_a_kill_cut_is_taken_away_and_its_run_made_again(tmp_path: P
     whole = file.read_bytes()
     last = whole.rstrip(b"\n").rfind(b"\n") + 1
     file.write_bytes(whole[: last + (len(whole) - last) * kept // 12])
-    assert [one.run for one in read_runs(store.folder)] == [1, 2]
+    assert [item.run for item in read_runs(store.folder)] == [1, 2]
     with opened(tmp_path) as store:
         assert ("7", 2) in store and ("7", 3) not in store
         store.append([run("7", 3)])
-    assert [one.run for one in read_runs(store.folder)] == [1, 2, 3]
+    assert [item.run for item in read_runs(store.folder)] == [1, 2, 3]
 
 
 def test_a_first_line_that_was_cut_leaves_an_empty_store(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_many_threads_store_whole_lines(tmp_path: Path) -> None:
     with opened(tmp_path) as store, ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: store.append([run(str(number), 1)], [SYSTEM]), range(40)))
         assert len(store) == 40
-    assert {one.uid for one in read_runs(store.folder)} == {str(number) for number in range(40)}
+    assert {item.uid for item in read_runs(store.folder)} == {str(number) for number in range(40)}
 
 
 def test_runs_of_other_settings_are_another_series_and_what_differs_is_named(tmp_path: Path) -> None:

@@ -160,9 +160,9 @@ def test_every_published_label_and_every_cell_of_the_physicians_is_taken_for_wha
         assert read_answer(text, kinds[uid], question=questions[uid]).value == parse_label(text)
     noted = []
     for table in (sheet, final):
-        said = table.frame.drop_nulls("physician").select("uid", "physician").rows()
-        assert len(said) == 50
-        for uid, text in said:
+        answers = table.frame.drop_nulls("physician").select("uid", "physician").rows()
+        assert len(answers) == 50
+        for uid, text in answers:
             answer = read_answer(text, kinds[uid], question=questions[uid])
             assert answer.value == parse_label(text, physician=True)
             noted += [text] if answer.note else []

@@ -20,12 +20,12 @@ from tests.stewardship.sheets.world import QUADRANTS, scores, statements, writte
 SETTINGS = StewardSettings()
 
 
-def labels(**said: str) -> dict[str, LabelValue]:
-    return {rater: parse_label(text, physician=True) for rater, text in said.items()}
+def labels(**answer: str) -> dict[str, LabelValue]:
+    return {rater: parse_label(text, physician=True) for rater, text in answer.items()}
 
 
 @pytest.mark.parametrize(
-    ("said", "label"),
+    ("answers", "label"),
     [
         ({"ann": "10.5", "bob": "10.5"}, "10.5"),
         ({"ann": "10.501", "bob": "10.499"}, "10.501"),
@@ -44,14 +44,14 @@ def labels(**said: str) -> dict[str, LabelValue]:
         ({"ann": "3", "bob": "3", "cleo": "N/A", "dan": "N/A"}, None),
     ],
 )
-def test_more_than_half_of_the_raters_make_a_label(said: dict[str, str], label: str | None) -> None:
-    found = settle(labels(**said))
-    assert (found.label.text() if found.label else None) == label
-    assert str(len(said)) in found.why
+def test_more_than_half_of_the_raters_make_a_label(answers: dict[str, str], label: str | None) -> None:
+    result = settle(labels(**answers))
+    assert (result.label.text() if result.label else None) == label
+    assert str(len(answers)) in result.why
 
 
 def rating(batch: SheetBatch, uid: str, rater: str, text: str, comment: str = "") -> Rating:
-    item = next(one for one in batch.items if (one.uid, one.rater) == (uid, rater))
+    item = next(entry for entry in batch.items if (entry.uid, entry.rater) == (uid, rater))
     names = QUADRANTS if item.expects == "category" else ()
     value = parse_label(text, physician=True, categories=names)
     return Rating(uid, rater, batch.name, item.item, value, text, comment, f"{rater}.csv", 2)
@@ -133,33 +133,33 @@ def test_a_third_expert_decides_and_a_rater_who_changes_his_mind_does_not_undo_i
 
 def quadrants(**by: str) -> dict[str, dict[str, LabelValue]]:
     """Ratings from strings of digits: the quadrant of each row, 0 for N/A, a blank for none."""
-    found: dict[str, dict[str, LabelValue]] = {}
-    for rater, said in by.items():
-        for at, digit in enumerate(said):
+    results: dict[str, dict[str, LabelValue]] = {}
+    for rater, answer in by.items():
+        for at, digit in enumerate(answer):
             if digit != " ":
                 text = "N/A" if digit == "0" else f"Q{digit}"
-                found.setdefault(f"s{at}", {})[rater] = parse_label(text, categories=QUADRANTS)
-    return found
+                results.setdefault(f"s{at}", {})[rater] = parse_label(text, categories=QUADRANTS)
+    return results
 
 
 def test_agreement_of_the_papers_size_comes_out_as_printed() -> None:
     """MediEval, appendix C: 194 of 200 balanced rows agree (97%), the others between Q2 and Q3; kappa about 0.96."""
     first = "1" * 50 + "2" * 50 + "3" * 50 + "4" * 50
     second = "1" * 50 + "3" * 3 + "2" * 47 + "2" * 3 + "3" * 47 + "4" * 50
-    found = reliability(quadrants(ann=first, bob=second), {}, SETTINGS)
-    (pair,) = found.pairs
-    assert (pair.n, pair.agree, pair.same, found.unanimous) == (200, 194, 194, 194)
+    result = reliability(quadrants(ann=first, bob=second), {}, SETTINGS)
+    (pair,) = result.pairs
+    assert (pair.n, pair.agree, pair.same, result.unanimous) == (200, 194, 194, 194)
     assert pair.share.value == 0.97 and pair.kappa == pytest.approx(0.96)
     assert (pair.share.low, pair.share.high) == pytest.approx((0.936106, 0.986180), abs=1e-6)
     assert pair.by_label == {"Q1": {"Q1": 50}, "Q2": {"Q2": 47, "Q3": 3}, "Q3": {"Q2": 3, "Q3": 47}, "Q4": {"Q4": 50}}
-    (nominal,) = (alpha for alpha in found.alphas if alpha.level == "nominal")
+    (nominal,) = (alpha for alpha in result.alphas if alpha.level == "nominal")
     # 1 - observed / expected disagreement = 1 - 0.03 / (0.75 * 400 / 399).
     assert nominal.value == pytest.approx(1 - 0.03 / (0.75 * 400 / 399), abs=1e-9)
 
 
 def test_an_abstention_is_a_label_of_its_own_and_an_empty_cell_is_none() -> None:
-    found = reliability(quadrants(ann="1200", bob="1020", cleo="   0"), {}, SETTINGS)
-    pairs = {(pair.first, pair.second): pair for pair in found.pairs}
+    result = reliability(quadrants(ann="1200", bob="1020", cleo="   0"), {}, SETTINGS)
+    pairs = {(pair.first, pair.second): pair for pair in result.pairs}
     assert {names: (pair.n, pair.agree) for names, pair in pairs.items()} == {
         ("ann", "bob"): (4, 2),
         ("ann", "cleo"): (1, 1),
@@ -167,13 +167,13 @@ def test_an_abstention_is_a_label_of_its_own_and_an_empty_cell_is_none() -> None
     }
     # All labels of the one row are the same: kappa is 0/0, not 1.
     assert pairs["ann", "cleo"].kappa is None
-    alphas = {alpha.level: alpha for alpha in found.alphas}
+    alphas = {alpha.level: alpha for alpha in result.alphas}
     assert set(alphas) == {"nominal", "computable"}
     assert (alphas["computable"].rows, alphas["computable"].answers) == (4, 9)
 
 
 def test_numbers_agree_by_the_rule_for_physicians_and_by_interval_alpha_without_abstentions() -> None:
-    said = {
+    answers = {
         "ordinal": labels(ann="3", bob="4"),
         "apart": labels(ann="3", bob="5"),
         "continuous": labels(ann="100.5", bob="104"),
@@ -181,9 +181,9 @@ def test_numbers_agree_by_the_rule_for_physicians_and_by_interval_alpha_without_
         "na": labels(ann="N/A", bob="3"),
         "alone": labels(ann="3"),
     }
-    found = reliability(said, {"apart": [LabelValue.of(30)]}, SETTINGS)
-    assert (found.rows, found.unanimous, found.pairs[0].agree, found.pairs[0].same) == (5, 2, 2, 0)
-    alphas = {alpha.level: alpha for alpha in found.alphas}
+    result = reliability(answers, {"apart": [LabelValue.of(30)]}, SETTINGS)
+    assert (result.rows, result.unanimous, result.pairs[0].agree, result.pairs[0].same) == (5, 2, 2, 0)
+    alphas = {alpha.level: alpha for alpha in result.alphas}
     assert (alphas["interval"].rows, alphas["interval"].answers) == (4, 8)
     assert alphas["interval"].value == pytest.approx(0.997, abs=1e-3)
     # The other labels of a row decide with the raters' whether it is a score: with a 30 beside it, 3 is not 4.
@@ -191,8 +191,8 @@ def test_numbers_agree_by_the_rule_for_physicians_and_by_interval_alpha_without_
 
 
 def test_no_agreement_is_reported_where_nobody_shares_a_row() -> None:
-    found = reliability({"s1": labels(ann="3"), "s2": labels(bob="3")}, {}, SETTINGS)
-    assert (found.rows, found.pairs) == (0, ()) and {alpha.value for alpha in found.alphas} == {None}
+    result = reliability({"s1": labels(ann="3"), "s2": labels(bob="3")}, {}, SETTINGS)
+    assert (result.rows, result.pairs) == (0, ()) and {alpha.value for alpha in result.alphas} == {None}
 
 
 def test_error_rates_are_counted_by_draw_label_and_stratum_with_wilson_intervals(tmp_path: Path) -> None:
@@ -229,11 +229,11 @@ def test_spot_checks_are_kept_apart_from_the_labels(tmp_path: Path) -> None:
     bench = scores(tmp_path)
     assert spot_check_summary(bench.folder) is None
     batch = SheetBatch(name="spot-check-1", kind="spot_check", drawn="audit", blind=False, seed=1, items=())
-    said = [
+    answers = [
         Rating(f"row-{at}", "ann", batch.name, f"i{at}", LabelValue.of(verdict), verdict, "", "ann.csv", at)
         for at, verdict in enumerate(["agree"] * 6 + ["unclear"])
     ]
-    assert add_spot_checks(bench.folder, said) == 7 and add_spot_checks(bench.folder, said) == 0
+    assert add_spot_checks(bench.folder, answers) == 7 and add_spot_checks(bench.folder, answers) == 0
     summary = spot_check_summary(bench.folder)
     assert summary is not None and summary["verdicts"] == {"agree": 6, "disagree": 0, "unclear": 1}
     assert summary["agree"]["value"] == pytest.approx(6 / 7) and summary["rows"] == 7

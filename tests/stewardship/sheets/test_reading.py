@@ -60,10 +60,12 @@ def read(benchmark: Benchmark, *files: Path) -> SheetsRead:
 def test_sheets_come_back_whole_as_excel_and_as_csv(
     benchmark: Benchmark, given: Written, tmp_path: Path, name: str, options: dict[str, str]
 ) -> None:
-    found = read(benchmark, fill(given.sheets["ann"][1], tmp_path / name, right(given), **options))
-    assert not found.refused and not found.missing and not found.empty and found.given == {"ann": ROWS}
-    assert {one.rater for one in found.ratings} == {"ann"} and {one.comment for one in found.ratings} == {"fine"}
-    values = {one.uid: one.value for one in found.ratings}
+    result = read(benchmark, fill(given.sheets["ann"][1], tmp_path / name, right(given), **options))
+    assert not result.refused and not result.missing and not result.empty and result.given == {"ann": ROWS}
+    assert {rating.rater for rating in result.ratings} == {"ann"} and {rating.comment for rating in result.ratings} == {
+        "fine"
+    }
+    values = {rating.uid: rating.value for rating in result.ratings}
     assert len(values) == ROWS
     assert {values[f"row-{number}"].text() for number in range(4)} == {"7", "03/21/2006", "99"}
 
@@ -85,20 +87,23 @@ def test_every_bad_cell_is_named_with_file_row_column_and_what_to_do(
     noted = {numbers[4]: "n/a", numbers[5]: "multiple", dates[2]: "Unknown"}
     for item, answer in {**bad, **noted}.items():
         cells[item] = {"answer": answer, "comment": "why"}
-    found = read(benchmark, fill(given.sheets["ann"][1], tmp_path / "ann.xlsx", cells))
+    result = read(benchmark, fill(given.sheets["ann"][1], tmp_path / "ann.xlsx", cells))
     rows = {row["item"]: line for line, row in enumerate(sheet_rows(given.sheets["ann"][1]), start=2)}
-    assert {(one.line, one.item) for one in found.refused} == {(rows[item], item) for item in bad}
-    said = {one.item: one for one in found.refused}
-    assert all(one.file == "ann.xlsx" and one.column == "answer" and one.expected and one.do for one in found.refused)
-    assert said[numbers[0]].found == "4,4" and "4.4" in said[numbers[0]].do
-    assert said[numbers[1]].problem == "a date where a number belongs"
-    assert said[numbers[3]].problem.startswith("an error of the spreadsheet")
-    assert said[dates[0]].problem == "a number where a date belongs"
-    assert said[weeks[0]].problem == "a number without its unit"
+    assert {(entry.line, entry.item) for entry in result.refused} == {(rows[item], item) for item in bad}
+    answers = {entry.item: entry for entry in result.refused}
+    assert all(
+        entry.file == "ann.xlsx" and entry.column == "answer" and entry.expected and entry.do
+        for entry in result.refused
+    )
+    assert answers[numbers[0]].found == "4,4" and "4.4" in answers[numbers[0]].do
+    assert answers[numbers[1]].problem == "a date where a number belongs"
+    assert answers[numbers[3]].problem.startswith("an error of the spreadsheet")
+    assert answers[dates[0]].problem == "a number where a date belongs"
+    assert answers[weeks[0]].problem == "a number without its unit"
     # The good answers and the abstentions are all there.
-    assert {one.item for one in found.ratings} == set(cells) - set(bad)
-    assert {one.item for one in found.ratings if one.value.kind.value == "na"} == set(noted)
-    assert sorted(found.notes) == sorted(
+    assert {rating.item for rating in result.ratings} == set(cells) - set(bad)
+    assert {rating.item for rating in result.ratings if rating.value.kind.value == "na"} == set(noted)
+    assert sorted(result.notes) == sorted(
         f"ann.xlsx row {rows[item]}: {text} is read as N/A: not computable" for item, text in noted.items()
     )
 
@@ -121,8 +126,8 @@ def test_refused_cells_are_corrected_in_their_own_table_and_none_is_taken_unseen
     assert not read(benchmark, table).ratings and not read(benchmark, table).refused
     corrected = fill(table, table, {number: {"answer": "4.4"}, date: {"answer": "12 May"}})
     again = read(benchmark, corrected)
-    assert [(one.value, one.comment) for one in again.ratings] == [(LabelValue.of(4.4), "=cmd")]
-    assert [one.item for one in again.refused] == [date]
+    assert [(rating.value, rating.comment) for rating in again.ratings] == [(LabelValue.of(4.4), "=cmd")]
+    assert [item.item for item in again.refused] == [date]
     assert write_refused(again, [corrected], questions) == [table]
     assert [row["found"] for row in sheet_rows(table)] == ["12 May"]
 
@@ -132,10 +137,10 @@ def test_an_empty_answer_is_not_reviewed_and_a_row_that_is_gone_is_missing(
 ) -> None:
     rows: list[dict[str, Any]] = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
     rows[0]["answer"], rows[1]["answer"], rows[1]["comment"] = "", " ", ""
-    found = read(benchmark, save(tmp_path / "ann.csv", rows[:-3]))
-    assert (found.empty, found.missing, found.given) == ({"ann": 2}, {"ann": 3}, {"ann": ROWS})
-    assert len(found.ratings) == ROWS - 5 and not found.refused
-    assert "row 2" in found.notes[0] and "comment without an answer" in found.notes[0]
+    result = read(benchmark, save(tmp_path / "ann.csv", rows[:-3]))
+    assert (result.empty, result.missing, result.given) == ({"ann": 2}, {"ann": 3}, {"ann": ROWS})
+    assert len(result.ratings) == ROWS - 5 and not result.refused
+    assert "row 2" in result.notes[0] and "comment without an answer" in result.notes[0]
 
 
 @pytest.mark.parametrize("column", ["question", "context"])
@@ -145,10 +150,10 @@ def test_texts_that_are_another_items_are_refused_without_being_shown(
     rows: list[dict[str, Any]] = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
     other = next(row for row in rows if row[column] != rows[0][column])
     rows[0][column], other[column] = other[column], rows[0][column]
-    found = read(benchmark, save(tmp_path / "ann.csv", rows))
-    assert {(one.item, one.column) for one in found.refused} == {(rows[0]["item"], column), (other["item"], column)}
-    assert {one.found for one in found.refused} == {None}
-    assert len(found.ratings) == ROWS - 2
+    result = read(benchmark, save(tmp_path / "ann.csv", rows))
+    assert {(item.item, item.column) for item in result.refused} == {(rows[0]["item"], column), (other["item"], column)}
+    assert {item.found for item in result.refused} == {None}
+    assert len(result.ratings) == ROWS - 2
 
 
 def test_white_space_and_line_ends_that_a_spreadsheet_changes_are_no_change(
@@ -168,13 +173,13 @@ def test_an_item_twice_is_refused_where_the_answers_differ(
     rows: list[dict[str, Any]] = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
     unlike = {**next(row for row in rows if row["item"] == number), "answer": 8}
     alike = dict(next(row for row in rows if row["item"] == other))
-    found = read(benchmark, save(tmp_path / "ann.csv", [*rows, unlike, alike]))
-    assert [one.item for one in found.refused] == [number, number]
-    assert f"ann.csv row {ROWS + 2}" in found.refused[0].do
-    assert len(found.ratings) == ROWS - 1
+    result = read(benchmark, save(tmp_path / "ann.csv", [*rows, unlike, alike]))
+    assert [item.item for item in result.refused] == [number, number]
+    assert f"ann.csv row {ROWS + 2}" in result.refused[0].do
+    assert len(result.ratings) == ROWS - 1
     # The same across two files of one rater.
     first, second = save(tmp_path / "one.csv", rows), save(tmp_path / "two.csv", [unlike])
-    assert {one.file for one in read(benchmark, first, second).refused} == {"one.csv", "two.csv"}
+    assert {item.file for item in read(benchmark, first, second).refused} == {"one.csv", "two.csv"}
 
 
 def test_an_item_that_no_key_has_is_refused_and_a_foreign_sheet_is_no_sheet(
@@ -182,9 +187,9 @@ def test_an_item_that_no_key_has_is_refused_and_a_foreign_sheet_is_no_sheet(
 ) -> None:
     rows: list[dict[str, Any]] = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
     rows[3]["item"] = "i00000000000"
-    found = read(benchmark, save(tmp_path / "ann.csv", rows))
-    assert [(one.column, one.line, one.found) for one in found.refused] == [("item", 5, "i00000000000")]
-    assert found.missing == {"ann": 1}
+    result = read(benchmark, save(tmp_path / "ann.csv", rows))
+    assert [(item.column, item.line, item.found) for item in result.refused] == [("item", 5, "i00000000000")]
+    assert result.missing == {"ann": 1}
     other = scores(tmp_path / "elsewhere", 8)
     foreign = fill(written(other, [("row-0", "bob")], name="other").sheets["bob"][1], tmp_path / "bob.csv", {})
     with pytest.raises(InputError, match="no item of this sheet"):
@@ -212,8 +217,8 @@ def test_a_note_in_a_cell_of_an_answer_or_an_item_is_not_shown(
     rows: list[dict[str, Any]] = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
     note = "A woman of 71 years came with pain in her chest. " * 4
     rows[0]["answer"], rows[1]["item"] = note, note
-    found = read(benchmark, save(tmp_path / "ann.csv", rows)).refused
-    assert {one.column: one.found for one in found} == dict.fromkeys(
+    result = read(benchmark, save(tmp_path / "ann.csv", rows)).refused
+    assert {item.column: item.found for item in result} == dict.fromkeys(
         ("answer", "item"), f"(text of {len(note.strip())} characters)"
     )
 
@@ -224,12 +229,12 @@ def test_a_sheet_without_its_head_shows_nothing_of_its_first_row(
     lines = given.sheets["ann"][1].read_text(encoding="utf-8-sig").splitlines(keepends=True)
     for rest in (lines[1:], ["comment,answer,a note,a note\n", *lines[1:]]):
         (tmp_path / "ann.csv").write_text("".join(rest), encoding="utf-8")
-        with pytest.raises(InputError, match="column is missing") as found:
+        with pytest.raises(InputError, match="column is missing") as result:
             read(benchmark, tmp_path / "ann.csv")
-        assert found.value.found is not None and found.value.found.endswith("others")
+        assert result.value.found is not None and result.value.found.endswith("others")
         first = sheet_rows(given.sheets["ann"][1])[0]
-        assert "a note" not in found.value.found and not any(
-            value in found.value.found for value in first.values() if value
+        assert "a note" not in result.value.found and not any(
+            value in result.value.found for value in first.values() if value
         )
 
 
@@ -243,7 +248,7 @@ def test_thousands_marks_are_refused_on_a_sheet_that_has_decimal_commas(
     assert not alone.refused and "thousands" in alone.notes[0]
     cells[second] = {"answer": "4,4", "comment": ""}
     both = read(benchmark, fill(given.sheets["ann"][1], tmp_path / "b.csv", cells))
-    assert {one.item for one in both.refused} == {first, second}
+    assert {item.item for item in both.refused} == {first, second}
 
 
 def test_sheets_of_long_contexts_come_back_with_columns_in_any_order_and_a_raters_own(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def opened(benchmark: Benchmark, name: str = "sample-1", models: Sequence[str] =
 
 
 def item_of(review: Review, reader: str, uid: str) -> str:
-    return next(one.item for one in review.batch.items if (one.rater, one.uid) == (reader, uid))
+    return next(item.item for item in review.batch.items if (item.rater, item.uid) == (reader, uid))
 
 
 def test_an_answer_is_on_disk_when_it_was_taken(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_what_sheets_refuse_is_refused_here(tmp_path: Path) -> None:
     benchmark = scores(private_directory(tmp_path / "work"))
     written(benchmark, [("row-0", "ann")])
     review = opened(benchmark, "sheets-1")
-    (item,) = (one.item for one in review.items("ann"))
+    (item,) = (entry.item for entry in review.items("ann"))
     for answer, problem in (("4,4", "decimal point"), ("", "nothing was saved"), ("about 4", "")):
         with pytest.raises(UsageError, match=problem):
             review.save("ann", item, Answered(answer), NOTHING)
@@ -73,8 +73,8 @@ def test_a_reader_is_shown_nothing_that_tells_a_label(tmp_path: Path) -> None:
     review.save("bob", item_of(review, "bob", "s000"), Answered("Q3", "SEEN REASON"), NOTHING)
     tasks = [review.task("ann", item) for item, _ in review.progress("ann")]
     for task in tasks:
-        told = repr(task)
-        assert "relation-" not in told and "SEEN" not in told and "bob" not in told and "uid" not in told
+        lines = repr(task)
+        assert "relation-" not in lines and "SEEN" not in lines and "bob" not in lines and "uid" not in lines
         assert task.opinions == () and task.display.label == ""
         assert [name for name, _ in task.choices] == [*QUADRANTS, "N/A"]
     assert [task.display.question for task in tasks] != [
@@ -105,8 +105,8 @@ def test_answers_of_many_at_once_are_all_kept(tmp_path: Path) -> None:
         list(threads.map(answer, readers))
     kept = opened(benchmark)
     assert all(done for reader in readers for _, done in kept.progress(reader))
-    rated = [one for one in History(benchmark.folder).events if one.status == "rated"]
-    assert len(rated) == len({(one.uid, one.by) for one in rated}) == 96
+    rated = [event for event in History(benchmark.folder).events if event.status == "rated"]
+    assert len(rated) == len({(entry.uid, entry.by) for entry in rated}) == 96
 
 
 def test_agreement_is_silent_below_ten_rows_and_has_intervals_above(tmp_path: Path) -> None:
@@ -115,14 +115,14 @@ def test_agreement_is_silent_below_ten_rows_and_has_intervals_above(tmp_path: Pa
         assert review.agreement()[1] is None
         for reader, say in (("ann", number % 4), ("bob", number % 4 if number else 3)):
             review.save(reader, item_of(review, reader, f"s{2 * number:03d}"), Answered(QUADRANTS[say]), NOTHING)
-    rows, found = review.agreement()
-    assert rows == LEAST and found is not None
-    (pair,) = found.pairs
+    rows, result = review.agreement()
+    assert rows == LEAST and result is not None
+    (pair,) = result.pairs
     assert pair.share.value == 0.9 and pair.kappa is not None
     assert pair.kappa_low is not None and pair.kappa_high is not None
     assert pair.kappa_low < pair.kappa < pair.kappa_high <= 1
-    assert found.alphas[0].low is not None and found.alphas[0].value is not None
-    assert found.alphas[0].low < found.alphas[0].value
+    assert result.alphas[0].low is not None and result.alphas[0].value is not None
+    assert result.alphas[0].low < result.alphas[0].value
 
 
 def test_a_models_reading_is_no_physicians_label(tmp_path: Path) -> None:
@@ -151,10 +151,10 @@ def test_disagreements_are_adjudicated_by_who_has_not_read_them(tmp_path: Path) 
     assert sorted(disputed) == ["s000", "s002"]
     written(benchmark, [(uid, "cleo") for uid in disputed], "adjudicate-1", kind="adjudication", drawn="open")
     decide = opened(benchmark, "adjudicate-1")
-    assert [one.uid for one in decide.items("cleo")] == ["s002", "s000"]
+    assert [item.uid for item in decide.items("cleo")] == ["s002", "s000"]
     task = decide.task("cleo", decide.items("cleo")[1].item)
-    assert {one.answer for one in task.opinions} == {"Q1", "Q2"} and "'ann'" not in repr(task)
-    assert {one.reason for one in task.opinions} == {"BECAUSE", ""} and task.choices[-1][0] == SILENT
+    assert {opinion.answer for opinion in task.opinions} == {"Q1", "Q2"} and "'ann'" not in repr(task)
+    assert {opinion.reason for opinion in task.opinions} == {"BECAUSE", ""} and task.choices[-1][0] == SILENT
     decide.save("cleo", item_of(decide, "cleo", "s000"), Answered("Q1"), NOTHING)
     decide.save("cleo", item_of(decide, "cleo", "s002"), Answered(SILENT), NOTHING)
     labels = History(benchmark.folder).labels("physician", categories=QUADRANTS)
@@ -165,9 +165,9 @@ def test_disagreements_are_adjudicated_by_who_has_not_read_them(tmp_path: Path) 
 
 def test_a_spot_check_is_answered_with_a_verdict(tmp_path: Path) -> None:
     benchmark = statements(private_directory(tmp_path / "work"))
-    shown = spot_check_displays(benchmark, ["s000"])
+    display = spot_check_displays(benchmark, ["s000"])
     options = {"name": "spot-check-1", "kind": "spot_check", "drawn": "audit", "blind": False, "seed": 1}
-    write_batch(benchmark, [("s000", "ann")], shown, {"s000": "verdict"}, **options)  # type: ignore[arg-type]
+    write_batch(benchmark, [("s000", "ann")], display, {"s000": "verdict"}, **options)  # type: ignore[arg-type]
     review = opened(benchmark, "spot-check-1")
     item = item_of(review, "ann", "s000")
     assert [name for name, _ in review.task("ann", item).choices] == ["agree", "disagree", "unclear"]
@@ -189,8 +189,10 @@ def test_verdicts_stand_beside_the_label(tmp_path: Path) -> None:
     review = opened(shared(tmp_path))
     for uid, answer in (("s000", "Q1"), ("s002", "Q2"), ("s004", "N/A")):
         review.save("ann", item_of(review, "ann", uid), Answered(answer), NOTHING)
-    found = {one["id"]: (one["label"], one["verdict"], one["reader"]) for one in review.verdicts()}
-    assert found == {
+    results = {
+        verdict["id"]: (verdict["label"], verdict["verdict"], verdict["reader"]) for verdict in review.verdicts()
+    }
+    assert results == {
         "s000": ("Q1", "right", "ann"),
         "s002": ("Q3", "wrong", "ann"),
         "s004": ("Q1", "doubtful", "ann"),

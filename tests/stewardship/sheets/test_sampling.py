@@ -79,26 +79,26 @@ def test_rows_go_to_those_who_know_them_and_are_spread_evenly(benchmark: Benchma
 def test_each_row_goes_to_as_many_experts_as_asked(benchmark: Benchmark) -> None:
     known = Experts.everyone(["ann", "bob", "cleo"])
     order = candidates(ranked(benchmark), pick="any", seed=42)
-    found = assign(order, benchmark.items, known, rows=12, raters_per_row=2, seed=42)
-    assert Counter(Counter(uid for uid, _ in found.pairs).values()) == {2: 12}
-    assert set(Counter(rater for _, rater in found.pairs).values()) == {8}
-    assert found.uids == order[:12]
+    result = assign(order, benchmark.items, known, rows=12, raters_per_row=2, seed=42)
+    assert Counter(Counter(uid for uid, _ in result.pairs).values()) == {2: 12}
+    assert set(Counter(rater for _, rater in result.pairs).values()) == {8}
+    assert result.uids == order[:12]
     none = assign(order, benchmark.items, known, rows=12, raters_per_row=4, seed=42)
     assert not none.pairs and none.passed_over == {"too_few_experts": 40}
 
 
 def test_a_calculator_gets_no_more_rows_than_allowed_and_barred_raters_get_none(benchmark: Benchmark) -> None:
     order = candidates(ranked(benchmark), pick="any", seed=42)
-    found = assign(order, benchmark.items, Experts.everyone(["ann"]), rows=20, per_stratum=2, seed=42)
+    result = assign(order, benchmark.items, Experts.everyone(["ann"]), rows=20, per_stratum=2, seed=42)
     strata = dict(benchmark.items.select("uid", "stratum").iter_rows())
-    assert Counter(strata[uid] for uid in found.uids) == dict.fromkeys(set(strata.values()), 2)
+    assert Counter(strata[uid] for uid in result.uids) == dict.fromkeys(set(strata.values()), 2)
     both = Experts.everyone(["ann", "bob"])
     barred = assign(order, benchmark.items, both, rows=9, barred={uid: {"ann"} for uid in order}, seed=42)
     assert {rater for _, rater in barred.pairs} == {"bob"}
 
 
 @pytest.mark.parametrize(
-    ("lines", "found"),
+    ("lines", "result"),
     [
         (["rater,category", "ann,rsik"], "did you mean risk?"),
         (["rater,calculator", "ann,Due Dat"], "did you mean Due Date?"),
@@ -108,11 +108,11 @@ def test_a_calculator_gets_no_more_rows_than_allowed_and_barred_raters_get_none(
     ],
 )
 def test_a_table_of_experts_that_is_wrong_is_refused_with_its_line(
-    benchmark: Benchmark, tmp_path: Path, lines: list[str], found: str
+    benchmark: Benchmark, tmp_path: Path, lines: list[str], result: str
 ) -> None:
     with pytest.raises(InputError) as raised:
         Experts.read(experts_file(tmp_path, *lines), benchmark.items)
-    assert found in (raised.value.expected or "")
+    assert result in (raised.value.expected or "")
 
 
 def test_raters_of_a_table_differ_in_more_than_capitals(benchmark: Benchmark, tmp_path: Path) -> None:

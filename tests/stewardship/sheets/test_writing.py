@@ -42,7 +42,7 @@ def test_no_part_of_a_file_holds_a_label_or_what_it_was_computed_from(benchmark:
     for excel, text in sheets.values():
         inside = parts(excel)
         everything = "\n".join([*inside, *inside.values(), text.read_text("utf-8")])
-        assert not [one for one in secret if one in everything]
+        assert not [item for item in secret if item in everything]
         assert "flag" not in everything and "abstain" not in everything
 
 
@@ -86,10 +86,10 @@ def test_an_abstaining_label_asks_for_what_the_other_rows_of_its_calculator_ask_
 def test_the_same_sheet_has_the_same_bytes_and_another_batch_other_names(tmp_path: Path) -> None:
     first, second = (written(scores(tmp_path / name), PAIRS) for name in "ab")
     for rater in ("ann", "bob"):
-        for one, other in zip(first.sheets[rater], second.sheets[rater], strict=True):
-            assert one.read_bytes() == other.read_bytes()
+        for sheet, other in zip(first.sheets[rater], second.sheets[rater], strict=True):
+            assert sheet.read_bytes() == other.read_bytes()
     third = written(scores(tmp_path / "c"), PAIRS, name="sheets-2")
-    names = [{item.item for item in one.batch.items} for one in (first, third)]
+    names = [{item.item for item in entry.batch.items} for entry in (first, third)]
     assert names[0].isdisjoint(names[1]) and len(names[0]) == len(PAIRS)
 
 
@@ -105,11 +105,11 @@ def test_each_rater_has_own_names_and_an_own_order_for_the_same_rows(benchmark: 
 
 
 def test_the_key_is_kept_apart_and_says_which_row_an_item_is(benchmark: Benchmark) -> None:
-    found = written(benchmark, PAIRS)
-    folders = {file.parent for pair in found.sheets.values() for file in pair}
-    assert found.key.parent not in folders and stat.S_IMODE(found.key.stat().st_mode) == 0o600
-    assert read_batches(benchmark.folder) == [found.batch]
-    assert {(item.uid, item.rater) for item in found.batch.items} == set(PAIRS)
+    result = written(benchmark, PAIRS)
+    folders = {file.parent for pair in result.sheets.values() for file in pair}
+    assert result.key.parent not in folders and stat.S_IMODE(result.key.stat().st_mode) == 0o600
+    assert read_batches(benchmark.folder) == [result.batch]
+    assert {(item.uid, item.rater) for item in result.batch.items} == set(PAIRS)
     with pytest.raises(UsageError, match="is there already"):
         written(benchmark, PAIRS)
 
@@ -151,16 +151,16 @@ def test_cells_that_a_spreadsheet_would_compute_are_text(tmp_path: Path) -> None
 
 def test_a_long_context_goes_on_in_further_cells_that_a_row_can_show(tmp_path: Path) -> None:
     bench = scores(tmp_path, 8, long=200)
-    found = written(bench, [(f"row-{number}", "ann") for number in range(8)])
-    row = sheet_rows(found.sheets["ann"][1])[0]
+    result = written(bench, [(f"row-{number}", "ann") for number in range(8)])
+    row = sheet_rows(result.sheets["ann"][1])[0]
     names = [name for name in row if name.startswith("context")]
-    assert len(names) == 3 and found.continued == 8
+    assert len(names) == 3 and result.continued == 8
     layout = layout_of([Display("", "")], "blind")
     assert all(lines_of(row[name], layout.width(name)) <= MOST_LINES for name in names)
-    uid = next(item.uid for item in found.batch.items if item.item == row["item"])
+    uid = next(item.uid for item in result.batch.items if item.item == row["item"])
     context = dict(bench.items.select("uid", "context").iter_rows())[uid]
     assert text_mark(row[name] for name in names) == text_mark([context])
-    heights = re.findall(r' ht="([\d.]+)"', parts(found.sheets["ann"][0])["xl/worksheets/sheet1.xml"])
+    heights = re.findall(r' ht="([\d.]+)"', parts(result.sheets["ann"][0])["xl/worksheets/sheet1.xml"])
     assert len(heights) == 8 and all(300 < float(height) <= 409 for height in heights)
 
 
@@ -183,10 +183,10 @@ def test_a_question_that_no_cell_holds_is_counted_and_left_out(tmp_path: Path) -
     from stewardship.sheets.writing import write_batch
 
     bench = scores(tmp_path, 4)
-    shown = {"row-0": Display("q" * MOST_CHARACTERS, "c"), "row-1": Display("q" * 5_000, "c")}
+    displays = {"row-0": Display("q" * MOST_CHARACTERS, "c"), "row-1": Display("q" * 5_000, "c")}
     pairs = [("row-0", "ann"), ("row-1", "ann")]
     options = {"name": "s", "kind": "blind", "drawn": "any", "blind": True, "seed": 1}
-    found = write_batch(bench, pairs, shown, dict.fromkeys(shown, "number"), **options)  # type: ignore[arg-type]
-    assert found.too_long == 1 and [item.uid for item in found.batch.items] == ["row-1"]
+    result = write_batch(bench, pairs, displays, dict.fromkeys(displays, "number"), **options)  # type: ignore[arg-type]
+    assert result.too_long == 1 and [item.uid for item in result.batch.items] == ["row-1"]
     with pytest.raises(UsageError, match="no row for a sheet"):
-        write_batch(bench, pairs[:1], shown, {"row-0": "number"}, **{**options, "name": "t"})  # type: ignore[arg-type]
+        write_batch(bench, pairs[:1], displays, {"row-0": "number"}, **{**options, "name": "t"})  # type: ignore[arg-type]

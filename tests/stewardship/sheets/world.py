@@ -33,11 +33,11 @@ def label_of(number: int) -> str:
 
 def scores(workspace: Path, rows: int = 40, *, long: int = 0) -> Benchmark:
     """Numbers, dates, and weeks; of each calculator every tenth label abstains. ``long`` repeats the notes."""
-    made = []
+    results = []
     for number in range(rows):
         name, category, kind, question = CALCULATORS[number % 4]
         note = f"- A patient of age {number} came with a cough. " + "He felt well, and slept at night. " * long
-        made.append(
+        results.append(
             {
                 "uid": f"row-{number}",
                 "stratum": name,
@@ -52,14 +52,14 @@ def scores(workspace: Path, rows: int = 40, *, long: int = 0) -> Benchmark:
                 "recomputed": "N/A" if number % 10 == 8 else label_of(number + 4),
             }
         )
-    frame = pl.DataFrame(made, schema=dict.fromkeys(made[0], pl.String))
+    frame = pl.DataFrame(results, schema=dict.fromkeys(results[0], pl.String))
     table = LabelTable(frame, "named", workspace / "labels.csv", "0" * 64)
     return Benchmark.adopt(workspace, "scores", [table], open_because="invented")
 
 
 def statements(workspace: Path, rows: int = 80) -> Benchmark:
     """Statements with quadrants: two rows of each context, five relations."""
-    made = [
+    results = [
         {
             "uid": f"s{number:03d}",
             "stratum": f"relation-{number * 7 % 5}",
@@ -70,7 +70,7 @@ def statements(workspace: Path, rows: int = 80) -> Benchmark:
         }
         for number in range(rows)
     ]
-    frame = pl.DataFrame(made, schema=dict.fromkeys(made[0], pl.String))
+    frame = pl.DataFrame(results, schema=dict.fromkeys(results[0], pl.String))
     table = LabelTable(frame, "named", workspace / "rows.parquet", "1" * 64)
     return Benchmark.adopt(workspace, "statements", [table], open_because="invented", categories=QUADRANTS)
 
@@ -85,5 +85,5 @@ def written(benchmark: Benchmark, pairs: list[tuple[str, str]], name: str = "she
     """Sheets of some rows, blind where nothing else is said."""
     kinds = answer_kinds(benchmark, benchmark.history.labels("original", categories=benchmark.categories))
     options = {"kind": "blind", "drawn": "sampled", "blind": True, "seed": 42, **changed}
-    shown = displays_of(benchmark, [uid for uid, _ in pairs])
-    return write_batch(benchmark, pairs, shown, kinds, name=name, **options)  # type: ignore[arg-type]
+    display = displays_of(benchmark, [uid for uid, _ in pairs])
+    return write_batch(benchmark, pairs, display, kinds, name=name, **options)  # type: ignore[arg-type]

@@ -49,9 +49,9 @@ from tests.stewardship.specification.words import labels
 def test_the_type_of_a_row_comes_from_all_three_labels(
     physician: str, original: str, recomputed: str, expected: str
 ) -> None:
-    found = value_type(parse_label(physician, physician=True), labels(original, recomputed))
-    assert found is not None
-    assert found.value == expected
+    result = value_type(parse_label(physician, physician=True), labels(original, recomputed))
+    assert result is not None
+    assert result.value == expected
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_agreement_with_a_physician(physician: str, original: str, recomputed: s
 
 
 def test_rows_without_a_physicians_label_are_not_reviewed() -> None:
-    said = {"1": "", "2": "Multiple", "3": "02/30/2006", "4": "7"}
-    rows = review({uid: parse_label(text, physician=True) for uid, text in said.items()}, {"original": {}})
+    answers = {"1": "", "2": "Multiple", "3": "02/30/2006", "4": "7"}
+    rows = review({uid: parse_label(text, physician=True) for uid, text in answers.items()}, {"original": {}})
     assert [row.uid for row in rows] == ["2", "4"]
 
 
@@ -123,9 +123,9 @@ def test_smape_leaves_out_rows_where_either_abstains() -> None:
         {str(at): parse_label(text, physician=True) for at, text in enumerate(["10", "N/A", "0", "5", "Multiple"])},
         {"original": dict(zip("01234", labels("30", "7", "0", "N/A", "N/A"), strict=True))},
     )
-    found = smape(rows, "original", StewardSettings(resamples=100))
-    assert found.value == pytest.approx(50)  # of 100 and 0
-    assert found.n == 2
+    result = smape(rows, "original", StewardSettings(resamples=100))
+    assert result.value == pytest.approx(50)  # of 100 and 0
+    assert result.n == 2
 
 
 def test_the_bootstrap_of_equal_values_is_that_value() -> None:
@@ -137,17 +137,17 @@ def test_the_bootstrap_of_equal_values_is_that_value() -> None:
 def test_the_bootstrap_resamples_as_many_rows_as_there_are() -> None:
     # means of 100 draws from 0..99 have the standard error sqrt((100**2 - 1) / 12 / 100)
     reach = 1.959964 * math.sqrt((100**2 - 1) / 1200)
-    found = bootstrap_mean(range(100))
-    assert found.value == 49.5
-    assert (found.low, found.high) == pytest.approx((49.5 - reach, 49.5 + reach), abs=0.4)
+    result = bootstrap_mean(range(100))
+    assert result.value == 49.5
+    assert (result.low, result.high) == pytest.approx((49.5 - reach, 49.5 + reach), abs=0.4)
     # two values give the means 0, 100 and 200 with 1/4, 1/2 and 1/4: the outer ones hold more than 2.5% each
     assert bootstrap_mean([0, 200]) == Estimate(100, 0, 200, 2)
 
 
 def test_the_ends_of_the_bootstrap_are_interpolated_linearly() -> None:
     # of two resampled means a <= b, the percentiles 2.5 and 97.5 are a + 0.025 (b - a) and a + 0.975 (b - a)
-    found = [bootstrap_mean([0, 1], str(at), StewardSettings(resamples=2)) for at in range(20)]
-    ends = [(one.low, one.high) for one in found if one.low is not None and one.high is not None]
+    results = [bootstrap_mean([0, 1], str(at), StewardSettings(resamples=2)) for at in range(20)]
+    ends = [(item.low, item.high) for item in results if item.low is not None and item.high is not None]
     assert {round((high - low) / 0.95, 9) for low, high in ends} == {0, 0.5, 1}
     assert {round(low + high, 9) % 0.5 for low, high in ends} == {0}
 
@@ -165,9 +165,9 @@ def test_the_ends_of_the_bootstrap_are_interpolated_linearly() -> None:
     ],
 )
 def test_wilson(successes: int, n: int, low: float, high: float) -> None:
-    found = wilson(successes, n)
-    assert (found.value, found.n) == (successes / n, n)
-    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-6)
+    result = wilson(successes, n)
+    assert (result.value, result.n) == (successes / n, n)
+    assert (result.low, result.high) == pytest.approx((low, high), abs=1e-6)
 
 
 def test_a_share_of_no_rows_is_no_number() -> None:
@@ -202,10 +202,10 @@ def test_both_policies_of_final_labels(
     recomputed: str | None, physician: str | None, by_physician: str | None, by_released: str | None
 ) -> None:
     new = {} if recomputed is None else {"1": parse_label(recomputed)}
-    said = {} if physician is None else {"1": parse_label(physician, physician=True)}
+    answer = {} if physician is None else {"1": parse_label(physician, physician=True)}
     for policy, expected in (("physician", by_physician), ("released", by_released)):
-        found = finalise(new, said, policy="physician" if policy == "physician" else "released")
-        assert {uid: final.label.text() for uid, final in found.items()} == (
+        result = finalise(new, answer, policy="physician" if policy == "physician" else "released")
+        assert {uid: final.label.text() for uid, final in result.items()} == (
             {} if expected is None else {"1": expected}
         )
 
@@ -228,5 +228,5 @@ def test_the_bound_of_unflagged_rows() -> None:
 def test_the_same_line_holds_for_the_value_and_both_ends(
     printed: tuple[float, float, float], weight: float, unflagged: float, expected: tuple[float, float, float]
 ) -> None:
-    found = whole_test(Estimate(*printed, 34), weight, unflagged)
-    assert (found.value, found.low, found.high) == pytest.approx(expected, abs=5e-4)
+    result = whole_test(Estimate(*printed, 34), weight, unflagged)
+    assert (result.value, result.low, result.high) == pytest.approx(expected, abs=5e-4)

@@ -35,8 +35,8 @@ from tests.stewardship.specification.words import NA, SPRING, shown
 )
 def test_limits(label: str, rule: LimitsRule, output_type: OutputType | None, lower: object, upper: object) -> None:
     reference = Reference.of(parse_label(label), rule, output_type)
-    for found, expected in ((reference.lower, lower), (reference.upper, upper)):
-        assert shown(found) == (expected if isinstance(expected, date) or expected is NA else pytest.approx(expected))
+    for result, expected in ((reference.lower, lower), (reference.upper, upper)):
+        assert shown(result) == (expected if isinstance(expected, date) or expected is NA else pytest.approx(expected))
 
 
 @pytest.mark.parametrize(
@@ -213,8 +213,8 @@ def test_graders_b_and_c(
 )
 def test_the_released_code_rewards_fewer_spellings_and_no_wrong_type(label: str, answers: dict[str, float]) -> None:
     reference = Reference.of(parse_label(label), "corrected")
-    found = {answer: released_reward(f"<answer>{answer}</answer>", reference) for answer in answers}
-    assert found == answers
+    results = {answer: released_reward(f"<answer>{answer}</answer>", reference) for answer in answers}
+    assert results == answers
     assert released_reward(label, reference) == 0  # no tag
 
 

@@ -20,12 +20,12 @@ def test_published_sheets_hold_to_sections_1_5_and_6(real_data: Path) -> None:
     sheet = read_label_table(source / "y_new_and_sampled_MD_evals.xlsx").frame
     uids = sheet["uid"].to_list()
     original, recomputed = (dict(zip(uids, labels(*sheet[role]), strict=True)) for role in ("original", "recomputed"))
-    said = {uid: parse_label(text, physician=True) for uid, text in zip(uids, sheet["physician"], strict=True)}
+    answers = {uid: parse_label(text, physician=True) for uid, text in zip(uids, sheet["physician"], strict=True)}
     # no N/A became a blank
     assert sum(value.kind is NA for value in recomputed.values()) == 66
-    assert sum(value.kind is NA for value in said.values()) == 16
-    assert sum(value.number is not None for value in said.values()) == 34
-    assert sum(value.kind is MISSING for value in said.values()) == 837
+    assert sum(value.kind is NA for value in answers.values()) == 16
+    assert sum(value.number is not None for value in answers.values()) == 34
+    assert sum(value.kind is MISSING for value in answers.values()) == 837
     # the file's column is the symmetric relative error
     pairs = [
         (float(printed), a.number, b.number)
@@ -39,14 +39,14 @@ def test_published_sheets_hold_to_sections_1_5_and_6(real_data: Path) -> None:
     published = dict(zip(final["uid"], labels(*final["final"]), strict=True))
     assert len(published) == 887
     released, paper = (
-        {uid: one.label for uid, one in finalise(recomputed, said, policy=policy).items()}
+        {uid: item.label for uid, item in finalise(recomputed, answers, policy=policy).items()}
         for policy in ("released", "physician")
     )
     assert released == published
     assert sum(value.kind is NA for value in released.values()) == 69
     assert {uid for uid in uids if paper[uid] != published[uid]} == {"114", "117", "367", "761", "785", "824", "864"}
-    assert all(paper[uid] == recomputed[uid] for uid in uids if said[uid].kind is MISSING)
-    assert all(paper[uid] == said[uid] for uid in uids if said[uid].kind is not MISSING)
+    assert all(paper[uid] == recomputed[uid] for uid in uids if answers[uid].kind is MISSING)
+    assert all(paper[uid] == answers[uid] for uid in uids if answers[uid].kind is not MISSING)
 
 
 @pytest.mark.real
@@ -65,6 +65,6 @@ def test_limits_are_those_of_both_published_files(real_data: Path) -> None:
         assert len(ours) == rows
         for role in ("lower", "upper"):
             theirs = labels(*frame[role])
-            assert [shown(getattr(one, role)) for one in ours] == [
+            assert [shown(getattr(our, role)) for our in ours] == [
                 pytest.approx(value.number, abs=1e-9) if value.number is not None else shown(value) for value in theirs
             ]

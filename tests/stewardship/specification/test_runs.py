@@ -51,15 +51,15 @@ def test_verdicts(text: str | None, expected: str) -> None:
 )
 def test_four_of_five_suspicious_are_a_likely_error(votes: str, status: str) -> None:
     words = {"S": "<answer>No</answer>", "P": "Pass", "-": "<answer>maybe</answer>"}
-    found = audit([parse_verdict(words[vote]) for vote in votes])
-    assert found.status == status
-    assert (found.suspicious, found.answered, found.runs) == (votes.count("S"), 5 - votes.count("-"), 5)
+    result = audit([parse_verdict(words[vote]) for vote in votes])
+    assert result.status == status
+    assert (result.suspicious, result.answered, result.runs) == (votes.count("S"), 5 - votes.count("-"), 5)
 
 
 def test_the_rate_of_likely_errors_is_over_all_rows_and_counts_calculators_once() -> None:
     statuses = {str(uid): "likely_error" if uid < 3 else "passed" for uid in range(8)}
-    found = summarise_audits(statuses, {uid: "GCS" if int(uid) < 4 else "BMI" for uid in statuses})
-    assert (found.flagged, found.n, found.rate, found.strata_touched) == (3, 8, 0.375, 1)
+    result = summarise_audits(statuses, {uid: "GCS" if int(uid) < 4 else "BMI" for uid in statuses})
+    assert (result.flagged, result.n, result.rate, result.strata_touched) == (3, 8, 0.375, 1)
 
 
 NEAR, DEFERRED = "near_consensus", None
@@ -124,16 +124,16 @@ NEAR, DEFERRED = "near_consensus", None
     ],
 )
 def test_consensus(answers: str, rule: str | None, label: object, votes: int) -> None:
-    found = consensus(labels(*["" if answer == "-" else answer for answer in answers.split()]))
-    assert (found.rule, found.votes) == (rule, votes)
-    assert found.status == ("deferred" if rule is None else "high_confidence")
-    assert (None if found.label is None else shown(found.label)) == label
-    assert found.label is None or not found.label.text().startswith("-0")
+    result = consensus(labels(*["" if answer == "-" else answer for answer in answers.split()]))
+    assert (result.rule, result.votes) == (rule, votes)
+    assert result.status == ("deferred" if rule is None else "high_confidence")
+    assert (None if result.label is None else shown(result.label)) == label
+    assert result.label is None or not result.label.text().startswith("-0")
 
 
 def test_coverage_is_over_all_rows_and_abstention_over_high_confidence() -> None:
     rows = ["3 3 3 3 3", "N/A N/A N/A N/A 1", "100 100 100 99 1", "1 2 3 4 5", "N/A N/A N/A - -"]
-    found = summarise_consensus(consensus(labels(*row.replace("-", "").split(" "))) for row in rows)
-    assert (found.n, found.high, found.near, found.deferred, found.abstained) == (5, 3, 1, 2, 1)
-    assert found.coverage == 0.6
-    assert found.abstention_rate == pytest.approx(1 / 3)
+    result = summarise_consensus(consensus(labels(*row.replace("-", "").split(" "))) for row in rows)
+    assert (result.n, result.high, result.near, result.deferred, result.abstained) == (5, 3, 1, 2, 1)
+    assert result.coverage == 0.6
+    assert result.abstention_rate == pytest.approx(1 / 3)

@@ -81,8 +81,8 @@ def test_triage_has_abstentions_first_then_the_largest_errors_then_uids_and_date
         "20": ("03/21/2006", "03/26/2006"),
     }
     original, recomputed = ({uid: parse_label(row[at]) for uid, row in rows.items()} for at in (0, 1))
-    found = triage(original, recomputed)
-    main, dates = (found.filter(pl.col("list") == name).sort("rank") for name in ("main", "dates"))
+    result = triage(original, recomputed)
+    main, dates = (result.filter(pl.col("list") == name).sort("rank") for name in ("main", "dates"))
     # 9, 10, 40: one abstains; 8: two kinds; 4: 200%; 2 and 30: 50% each; 100: 5%; 7 and 11: equal
     assert main["uid"].to_list() == ["9", "10", "40", "8", "4", "2", "30", "100", "7", "11"]
     assert dates["uid"].to_list() == ["20", "3", "21"]

@@ -32,7 +32,7 @@ def ran(code: str) -> tuple[str, bool]:
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "answer"),
     [
         ("140 - 100 - 24", "16"),
         ("import math\nprint(math.sqrt(2))\nround(math.pi, 2)", "1.4142135623730951\n3.14"),
@@ -45,8 +45,8 @@ def ran(code: str) -> tuple[str, bool]:
         ("'\N{MICRO SIGN}g'", "\N{MICRO SIGN}g"),
     ],
 )
-def test_arithmetic_and_dates_are_computed(code: str, said: str) -> None:
-    assert ran(code) == (said, True)
+def test_arithmetic_and_dates_are_computed(code: str, answer: str) -> None:
+    assert ran(code) == (answer, True)
 
 
 def test_the_same_code_says_the_same_each_time() -> None:
@@ -140,18 +140,18 @@ def test_an_image_of_the_user_runs_it_without_network_rights_or_disk(
 
 
 @pytest.mark.parametrize(
-    ("user", "image", "found"),
+    ("user", "image", "result"),
     [(1000, "", "no right to give up privileges"), (0, "python:3.11-slim", "no docker or podman")],
 )
 def test_without_container_and_without_root_it_is_refused(
-    user: int, image: str, found: str, monkeypatch: pytest.MonkeyPatch
+    user: int, image: str, result: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.geteuid", lambda: user)
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(subprocess, "Popen", None)
     with pytest.raises(UsageError, match="cannot run on this machine") as refused:
         PythonTool(image=image)
-    assert refused.value.found == found
+    assert refused.value.found == result
 
 
 def test_the_inside_runs_nothing_as_root() -> None:

@@ -36,41 +36,41 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 def say(benchmark: Benchmark, uid: str, value: str) -> None:
-    said = Event(uid=uid, role="recomputed", value=value, status="high_confidence", by="me")
-    benchmark.history.append([said])
+    answer = Event(uid=uid, role="recomputed", value=value, status="high_confidence", by="me")
+    benchmark.history.append([answer])
 
 
 def test_versions_count_up_by_what_changed(benchmark: Benchmark) -> None:
-    made = [make_release(benchmark, Recipe("original", limits="v1"))]
-    made.append(make_release(benchmark, Recipe("original")))
-    made.append(make_release(benchmark, Recipe("recomputed")))
+    results = [make_release(benchmark, Recipe("original", limits="v1"))]
+    results.append(make_release(benchmark, Recipe("original")))
+    results.append(make_release(benchmark, Recipe("recomputed")))
     finalised(benchmark)
-    made.append(make_release(benchmark, Recipe()))
-    made.append(make_release(benchmark, Recipe(rest="left_out")))
-    assert [(str(one.version), one.grade) for one in made] == [
+    results.append(make_release(benchmark, Recipe()))
+    results.append(make_release(benchmark, Recipe(rest="left_out")))
+    assert [(str(item.version), item.grade) for item in results] == [
         ("1.0.0", None),
         ("1.0.1", "patch"),
         ("1.1.0", "minor"),
         ("1.2.0", "minor"),
         ("2.0.0", "major"),
     ]
-    assert versions_of(benchmark) == [one.version for one in made]
+    assert versions_of(benchmark) == [item.version for item in results]
 
 
 def test_versions_are_in_order_of_their_numbers(benchmark: Benchmark) -> None:
     for turn in range(11):
         say(benchmark, "4", str(30 + turn))
-        made = make_release(benchmark, Recipe("recomputed"))
-    assert str(made.version) == "1.10.0"
+        result = make_release(benchmark, Recipe("recomputed"))
+    assert str(result.version) == "1.10.0"
     assert Release.open(benchmark).version == Version(1, 10, 0)
 
 
 @pytest.mark.parametrize("version", ["1.0.1", "1.0.0", "1.2.0", "3.0.0", "0.9.0"])
 def test_a_version_that_does_not_fit_is_refused(benchmark: Benchmark, version: str) -> None:
     make_release(benchmark, Recipe("original"))
-    with pytest.raises(UsageError) as found:
+    with pytest.raises(UsageError) as result:
         make_release(benchmark, Recipe("recomputed"), Version.parse(version))
-    assert "1.1.0" in (found.value.expected or "")
+    assert "1.1.0" in (result.value.expected or "")
     assert versions_of(benchmark) == [Version(1, 0, 0)]
 
 
@@ -104,7 +104,7 @@ def test_the_same_labels_again_are_the_same_release(benchmark: Benchmark) -> Non
 
 
 def test_a_release_made_on_another_day_has_the_same_bytes(tmp_path: Path) -> None:
-    found = []
+    results = []
     for place in ("a", "b"):
         benchmark = adopted(tmp_path / place)
         say(benchmark, "4", "30")
@@ -113,13 +113,13 @@ def test_a_release_made_on_another_day_has_the_same_bytes(tmp_path: Path) -> Non
         assert folder is not None
         # Times are in the history, and nowhere in what was released.
         assert benchmark.history.events[0].at[:4].encode() not in (folder / "manifest.json").read_bytes()
-        found.append(files_of(folder))
-    assert found[0] == found[1]
+        results.append(files_of(folder))
+    assert results[0] == results[1]
 
 
 def test_a_dry_run_writes_nothing(benchmark: Benchmark) -> None:
-    made = draft_release(benchmark, Recipe("original"))
-    assert (str(made.version), made.new, made.folder) == ("1.0.0", True, None)
+    result = draft_release(benchmark, Recipe("original"))
+    assert (str(result.version), result.new, result.folder) == ("1.0.0", True, None)
     assert not (benchmark.folder / "releases").exists()
 
 
@@ -166,9 +166,9 @@ def test_the_table_of_labels_has_the_benchmarks_own_columns(benchmark: Benchmark
 
 
 def test_a_row_whose_raters_disagree_is_not_called_reviewed(benchmark: Benchmark) -> None:
-    said = [("12", RATED, "ann"), ("13", RATED, "bob"), (None, OPEN, "raters")]
+    answers = [("12", RATED, "ann"), ("13", RATED, "bob"), (None, OPEN, "raters")]
     benchmark.history.append(
-        [Event(uid="2", role="physician", value=value, status=status, by=by) for value, status, by in said]
+        [Event(uid="2", role="physician", value=value, status=status, by=by) for value, status, by in answers]
     )
     finalised(benchmark)
     folder = make_release(benchmark, Recipe()).folder
@@ -178,16 +178,16 @@ def test_a_row_whose_raters_disagree_is_not_called_reviewed(benchmark: Benchmark
 
 
 def test_the_manifest_says_what_it_was_made_from(benchmark: Benchmark) -> None:
-    made = make_release(benchmark, Recipe("recomputed"), licence="CC BY-SA 4.0", caveats=["invented"])
+    result = make_release(benchmark, Recipe("recomputed"), licence="CC BY-SA 4.0", caveats=["invented"])
     release = Release.open(benchmark)
     manifest = release.manifest
     assert manifest["recipe"] == {"labels": "recomputed", "rest": "original", "limits": "corrected"}
-    assert [one["file"] for one in manifest["inputs"]] == ["labels.csv", "sheet.csv"]
+    assert [item["file"] for item in manifest["inputs"]] == ["labels.csv", "sheet.csv"]
     assert manifest["history"] == {"events": len(benchmark.history.events), "sha256": benchmark.history.digest()}
     assert manifest["rows"]["by_kind"] == {"date": 1, "na": 1, "number": 7}
     assert manifest["rows"]["by_source"] == {"original": 1, "recomputed": 8}
     assert manifest["caveats"][-1] == "invented"
-    assert release.labels.equals(made.frame)
+    assert release.labels.equals(result.frame)
     card = (release.folder / "README.md").read_text()
     assert "1 of 9 rows have no recomputed label" in card
     assert "CC BY-SA 4.0" in card
@@ -207,9 +207,9 @@ def test_a_frozen_file_that_was_altered_is_found(benchmark: Benchmark, name: str
     assert file.stat().st_mode & 0o222 == 0
     file.chmod(0o644)
     file.write_bytes(file.read_bytes() + b" ")
-    with pytest.raises(InputError, match="altered") as found:
+    with pytest.raises(InputError, match="altered") as result:
         Release.open(benchmark)
-    assert found.value.file == str(file)
+    assert result.value.file == str(file)
     with pytest.raises(InputError, match="altered"):
         make_release(benchmark, Recipe("recomputed"))
     file.unlink()
@@ -256,9 +256,9 @@ def test_a_release_that_was_exchanged_or_removed_is_missed_by_the_next_one(bench
     with pytest.raises(InputError, match=r"release 1\.0\.0 is not the one"):
         check_previous(benchmark, second)
     shutil.rmtree(first)
-    with pytest.raises(InputError) as found:
+    with pytest.raises(InputError) as result:
         check_previous(benchmark, second)
-    assert found.value.found == "no release"
+    assert result.value.found == "no release"
     with pytest.raises(InputError, match=r"release 1\.0\.0 is not the one"):
         make_release(benchmark, Recipe("original"))
 
@@ -275,9 +275,9 @@ def test_nothing_is_released_on_top_of_another_history(tmp_path: Path, benchmark
 
 def test_a_frozen_version_is_never_made_of_other_labels(benchmark: Benchmark) -> None:
     make_release(benchmark, Recipe("original"))
-    with pytest.raises(UsageError, match="frozen") as found:
+    with pytest.raises(UsageError, match="frozen") as result:
         make_release(benchmark, Recipe("recomputed"), Version(1, 0, 0))
-    assert found.value.expected == "1.1.0"
+    assert result.value.expected == "1.1.0"
 
 
 def test_final_labels_that_are_older_than_what_they_rest_on_are_refused(benchmark: Benchmark) -> None:
@@ -286,9 +286,9 @@ def test_final_labels_that_are_older_than_what_they_rest_on_are_refused(benchmar
     finalised(benchmark)
     make_release(benchmark, Recipe())
     say(benchmark, "4", "30")
-    with pytest.raises(UsageError, match="older than their evidence") as found:
+    with pytest.raises(UsageError, match="older than their evidence") as result:
         make_release(benchmark, Recipe())
-    assert found.value.found == "1 rows: 4"
+    assert result.value.found == "1 rows: 4"
     with pytest.raises(UsageError, match="older than their evidence"):
         label_set(benchmark, "final")
     assert standing(benchmark).outdated == ("4",)
@@ -305,9 +305,9 @@ def test_a_row_reviewed_after_it_was_finalised_is_noticed(benchmark: Benchmark) 
 
 def test_a_label_that_cannot_be_read_is_refused(benchmark: Benchmark) -> None:
     say(benchmark, "4", "somewhat")
-    with pytest.raises(InputError, match="cannot be read") as found:
+    with pytest.raises(InputError, match="cannot be read") as result:
         label_rows(benchmark, Recipe("recomputed"))
-    assert found.value.found == "1 rows: 4"
+    assert result.value.found == "1 rows: 4"
 
 
 def test_references_grade_answers(benchmark: Benchmark) -> None:

@@ -53,8 +53,8 @@ def test_a_rule_file_is_tried_applied_and_taken_back(tmp_path: Path, benchmark: 
     (tmp_path / "rule.toml").write_text(FILE)
     before = labels(benchmark)
     outcome = try_rule(benchmark, read_rule(tmp_path / "rule.toml"))
-    assert [(one.uid, one.before, one.after) for one in outcome.changed] == [("8", number(504), number(372))]
-    assert [(one.uid, one.agreed, one.agrees) for one in outcome.reviewed] == [("9", False, True)]
+    assert [(item.uid, item.before, item.after) for item in outcome.changed] == [("8", number(504), number(372))]
+    assert [(item.uid, item.agreed, item.agrees) for item in outcome.reviewed] == [("9", False, True)]
     assert labels(benchmark) == before, "trying writes nothing"
     batch = apply_rule(benchmark, outcome)
     assert batch is not None
@@ -70,7 +70,7 @@ def test_a_rule_file_is_tried_applied_and_taken_back(tmp_path: Path, benchmark: 
     kept = list((benchmark.folder / "rules").iterdir())
     assert [Rule.model_validate_json(file.read_text()) for file in kept] == [outcome.rule]
     again = try_rule(benchmark, outcome.rule)
-    assert [one.uid for one in again.same] == ["8"]
+    assert [item.uid for item in again.same] == ["8"]
     assert apply_rule(benchmark, again) is None
     benchmark.history.revert(batch, by="Dr B", why="the guideline of 2016 holds here")
     assert labels(benchmark) == before
@@ -78,19 +78,19 @@ def test_a_rule_file_is_tried_applied_and_taken_back(tmp_path: Path, benchmark: 
 
 def test_final_labels_come_from_the_rule_and_the_counts_of_phase_2_from_the_runs(benchmark: Benchmark) -> None:
     apply_rule(benchmark, try_rule(benchmark, rule({"strata": ["49"]}, {"take": "original"})))
-    found = standing(benchmark)
-    assert (found.recomputed["8"], found.settled["8"]) == (number(504), number(372))
-    assert {uid for uid in found.settled if found.settled[uid] != found.recomputed[uid]} == {"8"}
+    result = standing(benchmark)
+    assert (result.recomputed["8"], result.settled["8"]) == (number(504), number(372))
+    assert {uid for uid in result.settled if result.settled[uid] != result.recomputed[uid]} == {"8"}
     back = try_rule(benchmark, rule({"strata": ["49"]}, {"take": "runs"}))
-    assert [(one.uid, one.after) for one in back.changed] == [("8", number(504))]
+    assert [(item.uid, item.after) for item in back.changed] == [("8", number(504))]
 
 
 def test_runs_that_say_the_same_again_do_not_undo_a_rule_and_new_ones_do(benchmark: Benchmark) -> None:
-    said = benchmark.history.latest("recomputed")["8"].model_copy(update={"batch": ""})
+    answer = benchmark.history.latest("recomputed")["8"].model_copy(update={"batch": ""})
     apply_rule(benchmark, try_rule(benchmark, rule({"strata": ["49"]}, {"take": "original"})))
-    assert append_new(benchmark, [said]) == 0
+    assert append_new(benchmark, [answer]) == 0
     assert standing(benchmark).settled["8"] == number(372)
-    assert append_new(benchmark, [said.model_copy(update={"value": "400"})]) == 1
+    assert append_new(benchmark, [answer.model_copy(update={"value": "400"})]) == 1
     assert standing(benchmark).settled["8"] == number(400)
 
 
@@ -115,7 +115,7 @@ def test_what_a_rule_can_do(benchmark: Benchmark, do: dict[str, Any], after: str
 
 def test_days_are_added_to_a_date(benchmark: Benchmark) -> None:
     outcome = try_rule(benchmark, rule({"uids": ["6"]}, {"add": 6}))
-    assert [one.after.text() for one in outcome.changed if one.after] == ["03/21/2006"]
+    assert [item.after.text() for item in outcome.changed if item.after] == ["03/21/2006"]
 
 
 def test_a_calculator_labels_the_rows_that_were_deferred(benchmark: Benchmark) -> None:
@@ -123,27 +123,27 @@ def test_a_calculator_labels_the_rows_that_were_deferred(benchmark: Benchmark) -
     assert try_rule(benchmark, rule({"strata": [GCS]}, do, evidence)).unlabelled == 1
     outcome = try_rule(benchmark, rule({"strata": [GCS], "unlabelled": True}, do, evidence))
     # 4 for eyes, 4 for words, 6 or 5 for moves; row 2 was recomputed as 12.
-    assert {one.uid: one.after.text() for one in outcome.changed if one.after} == {"2": "13", "3": "14"}
+    assert {item.uid: item.after.text() for item in outcome.changed if item.after} == {"2": "13", "3": "14"}
     assert outcome.changed[1].before is None
 
 
 def test_a_calculator_that_finds_no_answer_leaves_the_label(benchmark: Benchmark) -> None:
     benchmark.history.append([Event(uid="4", role="physician", value="24.5", status="labelled", by="rater 1")])
     outcome = try_rule(benchmark, rule({"strata": ["6"]}, {"calculator": "corrected"}, ("4",)))
-    assert [one.uid for one in outcome.without] == ["5"]
+    assert [item.uid for item in outcome.without] == ["5"]
     assert outcome.without[0].note
     assert not outcome.changed
 
 
 def test_reviewed_rows_are_never_touched(benchmark: Benchmark) -> None:
     outcome = try_rule(benchmark, rule({"strata": ["49", "21"]}, {"abstain": True}, ("9", "1")))
-    assert {one.uid for one in outcome.changed} == {"2", "8"}
-    assert {one.uid for one in outcome.reviewed} == {"1", "9"}
-    with pytest.raises(UsageError, match="never changes a reviewed row") as found:
+    assert {item.uid for item in outcome.changed} == {"2", "8"}
+    assert {item.uid for item in outcome.reviewed} == {"1", "9"}
+    with pytest.raises(UsageError, match="never changes a reviewed row") as result:
         try_rule(benchmark, rule({"uids": ["1", "8"]}, {"abstain": True}))
-    assert found.value.found == "1"
+    assert result.value.found == "1"
     with_evidence = try_rule(benchmark, rule({"uids": ["8", "9"]}, {"abstain": True}))
-    assert [one.uid for one in with_evidence.changed] == ["8"]
+    assert [item.uid for item in with_evidence.changed] == ["8"]
     narrow = try_rule(benchmark, rule({"strata": ["49"]}, {"take": "original"}))
     benchmark.history.append([Event(uid="8", role="physician", value="504", status="labelled", by="rater 1")])
     with pytest.raises(UsageError, match="never changes a reviewed row"):
@@ -152,9 +152,9 @@ def test_reviewed_rows_are_never_touched(benchmark: Benchmark) -> None:
 
 def test_a_rule_that_agrees_less_with_the_physicians_is_refused_unless_forced(benchmark: Benchmark) -> None:
     outcome = try_rule(benchmark, rule({"strata": ["21"]}, {"add": 5}, ("1",)))
-    with pytest.raises(UsageError, match="fewer physicians") as found:
+    with pytest.raises(UsageError, match="fewer physicians") as result:
         apply_rule(benchmark, outcome)
-    assert found.value.found == "0 of 1 reviewed rows, before 1"
+    assert result.value.found == "0 of 1 reviewed rows, before 1"
     assert apply_rule(benchmark, outcome, force=True) == "0003"
 
 
@@ -181,10 +181,10 @@ def test_a_rule_that_cannot_be_meant_is_refused(
     "condition", ["context::int > 0", "comment::date is null", "derivation::double = 1", "error(features::varchar)"]
 )
 def test_a_condition_that_fails_on_a_row_shows_nothing_of_it(benchmark: Benchmark, condition: str) -> None:
-    with pytest.raises(UsageError, match="cannot be run") as found:
+    with pytest.raises(UsageError, match="cannot be run") as result:
         try_rule(benchmark, rule({"where": condition}, {"take": "original"}))
-    assert str(found.value.found).endswith("Exception on a row")
-    assert "SECRET" not in str(found.value) and "Methadone" not in str(found.value)
+    assert str(result.value.found).endswith("Exception on a row")
+    assert "SECRET" not in str(result.value) and "Methadone" not in str(result.value)
 
 
 def test_names_are_put_right_by_name_and_other_words_are_no_label(tmp_path: Path) -> None:
@@ -193,15 +193,15 @@ def test_names_are_put_right_by_name_and_other_words_are_no_label(tmp_path: Path
     benchmark = Benchmark.adopt(tmp_path, "names", [table], open_because="invented", categories=("Q1", "Q2"))
     reviewed = Event(uid="a", role="physician", value="Q2", status="labelled", by="rater 1")
     benchmark.history.append([reviewed, reviewed.model_copy(update={"uid": "b", "role": "recomputed", "value": "Q1"})])
-    found = try_rule(benchmark, rule({"where": "original = 'Q1'"}, {"value": "q2"}, ("a",)))
-    assert [(one.uid, one.after) for one in found.changed] == [("b", LabelValue.of("Q2"))]
-    assert [(one.agreed, one.agrees) for one in found.reviewed] == [(False, True)]
+    result = try_rule(benchmark, rule({"where": "original = 'Q1'"}, {"value": "q2"}, ("a",)))
+    assert [(item.uid, item.after) for item in result.changed] == [("b", LabelValue.of("Q2"))]
+    assert [(item.agreed, item.agrees) for item in result.reviewed] == [(False, True)]
     with pytest.raises(UsageError, match="is not a label"):
         try_rule(benchmark, rule({"strata": ["x"]}, {"value": "Q5"}, ("a",)))
 
 
 @pytest.mark.parametrize(
-    ("file", "found"),
+    ("file", "result"),
     [
         ("name = ", "TOML"),
         (FILE + "abstain = true\n", "exactly one of"),
@@ -211,10 +211,10 @@ def test_names_are_put_right_by_name_and_other_words_are_no_label(tmp_path: Path
         (FILE.replace('name = "methadone"', 'name = "../up"'), "name"),
     ],
 )
-def test_a_file_that_is_no_rule_names_its_fault(tmp_path: Path, file: str, found: str) -> None:
+def test_a_file_that_is_no_rule_names_its_fault(tmp_path: Path, file: str, result: str) -> None:
     (tmp_path / "rule.toml").write_text(file)
     with pytest.raises(InputError) as error:
         read_rule(tmp_path / "rule.toml")
-    assert found in str(error.value)
+    assert result in str(error.value)
     with pytest.raises(InputError, match="no such rule file"):
         read_rule(tmp_path / "none.toml")

@@ -113,7 +113,7 @@ def test_a_stopped_run_goes_on_to_the_weights_of_one_that_was_not(
     where: str,
     after: int,
 ) -> None:
-    asked = settings("curriculum", dropout=0.3)
+    asked = settings("curriculum", dropout=0.3, batch_size=6)
     whole = tmp_path_factory.getbasetemp() / "whole"
     expected = train_corfu(dataset, model, whole, asked, resume=True)
     monkeypatch.setattr(SHOWN, stopping(where, after))

@@ -323,23 +323,6 @@ def test_log_probabilities_of_half_precision_are_not_rounded_behind_the_head(fol
     assert torch.allclose(found.double(), sums, atol=1e-4)
 
 
-def test_compiled_flex_attention_gives_what_the_dense_mask_gives() -> None:
-    """On a CPU, where torch can compile the forward pass alone."""
-    import shutil
-
-    from torch.nn.attention.flex_attention import flex_attention
-
-    if not any(map(shutil.which, ("cc", "gcc", "clang"))):
-        pytest.skip("no C++ compiler")
-    row = packed_row(drawn(), multiple=128)
-    query, key, value = torch.randn(3, 1, 2, row.context_of.shape[0], 16, generator=torch.Generator().manual_seed(0))
-    mask = attention_mask(row, "flex_attention", torch.float32)
-    with torch.no_grad():
-        found = torch.compile(flex_attention)(query, key, value, block_mask=mask)
-    dense = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=visible(row)[None, None])
-    assert relative(found, dense) < 1e-5
-
-
 @pytest.mark.parametrize("recompute", [False, True])
 def test_compiled_layers_give_the_same_and_share_their_forms_for_all_lengths(
     folders: dict[str, Path], recompute: bool
@@ -357,7 +340,7 @@ def test_compiled_layers_give_the_same_and_share_their_forms_for_all_lengths(
             checkpoint_activations(model)
         model.train()
     numbers = np.random.default_rng(0)
-    for n in (17, 40, 23, 31):
+    for n in (17, 40, 23):
         row = packed_row([(numbers.integers(3, 200, n), [numbers.integers(3, 200, m) for m in (5, n // 2)])])
         sums, others = SharedPolicy(compiled)(row), SharedPolicy(plain)(row)
         assert relative(sums.detach(), others.detach()) < 1e-6

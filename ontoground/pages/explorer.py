@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import threading
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ from ontoground.pages.render import rendered
 from ontoground.views.query import exploring, exploring_datasets
 from stewardship.sheets.review import Review
 
-__all__ = ["House", "form_of", "house_of", "shown"]
+__all__ = ["Explorer", "explorer_of", "form_of", "page_of", "whole_number"]
 
 WAIT_SECONDS = 10.0
 QUERY_SECONDS = 60.0
@@ -34,7 +35,7 @@ LONGEST_FORM = 100_000
 
 
 @dataclass
-class House:
+class Explorer:
     """A workspace that is being looked at, and the batch of sheets that is being read."""
 
     workspace: Workspace
@@ -100,16 +101,27 @@ def _bounded(connection: duckdb.DuckDBPyConnection) -> AbstractContextManager[No
     return limited(connection, QUERY_SECONDS, UsageError(f"the answer took more than {QUERY_SECONDS:.0f} s", do=do))
 
 
-def house_of(request: Request) -> House:
+def explorer_of(request: Request) -> Explorer:
     """Return the workspace that a request looks at."""
-    house: House = request.app.state.house
-    return house
+    explorer: Explorer = request.app.state.explorer
+    return explorer
 
 
-def shown(request: Request, template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
+def page_of(request: Request, template: str, status: int = 200, /, **values: Any) -> HTMLResponse:
     """Return a page."""
-    about = {"house": house_of(request), "here": request.url.path, "reader": reader_of(request)}
+    about = {"explorer": explorer_of(request), "here": request.url.path, "reader": reader_of(request)}
     return HTMLResponse(rendered(template, **{**about, **values}), status)
+
+
+def whole_number(name: str, text: str) -> int:
+    """Return a number that an address or a form gives.
+
+    Raises:
+        UsageError: it is none, or has more digits than any identifier or row number.
+    """
+    if not re.fullmatch(r"[0-9]{1,18}", text):
+        raise UsageError(f"this is no {name}", expected="a whole number")
+    return int(text)
 
 
 async def form_of(request: Request) -> dict[str, str]:

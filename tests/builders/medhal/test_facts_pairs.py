@@ -119,7 +119,8 @@ def test_explanations_say_what_the_quadrant_means(facts: list[FactPair], rows: d
         first, other = ends(fact, rows)
         role = other["replaced_end"]
         put_in = other[f"{role}_name"]
-        silent = f"this patient's record does not mention {put_in}"
+        named = f"{article_of(put_in)} {put_in}" if is_counted(put_in) else put_in
+        silent = f"this patient's record does not mention {named}"
         denial = denials()[other["predicate"]].format(head=other["head_name"], tail=other["tail_name"])
         lower = fact.explanation.lower()
         assert (silent.lower() in lower) == (fact.quadrant in ("Q2", "Q4"))

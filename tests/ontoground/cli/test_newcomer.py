@@ -15,6 +15,7 @@ from ground.storage.workspace import Workspace
 from ontoground.cli.builds.options import dropped_blocks
 from ontoground.cli.main import INTERRUPTED, invoke
 from tests.ontoground.conftest import Demo
+from tests.stewardship.datasets.folders import medval_folder, medval_triple
 
 pytestmark = pytest.mark.xdist_group("demo")
 
@@ -119,6 +120,6 @@ def test_a_closed_pipe_is_no_failure_where_a_table_is_painted() -> None:
 def test_rows_that_validate_does_not_know_are_named(
     demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "manifest.json").write_text('{"dataset": "medval", "settings": {}}')
-    assert invoke(["validate", str(tmp_path), "--workspace", str(demo.workspace)]) == 3
+    folder = medval_folder(tmp_path / "medval", [medval_triple(1, "Is it sepsis?", 4, [], clean="Is it gout?")])
+    assert invoke(["validate", str(folder), "--workspace", str(demo.workspace)]) == 3
     assert "found: a dataset of medval" in capsys.readouterr().err

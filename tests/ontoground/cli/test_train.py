@@ -86,7 +86,7 @@ def test_settings_of_a_file_keep_the_other_defaults_and_flags_come_last(fresh: L
 def test_what_a_person_reads_fits_the_terminal(fresh: Lab) -> None:
     said = fresh.train("corfu", "--regime", "curriculum", "--set", "epochs=0.1")
     lines = said.out.splitlines()
-    table = lines[: next(at for at, line in enumerate(lines) if line.startswith("run: "))]
+    table = [line for line in lines[: next(at for at, line in enumerate(lines) if line.startswith("run: "))] if line]
     assert max(map(len, table)) <= 80
     assert [line.split()[0] for line in table[1:]] == ["q1_q2", "q1_q3", "q1_q4"]
     assert "q1_q2: 18 pairs, 1 steps of 16" in said.err

@@ -204,7 +204,7 @@ def test_windows_longer_than_the_model_reads_are_refused(
 ) -> None:
     tiny = tiny_encoder(tmp_path, kind, positions=64)
     assert new_encoder(tiny, _short(late, window_tokens=longest)).settings.window_tokens == longest
-    with pytest.raises(UsageError, match=f"longer than the model reads(?s:.*)at most {longest}$"):
+    with pytest.raises(UsageError, match=f"longer than the model can read(?s:.*)at most {longest}$"):
         new_encoder(tiny, _short(late, window_tokens=longest + 1))
 
 

@@ -57,7 +57,7 @@ def test_summaries_are_labelled_by_a_label_or_by_marked_errors(tmp_path: Path) -
         (read_nli, [1], "no JSON object"),
         (read_summaries, {"document": "d"}, "missing or empty"),
         (read_summaries, {"document": "d", "summary": "s", "label": "yes"}, "outside the classes"),
-        (read_summaries, {"document": "d", "summary": "s", "labels": "none"}, "no list"),
+        (read_summaries, {"document": "d", "summary": "s", "labels": "none"}, "is not a list"),
     ],
 )
 def test_lines_that_do_not_fit_are_errors_with_their_place(
@@ -66,7 +66,7 @@ def test_lines_that_do_not_fit_are_errors_with_their_place(
     path = write(tmp_path / "f.jsonl", [pair("neutral") if reader is read_nli else {"text": "t", "summary": "s"}, line])
     with pytest.raises(InputError, match=message) as caught:
         reader(path)
-    assert caught.value.line == 2 or "row 2" in str(caught.value.found) or message in ("outside the classes", "no list")
+    assert caught.value.line == 2 or "row 2" in str(caught.value.found) or message.endswith(("classes", "list"))
 
 
 def test_a_file_that_is_no_json_is_an_error(tmp_path: Path) -> None:

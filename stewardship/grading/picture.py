@@ -46,8 +46,9 @@ def _line(axes: Any, entry: Entry, shift: float) -> None:
     change = entry.difference
     colour = GAIN if change.low > 0 else LOSS if change.high < 0 else SAME
     values = [100 * (side.value or 0) for side in entry.shares]
-    lows = [100 * ((side.value or 0) - (side.low or 0)) for side in entry.shares]
-    highs = [100 * ((side.high or 0) - (side.value or 0)) for side in entry.shares]
+    # An interval that ends at 100% may end a rounding error below it.
+    lows = [max(0, 100 * ((side.value or 0) - (side.low or 0))) for side in entry.shares]
+    highs = [max(0, 100 * ((side.high or 0) - (side.value or 0))) for side in entry.shares]
     axes.errorbar([shift, 1 + shift], values, yerr=[lows, highs], color=colour, marker="o", capsize=3, linewidth=1.6)
 
 

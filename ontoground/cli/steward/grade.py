@@ -223,7 +223,9 @@ def board(
     Accuracies have Wilson intervals, differences and ranks bootstrap intervals over rows, and gained against lost rows
     an exact McNemar test.
     """
-    settings = ConfiguredBenchmark(workspace=options.workspace, overrides=overrides).settings
+    settings = ConfiguredBenchmark(
+        workspace=options.workspace, benchmark=options.benchmark, overrides=overrides
+    ).settings
     require_packages("statsmodels", "scipy", "matplotlib", extra="steward")
     from stewardship.grading import leaderboard
     from stewardship.grading.grades import label_set

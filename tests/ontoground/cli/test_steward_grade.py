@@ -76,6 +76,17 @@ def test_board_prints_and_draws_both_sides(workspace: Path, capsys: pytest.Captu
     assert "| new | 33.3% | 100.0% | +66.7 |" in Path(payload["files"]["md"]).read_text()
 
 
+def test_a_board_takes_the_benchmark_that_is_named(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    columns = ("--column", "uid=uid", "--column", "output_type=type", "--column", "original=answer")
+    more = ("--column", "recomputed=new", "--name", "another")
+    assert invoke(["steward", "adopt", str(workspace / "labels.csv"), *columns, *more]) == 0
+    asked = ["steward", "board", str(workspace / "answers.csv"), "--after", "recomputed"]
+    assert invoke(asked) == 2 and "several benchmarks" in capsys.readouterr().err
+    assert invoke([*asked, "--benchmark", "another", "--set", "steward.resamples=50", "--json"]) == 0
+    assert checked(capsys.readouterr().out, "steward-board")["benchmark"] == "another"
+
+
 def test_what_does_not_fit_is_refused(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(workspace / "answers.csv")
     for arguments, code, words in (

@@ -29,9 +29,9 @@ UNSAFE: RiskLevel = 3
 MORE: Mapping[RiskLevel, Sequence[int]] = {1: (0,), 2: (0, 0, 1), 3: (0, 0, 1, 1), 4: (0, 1, 1, 2)}
 """How many further errors outputs of a level have, all alike likely."""
 MANY = 3
-"""So many errors of level 3 weigh 4: outputs of level 4 have 3.2 errors on average in the paper."""
+"""Errors of level 3 that make level 4 together: outputs of level 4 have 3.2 errors on average in the paper."""
 BESIDE: Mapping[RiskLevel, Sequence[RiskLevel]] = {1: (), 2: (2,), 3: (3,), 4: (3, 4)}
-"""Levels of these further errors: words of level 2 stand in no unsafe output, for safe ones have them more rarely."""
+"""Levels of these further errors: none of level 2 in unsafe outputs, or its words would tell that they are unsafe."""
 
 EDITS: dict[str, Callable[[Scene], list[Edit]]] = {
     "spelling": partial(same_meaning.variants_of_kind, kind="spelling"),
@@ -122,8 +122,8 @@ class RulesGenerator:
         """Return each clean output with a change that weighs the level asked for, and often with others beside it.
 
         Graver outputs have more errors (MedVAL: 0.1 on average at level 1, 3.2 at level 4), as far as the text allows
-        (`MORE`). Of three or four rows of level 1 one is a perturbed output; so one in three of the others also has a
-        change of level 1, where the text has one, and words of such changes tell no level.
+        (`MORE`). One in three clean outputs also gets a harmless change, where the text allows one, so that the wording
+        of harmless changes does not give level 1 away.
 
         Refusals: ``no_edit_at_level_N``: no rule of that level applies. ``no_safe_twin``, ``no_unsafe_twin``: the other
         outcome was not possible, so that the item itself would tell the label.

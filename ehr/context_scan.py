@@ -16,6 +16,7 @@ import numpy as np
 from ehr.certainty import DOUBTS
 from ehr.characters import ByteArray, CodeArray, IndexArray
 from ehr.context_arrays import (
+    ABSENT,
     ADJACENT,
     AND,
     AND_JOINT,
@@ -27,26 +28,35 @@ from ehr.context_arrays import (
     DEFAULT_ASSERTION,
     DEFAULT_CLASSES,
     DEFAULT_RANK,
+    DEGREE,
     DOSE,
     DOUBT_BITS,
+    FIGURE,
     FORWARD,
     HISTORICAL,
     HYPHEN,
     JOINT,
     KNOWN_CLASSES,
+    LAST_TIME,
     LIST,
     NEAR,
     NEXT,
+    NOW,
     NUMBER,
     OPEN,
+    OPENING,
+    OR,
     PHRASE,
+    PREDICATE_END,
     RULE_ASSERTION,
     RULE_CLASSES,
     RULE_DIRECTION,
     RULE_HOLDS,
     RULE_RANK,
     RULE_SCOPE,
+    SEEN,
     SENTENCE,
+    STATUS,
     STOP,
     TRIGGER_BESIDE,
     TRIGGER_BESIDE_END,
@@ -59,10 +69,12 @@ from ehr.context_arrays import (
 )
 from ehr.context_triggers import (
     CLASSES,
+    END_OF_SEGMENT,
     FIRST,
     INSIDE,
     KIND,
     LAST,
+    OPENS,
     SEGMENT,
     SOFT_WORD,
     SPAN,
@@ -180,6 +192,94 @@ def _one_group(words: IndexArray, places: IndexArray, low: int, high: int, place
 
 
 @part
+def _joined_later(words: IndexArray, places: IndexArray, low: int, high: int, begin: int) -> bool:
+    """Whether "or" joins a later problem to a list: "no fever, severe headache, or new rash"."""
+    position = begin
+    while not words[position, MARKS] & END_OF_SEGMENT and words[position, HARD] == words[begin, HARD]:
+        bits = words[position, BITS]
+        is_joint = bits & OR or (bits & AND and position > 0 and words[position - 1, BITS] & COMMA)
+        if is_joint:
+            place = left(places, FIRST, position, low, high)
+            return place < high and places[place, FIRST] - position <= _NEAR_WORDS and places[place, KIND] < 2
+        if words[position, MARKS] & SOFT_WORD and not bits & (DEGREE | PREDICATE_END):
+            return False
+        position += 1
+    return False
+
+
+@part
+def _only_degrees(words: IndexArray, places: IndexArray, low: int, high: int, begin: int, end: int) -> bool:
+    """Whether what ends a list only describes an item ("at rest", "severe"), and "or" says that the list goes on."""
+    first = -1
+    for position in range(begin, end):
+        if words[position + 1, SOFT] != words[position, SOFT]:
+            bits = words[position, BITS]
+            if not bits & DEGREE and not (bits & PREDICATE_END and _ends_item(words, position + 1, end)):
+                return False
+            first = position if first < 0 else first
+    return first >= begin and _joined_later(words, places, low, high, max(first - 2, begin))
+
+
+@part
+def _ends_item(words: IndexArray, begin: int, end: int) -> bool:
+    """Whether a comma comes before the next mention."""
+    for position in range(begin, end):
+        if words[position, BITS] & COMMA:
+            return True
+        if words[position, MARKS] & INSIDE:
+            return False
+    return False
+
+
+@part
+def _is_own(words: IndexArray, places: IndexArray, low: int, high: int, begin: int) -> bool:
+    """Whether an item says something of its own: "CVA 2019", "COPD on home O2", "gout well controlled"."""
+    place = left(places, FIRST, begin, low, high)
+    if place == high or words[begin, BITS] & OR or places[place, KIND] > 1:
+        return False
+    for position in range(begin, places[place, FIRST]):
+        if words[position, BITS] & (COMMA | NUMBER) or words[position, HARD] != words[begin, HARD]:
+            return (words[position, BITS] & NUMBER) != 0
+    position = places[place, LAST]
+    while not words[position, MARKS] & END_OF_SEGMENT and words[position, HARD] == words[begin, HARD]:
+        bits = words[position, BITS]
+        if bits & COMMA or bits & SEEN:
+            return False
+        if bits & FIGURE:
+            return not words[position - 1, BITS] & LAST_TIME
+        if bits & (STATUS | DEGREE):
+            return True
+        if words[position, MARKS] & SOFT_WORD and not bits & PREDICATE_END:
+            return not _is_seen(words, position)
+        if words[position, MARKS] & INSIDE:
+            other = left(places, FIRST, position, low, high)
+            if other < high and places[other, FIRST] == position and places[other, KIND] > 1:
+                return True
+        position += 1
+    return False
+
+
+@part
+def _is_seen(words: IndexArray, position: int) -> bool:
+    """Whether a verb says no more than that things are there: "was seen"."""
+    for after in range(position, position + _NEAR_WORDS):
+        if words[after, MARKS] & END_OF_SEGMENT:
+            return False
+        if words[after, BITS] & SEEN:
+            return True
+    return False
+
+
+@part
+def _is_apart(words: IndexArray, places: IndexArray, low: int, high: int, begin: int, end: int) -> bool:
+    """Whether an item between a denial and a place, or that of the place, says something of its own."""
+    for position in range(begin, end):
+        if words[position, BITS] & COMMA and _is_own(words, places, low, high, position + 1):
+            return not _joined_later(words, places, low, high, position + 1)
+    return False
+
+
+@part
 def _same_parentheses(backward: bool, words: IndexArray, hit: int, depth: int, begin: int, end: int) -> bool:
     """A trigger in parentheses says nothing of words outside of them, except of the words just before."""
     outer = depth if begin >= end else words[begin, DEPTH]
@@ -194,6 +294,7 @@ def _same_parentheses(backward: bool, words: IndexArray, hit: int, depth: int, b
 def _reaches(
     scope: int,
     classes: int,
+    assertion: int,
     backward: bool,
     hit: int,
     place: int,
@@ -205,8 +306,11 @@ def _reaches(
     high: int,
 ) -> bool:
     """Whether the scope of a rule goes on over the words from ``begin`` to ``end``, which part trigger and span."""
-    if scope == SENTENCE:
-        return True
+    is_past, is_denied = assertion == HISTORICAL, assertion == ABSENT
+    if scope in (SENTENCE, OPENING):
+        if scope == OPENING and not words[hit, MARKS] & OPENS:
+            return False
+        return not (is_past and has(words, begin, end, NOW))
     if scope == CHAIN:
         # A later turn of one story, "held for the procedure and then restarted": nothing else may come between.
         if end - begin > _CHAIN_WORDS or has(words, begin, end, STOP):
@@ -221,12 +325,17 @@ def _reaches(
         return False
     between = _last_between(classes, places, low, high, begin, end)
     if begin < end and words[begin, SOFT] != words[end, SOFT]:
-        return backward and _plain_after(words, places, place, between, end)
+        if backward:
+            return _plain_after(words, places, place, between, end)
+        if scope != LIST or not _only_degrees(words, places, low, high, begin, end):
+            return False
     if backward:
         return _backward_reaches(scope, words, hit, places, place, between, end)
     if scope == NEXT:
         return between < 0 or _joined(words, begin, end, AND_JOINT)
     if scope == LIST:
+        if is_denied and places[place, KIND] < 2 and _is_apart(words, places, low, high, begin, end):
+            return False
         return _one_group(words, places, low, high, place, begin, end)
     return _is_short(scope, words, begin, end)
 
@@ -263,7 +372,8 @@ def _covers(
         return False
     backward = (direction & BACKWARD) != 0
     scope, classes = rules[rule, RULE_SCOPE], rules[rule, RULE_CLASSES]
-    return _reaches(scope, classes, backward, first, place, begin, end, words, places, low, high)
+    assertion = rules[rule, RULE_ASSERTION]
+    return _reaches(scope, classes, assertion, backward, first, place, begin, end, words, places, low, high)
 
 
 @part
@@ -428,9 +538,9 @@ def _still_open(stop: int, rules: Rules, words: IndexArray, hits: IndexArray, n_
         for index in range(rules.triggers[trigger, TRIGGER_BESIDE], rules.triggers[trigger, TRIGGER_BESIDE_END]):
             rule = rules.listed[index]
             scope = rules.rules[rule, RULE_SCOPE]
-            if not rules.rules[rule, RULE_DIRECTION] & FORWARD or scope not in (LIST, CLAUSE, SENTENCE):
+            if not rules.rules[rule, RULE_DIRECTION] & FORWARD or scope not in (LIST, CLAUSE, SENTENCE, OPENING):
                 continue
-            if scope == SENTENCE or words[last, HARD] == words[stop, HARD]:
+            if scope in (SENTENCE, OPENING) or words[last, HARD] == words[stop, HARD]:
                 lead[count] = rule
                 count += not _is_among(rule, lead, count)
     return count

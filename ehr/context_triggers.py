@@ -43,10 +43,12 @@ from ground.compiled import maker, part
 
 __all__ = [
     "CLASSES",
+    "END_OF_SEGMENT",
     "FIRST",
     "INSIDE",
     "KIND",
     "LAST",
+    "OPENS",
     "SEGMENT",
     "SOFT_WORD",
     "SPAN",
@@ -61,8 +63,9 @@ FIRST, LAST, KIND, CLASSES, SPAN, SEGMENT = range(6)
 # count.
 TRIGGER, WHOLE = 2, 3
 _HIT_COLUMNS = 4
-# Marks of a word: part of a mention, a trigger of one word that ends lists.
-INSIDE, SOFT_WORD = 1, 2
+# Marks of a word: part of a mention, a trigger of one word that ends lists, the first word after the segment, one with
+# which the segment begins (behind the number or the mark of an item).
+INSIDE, SOFT_WORD, END_OF_SEGMENT, OPENS = 1, 2, 4, 8
 # The object of a verb stands within so many words after it: "held home dose of lisinopril".
 _OBJECT_WORDS = 4
 
@@ -178,20 +181,23 @@ def _stand(
 def _mark_words(base: int, stop: int, words: IndexArray, places: IndexArray, low: int, high: int) -> None:
     """Mark the words of mentions, count commas, measure parentheses."""
     depth = commas = 0
+    opens = OPENS
     for position in range(base, stop):
         bits = words[position, BITS]
-        words[position, MARKS] = 0
+        words[position, MARKS] = opens
+        if words[position, END] - words[position, BEGIN] > 1 or position > base + 2:
+            opens = 0
         words[position, COMMAS] = commas
         commas += (bits & COMMA) != 0
         depth += (bits & OPEN) != 0
         words[position, DEPTH] = depth
         depth -= (bits & CLOSE) != 0 and depth > 0
-    words[stop, MARKS] = 0
+    words[stop, MARKS] = END_OF_SEGMENT
     words[stop, COMMAS] = commas
     words[stop, DEPTH] = depth
     for place in range(low, high):
         for position in range(places[place, FIRST], min(places[place, LAST], stop)):
-            words[position, MARKS] = INSIDE
+            words[position, MARKS] |= INSIDE
 
 
 @maker

@@ -8,7 +8,22 @@ from __future__ import annotations
 import numpy as np
 
 from ehr.characters import DIGIT, FNV_OFFSET, SPACE, ByteArray, CodeArray, IndexArray, hash_with, lower
-from ehr.context_arrays import KNOWN_BITS, KNOWN_DOUBT, NUMBER, Vocabulary
+from ehr.context_arrays import (
+    ANY_NUMBER,
+    BOX,
+    DOSE,
+    FIGURE,
+    KNOWN_BITS,
+    KNOWN_DOUBT,
+    NO,
+    NO_ANSWER,
+    NUMBER,
+    TICKED,
+    YEAR,
+    YES,
+    YES_ANSWER,
+    Vocabulary,
+)
 from ground.compiled import maker, part
 
 __all__ = [
@@ -38,6 +53,7 @@ DOUBT = 9
 _COLUMNS = 10
 # Notes have "___" where something was left out.
 _BLANK = 95
+_OPENING, _CLOSING, _X = 91, 93, 120
 
 
 @part
@@ -132,7 +148,103 @@ def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) 
         words[count, BEGIN] = begin
         words[count, END] = position
         words[count, WORD] = number
-        words[count, BITS] = NUMBER if number == 0 and is_number else known[number, KNOWN_BITS]
+        words[count, BITS] = (NUMBER if number == 0 and is_number else known[number, KNOWN_BITS]) | FIGURE * (
+            figures > 0
+        )
         words[count, DOUBT] = known[number, KNOWN_DOUBT]
         count += 1
-    return words, count
+    return words, _read_forms(codes, words, count, vocabulary.forms)
+
+
+@part
+def _read_forms(codes: CodeArray, words: IndexArray, count: int, forms: IndexArray) -> int:
+    """Write years, boxes and answers as the words that rules know them by; return how many words there are."""
+    kept = 0
+    for position in range(count):
+        begin, end = words[position, BEGIN], words[position, END]
+        if kept < position:
+            for column in (BEGIN, END, WORD, BITS, DOUBT):
+                words[kept, column] = words[position, column]
+        form = -1
+        if words[kept, BITS] & (YES | NO):
+            opened = _label_words(codes, words, kept)
+            if opened >= 0 and _ends_cell(codes, end, opened == 0):
+                form = YES_ANSWER if words[kept, BITS] & YES else NO_ANSWER
+                kept -= opened
+        elif codes[begin] == _CLOSING:
+            opened = _box_words(codes, words, kept)
+            if opened:
+                form = TICKED if lower(codes[end - 2]) == _X else BOX
+                kept -= opened
+        elif 0x2610 <= codes[begin] <= 0x2612:
+            form = BOX if codes[begin] == 0x2610 else TICKED
+        elif words[kept, BITS] & NUMBER and words[kept, WORD] == 0:
+            is_dose = position + 1 < count and words[position + 1, BITS] & DOSE
+            is_year = end - begin == 4 and not is_dose and _is_year(codes, begin)
+            words[kept, WORD] = forms[YEAR if is_year else ANY_NUMBER]
+        if form >= 0:
+            words[kept, WORD], words[kept, BITS], words[kept, DOUBT] = forms[form], 0, 0
+            words[kept, END] = end
+        kept += 1
+    return kept
+
+
+@part
+def _is_year(codes: CodeArray, begin: int) -> bool:
+    return bool((codes[begin] == 49 and codes[begin + 1] == 57) or (codes[begin] == 50 and codes[begin + 1] == 48))
+
+
+@part
+def _box_words(codes: CodeArray, words: IndexArray, closing: int) -> int:
+    """Return how many words before a closing bracket belong to a box such as "[ ]", "[x]"; 0: there is none."""
+    for size in (1, 2):
+        begin = words[closing - size, BEGIN] if closing >= size else -1
+        if begin >= 0 and codes[begin] == _OPENING:
+            inner = lower(codes[begin + 1])
+            blank = inner in (32, _BLANK, _X, _CLOSING)
+            return size if blank and words[closing, END] - begin <= 3 else 0
+    return 0
+
+
+@part
+def _label_words(codes: CodeArray, words: IndexArray, answer: int) -> int:
+    """Return how many marks part a label from its answer: "Asthma: no", "Stroke....NO", "Edema N"; -1: it is none."""
+    if answer == 0:
+        return -1
+    begin, mark = words[answer, BEGIN], codes[words[answer - 1, BEGIN]]
+    if mark in (58, 61, 63):  # ":", "=", "?"
+        return 1
+    if mark == 45:  # "Fever - no"
+        return 1 if codes[words[answer - 1, BEGIN] - 1] == 32 and codes[begin - 1] == 32 else -1
+    dots = 0
+    while dots < answer and codes[words[answer - 1 - dots, BEGIN]] == 46:
+        dots += 1
+    if dots:
+        return dots if dots > 1 else -1
+    is_letter = words[answer, END] - begin == 1 and 65 <= codes[begin] <= 90
+    return 0 if is_letter and codes[begin - 1] == 32 and _is_letter(lower(codes[begin - 2])) else -1
+
+
+@part
+def _ends_cell(codes: CodeArray, end: int, is_letter: bool) -> bool:
+    """Whether an answer is all that its line, its column or its clause says."""
+    after = end
+    while after < codes.size and codes[after] in (32, 9):
+        after += 1
+    if after == codes.size or after - end > 1 or (codes[after] in (41, 44, 46, 47, 59, 93, 124) and not is_letter):
+        return True
+    if codes[after] == 40:
+        return not is_letter
+    is_capital = 65 <= codes[after] <= 90
+    if codes[after] != 10:
+        if is_letter or not is_capital:
+            return bool(is_letter and is_capital)
+    else:
+        while after < codes.size and codes[after] in (32, 9, 10):
+            after += 1
+        if after == codes.size or not _is_letter(codes[after]):
+            return True
+    # A line that goes on in small letters, or words of the same line, are another cell if they are a label.
+    while after < codes.size and codes[after] not in (10, 44, 46, 58, 59, 63):
+        after += 1
+    return bool(after < codes.size and codes[after] in (46, 58, 63))

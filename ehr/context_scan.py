@@ -5,7 +5,7 @@ words of the note, ``ehr.context_triggers`` finds the triggers of a segment.
 """
 
 # Loops stand in the place of any() and all(), which are not compiled.
-# ruff: noqa: PLR0911, SIM110
+# ruff: noqa: PLR0911, PLR0912, SIM110
 
 from __future__ import annotations
 
@@ -97,6 +97,7 @@ from ehr.context_words import (
     left_after,
     read_words,
 )
+from ehr.spans import KINDS
 from ground.compiled import kernel, maker, part
 
 __all__ = ["SECTION_BEGIN", "SECTION_HEADED", "SECTION_NUMBER", "judge"]
@@ -105,6 +106,7 @@ __all__ = ["SECTION_BEGIN", "SECTION_HEADED", "SECTION_NUMBER", "judge"]
 SECTION_BEGIN, SECTION_NUMBER, SECTION_HEADED = range(3)
 _SEGMENT_KIND, _SEGMENT_BEGIN, _SEGMENT_END, _SEGMENT_BLOCK = range(4)
 _HEADING = 2
+_DRUG = KINDS.index("drug")
 # Words over which a predicate still belongs to the mention before them.
 _PLAIN_WORDS = 8
 _NEAR_WORDS = 3
@@ -192,15 +194,16 @@ def _one_group(words: IndexArray, places: IndexArray, low: int, high: int, place
 
 
 @part
-def _joined_later(words: IndexArray, places: IndexArray, low: int, high: int, begin: int) -> bool:
-    """Whether "or" joins a later problem to a list: "no fever, severe headache, or new rash"."""
+def _joined_later(words: IndexArray, places: IndexArray, low: int, high: int, begin: int, is_denied: bool) -> bool:
+    """Whether "or" joins a later problem to a list: "no fever, severe headache, or new rash"; ", and" to a denied one."""
     position = begin
     while not words[position, MARKS] & END_OF_SEGMENT and words[position, HARD] == words[begin, HARD]:
         bits = words[position, BITS]
-        is_joint = bits & OR or (bits & AND and position > 0 and words[position - 1, BITS] & COMMA)
+        is_joint = bits & OR or (is_denied and bits & AND and words[position - 1, BITS] & COMMA)
         if is_joint:
             place = left(places, FIRST, position, low, high)
-            return place < high and places[place, FIRST] - position <= _NEAR_WORDS and places[place, KIND] < 2
+            is_near = place < high and places[place, FIRST] - position <= _NEAR_WORDS
+            return bool(is_near and places[place, KIND] < 2)
         if words[position, MARKS] & SOFT_WORD and not bits & (DEGREE | PREDICATE_END):
             return False
         position += 1
@@ -208,7 +211,9 @@ def _joined_later(words: IndexArray, places: IndexArray, low: int, high: int, be
 
 
 @part
-def _only_degrees(words: IndexArray, places: IndexArray, low: int, high: int, begin: int, end: int) -> bool:
+def _only_degrees(
+    words: IndexArray, places: IndexArray, low: int, high: int, begin: int, end: int, is_denied: bool
+) -> bool:
     """Whether what ends a list only describes an item ("at rest", "severe"), and "or" says that the list goes on."""
     first = -1
     for position in range(begin, end):
@@ -217,7 +222,7 @@ def _only_degrees(words: IndexArray, places: IndexArray, low: int, high: int, be
             if not bits & DEGREE and not (bits & PREDICATE_END and _ends_item(words, position + 1, end)):
                 return False
             first = position if first < 0 else first
-    return first >= begin and _joined_later(words, places, low, high, max(first - 2, begin))
+    return first >= begin and _joined_later(words, places, low, high, max(first - 2, begin), is_denied)
 
 
 @part
@@ -243,7 +248,7 @@ def _is_own(words: IndexArray, places: IndexArray, low: int, high: int, begin: i
     position = places[place, LAST]
     while not words[position, MARKS] & END_OF_SEGMENT and words[position, HARD] == words[begin, HARD]:
         bits = words[position, BITS]
-        if bits & COMMA or bits & SEEN:
+        if bits & (COMMA | SEEN) or (bits & HYPHEN and not words[position + 1, BITS] & (STATUS | DEGREE)):
             return False
         if bits & FIGURE:
             return not words[position - 1, BITS] & LAST_TIME
@@ -253,7 +258,7 @@ def _is_own(words: IndexArray, places: IndexArray, low: int, high: int, begin: i
             return not _is_seen(words, position)
         if words[position, MARKS] & INSIDE:
             other = left(places, FIRST, position, low, high)
-            if other < high and places[other, FIRST] == position and places[other, KIND] > 1:
+            if other < high and places[other, FIRST] == position and places[other, KIND] == _DRUG:
                 return True
         position += 1
     return False
@@ -275,7 +280,7 @@ def _is_apart(words: IndexArray, places: IndexArray, low: int, high: int, begin:
     """Whether an item between a denial and a place, or that of the place, says something of its own."""
     for position in range(begin, end):
         if words[position, BITS] & COMMA and _is_own(words, places, low, high, position + 1):
-            return not _joined_later(words, places, low, high, position + 1)
+            return not _joined_later(words, places, low, high, position + 1, True)
     return False
 
 
@@ -327,7 +332,7 @@ def _reaches(
     if begin < end and words[begin, SOFT] != words[end, SOFT]:
         if backward:
             return _plain_after(words, places, place, between, end)
-        if scope != LIST or not _only_degrees(words, places, low, high, begin, end):
+        if scope != LIST or not _only_degrees(words, places, low, high, begin, end, is_denied):
             return False
     if backward:
         return _backward_reaches(scope, words, hit, places, place, between, end)
@@ -504,7 +509,8 @@ def _doubts(
         first -= 1
     while last < stop and words[last, HARD] == clause:
         last += 1
-    doubts = _about(places[place, KIND], _said_in(first, last, words), False)
+    begin, end = _dosed_item(words, first, last, places[place, FIRST], places[place, LAST], places[place, KIND])
+    doubts = _about(places[place, KIND], _said_in(begin, end, words), False)
     past = doubt_of[HISTORICAL]
     hit = left(hits, FIRST, first, 0, n_hits)
     while hit < n_hits and hits[hit, FIRST] < last:
@@ -519,6 +525,19 @@ def _doubts(
                 doubts |= doubt
         hit += 1
     return doubts
+
+
+@part
+def _dosed_item(words: IndexArray, base: int, stop: int, first: int, last: int, kind: int) -> tuple[int, int]:
+    """Return the item of a list in which a drug stands with its dose, else the whole clause."""
+    begin, end = first, last
+    is_dosed = False
+    while begin > base and not words[begin - 1, BITS] & COMMA:
+        begin -= 1
+    while end < stop and not words[end, BITS] & COMMA:
+        is_dosed |= (words[end, BITS] & FIGURE) != 0
+        end += 1
+    return (begin, end) if kind == _DRUG and is_dosed else (base, stop)
 
 
 @part

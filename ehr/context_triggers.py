@@ -154,6 +154,7 @@ def _stand(
     places: IndexArray,
     low: int,
     high: int,
+    is_lead: bool,
 ) -> tuple[int, bool]:
     """Return the trigger that counts where a phrase stands, and whether it stands within a mention.
 
@@ -169,7 +170,7 @@ def _stand(
     ahead, behind = triggers[trigger, TRIGGER_AHEAD], triggers[trigger, TRIGGER_BEHIND]
     if ahead < 0 or behind < 0:
         return trigger, False
-    if following - last > _OBJECT_WORDS:
+    if following - last > _OBJECT_WORDS or (following == stop and not is_lead):
         return behind, False
     for position in range(last, following):
         if words[position, BITS] & PREDICATE_END:
@@ -254,7 +255,7 @@ def find_hits(
             is_longest = index == n_ahead
             last = longest_last if is_longest else ahead_last
             hit = longest if is_longest else nodes[0, index]
-            trigger, whole = _stand(hit, position, last, stop, words, triggers, places, near, high)
+            trigger, whole = _stand(hit, position, last, stop, words, triggers, places, near, high, low == high)
             if triggers[trigger, TRIGGER_WITHIN_END] > triggers[trigger, TRIGGER_WITHIN] or (
                 not whole and triggers[trigger, TRIGGER_BESIDE_END] > triggers[trigger, TRIGGER_BESIDE]
             ):

@@ -97,6 +97,15 @@ def _is_figure(code: int) -> bool:
     return 48 <= code <= 57
 
 
+@part
+def _is_dotted(codes: CodeArray, dot: int, size: int) -> bool:
+    """Whether one or two letters or figures follow a dot: "p.o.", "q.8h."."""
+    end = dot + 1
+    while end < size and end < dot + 4 and (_is_letter(lower(codes[end])) or _is_figure(codes[end])):
+        end += 1
+    return bool(dot < size and codes[dot] == 46 and 1 < end - dot < 4)
+
+
 @maker
 def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) -> tuple[IndexArray, int]:
     """Return the words of a note and how many they are; shape: (at least one row more, columns).
@@ -130,6 +139,16 @@ def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) 
             while code == _BLANK and position < size and codes[position] == _BLANK:
                 value = hash_with(value, code)
                 position += 1
+        elif position - begin == 1 and not is_number and _is_dotted(codes, position, size):
+            # "p.r.n." is one word, "prn".
+            while _is_dotted(codes, position, size):
+                position += 1
+                code = lower(codes[position])
+                while _is_letter(code) or _is_figure(code):
+                    value = hash_with(value, code)
+                    position += 1
+                    code = lower(codes[position]) if position < size else 0
+            position += code == 46
         elif position + 1 < size:
             following = lower(codes[position + 1])
             if (code in (39, 0x2019) and _is_letter(following)) or (code == 46 and _is_figure(following)):
@@ -174,7 +193,11 @@ def _read_forms(codes: CodeArray, words: IndexArray, count: int, forms: IndexArr
         elif codes[begin] == _CLOSING:
             opened = _box_words(codes, words, kept)
             if opened:
-                form = TICKED if lower(codes[end - 2]) == _X else BOX
+                is_ticked = lower(codes[end - 2]) in (43, _X)
+                if _leads_line(codes, end):
+                    form = TICKED if is_ticked else BOX
+                else:
+                    form = YES_ANSWER if is_ticked else NO_ANSWER
                 kept -= opened
         elif 0x2610 <= codes[begin] <= 0x2612:
             form = BOX if codes[begin] == 0x2610 else TICKED
@@ -196,14 +219,30 @@ def _is_year(codes: CodeArray, begin: int) -> bool:
 
 @part
 def _box_words(codes: CodeArray, words: IndexArray, closing: int) -> int:
-    """Return how many words before a closing bracket belong to a box such as "[ ]", "[x]"; 0: there is none."""
+    """Return how many words before a closing bracket belong to a box such as "[ ]", "[x]", "[-]"; 0: there is none."""
     for size in (1, 2):
         begin = words[closing - size, BEGIN] if closing >= size else -1
         if begin >= 0 and codes[begin] == _OPENING:
             inner = lower(codes[begin + 1])
-            blank = inner in (32, _BLANK, _X, _CLOSING)
+            blank = inner in (32, 43, 45, _BLANK, _X, _CLOSING)
             return size if blank and words[closing, END] - begin <= 3 else 0
     return 0
+
+
+@part
+def _leads_line(codes: CodeArray, end: int) -> bool:
+    """Whether the boxes of a line stand before what they ask ("[ ] asthma") and not behind it ("asthma [ ]")."""
+    position = end - 1
+    while position > 0 and codes[position - 1] != 10:
+        position -= 1
+    for place in range(position, end):
+        if codes[place] == 58:
+            position = place + 1
+        if codes[place] == _OPENING:
+            while codes[position] in (32, 9, 42, 45):
+                position += 1
+            return position >= place
+    return True
 
 
 @part
@@ -236,7 +275,8 @@ def _ends_cell(codes: CodeArray, end: int, is_letter: bool) -> bool:
     if codes[after] == 40:
         return not is_letter
     is_capital = 65 <= codes[after] <= 90
-    if codes[after] != 10:
+    is_new_line = codes[after] == 10
+    if not is_new_line:
         if is_letter or not is_capital:
             return bool(is_letter and is_capital)
     else:
@@ -247,4 +287,6 @@ def _ends_cell(codes: CodeArray, end: int, is_letter: bool) -> bool:
     # A line that goes on in small letters, or words of the same line, are another cell if they are a label.
     while after < codes.size and codes[after] not in (10, 44, 46, 58, 59, 63):
         after += 1
-    return bool(after < codes.size and codes[after] in (46, 58, 63))
+    if after == codes.size:
+        return False
+    return bool(codes[after] in (58, 63) or (is_new_line and codes[after] == 46 and codes[after - 1] == 32))

@@ -195,7 +195,7 @@ def _one_group(words: IndexArray, places: IndexArray, low: int, high: int, place
 
 @part
 def _joined_later(words: IndexArray, places: IndexArray, low: int, high: int, begin: int, is_denied: bool) -> bool:
-    """Whether "or" joins a later problem to a list: "no fever, severe headache, or new rash"; ", and" to a denied one."""
+    """Whether "or" joins a later problem to a list: "no fever, severe headache, or new rash"; or ", and" if denied."""
     position = begin
     while not words[position, MARKS] & END_OF_SEGMENT and words[position, HARD] == words[begin, HARD]:
         bits = words[position, BITS]

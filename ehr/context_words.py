@@ -1,7 +1,7 @@
 """The words of a note for the compiled scan of ``ehr.assertion``: one table with a row for each word."""
 
 # Loops instead of any() and all(), which are not compiled.
-# ruff: noqa: SIM110
+# ruff: noqa: PLR0915, SIM110
 
 from __future__ import annotations
 

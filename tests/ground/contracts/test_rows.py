@@ -44,8 +44,8 @@ def columns_of(fields: pa.Schema | pa.DataType) -> str:
         (DENIED_SPAN, f"{SPAN} assertion?"),
         (
             MEDHAL_SCHEMA,
-            "id pair_id context? statement label:bool falsity? explanation? inner_id source task synthetic:bool wording "
-            "licence subject_id:int64? in_length_filtered:bool in_balanced:bool split",
+            "id pair_id context? statement label:bool falsity? explanation? inner_id source task synthetic:bool "
+            "wording licence subject_id:int64? in_length_filtered:bool in_balanced:bool split",
         ),
         (
             MEDVAL_SCHEMA,

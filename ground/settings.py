@@ -197,7 +197,7 @@ class BuildSettings(Section):
     )
     stopped: bool = Field(
         default=False,
-        description="a home drug that the note stops or holds, and that the stay does not go on with, attests its concept",
+        description="a home drug that the note stops or holds, and that was not given in the stay, attests its concept",
     )
     radiology: bool = Field(
         default=False,

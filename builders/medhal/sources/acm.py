@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from builders.medhal.extraction import layout, word_table
 from builders.medhal.items import Extraction
-from builders.medhal.rules.extraction_tables import layout, word_sets
 from builders.medhal.sources.json_texts import objects_in_lines
 from builders.texts.origin import Origin, Tally
 from builders.texts.sources import TextSource
@@ -95,7 +95,7 @@ def _texts(value: object) -> list[str]:
     """Return the values that an entry holds for one concept, the empty ones left out."""
     several = value if isinstance(value, list) else [value]
     texts = [str(one).strip() for one in several if isinstance(one, str | int | float) and not isinstance(one, bool)]
-    return [text for text in texts if text.lower().rstrip(".") not in word_sets()["no_value"] and text]
+    return [text for text in texts if text.lower().rstrip(".") not in word_table("no_value") and text]
 
 
 def _values(idx: str, document: str, summary: Mapping[str, Any], source: str, tally: Tally) -> Iterator[Extraction]:

@@ -116,7 +116,7 @@ class InWorkspace:
 
     def __post_init__(self) -> None:
         """Keep a workspace that is there to its owner, whatever the verb."""
-        from ground.storage.answers import is_workspace
+        from ground.storage.outputs import is_workspace
 
         if is_workspace(self.workspace):
             self._enter()
@@ -251,7 +251,7 @@ def verb(app: typer.Typer, short_help: str, *examples: str) -> Callable[[Verb], 
 
 def _keep_what_is_there(written: list[str], given: Mapping[str, Any]) -> None:
     """Refuse an answer in the place of what the command line names besides, of which it is made."""
-    from ground.storage.answers import answer_file
+    from ground.storage.outputs import answer_file
 
     for name in written:
         if given[name] is not None:

@@ -422,10 +422,10 @@ def _count_warnings(file: RrfFile, loaded: Sequence[LoadedFile]) -> list[str]:
     rows = sum(piece.rows_read for piece in loaded)
     refused = sum(piece.rows_rejected for piece in loaded)
     size = sum(piece.path.stat().st_size for piece in file.pieces)
-    plain = not any(is_gzip(piece.path) for piece in file.pieces)
+    uncompressed = not any(is_gzip(piece.path) for piece in file.pieces)
     if file.stated_rows is not None and file.stated_rows != rows:
         warnings.append(f"{file.name} has {rows} rows, MRFILES states {file.stated_rows}")
-    elif plain and file.stated_bytes is not None and file.stated_bytes != size:
+    elif uncompressed and file.stated_bytes is not None and file.stated_bytes != size:
         warnings.append(f"{file.name} has {size} bytes, MRFILES states {file.stated_bytes}")
     if refused:
         warnings.append(f"{file.name}: {refused} malformed rows refused, see ground.reject")

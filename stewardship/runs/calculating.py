@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable
 from typing import Any
 
 from ground.errors import UsageError
@@ -28,12 +27,8 @@ class CalculatorEngine(Engine):
         """Return the version and what stands for the calculators' definitions."""
         return {"engine": "calculators", "version": "corrected", "definitions": definitions_digest()}
 
-    def answers(self, asks: Iterator[Ask]) -> Iterator[Sequence[Answer]]:
+    def answer(self, ask: Ask) -> Answer:
         """Compute."""
-        while asked := list(islice(asks, 200)):
-            yield [self._answer(ask) for ask in asked]
-
-    def _answer(self, ask: Ask) -> Answer:
         item = ask.item
         assert isinstance(item, Extracted)
         try:

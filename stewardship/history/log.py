@@ -15,7 +15,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -55,13 +55,16 @@ class History(Events):
         chain: SHA-256 that stands for all of them, in order; empty where there are none.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, categories: Collection[str] = ()) -> None:
         """Open the history in a folder; it need not be there yet.
+
+        Args:
+            categories: names that labels can be.
 
         Raises:
             InputError: a line was altered, removed, moved or added by something else, and which one.
         """
-        super().__init__()
+        super().__init__(categories=categories)
         self.file = folder / FILE
         self._seal = Seal()
         self.refresh()

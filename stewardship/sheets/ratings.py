@@ -101,12 +101,12 @@ def _key(label: LabelValue, decimals: int) -> tuple[LabelKind, object]:
     return label.kind, label.rounded(decimals).value
 
 
-def current_ratings(history: History, *, categories: Sequence[str] = ()) -> dict[str, dict[str, LabelValue]]:
+def current_ratings(history: History) -> dict[str, dict[str, LabelValue]]:
     """Return by row what each rater, no language model, said last, as far as it holds; rows of one rater too."""
     ratings: dict[str, dict[str, LabelValue]] = {}
     for uid, by in answers_by(history, "physician").items():
         for rater, event in by.items():
-            label = parse_label(event.value, physician=True, categories=categories)
+            label = history.label(event)
             if label.answered:
                 ratings.setdefault(uid, {})[rater] = label
     return ratings
@@ -141,7 +141,6 @@ def new_events(
     history: History,
     *,
     settings: StewardSettings = USUAL,
-    categories: Sequence[str] = (),
     settle_now: bool = False,
     role: Role = "physician",
 ) -> list[Event]:
@@ -191,7 +190,9 @@ def new_events(
     outcomes = []
     for uid in sorted((changed | waiting) - decisions.keys() - decided.keys()):
         values = answer.get(uid) or _values(before.get(uid, {}))
-        labels = {rater: parse_label(value, physician=True, categories=categories) for rater, value in values.items()}
+        labels = {
+            rater: parse_label(value, physician=True, categories=history.categories) for rater, value in values.items()
+        }
         outcomes.append(_outcome(uid, labels, asked.get(uid, set()), settings, role, settle_now=settle_now))
     return [*answers, *decisions.values(), *again, *outcomes]
 

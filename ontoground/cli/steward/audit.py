@@ -232,9 +232,9 @@ def _engine(kind: str, options: OfRuns, benchmark: Benchmark) -> Engine:
         from stewardship.runs.calculating import CalculatorEngine
 
         return CalculatorEngine()
-    from stewardship.datasets.engines import evidence_engine, sql_engine
+    from stewardship.datasets.engines import DatasetEngine
 
-    return (evidence_engine if kind == "evidence" else sql_engine)(options.workspace, benchmark)
+    return DatasetEngine("evidence" if kind == "evidence" else "sql", options.workspace, benchmark)
 
 
 def _asking(

@@ -149,7 +149,7 @@ def _written(
     if not assigned.pairs:
         reasons = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in left_out.items())
         raise UsageError("no row is left to draw", found=reasons or "no such row", expected=EXPECTED_ROWS[kind])
-    uids, labels = assigned.uids, benchmark.history.labels("original", categories=benchmark.categories)
+    uids, labels = assigned.uids, benchmark.history.labels("original")
     if kind == "spot_check":
         expects: dict[str, AnswerKind] = dict.fromkeys(uids, "verdict")
         display = spot_check_displays(benchmark, uids)
@@ -191,7 +191,7 @@ def _described(benchmark: Benchmark, experts: Experts, written: Written, left_ou
     batch, history, strata = written.batch, benchmark.history, benchmark.column("stratum")
     given = Counter(item.rater for item in batch.items)
     uids = {item.uid for item in batch.items}
-    labels = history.labels("original", categories=benchmark.categories) if benchmark.categories else {}
+    labels = history.labels("original") if benchmark.categories else {}
     return {
         **batch.model_dump(exclude={"items"}),
         "rows": len(uids),
@@ -332,7 +332,6 @@ def _take(
         batches,
         history,
         settings=settings,
-        categories=benchmark.categories,
         settle_now=settle,
     )
     return {
@@ -354,7 +353,7 @@ def _agreement(settings: StewardSettings, benchmark: Benchmark, batches: list[Sh
 
     history, labels = benchmark.history, standing(benchmark)
     predictions = labels.predictions
-    ratings = current_ratings(history, categories=benchmark.categories)
+    ratings = current_ratings(history)
     others = {uid: [by[uid] for by in predictions.values() if uid in by] for uid in ratings}
     drawn = drawn_of(history, batches)
     statuses = Counter(event.status for event in history.latest("physician").values())

@@ -147,7 +147,7 @@ def test_labels_that_are_names_are_voted_on_as_names(tmp_path: Path) -> None:
     answers = {"r1": "q2", "r2": "<answer>Q1</answer>", "r3": "3"}
     outcome = recompute_labels(result, engine(lambda item, _run: answers[item.uid]), SETTINGS)
     assert outcome.unparseable == 5 and outcome.summary.high == 2
-    labels = result.history.labels("recomputed", categories=("Q1", "Q2"))
+    labels = result.history.labels("recomputed")
     assert {uid: label.value for uid, label in labels.items()} == {"r1": "Q2", "r2": "Q1"}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from stewardship.calculators.features import Features
@@ -317,7 +319,7 @@ RENAL = {"creatinine": [2.5, "mg/dL"]}
 LIVER, DIABETES, TUMOUR = "Liver disease severity", "Diabetes mellitus criteria for CCI rule", "Solid tumor"
 
 # Calculator, change, points: what single thresholds do not show.
-CASES: list[tuple[int, dict[str, object], float]] = [
+CASES: list[tuple[int, dict[str, Any], float]] = [
     # The case report in row 456 of MedCalc-Bench v1.0, which its authors score 3.
     (45, {"age": [69.0, YEARS], "Blood Urea Nitrogen (BUN)": [8.8, "mmol/L"], DIASTOLIC: [60.0, MMHG]}, 3),
     (16, {"Alternative diagnosis to Deep Vein Thrombosis as likely or more likely": True}, -2),

@@ -163,17 +163,17 @@ class Benchmark:
             {"file": item.file.name, "layout": item.layout, "rows": len(item), "sha256": item.sha256} for item in tables
         ]
         record = {"name": name, "categories": list(categories), "files": files}
-        result = cls(folder, name, items, tuple(categories), record)
+        benchmark = cls(folder, name, items, tuple(categories), record)
         # Whole or not at all: a folder without its record is none that was taken up, and is replaced.
         with atomic_directory(folder) as part:
             items.write_parquet(part / ITEMS)
-            history = replace(result, folder=part).history
+            history = replace(benchmark, folder=part).history
             for table in tables:
                 if events := _events(table, history, open_because.strip()):
                     history.append(events)
             for file, text in {**(beside or {}), RECORD: json.dumps(record, indent=2) + "\n"}.items():
                 write_text(part / file, text)
-        return result
+        return benchmark
 
 
 def _items(tables: Sequence[LabelTable]) -> pl.DataFrame:

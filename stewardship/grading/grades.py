@@ -111,10 +111,10 @@ def label_set(benchmark: Benchmark, name: str, limits: LimitsRule | None = None)
             what they rest on.
     """
     if name in LABELLED:
-        result, own = _of_role(benchmark, name)
+        references, own = _of_role(benchmark, name)
     else:
-        result, own = _of_release(benchmark, name), True
-    labels = {uid: item for uid, item in result.items() if item.value.answered}
+        references, own = _of_release(benchmark, name), True
+    labels = {uid: item for uid, item in references.items() if item.value.answered}
     if not labels:
         raise InputError(
             "there are no such labels yet",

@@ -214,8 +214,8 @@ def _events(added: bytes, before: Seal, seal: Seal, file: Path) -> list[Event]:
     try:
         return EVENTS.validate_json(b"[" + b",".join(bodies) + b"]")
     except ValidationError as error:
-        result = ", ".join(sorted({str(item["type"]) for item in error.errors(include_input=False)}))
-        raise InputError("the history has lines that are not events", file=file, found=result) from None
+        kinds = ", ".join(sorted({str(item["type"]) for item in error.errors(include_input=False)}))
+        raise InputError("the history has lines that are not events", file=file, found=kinds) from None
 
 
 def _bodies(added: bytes, before: Seal, file: Path) -> tuple[list[bytes], str]:

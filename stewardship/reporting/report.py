@@ -192,9 +192,9 @@ def _sources(benchmark: Benchmark) -> dict[str, list[str]]:
     roles: tuple[Role, ...] = ("original", "audit", "recomputed", "physician")
     events = {role: benchmark.history.latest(role).values() for role in roles}
     return {
-        role: [name for name, _ in Counter(event.by for event in result).most_common()]
-        for role, result in events.items()
-        if result
+        role: [name for name, _ in Counter(event.by for event in own).most_common()]
+        for role, own in events.items()
+        if own
     }
 
 

@@ -129,24 +129,24 @@ def _read(answer: Answer) -> dict[str, Any]:
 
 
 def _event(uid: str, votes: list[Vote | None], quorum: int, series: str, settings: StewardSettings) -> Event:
-    result = audit([parse_verdict(vote_text(vote)) for vote in votes], quorum=quorum)
+    audited = audit([parse_verdict(vote_text(vote)) for vote in votes], quorum=quorum)
     modes = _modes(votes)
     named = f" ({', '.join(f'{mode} {count}' for mode, count in modes)})" if modes else ""
     return Event(
         uid=uid,
         role="audit",
-        value=VALUES[result.status],
-        status=result.status,
+        value=VALUES[audited.status],
+        status=audited.status,
         by=series,
-        why=f"{result.suspicious} of {result.runs} runs Suspicious{named}; {quorum} make a likely error",
+        why=f"{audited.suspicious} of {audited.runs} runs Suspicious{named}; {quorum} make a likely error",
         evidence={
             "series": series,
-            "suspicious": result.suspicious,
-            "answered": result.answered,
-            "runs": result.runs,
+            "suspicious": audited.suspicious,
+            "answered": audited.answered,
+            "runs": audited.runs,
             "suspicious_runs": [str(run) for run, vote in enumerate(votes, 1) if vote_text(vote) == "Suspicious"],
             "failure_modes": [mode for mode, _ in modes],
-            **quorum_of_runs(settings, result.runs, audit_quorum=quorum),
+            **quorum_of_runs(settings, audited.runs, audit_quorum=quorum),
         },
     )
 

@@ -45,5 +45,5 @@ class CalculatorEngine(Engine):
 def unread_features(items: Iterable[Extracted]) -> dict[str, tuple[str, ...]]:
     """Return by uid the features whose names are not known to the row's calculator, of rows that have such."""
     known = {name for calculator in calculators() for name in (str(calculator.id), calculator.name)}
-    result = ((item.uid, calculate(item.name, item.features).unread) for item in items if item.name in known)
-    return {uid: unread for uid, unread in result if unread}
+    unread_of = ((item.uid, calculate(item.name, item.features).unread) for item in items if item.name in known)
+    return {uid: unread for uid, unread in unread_of if unread}

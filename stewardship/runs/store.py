@@ -239,7 +239,7 @@ def _message(line: bytes) -> tuple[str, Message]:
 def _read(file: Path, what: str, read: Callable[[bytes], Line]) -> Iterator[Line]:
     for number, line in enumerate(_whole_lines(file), start=1):
         try:
-            result = read(line)
+            value = read(line)
         except (ValueError, KeyError, AttributeError):
             # The error is not repeated: it may quote a note or an answer.
             raise InputError(
@@ -249,7 +249,7 @@ def _read(file: Path, what: str, read: Callable[[bytes], Line]) -> Iterator[Line
                 expected=f"JSON as `ontoground steward` wrote it, one {what} a line",
                 do="restore the file, or move the folder away to ask again (cached answers are reused)",
             ) from None
-        yield result
+        yield value
 
 
 def _whole_lines(file: Path) -> Iterator[bytes]:

@@ -117,8 +117,8 @@ class Review:
 
     def __post_init__(self) -> None:
         """Refuse a batch whose texts are no longer those that it was written with, and a reader of two kinds."""
-        display = self._displays
-        if moved := [item for item in self.batch.items if _marks(display[item.uid]) != (item.question, item.context)]:
+        displays = self._displays
+        if moved := [item for item in self.batch.items if _marks(displays[item.uid]) != (item.question, item.context)]:
             raise InputError(
                 "rows have changed since the batch was written",
                 file=self.benchmark.folder,
@@ -140,8 +140,8 @@ class Review:
 
     def progress(self, rater: str) -> list[tuple[str, bool]]:
         """Return a reader's items in his order, and whether he has answered each."""
-        answer = self._answers()
-        return [(item.item, item.item in answer) for item in self.items(rater)]
+        answers = self._answers()
+        return [(item.item, item.item in answers) for item in self.items(rater)]
 
     def task(self, rater: str, name: str) -> Task:
         """Return what a reader is shown of an item.
@@ -218,14 +218,14 @@ class Review:
         paragraph: the statement. ``verdict``: right where the answer is the published label, doubtful where it is N/A,
         else wrong.
         """
-        answer = self._answers()
+        answers = self._answers()
         with self._alone:
             labels = self.benchmark.history.labels("original")
         strata = self.benchmark.column("stratum")
         wanted = pl.col("uid").is_in([entry.uid for entry in self.batch.items])
         ids = {row["uid"]: row_id(row) for row in self.benchmark.items.filter(wanted).to_dicts()}
         for item in sorted(self.batch.items, key=lambda entry: (entry.uid, entry.rater)):
-            if (entry := answer.get(item.item)) is None:
+            if (entry := answers.get(item.item)) is None:
                 continue
             label = labels.get(item.uid)
             value = self.benchmark.parse(entry.answer)

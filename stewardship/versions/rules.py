@@ -237,7 +237,7 @@ def _where(table: pl.DataFrame, condition: str) -> list[str]:
         connection.execute(f"create table label_row as select * replace (uid as uid{cast}) from given")
         connection.execute("set enable_external_access = false; set lock_configuration = true")
         try:
-            result = connection.execute(f"select uid from label_row where ({condition})").fetchall()
+            rows = connection.execute(f"select uid from label_row where ({condition})").fetchall()
         except duckdb.Error as error:
             raise UsageError(
                 "the condition of the rule cannot be run",
@@ -247,7 +247,7 @@ def _where(table: pl.DataFrame, condition: str) -> list[str]:
                 else f"{type(error).__name__} on a row",
                 expected=f"SQL on {', '.join(name for name in table.columns if name != 'context')}; labels are text",
             ) from None
-    return [str(uid) for (uid,) in result]
+    return [str(uid) for (uid,) in rows]
 
 
 def _as_json(cell: str) -> str | None:

@@ -152,13 +152,13 @@ def _written(
     uids, labels = assigned.uids, benchmark.history.labels("original")
     if kind == "spot_check":
         expects: dict[str, AnswerKind] = dict.fromkeys(uids, "verdict")
-        display = spot_check_displays(benchmark, uids)
+        displays = spot_check_displays(benchmark, uids)
     else:
-        expects, display = answer_kinds(benchmark, labels), displays_of(benchmark, uids, evidence=options.evidence)
+        expects, displays = answer_kinds(benchmark, labels), displays_of(benchmark, uids, evidence=options.evidence)
     written = write_batch(
         benchmark,
         assigned.pairs,
-        display,
+        displays,
         expects,
         name=options.name or free_name(benchmark.folder, kind),
         kind=kind,
@@ -177,14 +177,14 @@ def _experts(options: OfSheets, benchmark: Benchmark, needed: int) -> Experts:
     if options.experts is not None and options.raters:
         raise UsageError("--rater and --experts together", expected="one of them: the table names the raters")
     table = options.experts
-    result = Experts.everyone(options.raters or ()) if table is None else Experts.read(table, benchmark.items)
-    if needed > len(result.knows):
+    experts = Experts.everyone(options.raters or ()) if table is None else Experts.read(table, benchmark.items)
+    if needed > len(experts.knows):
         raise UsageError(
             "each row needs more raters than are named",
-            found=f"{len(result.knows)} of {needed}",
+            found=f"{len(experts.knows)} of {needed}",
             expected="--raters-per-row of at most all raters",
         )
-    return result
+    return experts
 
 
 def _described(benchmark: Benchmark, experts: Experts, written: Written, left_out: dict[str, int]) -> dict[str, Any]:
@@ -283,19 +283,19 @@ def read(
     adopted = _adopted(benchmark, files or [])
     sheets = [file for file in files or [] if file not in adopted]
     questions = benchmark.column("question")
-    result = read_sheets(sheets, batches, questions, categories=benchmark.categories)
-    taken = not result.refused or partial
+    filled = read_sheets(sheets, batches, questions, categories=benchmark.categories)
+    taken = not filled.refused or partial
     nothing = {"events_added": 0, "batch": None, "spot_checks_added": 0}
     payload: dict[str, Any] = {
         "files": list(map(str, sheets)),
         "already_adopted": list(map(str, adopted)),
         "taken": taken,
-        "answers": len(result.ratings),
-        "abstentions": sum(rating.value.kind.value == "na" for rating in result.ratings),
-        **(_take(settings, benchmark, batches, result.ratings, settle=settle) if taken else nothing),
-        "refused": [asdict(item) for item in result.refused],
-        "refused_tables": list(map(str, write_refused(result, sheets, questions))) if partial else [],
-        **{name: getattr(result, name) for name in ("notes", "given", "empty", "missing")},
+        "answers": len(filled.ratings),
+        "abstentions": sum(rating.value.kind.value == "na" for rating in filled.ratings),
+        **(_take(settings, benchmark, batches, filled.ratings, settle=settle) if taken else nothing),
+        "refused": [asdict(item) for item in filled.refused],
+        "refused_tables": list(map(str, write_refused(filled, sheets, questions))) if partial else [],
+        **{name: getattr(filled, name) for name in ("notes", "given", "empty", "missing")},
         **_agreement(settings, benchmark, batches),
     }
     return options.result("read", _blocks_of_read, 0 if taken else 1, **payload)
@@ -390,9 +390,9 @@ def _blocks_of_read(payload: dict[str, Any]) -> Blocks:
     yield from _blocks_of_agreement(payload["agreement"])
     yield from _blocks_of_errors(payload)
     yield from _blocks_of_confusion(payload["confusion"])
-    if result := payload["spot_check"]:
-        counts = ", ".join(f"{name} {count}" for name, count in result["verdicts"].items())
-        yield unfolded(f"\nspot check of the audit's flags: {counts}; agree {share(result['agree'])}")
+    if checks := payload["spot_check"]:
+        counts = ", ".join(f"{name} {count}" for name, count in checks["verdicts"].items())
+        yield unfolded(f"\nspot check of the audit's flags: {counts}; agree {share(checks['agree'])}")
 
 
 def _taken(payload: dict[str, Any]) -> Iterator[str]:

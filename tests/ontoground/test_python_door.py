@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -73,7 +74,7 @@ def test_only_reading_is_allowed(opened: OpenWorkspace) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda w: ontoground.read_text(None, w), "text is of another type"),
+        (lambda w: w.read_text(None), "text is of another type"),
         (lambda w: w.sql(None), "query is of another type"),
         (lambda w: w.concept("\0"), "concept has a NUL"),
         (lambda w: w.relations("lisinopril", "\ud800"), "tail has a NUL or half of a character"),
@@ -83,7 +84,7 @@ def test_only_reading_is_allowed(opened: OpenWorkspace) -> None:
     ],
 )
 def test_arguments_that_are_none_are_refused(
-    opened: OpenWorkspace, call: Callable[[OpenWorkspace], object], message: str
+    opened: OpenWorkspace, call: Callable[[Any], object], message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
         call(opened)

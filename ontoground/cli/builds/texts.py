@@ -54,9 +54,6 @@ class Medhal(FromTexts):
             metavar="NAMES", help="Sources, separated by commas, each NAME or NAME=DIR; default: all that are found"
         ),
     ] = None
-    review: Annotated[
-        Path | None, Option(metavar="FILE", help="Readers' verdicts (CSV: id, verdict) to show in the card")
-    ] = None
 
 
 @verb(
@@ -78,7 +75,6 @@ def medhal(options: Medhal) -> Result:
     from builders.medhal.build import Made, build_medhal
     from builders.medhal.engines import lm_engine, rules_engine
     from builders.medhal.plan import chosen_sources, feeds_of
-    from builders.medhal.review import read_review
     from builders.texts.origin import Seeds, Tally
     from ground.flow.manifest import licence_tier
     from ground.lm.client import LanguageModel
@@ -89,7 +85,6 @@ def medhal(options: Medhal) -> Result:
     options.check_rules()
     settings, model = workspace.settings.medhal, None
     tally = Tally(settings.splits)
-    review = {} if options.review is None else read_review(options.review)
     with ExitStack() as stack:
         own = stack.enter_context(_own_facts(options, workspace))
         chosen = chosen_sources(options.sources, texts, own=own is not None)
@@ -107,7 +102,7 @@ def medhal(options: Medhal) -> Result:
         feeds = feeds_of(chosen, engine, workspace, own, tally)
         build = workspace.settings.build
         seeds = Seeds(documents=settings.seed, patients=build.seed, ends=build.split_ends)
-        made = Made(options.engine, tier, seeds, {} if model is None else described_model(model), review)
+        made = Made(options.engine, tier, seeds, {} if model is None else described_model(model))
         with bars("pairs") as advance:
             report = build_medhal(feeds, workspace.dataset("medhal"), settings, made, tally, advance)
     return options.result(

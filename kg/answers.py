@@ -137,8 +137,8 @@ class Relations(Sequence[Relation]):
 
     def table(self) -> pa.Table:
         """Return all paths as one Arrow table of ``PATH_SCHEMA``; no Python object is made for a row."""
-        found = self._found
-        used, codes = np.unique(found[:, PLACE], return_inverse=True)
+        arrays = self._found
+        used, codes = np.unique(arrays[:, PLACE], return_inverse=True)
         indices = pa.array(codes.astype(np.int32))
         names = [
             pa.DictionaryArray.from_arrays(
@@ -146,7 +146,7 @@ class Relations(Sequence[Relation]):
             )
             for part in range(3)
         ]
-        concepts = self._reader.concepts(self._heads[self.pair], found[:, FIRST:])
+        concepts = self._reader.concepts(self._heads[self.pair], arrays[:, FIRST:])
         return pa.table([pa.array(self.pair), *names, concepts], schema=PATH_SCHEMA)
 
     def __len__(self) -> int:

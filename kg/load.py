@@ -118,7 +118,7 @@ def _load(connection: duckdb.DuckDBPyConnection, release: Release, settings: Loa
                     do="install the release with these languages, or set load.languages",
                 )
             advance(1)
-    stale = forget_other_tables(connection, release.kind, [one.table for one in loaded], [release.kind])
+    stale = forget_other_tables(connection, release.kind, [file.table for file in loaded], [release.kind])
     warnings += [f"{table} of an earlier load is removed: it is no part of this one" for table in stale]
     for table, columns in (*((file.table, file.columns) for file in release.files), *release.absent):
         _create_empty(connection, table, columns)
@@ -297,13 +297,13 @@ def _count_not_kept(job: _Job, n: int) -> None:
 def _count_warnings(file: RrfFile, loaded: Sequence[LoadedFile]) -> list[str]:
     """Compare rows and bytes with what MRFILES states; a subset of a release differs rightly."""
     warnings = []
-    rows = sum(one.rows_read for one in loaded)
-    refused = sum(one.rows_rejected for one in loaded)
+    rows = sum(piece.rows_read for piece in loaded)
+    refused = sum(piece.rows_rejected for piece in loaded)
     size = sum(piece.path.stat().st_size for piece in file.pieces)
-    plain = not any(is_gzip(piece.path) for piece in file.pieces)
+    uncompressed = not any(is_gzip(piece.path) for piece in file.pieces)
     if file.stated_rows is not None and file.stated_rows != rows:
         warnings.append(f"{file.name} has {rows} rows, MRFILES states {file.stated_rows}")
-    elif plain and file.stated_bytes is not None and file.stated_bytes != size:
+    elif uncompressed and file.stated_bytes is not None and file.stated_bytes != size:
         warnings.append(f"{file.name} has {size} bytes, MRFILES states {file.stated_bytes}")
     if refused:
         warnings.append(f"{file.name}: {refused} malformed rows refused, see ground.reject")

@@ -257,18 +257,18 @@ def _third_steps(
         if third_node < 0:
             continue
         # Both are sorted: each jumps to where the other stands.
-        mine = run[0]
-        while mine < run[1] and low < begin:
-            y: Any = np.int64(neighbour[mine])
+        edge = run[0]
+        while edge < run[1] and low < begin:
+            y: Any = np.int64(neighbour[edge])
             low = not_below(neighbour, low, begin, y)
             if low < begin and neighbour[low] == y:
                 wide = step_bounds(indptr, step, y, forwards)
                 if y != head and wide[1] - wide[0] <= tree.max_fan[third_node]:
                     last: Any = position(neighbour, wide[0], wide[1], tail)
-                    rows, n = _add_path(rows, n, graph, tree, ends, third_node, (np.int64(first), np.int64(mine), last))
-                mine += 1
+                    rows, n = _add_path(rows, n, graph, tree, ends, third_node, (np.int64(first), np.int64(edge), last))
+                edge += 1
             elif low < begin:
-                mine = not_below(neighbour, mine, run[1], neighbour[low])
+                edge = not_below(neighbour, edge, run[1], neighbour[low])
     return rows, n
 
 

@@ -97,7 +97,7 @@ def _key(stated: str) -> tuple[str, ...]:
 
 def _pieces(folder: Place) -> dict[str, tuple[SourceFile, ...]]:
     """Return the files of a folder by stem (``MRREL``), pieces in order, of a plain and a gzipped copy the plain."""
-    found: dict[str, dict[str, Place]] = {}
+    paths: dict[str, dict[str, Place]] = {}
     for path in in_order(folder.iterdir()):
         match = SUFFIX.search(path.name)
         if match:
@@ -108,9 +108,9 @@ def _pieces(folder: Place) -> dict[str, tuple[SourceFile, ...]]:
                     found="a link to nothing, or a folder",
                 )
             part = (match.group(1) or "").lower()
-            found.setdefault(path.name[: match.start()].upper(), {}).setdefault(part, path)
+            paths.setdefault(path.name[: match.start()].upper(), {}).setdefault(part, path)
     pieces = {}
-    for stem, parts in found.items():
+    for stem, parts in paths.items():
         chosen = [""] if "" in parts else sorted(parts)
         expected = [f".{chr(97 + place // 26)}{chr(97 + place % 26)}" for place in range(len(chosen))]
         if chosen not in ([""], expected):
@@ -125,8 +125,8 @@ def _find_folder(kind: Kind, folder: Place) -> Place:
     wanted = next(file.name for file in documented(kind) if file.required)
     levels = [[folder]] + [in_order(folder.glob(pattern)) for pattern in FOLDERS[kind]]
     for candidates in levels:
-        found = [path for path in candidates if path.is_dir() and wanted in _pieces(path)]
-        if nearest := at_most_one(found, folder, "several releases are here"):
+        folders = [path for path in candidates if path.is_dir() and wanted in _pieces(path)]
+        if nearest := at_most_one(folders, folder, "several releases are here"):
             return nearest
     raise InputError(
         f"no {'UMLS' if kind == 'umls' else 'RxNorm'} release is here",

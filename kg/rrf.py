@@ -160,8 +160,8 @@ def copy_good_rows(files: Sequence[SourceFile], n_fields: int, target: IO[bytes]
             if not text:
                 copied.rows[name] -= 1
                 continue
-            shown = text.decode("utf-8", errors="backslashreplace")
-            copied.rejects.append(Reject(name, first_line + line, _reason(text, n_fields), shown))
+            readable = text.decode("utf-8", errors="backslashreplace")
+            copied.rejects.append(Reject(name, first_line + line, _reason(text, n_fields), readable))
         target.write(block[begin:])
         if len(copied.rejects) > most_rejects:
             break

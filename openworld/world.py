@@ -373,8 +373,8 @@ class Knowledge:
         for row in self._table("open_ended", "predicate", "name"):
             predicate, name = row["predicate"], row["name"]
             self._known((name,), "open_ended")
-            mine = sorted(key for key in self.is_stated if key[1] == predicate and name in (key[0], key[2]))
-            for key in mine[1:]:
+            facts = sorted(key for key in self.is_stated if key[1] == predicate and name in (key[0], key[2]))
+            for key in facts[1:]:
                 self.is_stated[key] = False
 
     def _classify(self, concept: Concept) -> None:

@@ -15,8 +15,8 @@ from typing import Any
 
 import duckdb
 
+from builders.medhal.extraction import word_table
 from builders.medhal.items import FactPair
-from builders.medhal.rules.extraction_tables import word_tables
 from builders.medieval.facts import TAXONOMIC
 from builders.medieval.wording import statement_of
 from builders.texts.edits.model import article_of
@@ -141,7 +141,7 @@ def _lacks_article(row: Mapping[str, Any]) -> bool:
     """Tell whether a name would lack its article; "belongs to the class X" needs none, "spasm of liver" does."""
     names = [row[f"{which}{end}_name"] for which in ("", "wrong_") for end in ("head", "tail")]
     names += [name for name in (row["known_head"], row["known_tail"]) if name]
-    parts = word_tables()["region"]
+    parts = word_table("region")
     bare = any(" of " in name and name.rpartition(" of ")[2].lower() in parts for name in names)
     return bare or (row["predicate"] not in TAXONOMIC and any(map(is_counted, names)))
 

@@ -10,10 +10,10 @@ from typing import IO, Any, cast
 
 from builders.medhal.engines import Engine
 from builders.medhal.feeds import Feed
-from builders.medhal.items import Pair, QaItem
+from builders.medhal.items import Pair
 from builders.medhal.rows import Stamp
 from builders.medhal.sources import READERS
-from builders.medhal.transform.ie import extraction_pairs
+from builders.medhal.transform.ie import SwapPool, extraction_pairs, stated_extractions
 from builders.medhal.transform.nli import nli_pairs
 from builders.medhal.transform.odds import Odds
 from builders.medhal.transform.qa import qa_pairs
@@ -69,13 +69,13 @@ def _pairs(
     if task == "question_answering":
         return _question_pairs(items, writer, settings, tally)
     if task == "information_extraction":
-        return extraction_pairs(items, writer, settings, tally)
+        return _extraction_pairs(items, writer, settings, tally)
     if task == "nli":
         return nli_pairs(items, settings, tally)
     return summary_pairs(items, writer, settings, tally)
 
 
-def _question_pairs(items: Iterator[QaItem], writer: Writer, settings: MedhalSettings, tally: Tally) -> Iterator[Pair]:
+def _question_pairs(items: Iterator[Any], writer: Writer, settings: MedhalSettings, tally: Tally) -> Iterator[Pair]:
     """Yield the pairs of questions, which wait in a file until it is counted what all their options say."""
     with TemporaryFile() as waiting:
         odds = Odds(_kept(items, waiting), settings.seed)
@@ -87,13 +87,21 @@ def _question_pairs(items: Iterator[QaItem], writer: Writer, settings: MedhalSet
                 yield pair
 
 
-def _kept(items: Iterable[QaItem], file: IO[bytes]) -> Iterator[QaItem]:
+def _extraction_pairs(items: Iterator[Any], writer: Writer, settings: MedhalSettings, tally: Tally) -> Iterator[Pair]:
+    """Yield the pairs of extractions, which wait in a file until all values that may be swapped in are known."""
+    with TemporaryFile() as waiting:
+        pool = SwapPool(_kept(stated_extractions(items, tally), waiting), settings.seed)
+        waiting.seek(0)
+        yield from extraction_pairs(_read_again(waiting), writer, tally, pool)
+
+
+def _kept(items: Iterable[Any], file: IO[bytes]) -> Iterator[Any]:
     for item in items:
         pickle.dump(item, file)
         yield item
 
 
-def _read_again(file: IO[bytes]) -> Iterator[QaItem]:
+def _read_again(file: IO[bytes]) -> Iterator[Any]:
     while True:
         try:
             yield pickle.load(file)

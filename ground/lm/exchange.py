@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from ground.lm.results import Completion, Failure, FailureReason, Message, Request, Result, Usage
@@ -29,18 +28,13 @@ class Answer:
 
 @dataclass
 class Exchange:
-    """A request, its key, and the state of its tries.
-
-    ``keep`` is told the number (from 1) and the answer of each try after which the model is to be asked again.
-    """
+    """A request, its key, and the state of its tries."""
 
     request: Request
     key: str
     settings: LmSettings
-    keep: Callable[[int, Answer], None] = lambda _number, _answer: None
     attempts: int = 0
     usage: Usage = field(default_factory=Usage)
-    earlier: Usage = field(default_factory=Usage)  # of the tries of a run that was stopped
     _replies: list[Message] = field(default_factory=list, repr=False)
 
     @property
@@ -59,15 +53,6 @@ class Exchange:
         if self.request.schema is not None:
             messages[-1]["content"] += f"\n\n{instruction(self.request.schema)}"
         return messages + [message.model_dump() for message in self._replies]
-
-    def resume(self, answers: Iterable[Answer]) -> Result | None:
-        """Resume the tries of a run that was stopped; return a result if they suffice now."""
-        for answer in answers:
-            result = self.take(answer)
-            self.earlier = self.usage
-            if result is not None:
-                return result
-        return None
 
     def take(self, answer: Answer) -> Result | None:
         """Judge an answer; None means that the model is to be asked again."""
@@ -97,7 +82,6 @@ class Exchange:
                     role="user", content=f"Your answer was not valid: {advice}. Answer again, with the JSON alone."
                 ),
             ]
-            self.keep(self.attempts, answer)
             return None
         if not text.strip():
             return self.fail(FailureReason.EMPTY, "the answer has no text", answer)

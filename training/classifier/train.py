@@ -89,7 +89,7 @@ def train_classifier(
         row = largest_row(rows.data, plan, attention)
         run.estimate(
             "quadrants",
-            lambda made: SharedClassifier(made)(row.to(made.device)).sum(),
+            lambda model: SharedClassifier(model)(row.to(model.device)).sum(),
             SHORT_OF_MEMORY,
             choose_later=True,
             attention=attention,
@@ -106,7 +106,7 @@ def train_classifier(
             records, measured = train_packed(
                 SharedClassifier(loaded), tokenizer, rows.data, plan, loss, out, run.settings, advance=advance, **own
             )
-        found = {
+        results = {
             "rows": {"train": len(rows.ids), **rows.counts()},
             "class_weights": dict(zip(QUADRANTS, weights.tolist(), strict=True)),
             "truncation": rows.truncation.as_dict(),
@@ -115,7 +115,7 @@ def train_classifier(
             "steps": len(plan),
             "losses": records,
         }
-        return run.finish(loaded, found, partial(save_model, loaded, tokenizer))
+        return run.finish(loaded, results, partial(save_model, loaded, tokenizer))
 
 
 def _attention(hardware: HardwareSettings, engine: Engine) -> str | None:
@@ -132,7 +132,7 @@ def predict_classifier(
     *,
     hardware: HardwareSettings | None = None,
     name: str | None = None,
-    told: Callable[[Truncation], object] = lambda _: None,
+    on_truncation: Callable[[Truncation], object] = lambda _: None,
 ) -> pl.DataFrame:
     """Predict the quadrants of a split with a classifier's run.
 
@@ -163,7 +163,7 @@ def predict_classifier(
         model.eval()
         length, chat = int(record["context_tokens"]), settings.packing.chat_template
         encoded = quadrant_data(dataset, rows, tokenizer, max_length=length, chat=chat)
-        told(encoded.truncation)
+        on_truncation(encoded.truncation)
         if engine == "shared":
             check_decoder(base_of(model).config)
             check_sharing(model)

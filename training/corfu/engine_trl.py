@@ -142,8 +142,8 @@ def train_stage(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
         measured = run_trainer(trainer, advance, resume=run.resume, short_of_memory=SHORT_OF_MEMORY)
     validation: dict[str, Any] = {"pairs": len(stage.validation.items)}
     if stage.validation.items:
-        found = trainer.evaluate(pair_rows(stage.validation))
-        validation |= {name: float(found[f"eval_{name}"]) for name in ("loss", *LOGGED)}
+        metrics = trainer.evaluate(pair_rows(stage.validation))
+        validation |= {name: float(metrics[f"eval_{name}"]) for name in ("loss", *LOGGED)}
     # What trl patched on and copied is no part of the policy.
     if REFERENCE in getattr(policy.model, "peft_config", {}):
         policy.model.delete_adapter(REFERENCE)

@@ -91,11 +91,13 @@ def train_corfu(
         stages, truncation = corfu_stages(dataset, tokenizer, settings, length)
         attention = attention_of(settings.hardware) if engine == "shared" else texts_attention(settings.hardware)[0]
         if engine == "shared":
-            rows = [largest_row(one.train, plan_steps(one.train, settings, attention), attention) for one in stages]
+            rows = [
+                largest_row(stage.train, plan_steps(stage.train, settings, attention), attention) for stage in stages
+            ]
             row = max(rows, key=lambda row: (row.input_ids.numel(), len(row.targets)))
             run.estimate(
                 "causal",
-                lambda made: SharedPolicy(made)(row.to(made.device)).sum(),
+                lambda policy: SharedPolicy(policy)(row.to(policy.device)).sum(),
                 SHORT_OF_MEMORY,
                 choose_later=True,
                 attention=attention,
@@ -106,13 +108,13 @@ def train_corfu(
             run.compile(policy)
             run.rehearse(policy)
         records = _train_stages(stages, Policy(policy, tokenizer, run, _of_run(references, run)), engine)
-        found = {
+        results = {
             "rows": {f"pairs of {stage['stage']}": stage["pairs"]["pairs"] for stage in records},
             "truncation": truncation.as_dict(),
             "steps": sum(len(stage["records"]) for stage in records),
             "stages": records,
         }
-        return run.finish(policy, found, partial(save_model, policy, tokenizer))
+        return run.finish(policy, results, partial(save_model, policy, tokenizer))
 
 
 def _of_run(references: Path | None, run: Run) -> Path:
@@ -186,8 +188,8 @@ def _train_stages(stages: Sequence[CorfuStage], policy: Policy, engine: Engine) 
         restore_weights(policy.model, Path(str(done)))
     wait_for_all()
     for stage, file in list(zip(stages, files, strict=True))[len(records) :]:
-        found = train_stage(stage, policy)
-        records.append({"stage": stage.pairs.stage.name, "pairs": stage.pairs.counts(), **found})
+        measured = train_stage(stage, policy)
+        records.append({"stage": stage.pairs.stage.name, "pairs": stage.pairs.counts(), **measured})
         if is_main():
             write_text(file, to_json(records[-1]))
         wait_for_all()

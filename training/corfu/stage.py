@@ -96,15 +96,15 @@ def corfu_stages(
         items = pair_items(pairs, context_of, place)
         return pairs, RunData.alike(contexts, statements, items, tokenizer.pad_token_id)
 
-    found = []
+    stages = []
     for number, stage in enumerate(REGIMES[settings.regime], 1):
         pairs, train = chosen("train", stage)
         try:
             _, validation = chosen("validation", stage)
         except InputError:
             validation = replace(train, items=[], weights=np.ones(0))
-        found.append(CorfuStage(f"stage-{number}", pairs, train, validation))
-    return found, truncation
+        stages.append(CorfuStage(f"stage-{number}", pairs, train, validation))
+    return stages, truncation
 
 
 def pair_logps(policy: SharedPolicy, data: RunData, tokens_per_row: int, **options: Any) -> Values:
@@ -119,8 +119,8 @@ def step_margins(
 
     Before a stage trains they would be 0 in exact arithmetic: what they are is the noise of the rows' roundings.
     """
-    found = read_rows(policy, data, step.rows, autocast=autocast)
-    _, logged = pair_values(found, torch.from_numpy(reference[sorted(step.items)]), beta, 0.0)
+    policy_values = read_rows(policy, data, step.rows, autocast=autocast)
+    _, logged = pair_values(policy_values, torch.from_numpy(reference[sorted(step.items)]), beta, 0.0)
     return logged["margin"].numpy()
 
 

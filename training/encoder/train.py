@@ -136,7 +136,7 @@ def train_encoder(
             learner = classifier.module if settings.engine == "late" else classifier.transformer
             with measuring(learner, classifier.device.type) as measured:
                 records = fit(classifier, encoded, steps)
-        found = {
+        results = {
             "base_model": classifier.name,
             "rows": len(encoded),
             "admissions": len(encoded.windows),
@@ -147,7 +147,7 @@ def train_encoder(
             "losses": records,
             "measured": measured,
         }
-        return run.finish(classifier.transformer, found, classifier.save)
+        return run.finish(classifier.transformer, results, classifier.save)
 
 
 @torch.inference_mode()

@@ -101,17 +101,17 @@ def read_rows(
         Values in the order of ``data.items``. *Shape:* (n_items, statements of an item, ...), float64 on the CPU.
     """
     group = torch.distributed if torch.distributed.is_available() and torch.distributed.is_initialized() else None
-    found: dict[int, torch.Tensor] = {}
+    values_of: dict[int, torch.Tensor] = {}
     with evaluating(module):
         for plan in rows if group is None else rows[group.get_rank() :: group.get_world_size()]:
             row, order, places = module.tensors(plan, data)
             with torch.autocast(places.device.type, torch.bfloat16, enabled=autocast):
                 values = module(row)
-            found |= {index: values[place].double().cpu() for index, place in zip(order, places, strict=True)}
+            values_of |= {index: values[place].double().cpu() for index, place in zip(order, places, strict=True)}
             advance(len(order))
     if group is not None:
         shares: list[dict[int, torch.Tensor]] = [{}] * group.get_world_size()
-        group.all_gather_object(shares, found)
-        advance(sum(map(len, shares)) - len(found))
-        found = {index: values for share in shares for index, values in share.items()}
-    return torch.stack([found[index] for index in sorted(found)])
+        group.all_gather_object(shares, values_of)
+        advance(sum(map(len, shares)) - len(values_of))
+        values_of = {index: values for share in shares for index, values in share.items()}
+    return torch.stack([values_of[index] for index in sorted(values_of)])

@@ -132,18 +132,22 @@ def medec_metrics(
         ``n``, ``answered``, ``accuracy``, ``precision``, ``recall`` and ``f1`` of the notes with an error, each with
         its interval, and ``found_by_type``: the share of errors found, by their type. Without flags ``n`` alone.
     """
-    said = {prediction["id"]: _factual(prediction["label"], kind, error_from) for prediction in predictions}
+    label_of = {prediction["id"]: _factual(prediction["label"], kind, error_from) for prediction in predictions}
     known = [{**row, "task": row["error_type"] or NO_TYPE} for row in rows if row["has_error"] is not None]
     if not known:
         return {"n": 0}
-    found = metrics_of_rows("medhal", known, [{"id": row["id"], "label": said.get(row["id"])} for row in known])
-    overall, of_type = found["overall"], {name: one for name, one in found["by_task"].items() if name != NO_TYPE}
+    metrics = metrics_of_rows("medhal", known, [{"id": row["id"], "label": label_of.get(row["id"])} for row in known])
+    overall, by_type = metrics["overall"], metrics["by_task"]
     return {
         "n": overall["rows"],
         "answered": overall["answered"],
         **{name: overall[f"non_factual_{name}"] for name in ("precision", "recall", "f1")},
         "accuracy": overall["accuracy"],
-        "found_by_type": {name: {"n": one["rows"], **one["non_factual_recall"]} for name, one in of_type.items()},
+        "found_by_type": {
+            name: {"n": errors["rows"], **errors["non_factual_recall"]}
+            for name, errors in by_type.items()
+            if name != NO_TYPE
+        },
     }
 
 

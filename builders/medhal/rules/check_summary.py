@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from builders.medhal.extraction import word_table
 from builders.medhal.items import Pair
-from builders.medhal.rules.extraction_tables import word_tables
 from builders.texts.edits.tables import cue, read_edit_table
 from builders.texts.edits.words import opposites
 from builders.texts.origin import Refusal
@@ -61,7 +61,7 @@ def _read_in_context(pair: Pair, found: _Change) -> Refusal | None:
 
 def _counts_as(statement: str, context: str) -> bool:
     """Tell whether the numbers that a statement writes out stand in its context, in words or in digits."""
-    numbers = word_tables()["number"]
+    numbers = word_table("number")
     said = set(re.findall(r"[a-z]+", statement.lower())) & numbers.keys()
     shown = context.lower() if said else ""
     return all(

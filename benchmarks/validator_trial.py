@@ -23,11 +23,9 @@ from builders.medval.rules.engine import open_rules
 from builders.medval.sources import READERS
 from builders.texts.origin import Origin, Tally
 from builders.texts.sources import text_sources
-from ground.settings import MedvalSettings
 from ground.stable import stable_hash
 from ground.storage.files import write_text
 from ground.storage.foreign import read_foreign
-from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
 from ontoground.cli.render import console, table
 
@@ -313,8 +311,7 @@ def main(arguments: Sequence[str]) -> int:
     options.add_argument("--save", type=Path)
     given = options.parse_args(list(arguments))
     workspace = Workspace.existing(given.workspace)
-    with connect(workspace.warehouse, workspace.settings.run, read_only=True) as connection:
-        _, validator = open_rules(workspace, connection, MedvalSettings(), {})
+    _, validator = open_rules(workspace, {})
     asked = list(trials(given.texts, given.half))
     begin = time.process_time()
     answers = answers_of(validator, asked)

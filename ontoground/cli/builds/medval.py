@@ -201,7 +201,7 @@ def _made(
 
 def _made_by_rules(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tier: LicenceTier, seed: int) -> Method:
     from builders.medval.build import Method
-    from builders.medval.workers import rules_of
+    from builders.medval.rules.engine import open_rules
     from ground.flow.manifest import inputs, licence_tier
 
     if not (workspace.graph / "manifest.json").is_file():
@@ -209,7 +209,7 @@ def _made_by_rules(workspace: Workspace, connection: duckdb.DuckDBPyConnection, 
     run = workspace.settings.run
     return Method(
         "rules",
-        partial(rules_of, workspace),
+        partial(open_rules, workspace),
         # Words of the ontology come into the outputs: its licence holds for them too.
         closest(tier, licence_tier(connection)),
         seed,

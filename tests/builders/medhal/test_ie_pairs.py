@@ -20,7 +20,6 @@ from builders.medhal.transform.ie import SwapPool, extraction_pairs, stated_extr
 from builders.medhal.writers import ExtractionInWords, Written
 from builders.texts.origin import Origin, Refusal, Tally
 from builders.texts.sources import text_sources
-from ground.errors import InputError
 from tests.builders.medhal.ie_notes import NOTES, rows_of, write_rows
 
 SOURCE = text_sources()["acm"]
@@ -81,15 +80,6 @@ def test_bad_rows_are_counted_by_reason_and_the_others_read(tmp_path: Path) -> N
     reasons = {reason: n for (_, reason), n in tally.dropped.items()}
     assert reasons == {"summary_not_json": 1, "no_note": 1, "duplicate": 1, "malformed_row": 1, "unknown_concept": 1}
     assert tally.read["acm"] == len(found) + sum(reasons.values())
-
-
-def test_a_folder_or_a_file_of_another_layout_is_an_input_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no Augmented Clinical Notes"):
-        list(acm.read(tmp_path, SOURCE, Tally()))
-    (tmp_path / "other.jsonl").write_text('{"question": "?"}\n')
-    with pytest.raises(InputError, match="another layout") as caught:
-        list(acm.read(tmp_path, SOURCE, Tally()))
-    assert caught.value.line == 1 and "idx" in str(caught.value.expected)
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,7 @@ import polars as pl
 import pytest
 
 from evaluation.baselines import N
-from evaluation.predictions import (
-    PREDICTION_SCHEMA,
-    Answers,
-    join_predictions,
-    read_predictions,
-    write_predictions,
-)
+from evaluation.predictions import PREDICTION_SCHEMA, Answers, join_predictions, read_predictions, write_predictions
 from evaluation.rows import reference_of
 from ground.errors import InputError, UsageError
 from tests.evaluation.world import dataset, predictions, written

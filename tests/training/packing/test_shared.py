@@ -21,12 +21,7 @@ from training.packing.attention import SPLIT, attention_mask, attention_of, regi
 from training.packing.collate import packed_row
 from training.packing.decoders import check_decoder, check_sharing
 from training.packing.shared import SharedClassifier, SharedPolicy
-from training.runs.models import (
-    add_adapter,
-    checkpoint_activations,
-    compile_layers,
-    implementation_of,
-)
+from training.runs.models import add_adapter, checkpoint_activations, compile_layers, implementation_of
 from training.runs.settings import HardwareSettings, LoraSettings
 from training.runs.text_runs import texts_attention
 

@@ -18,14 +18,7 @@ from ground.contracts.rows_text import MedhalRow
 from ground.errors import InputError, TrainingError, UsageError
 from ground.lm.sampling import WrittenAnswer, answers
 from ground.lm.tiny import tiny_decoder
-from tests.training.sft.cases import (
-    DRUGS,
-    medhal_dataset,
-    medhal_rows,
-    medval_dataset,
-    medval_rows,
-    tiny_model,
-)
+from tests.training.sft.cases import DRUGS, medhal_dataset, medhal_rows, medval_dataset, medval_rows, tiny_model
 from training.runs.models import load_tokenizer
 from training.runs.settings import MedhalSettings, MedvalSettings
 from training.sft.encoding import encode_prompt

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from builders.medhal.sources import READERS, medmcqa, medqa, pubmedqa
-from builders.medhal.sources.question_files import combined, needs_image, plain
+from builders.medhal.sources.question_files import cleaned, combined, needs_image
 from builders.texts.origin import Tally
 from builders.texts.sources import text_sources
 from ground.errors import InputError
@@ -235,5 +235,5 @@ def test_options_that_speak_of_options_are_told_from_others() -> None:
 
 
 def test_quotes_left_open_at_an_end_are_taken_off() -> None:
-    assert plain('What is next?"') == "What is next?"
-    assert plain('He says "no."') == 'He says "no."'
+    assert cleaned('What is next?"') == "What is next?"
+    assert cleaned('He says "no."') == 'He says "no."'

@@ -90,7 +90,7 @@ def build_medhal(
         with pq.ParquetWriter(part, PART_SCHEMA, compression="lz4") as writer:
             for feed in feeds:
                 for pairs in _judged(feed, judgements, tally, advance, batch_pairs):
-                    rows, lines = pair_rows(pairs, feed.stamp, made.seeds, settings.max_chars)
+                    rows, lines = pair_rows(pairs, feed, made.seeds, settings.max_chars)
                     writer.write_table(rows)
                     index.append(lines)
         selection = select(index)
@@ -163,7 +163,7 @@ def _write_papers(
 ) -> None:
     """Write card, croissant.json and manifest beside the data."""
     write_text(folder / "README.md", card_of(feeds, settings, made.engine, made.tier, report))
-    licence = licence_of_sources(made.tier, {feed.source.name: feed.stamp.licence for feed in feeds})
+    licence = licence_of_sources(made.tier, {feed.source.name: feed.licence for feed in feeds})
     data = sorted((folder / "data").glob("*.parquet"))
     manifest = manifest_of(
         DATASET,

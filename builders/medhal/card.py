@@ -183,5 +183,5 @@ def _versions(report: BuildReport) -> str:
 def _licences(feeds: Sequence[Feed]) -> str:
     return left_table(
         ("source", "tier", "licence", "origin"),
-        [(feed.source.name, feed.source.tier, feed.stamp.licence, feed.source.origin) for feed in feeds],
+        [(feed.source.name, feed.source.tier, feed.licence, feed.source.origin) for feed in feeds],
     )

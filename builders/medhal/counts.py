@@ -110,7 +110,7 @@ def _counts(feed: Feed, pairs: int, tally: Tally, judgements: Judgements) -> Sou
     name = feed.source.source
     return SourceCounts(
         source=name,
-        task=feed.stamp.task,
+        task=feed.task,
         items=tally.read[name] - tally.dropped[name, OTHER_SPLIT],
         pairs=judgements.judged[name],
         judge=feed.judge.name if judgements.asked and feed.judge is not None else None,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Callable, Set
 from functools import cache, lru_cache
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from builders.texts.any_of import AnyOf
+from builders.texts.any_of import any_of
 from ehr.lexicon import ENGLISH_WORDS
 from ground import ROOT
 from ground.storage.tables import read_table
@@ -33,9 +33,9 @@ _BRACKETS = ("()", "[]", "“”")
 
 
 @cache
-def _slips(*kinds: str) -> AnyOf:
+def _slips(*kinds: str) -> Callable[[str], bool]:
     rows = read_table(ROOT / "builders" / "data" / "slips.tsv", ("kind", "pattern", "source"))
-    return AnyOf(row["pattern"] for row in rows if row["kind"] in kinds)
+    return any_of(row["pattern"] for row in rows if row["kind"] in kinds)
 
 
 def is_broken(text: str) -> bool:
@@ -44,7 +44,7 @@ def is_broken(text: str) -> bool:
     >>> [is_broken(said) for said in ("What is the the cause?", "Where can i ask?", "It is cause by gout.", "An ulcer")]
     [True, True, True, False]
     """
-    return _slips("slip").found(text)
+    return _slips("slip")(text)
 
 
 def is_damaged(sentence: str) -> bool:
@@ -60,7 +60,7 @@ def is_damaged(sentence: str) -> bool:
     False
     """
     uneven = any(sentence.count(pair[0]) != sentence.count(pair[1]) for pair in _BRACKETS) or sentence.count('"') % 2
-    return bool(uneven) or _ENDS.search(sentence) is None or _slips("slip", "damage").found(sentence)
+    return bool(uneven) or _ENDS.search(sentence) is None or _slips("slip", "damage")(sentence)
 
 
 @cache

@@ -20,7 +20,7 @@ from ground.progress import progress
 from ground.settings import Section
 from training.runs.models import load_config, load_model, load_tokenizer, name_of, quiet, usable_length
 from training.runs.settings import HardwareSettings
-from training.runs.texts import texts_attention
+from training.runs.text_runs import texts_attention
 from training.sft.encoding import TASKS, SftTask, encode_prompt
 
 __all__ = [

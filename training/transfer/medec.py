@@ -19,8 +19,8 @@ from evaluation.numbers import metrics_of_rows
 from ground.errors import InputError
 from ground.lm.settings import LmSettings
 from ground.storage.foreign import Check, read_foreign, refuse_rows
+from training.asking.detectors import AskedSettings, question_of
 from training.asking.engine import AskedReport, ask
-from training.asking.texts import AskedSettings, question_of
 from training.transfer.downstream import Rows, used_rows
 
 __all__ = ["ANY_RISK", "UNSAFE_FROM", "ask_medec", "medec_metrics", "read_medec"]

@@ -12,7 +12,7 @@ from typing import cast
 from builders.texts.edits.model import EditRule, SentenceEdit, edit_at, like
 from builders.texts.edits.tables import alternatives, cues, read_edit_table
 
-__all__ = ["opposites", "word_edits"]
+__all__ = ["word_edits"]
 
 COLUMNS = ("family", "rule", "word", "opposite", "both", "not_left", "not_right", "only_left", "only_right", "source")
 
@@ -53,12 +53,6 @@ def word_edits(sentence: str) -> Iterator[SentenceEdit]:
         if (swap.family, 1 - swap.side) in sides or not swap.fits(sentence, begin, end):
             continue
         yield edit_at(sentence, begin, end, like(sentence[begin:end], swap.opposite), swap.rule)
-
-
-@cache
-def opposites() -> frozenset[tuple[str, str]]:
-    """Return the pairs of a word and what may stand in its place, in lower case."""
-    return frozenset((word, other) for _, _, _, word, other, _ in _directed())
 
 
 def _found(sentence: str) -> Iterator[tuple[int, int, Swap]]:

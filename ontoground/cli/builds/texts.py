@@ -316,7 +316,7 @@ def _usage(model: LanguageModel) -> dict[str, Any]:
 
 def _rules_method(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tier: LicenceTier, seed: int) -> Method:
     from builders.medval.build import Method
-    from builders.medval.workers import rules_of
+    from builders.medval.rules.engine import open_rules
     from ground.flow.manifest import inputs, licence_tier
 
     if not (workspace.graph / "manifest.json").is_file():
@@ -324,7 +324,7 @@ def _rules_method(workspace: Workspace, connection: duckdb.DuckDBPyConnection, t
     run = workspace.settings.run
     return Method(
         "rules",
-        partial(rules_of, workspace),
+        partial(open_rules, workspace),
         # Words of the ontology come into the outputs: its licence holds for them too.
         closest(tier, licence_tier(connection)),
         seed,

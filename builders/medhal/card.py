@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from builders.cards import LICENCE, columns_table, front_matter, left_table, percent
@@ -57,8 +57,8 @@ def _paper(table: str) -> list[dict[str, str]]:
 
 
 def _papers(table: str, key: str, column: str) -> str:
-    found = [row["value"] for row in _paper(table) if row["key"] == key and row["column"] == column]
-    return found[0] if found else NONE
+    values = [row["value"] for row in _paper(table) if row["key"] == key and row["column"] == column]
+    return values[0] if values else NONE
 
 
 def card_of(
@@ -67,9 +67,8 @@ def card_of(
     engine: str,
     tier: LicenceTier,
     report: BuildReport,
-    reviewed: Mapping[str, tuple[int, int]],
 ) -> str:
-    """Return the text of README.md; ``reviewed`` has by task the rows that readers called right, and all they read."""
+    """Return the text of README.md."""
     present = [split for split in SPLITS if report.splits[split]]
     splits = "own training splits" if settings.splits == "train" else f"splits `{settings.splits}`"
     parts = [
@@ -95,10 +94,8 @@ def card_of(
         _kept(feeds, report),
         "\n### Tasks and versions (its Table 4)\n",
         _versions(report),
-        "\n### Rows that a reader confirmed (its Table 5)\n",
-        _validity(report, reviewed),
         "\n## What the statement alone tells\n",
-        shortcut_table([Shortcut(**one) for one in report.shortcuts]),
+        shortcut_table([Shortcut(**shortcut) for shortcut in report.shortcuts]),
         "\n## Left out, by source and reason\n",
         left_table(("reason", "n"), sorted(report.dropped.items())),
         "\n## Columns\n",
@@ -121,7 +118,10 @@ def _splits_note(settings: MedhalSettings) -> str:
 
 
 def _contents(report: BuildReport) -> str:
-    rows = [(one.source, one.task, one.factual, one.non_factual, 2 * one.factual) for one in report.sources]
+    rows = [
+        (counts.source, counts.task, counts.factual, counts.non_factual, 2 * counts.factual)
+        for counts in report.sources
+    ]
     total = report.rows // 2
     return left_table(
         ("source", "task", "factual", "not factual", "rows"), [*rows, ("all", "", total, total, report.rows)]
@@ -129,20 +129,20 @@ def _contents(report: BuildReport) -> str:
 
 
 def _sources(feeds: Sequence[Feed], report: BuildReport) -> str:
-    ours = {one.source: one for one in report.sources}
+    ours = {counts.source: counts for counts in report.sources}
     names = [*ours, *(row["key"] for row in _paper("sources") if row["column"] == "rows" and row["key"] not in ours)]
     called = {feed.source.source: feed.source for feed in feeds}
     rows = []
     for name in names:
-        one = ours.get(name)
+        counts = ours.get(name)
         rows.append(
             (
                 called[name].name if name in called else _name("sources", name),
                 ("yes" if called[name].synthetic else "no") if name in called else NONE,
                 _papers("sources", name, "samples"),
-                one.items if one else NONE,
+                counts.items if counts else NONE,
                 _papers("sources", name, "rows"),
-                2 * one.factual if one else NONE,
+                2 * counts.factual if counts else NONE,
             )
         )
     return left_table(("source", "synthetic text", "items (paper)", "items", "rows (paper)", "rows"), rows)
@@ -156,12 +156,12 @@ def _kept(feeds: Sequence[Feed], report: BuildReport) -> str:
     rows = [
         (
             feed.source.name,
-            one.judge or "none: the source's own labels",
-            _papers("kept", one.source, "percent"),
-            percent(one.confirmed, one.pairs) if one.judge else NONE,
-            one.pairs,
+            counts.judge or "none: the source's own labels",
+            _papers("kept", counts.source, "percent"),
+            percent(counts.confirmed, counts.pairs) if counts.judge else NONE,
+            counts.pairs,
         )
-        for feed, one in zip(feeds, report.sources, strict=True)
+        for feed, counts in zip(feeds, report.sources, strict=True)
     ]
     return left_table(("source", "judge", "kept (paper)", "kept", "pairs judged or taken"), rows)
 
@@ -183,18 +183,8 @@ def _versions(report: BuildReport) -> str:
     return left_table(columns, [*rows, last])
 
 
-def _validity(report: BuildReport, reviewed: Mapping[str, tuple[int, int]]) -> str:
-    note = "The paper's expert read 50 rows a task; ours are the rows of this build that a review was given for.\n\n"
-    rows = []
-    for task in sorted({one.task for one in report.sources}):
-        right, read = reviewed.get(task, (0, 0))
-        share = f"{right / read:.2f}" if read else NONE
-        rows.append((task, _papers("validity", task, "share"), share, read or NONE))
-    return note + left_table(("task", "confirmed (paper)", "confirmed", "rows read"), rows)
-
-
 def _licences(feeds: Sequence[Feed]) -> str:
     return left_table(
         ("source", "tier", "licence", "origin"),
-        [(feed.source.name, feed.source.tier, feed.stamp.licence, feed.source.origin) for feed in feeds],
+        [(feed.source.name, feed.source.tier, feed.licence, feed.source.origin) for feed in feeds],
     )

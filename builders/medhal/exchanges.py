@@ -10,7 +10,7 @@ import re
 
 from builders.medhal.items import Pair
 from builders.medhal.rules.check_summary import unshared
-from builders.medhal.versions import NO_EXCHANGE, content_hash
+from builders.medhal.versions import content_hash
 from ground.contracts.rows_text import MedhalTask
 
 __all__ = ["exchange_of"]
@@ -21,28 +21,30 @@ _DENIALS = frozenset({"not", "cannot", "no", "never", "nor", "without"})
 _NEGATIONS = ("negation_added", "negation_removed")
 
 
-def exchange_of(pair: Pair, task: MedhalTask) -> tuple[int, bool]:
+def exchange_of(pair: Pair, task: MedhalTask) -> tuple[int, bool] | None:
     """Return a hash of the two things that a pair exchanges, the same both ways, and which way it goes.
 
     An exchange is the words before and after a rule's edit of a summary; all numbers in digits are one exchange, of
     less and more, and all denials are one, put in and taken out, also of a question's answer: "can" and "cannot" are
-    one of their own. NO_EXCHANGE elsewhere: options of questions and values of documents are drawn from one list for
+    one of their own. None elsewhere: options of questions and values of documents are drawn from one list for
     both rows, and a model writes freely.
     """
     factual, wrong = pair.factual.statement, pair.wrong.statement
     if task == "question_answering" and pair.wrong.rule != "lm":
-        denied = [set(_TOKEN.findall(said.lower())) & _DENIALS for said in (factual, wrong)]
+        denied = [set(_TOKEN.findall(statement.lower())) & _DENIALS for statement in (factual, wrong)]
         if bool(denied[0]) is not bool(denied[1]):
             word = "cannot" if "cannot" in denied[0] | denied[1] else "not"
             return content_hash("answer", word), bool(denied[1])
     if task != "summarization" or pair.wrong.rule == "lm":
-        return NO_EXCHANGE, False
+        return None
     if pair.wrong.rule in _NEGATIONS:
         return content_hash("negation"), pair.wrong.rule == _NEGATIONS[0]
-    one, other = (" ".join(words) for words in unshared(*(_TOKEN.findall(said.lower()) for said in (factual, wrong))))
-    if _NUMBER.fullmatch(one) and _NUMBER.fullmatch(other):
-        return content_hash("number"), _value(one) > _value(other)
-    return content_hash("words", *sorted((one, other))), one > other
+    before, after = (
+        " ".join(words) for words in unshared(*(_TOKEN.findall(statement.lower()) for statement in (factual, wrong)))
+    )
+    if _NUMBER.fullmatch(before) and _NUMBER.fullmatch(after):
+        return content_hash("number"), _value(before) > _value(after)
+    return content_hash("words", *sorted((before, after))), before > after
 
 
 def _value(number: str) -> float:

@@ -244,14 +244,14 @@ def _is_own(words: IndexArray, places: IndexArray, low: int, high: int, begin: i
         return False
     for position in range(begin, places[place, FIRST]):
         if words[position, BITS] & (COMMA | NUMBER) or words[position, HARD] != words[begin, HARD]:
-            return (words[position, BITS] & NUMBER) != 0
+            return bool(words[position, BITS] & NUMBER)
     position = places[place, LAST]
     while not words[position, MARKS] & END_OF_SEGMENT and words[position, HARD] == words[begin, HARD]:
         bits = words[position, BITS]
         if bits & (COMMA | SEEN) or (bits & HYPHEN and not words[position + 1, BITS] & (STATUS | DEGREE)):
             return False
         if bits & FIGURE:
-            return not words[position - 1, BITS] & LAST_TIME
+            return not bool(words[position - 1, BITS] & LAST_TIME)
         if bits & (STATUS | DEGREE):
             return True
         if words[position, MARKS] & SOFT_WORD and not bits & PREDICATE_END:

@@ -108,7 +108,7 @@ def _may_be_layout(codes: CodeArray, begin: int, trie: HeaderTrie) -> bool:
             value = hash_with(value, lower(code))
         else:
             place = np.searchsorted(trie.words, value)
-            knows |= place < trie.words.size and trie.words[place] == value
+            knows |= bool(place < trie.words.size and trie.words[place] == value)
             value = FNV_OFFSET
         if code in (58, 10):
             return bool(knows or (code == 58 and in_capitals))

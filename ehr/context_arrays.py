@@ -15,22 +15,25 @@ from ehr.context_rules import NOT_ANY, Node, Rule, RuleSet, Trigger, load_rules
 from ehr.spans import KINDS, Assertion
 from ground.storage.own_rules import NO_RULES, OwnRules
 
-ABSENT, HISTORICAL = ASSERTIONS.index(Assertion.ABSENT), ASSERTIONS.index(Assertion.HISTORICAL)
+ABSENT, HISTORICAL, ALLERGY, FAMILY = map(
+    ASSERTIONS.index, (Assertion.ABSENT, Assertion.HISTORICAL, Assertion.ALLERGY, Assertion.FAMILY)
+)
 ADJACENT, NEAR, NEXT, CHAIN, PHRASE, LIST, CLAUSE, SENTENCE, OPENING = range(9)
 _SCOPES = ("adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "opening")
 
 FORWARD, BACKWARD, WITHIN = 1, 2, 4
 # What a word is, as bits: ends a list's trigger at once, joins a list (closely, loosely), and single words.
-CLOSER, AND_JOINT, JOINT, COMMA, STOP, AND, OR, OPEN, CLOSE, HYPHEN, NUMBER, FIGURE, NO_WILDCARD = (
-    1 << bit for bit in range(13)
+CLOSER, AND_JOINT, JOINT, COMMA, STOP, AND, OR, OPEN, CLOSE, HYPHEN, NUMBER, FIGURE, NO_WILDCARD, COLON = (
+    1 << bit for bit in range(14)
 )
 # Of classes of ``term_classes.tsv``.
-DOSE, PREDICATE_END, DEGREE, STATUS, SEEN, NOW, LAST_TIME, YES, NO = (1 << bit for bit in range(13, 22))
+DOSE, PREDICATE_END, DEGREE, STATUS, SEEN, NOW, LAST_TIME, YES, NO, EMPTY, PATIENT = (1 << bit for bit in range(14, 25))
 _WORD_BITS: dict[int, frozenset[str]] = {
     CLOSER: frozenset({",", ".", ";", ")"}),
     AND_JOINT: frozenset({"/", "and", "or", "&", "-"}),
     JOINT: frozenset({",", "/", "and", "or", "&", "-", "nor", "+", "and/or", "any"}),
     COMMA: frozenset({","}),
+    COLON: frozenset({":"}),
     STOP: frozenset({".", ";"}),
     AND: frozenset({"and"}),
     OR: frozenset({"or", "nor", "and/or"}),
@@ -49,6 +52,8 @@ _CLASS_BITS = {
     LAST_TIME: "last_time",
     YES: "yes",
     NO: "no",
+    EMPTY: "empty",
+    PATIENT: "patient",
 }
 # Words that the scan reads by their form or place: a year, a number, the answer to a label, a box before one.
 _FORMS = ("<year>", "<number>", "<yes>", "<no>", "<box>", "<ticked>")

@@ -18,12 +18,14 @@ from ehr.characters import ByteArray, CodeArray, IndexArray
 from ehr.context_arrays import (
     ABSENT,
     ADJACENT,
+    ALLERGY,
     AND,
     AND_JOINT,
     BACKWARD,
     CHAIN,
     CLAUSE,
     CLOSER,
+    COLON,
     COMMA,
     DEFAULT_ASSERTION,
     DEFAULT_CLASSES,
@@ -31,6 +33,8 @@ from ehr.context_arrays import (
     DEGREE,
     DOSE,
     DOUBT_BITS,
+    EMPTY,
+    FAMILY,
     FIGURE,
     FORWARD,
     HISTORICAL,
@@ -41,11 +45,13 @@ from ehr.context_arrays import (
     LIST,
     NEAR,
     NEXT,
+    NO,
     NOW,
     NUMBER,
     OPEN,
     OPENING,
     OR,
+    PATIENT,
     PHRASE,
     PREDICATE_END,
     RULE_ASSERTION,
@@ -315,7 +321,9 @@ def _reaches(
     if scope in (SENTENCE, OPENING):
         if scope == OPENING and not words[hit, MARKS] & OPENS:
             return False
-        return not (is_past and has(words, begin, end, NOW))
+        # A later word is about today, or about the patient.
+        other = NOW * is_past | PATIENT * (assertion == FAMILY)
+        return not has(words, begin, end, other)
     if scope == CHAIN:
         # A later turn of one story, "held for the procedure and then restarted": nothing else may come between.
         if end - begin > _CHAIN_WORDS or has(words, begin, end, STOP):
@@ -428,8 +436,35 @@ def _best_rule(
 
 
 @part
-def _assertion(best: int, classes: int, section: int, lead: IndexArray, n_lead: int, rules: Rules) -> int:
-    """Return what is asserted where ``best`` reaches: a lead's rule where no other does, a section's default."""
+def _has_default(section: int, rules: Rules, assertion: int) -> bool:
+    for index in range(rules.default_begin[section], rules.default_begin[section + 1]):
+        if rules.defaults[index, DEFAULT_ASSERTION] == assertion:
+            return True
+    return False
+
+
+@part
+def _denied_at(words: IndexArray, section_begin: int, stop: int, n_words: int) -> int:
+    """Return the word with which a section says that it has nothing to list ("NKDA", "none"); -1: there is none."""
+    base = left(words, BEGIN, section_begin, 0, n_words)
+    for position in range(base, stop):
+        if words[position, BITS] & EMPTY:
+            return position
+        if words[position, BITS] & NO and (position == base or words[position - 1, BITS] & COLON):
+            return position
+        if words[position, BITS] & COMMA:
+            return -1
+    return -1
+
+
+@part
+def _assertion(
+    best: int, classes: int, section: int, lead: IndexArray, n_lead: int, rules: Rules, is_free: bool
+) -> int:
+    """Return what is asserted where ``best`` reaches: a lead's rule where no other does, a section's default.
+
+    ``is_free``: the section has said that it lists nothing, and its default is over.
+    """
     if best < 0:
         for index in range(n_lead):
             rule = lead[index]
@@ -440,7 +475,7 @@ def _assertion(best: int, classes: int, section: int, lead: IndexArray, n_lead: 
             ):
                 best = rule
     for index in range(rules.default_begin[section], rules.default_begin[section + 1]):
-        if classes & rules.defaults[index, DEFAULT_CLASSES]:
+        if classes & rules.defaults[index, DEFAULT_CLASSES] and not is_free:
             if best >= 0 and rules.rules[best, RULE_RANK] >= rules.defaults[index, DEFAULT_RANK]:
                 return int(rules.rules[best, RULE_ASSERTION])
             return int(rules.defaults[index, DEFAULT_ASSERTION])
@@ -675,10 +710,16 @@ def judge(
         section = sections[position, SECTION_NUMBER] if position >= 0 else 0
         whole = _said_in(base, stop, words)
         beside = _said_beside(segment, segments, leads, words, n_words) if segment >= 0 else 0
+        empty = -1
+        if position >= 0 and _has_default(section, rules, ALLERGY):
+            empty = _denied_at(words, sections[position, SECTION_BEGIN], stop, n_words)
         for place in range(low, high):
             best = _best_rule(place, section, words, rules, places, low, high, hits, n_hits)
             span, kind = places[place, SPAN], places[place, KIND]
-            result[0, span] = _assertion(best, places[place, CLASSES], section, lead_rules, led, rules)
+            first = places[place, FIRST]
+            # "No known allergies but rash with penicillin": the same sentence lists something.
+            is_free = 0 <= empty < first and (empty < base or words[empty, HARD] == words[first, HARD])
+            result[0, span] = _assertion(best, places[place, CLASSES], section, lead_rules, led, rules, is_free)
             doubts = _about(kind, whole | beside, True) | _about(kind, beside, False)
             if whole or n_hits:
                 doubts |= _doubts(place, base, stop, words, places, section, rules, hits, n_hits, doubt_of)

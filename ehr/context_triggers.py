@@ -15,6 +15,7 @@ from ehr.context_arrays import (
     CHILD,
     CHILD_END,
     CLOSE,
+    COLON,
     COMMA,
     KNOWN_AHEAD,
     KNOWN_FIRST,
@@ -170,6 +171,9 @@ def _stand(
     ahead, behind = triggers[trigger, TRIGGER_AHEAD], triggers[trigger, TRIGGER_BEHIND]
     if ahead < 0 or behind < 0:
         return trigger, False
+    if words[first, MARKS] & OPENS or (first > 0 and words[first - 1, BITS] & COLON):
+        # Nothing stands before it: "Denied any trouble with urination, hematuria".
+        return (behind if following == stop and not is_lead else ahead), False
     if following - last > _OBJECT_WORDS or (following == stop and not is_lead):
         return behind, False
     for position in range(last, following):

@@ -12,6 +12,7 @@ from ehr.context_arrays import (
     ANY_NUMBER,
     BOX,
     DOSE,
+    EMPTY,
     FIGURE,
     KNOWN_BITS,
     KNOWN_DOUBT,
@@ -206,7 +207,7 @@ def _read_forms(codes: CodeArray, words: IndexArray, count: int, forms: IndexArr
             is_year = end - begin == 4 and not is_dose and _is_year(codes, begin)
             words[kept, WORD] = forms[YEAR if is_year else ANY_NUMBER]
         if form >= 0:
-            words[kept, WORD], words[kept, BITS], words[kept, DOUBT] = forms[form], 0, 0
+            words[kept, WORD], words[kept, BITS], words[kept, DOUBT] = forms[form], EMPTY * (form == NO_ANSWER), 0
             words[kept, END] = end
         kept += 1
     return kept

@@ -31,6 +31,10 @@ _HEADER = re.compile(r"[a-z][ -@\[-~]{0,78}")
 # Sections that assert something of all their text: a paragraph under an unknown header is not part of them.
 _CLOSED = frozenset({"family_history", "allergies"})
 _PARAGRAPH = re.compile(r"\n[ \t]*\n(?=(?P<header>[A-Z][^\n:.,;]{1,40}):)")
+_SENTENCE = re.compile(
+    r"\n(?=(?P<header>)[A-Z](?![^\n]*(?i:allerg|react|rash|hive|anaphyl|intoler|caus|swell|itch))"
+    r"[^\n]*\b(?:is|was|were|has|had|he|she|patient|with|on)\b)"
+)
 _RELATIVES = re.compile(
     r"(?i:mother|father|brother|sister|son|daughter|aunt|uncle|cousin|grand|maternal|paternal|sibling|parent|mom|dad|"
     r"family|child|niece|nephew|[mp]g[mf]|drug|food|allerg)"
@@ -46,7 +50,7 @@ _PROBLEM = r"\#+[ \t]*(?=[^\s#])[^\n:]{1,80}?(?=:|[ \t]+-{1,2}[ \t]|[.,;]?[ \t]*
 # What may stand between a header and its colon: "Exam (adm):".
 _IN_PARENTHESES = r"(?:\([^()\n]{1,24}\)[ \t]*)"
 # What may be a header by its layout: words alone on their line or before a colon, in marks of Markdown or without.
-_LAYOUT = r"(?:[#*_]{1,4}[ \t]*)?[A-Z][A-Za-z0-9 /&'(),.@-]{1,60}?[*_]{0,3}(?=[ \t]*:|[ \t]*$)"
+_LAYOUT = r"(?:[#*_]{1,4}[ \t]*)?[A-Z][A-Za-z0-9 /&'(),.@-]{1,60}?[*_]{0,3}(?=[ \t]*(?::|--|$))"
 _MARKS = "#*_ \t"
 # Words that headers have besides those that say which section it is.
 _SMALL_WORDS = frozenset(
@@ -317,7 +321,7 @@ def split_sections(text: str, own: OwnRules = NO_RULES) -> list[Section]:
             current = _section_of(text, header, current)
         if header.rule is not None and (not header.rule.parent or current in _NARRATIVE):
             around = current
-        stranger = _stranger(text, begin, end) if current in _CLOSED else None
+        stranger = _stranger(text, begin, end, current) if current in _CLOSED else None
         if stranger is None:
             sections.append(Section(current, header.text, begin, end))
         else:
@@ -327,7 +331,15 @@ def split_sections(text: str, own: OwnRules = NO_RULES) -> list[Section]:
     return sections
 
 
-def _stranger(text: str, begin: int, end: int) -> re.Match[str] | None:
-    """Return the first paragraph of a closed section that begins with a header of another kind."""
+def _stranger(text: str, begin: int, end: int, section: str) -> re.Match[str] | None:
+    """Return the first paragraph of a closed section that begins with a header of another kind.
+
+    Allergies that stand in the line of their header are over where a later line is a sentence about something else.
+    """
+    first = text.find("\n", begin, end)
+    if section == "allergies" and first >= 0 and re.search(r":[ \t]*\S", text[begin:first]):
+        sentence = _SENTENCE.search(text, first, end)
+        if sentence is not None:
+            return sentence
     headers = (match for match in _PARAGRAPH.finditer(text, begin, end) if not _RELATIVES.match(match["header"]))
     return next(headers, None)

@@ -38,6 +38,9 @@ _LABEL_MAX, _LABEL_LONGEST = 60, 79
 _SMALL = ("and", "or", "with", "of", "for", "the", "a", "an", "to", "in", "on", "by", "any")
 _DENYING = ("no", "No", "not", "Not", "without", "Without", "denies", "Denies")
 _SMALL_WORDS = np.array([[ord(letter) for letter in f" {word}"[::-1].ljust(8, "\0")] for word in (*_SMALL, *_DENYING)])
+# Words with which a line goes on with the one before.
+_JOINING = ("and", "or", "such", "of", "with", "which", "to")
+_JOINING_WORDS = np.array([[ord(letter) for letter in f"{word} ".ljust(8, "\0")] for word in _JOINING])
 # Longer stretches without a sentence's end are no prose; they are cut between words.
 _SEGMENT_MAX = 4000
 
@@ -209,6 +212,17 @@ def _ends_open(codes: CodeArray, begin: int, end: int, is_answer: bool) -> bool:
 
 
 @part
+def _begins_joined(codes: CodeArray, begin: int, end: int) -> bool:
+    for row in range(_JOINING_WORDS.shape[0]):
+        index = 0
+        while begin + index < end and index < 8 and codes[begin + index] == _JOINING_WORDS[row, index]:
+            index += 1
+        if _JOINING_WORDS[row, index] == 0:
+            return True
+    return False
+
+
+@part
 def _starts_cell(codes: CodeArray, begin: int, end: int) -> bool:
     """Whether a line does not begin in small letters, or is a label with what it says."""
     if not 97 <= codes[begin] <= 122:
@@ -225,6 +239,8 @@ def _goes_on(codes: CodeArray, previous: _Line, begin: int, end: int, width: int
     if _bullet_end(codes, begin, end, characters) >= 0:
         return False
     if _ends_open(codes, previous.begin, previous.end, _starts_cell(codes, begin, end)):
+        return True
+    if _begins_joined(codes, begin, end) and not _is_any(codes[previous.end - 1], (46, 58, 59)):
         return True
     if width > _WRAP_MAX:
         return False

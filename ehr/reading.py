@@ -147,7 +147,7 @@ class TextReader:
 
     def judge(self, texts: Texts) -> Judged:
         """Read texts for a table of mentions; those of a text come one after another."""
-        mentions, inside = find_mentions(texts, self.lexicon, self._speller, self._detect)
+        mentions, inside, repaired = find_mentions(texts, self.lexicon, self._speller, self._detect)
         is_clear = mentions.reason == 0
         clear, unclear = mentions.take(is_clear), Mentions.together([mentions.take(~is_clear), inside])
         kind = self.lexicon.kind[clear.entry].astype(np.int32)
@@ -159,7 +159,8 @@ class TextReader:
         )
         assertion = np.where(self.lexicon.denied[clear.entry] & (assertion == _PRESENT), _ABSENT, assertion)
         best = self.lexicon.best[clear.entry]
-        unsure = reasons_of(clear.owner, best, kind, names, clear.section, assertion, doubts)
+        is_repaired = np.searchsorted(repaired, clear.begin) < np.searchsorted(repaired, clear.end)
+        unsure = reasons_of(clear.owner, best, kind, names, clear.section, assertion, doubts, is_repaired)
         return Judged(clear, assertion, unsure, unclear.in_order())
 
     def read(self, text: str, *, headers: bool = True) -> TextReading:

@@ -27,7 +27,7 @@ from ground.flow.executor import SharedFolder
 from ground.flow.executors import open_executor
 from ground.flow.fingerprints import code_digest, fingerprint, is_current, load_fingerprint, stage_fingerprint
 from ground.flow.manifest import licence_tier
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.settings import NoteSettings, Settings
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.sqlfiles import sql_text
@@ -93,7 +93,7 @@ _READ_TOGETHER = 32
 
 
 @dataclass(frozen=True)
-class SectionReport(Plain):
+class SectionReport(JsonRecord):
     """The result of the section stage. ``without_sections`` notes are one section ``unknown``; empty ones have none."""
 
     notes: int
@@ -105,7 +105,7 @@ class SectionReport(Plain):
 
 
 @dataclass(frozen=True)
-class MentionReport(Plain):
+class MentionReport(JsonRecord):
     """The result of the mention stage; ``unclear`` counts what was left out of ``ground.mention``, by reason."""
 
     notes: int

@@ -156,14 +156,14 @@ def _repaired(texts: Texts, tokens: Tokens, lexicon: Lexicon, speller: Speller |
 
 
 def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[Mentions, Mentions]:
-    """Return the mentions, and the names that stand inside of their names.
+    """Return the mentions, and the names that stand inside of their names or are a part of what is not known.
 
     Each of these counts once in a text: "nicotine dependence" speaks of nicotine, and does not say more. One that
     stands by itself as well is a mention already.
     """
     tokens = tokenise(texts.codes)
     numbers = _repaired(texts, tokens, lexicon, speller)
-    matches = lexicon.trie.find(tokens, numbers)
+    matches, parts = lexicon.trie.find(tokens, numbers, lexicon.kind == _DRUG)
     nodes = lexicon.trie.entry.size
 
     def placed(first: IntArray, last: IntArray, node: IntArray) -> tuple[Mentions, IndexArray]:
@@ -177,7 +177,8 @@ def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[
     kind, term = lexicon.kind[mentions.entry], lexicon.term[mentions.entry]
     kept = ((kind >= 0) | (term >= 0)) & (mentions.begin >= texts.body[mentions.section])
     inside = lexicon.trie.find_inside(tokens, matches, numbers)
-    shorter, named = placed(inside.first, inside.last, inside.node)
+    within = zip(*((each.first, each.last, each.node) for each in (inside, parts)), strict=True)
+    shorter, named = placed(*(np.concatenate(column) for column in within))
     _, first = np.unique(named, return_index=True)
     once = np.sort(first[(lexicon.kind[shorter.entry[first]] >= 0) & ~np.isin(named[first], known[kept & (kind >= 0)])])
     shorter = shorter.take(once)._replace(reason=np.full(once.size, _INSIDE, dtype=np.int32))

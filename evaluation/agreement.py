@@ -107,8 +107,8 @@ def non_inferiority(model: Codes, ratings: Codes) -> dict[str, Any]:
     kinds, kind = np.unique(levels, axis=0, return_inverse=True)
     weights = np.bincount(kind.ravel(), weights=1 / np.bincount(item)[item])
     tables = np.zeros((len(kinds), 2, LEVELS, LEVELS + 1))
-    for who, said in enumerate(kinds.T[1:]):
-        tables[np.arange(len(kinds)), who, kinds[:, 0], said] = 1
+    for who, codes in enumerate(kinds.T[1:]):
+        tables[np.arange(len(kinds)), who, kinds[:, 0], codes] = 1
     drawn = resampled(tables.reshape(len(kinds), -1), weights, NI_RESAMPLES, SEED).reshape(-1, *tables.shape[1:])
     both = np.tensordot(weights, tables, axes=1), drawn
     (of_model, of_expert), resamples = (validator_rates(part)["macro_f1"] for part in both)
@@ -145,7 +145,7 @@ def experts_part(
         ``labels_against_majority``, ``runs_against_majority``, ``non_inferiority`` and ``categories``.
     """
     own = {name: ratings.filter(pl.col("model") == name) for name in sorted(ratings["model"].unique().to_list())}
-    table = np.stack([_codes(reference, said) for said in own.values()])
+    table = np.stack([_codes(reference, ratings) for ratings in own.values()])
     rated = (table >= 0).any(axis=0)
     part, table = reference.keep(rated), table[:, rated]
     answers = [part.gold, *(run.codes[rated] for run in runs)]
@@ -162,12 +162,12 @@ def experts_part(
         "items": int(rated.sum()),
         "items_with_several": int(((table >= 0).sum(axis=0) > 1).sum()),
         "raters": [
-            {"rater": name, "rated": int((codes >= 0).sum()), "not_rated": int(said["label"].null_count())}
-            for (name, said), codes in zip(own.items(), table, strict=True)
+            {"rater": name, "rated": int((codes >= 0).sum()), "not_rated": int(ratings["label"].null_count())}
+            for (name, ratings), codes in zip(own.items(), table, strict=True)
         ],
         "agreement": _agreement(part, table),
         "labels_against_majority": against[0],
-        "runs_against_majority": [{"name": name, **one} for name, one in zip(labels, against[1:], strict=True)],
+        "runs_against_majority": [{"name": name, **figures} for name, figures in zip(labels, against[1:], strict=True)],
         "non_inferiority": [
             {"name": name, **non_inferiority(codes, table)} for name, codes in zip(labels, answers[1:], strict=True)
         ],
@@ -186,9 +186,9 @@ def require_rated_rows(reference: Reference, ratings: pl.DataFrame) -> None:
         )
 
 
-def _codes(reference: Reference, said: pl.DataFrame) -> Codes:
+def _codes(reference: Reference, ratings: pl.DataFrame) -> Codes:
     """Return one rater's ratings in the order of the rows. *Shape:* (n,), below 0 where there is none."""
-    joined = reference.frame.select("id").join(said, on="id", how="left", maintain_order="left")
+    joined = reference.frame.select("id").join(ratings, on="id", how="left", maintain_order="left")
     return joined["label"].cast(pl.Int64).fill_null(0).to_numpy() - 1
 
 

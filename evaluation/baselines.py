@@ -44,12 +44,12 @@ def named_in_context(rows: pl.DataFrame, contexts: pl.DataFrame) -> npt.NDArray[
     """
     texts = contexts.select("hadm_id", text=_tokens("context"))
     # A name without a letter or digit is found nowhere.
-    found = pl.col("text").str.contains(pl.col("words"), literal=True) & (pl.col("words") != "  ")
+    named = pl.col("text").str.contains(pl.col("words"), literal=True) & (pl.col("words") != "  ")
     columns = []
     for column in ("head_name", "tail_name"):
         pairs = rows.select("hadm_id", column, words=_tokens(column)).unique()
         searched = pl.concat(
-            part.join(texts, on="hadm_id", how="left").select("hadm_id", column, found=found)
+            part.join(texts, on="hadm_id", how="left").select("hadm_id", column, found=named)
             for part in pairs.iter_slices(PAIRS_AT_ONCE)
         )
         columns.append(rows.join(searched, on=["hadm_id", column], how="left", maintain_order="left")["found"])
@@ -111,21 +111,21 @@ def _words_only(column: str) -> Baseline:
 
 def _overlap(train: pl.DataFrame, test: pl.DataFrame, contexts: pl.DataFrame) -> Floats:
     """Both names in the context: supported; then true where most such training rows are (true where as many)."""
-    seen, found = (named_in_context(rows, contexts).all(axis=1) for rows in (train, test))
+    of_train, of_test = (named_in_context(rows, contexts).all(axis=1) for rows in (train, test))
     truth = train["is_true"].to_numpy()
-    share = np.array([truth[seen == state].mean() if (seen == state).any() else 0.5 for state in (False, True)])
-    return _product(share[found.astype(np.int64)], found.astype(np.float64))
+    share = np.array([truth[of_train == state].mean() if (of_train == state).any() else 0.5 for state in (False, True)])
+    return _product(share[of_test.astype(np.int64)], of_test.astype(np.float64))
 
 
 def _overlap_and_statement(train: pl.DataFrame, test: pl.DataFrame, contexts: pl.DataFrame) -> Floats:
     """Truth from the statement's words; support from which of the two names stand in the context."""
     labels = train["is_true"].to_numpy().astype(np.int64)
     truth = _text_model(train["statement"].to_list(), labels, test["statement"].to_list(), 2)[:, 1]
-    seen, found = (named_in_context(rows, contexts) @ np.array([1, 2]) for rows in (train, test))
-    supported = np.bincount(seen, weights=train["is_supported"].to_numpy(), minlength=4)
+    of_train, of_test = (named_in_context(rows, contexts) @ np.array([1, 2]) for rows in (train, test))
+    supported = np.bincount(of_train, weights=train["is_supported"].to_numpy(), minlength=4)
     # One pseudo-count of each label, for a state that the training rows do not have.
-    share = (supported + 1) / (np.bincount(seen, minlength=4) + 2)
-    return _product(truth, share[found])
+    share = (supported + 1) / (np.bincount(of_train, minlength=4) + 2)
+    return _product(truth, share[of_test])
 
 
 def _product(true: Floats, supported: Floats) -> Floats:

@@ -50,8 +50,8 @@ class Classes:
 
 _LEVELS = {f"{level}{decimals}": code for code, level in enumerate(RISK_LEVELS) for decimals in ("", ".0")}
 CLASSES: Mapping[Kind, Classes] = {
-    one.kind: one
-    for one in (
+    classes.kind: classes
+    for classes in (
         Classes(
             "quadrants",
             QUADRANTS,

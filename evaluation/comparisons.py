@@ -76,14 +76,14 @@ def compare(
     parts = {OVERALL: np.ones_like(counted.gold, dtype=np.bool_)}
     parts |= {name: counted.gold == code for code, name in enumerate(by_class)}
     drawn = [(model, model_draws(model, counted)) for model in models]
-    found: list[dict[str, Any]] = []
+    pairs: list[dict[str, Any]] = []
     for (a, of_a), (b, of_b) in combinations(drawn, 2):
         if a.kind == "baseline":
             continue
         shared = sorted(({*a.seeds} & {*b.seeds}) - {None}, key=lambda seed: seed or 0)
         at_a, at_b = (model.seeds.index(shared[0]) if shared else 0 for model in (a, b))
         runs = a.runs[at_a], b.runs[at_b]
-        found.append(
+        pairs.append(
             {
                 "a": a.name,
                 "b": b.name,
@@ -93,9 +93,9 @@ def compare(
                 "differences": differences(of_a, of_b, counted.clusters(), DIFFERENCES.get(a.rows_kind)),
             }
         )
-    tests = [test for pair in found for test in pair["tests"]]
+    tests = [test for pair in pairs for test in pair["tests"]]
     corrected = multipletests([test["p"] for test in tests], alpha=ALPHA, method=correction)[1] if tests else ()
     for test, p in zip(tests, corrected, strict=True):
         test |= {"p": float(f"{test['p']:.{P_DIGITS}g}"), f"p_{correction}": float(f"{p:.{P_DIGITS}g}")}
         test["significant"] = test[f"p_{correction}"] <= ALPHA
-    return found
+    return pairs

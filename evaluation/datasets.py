@@ -74,13 +74,13 @@ def _data_files(folder: Path, dataset: str, *more: str) -> tuple[Path, ...]:
         )
     names, expected = (*COLUMNS[dataset], *more), _types(SCHEMAS[dataset])
     for file in files:
-        found = _types(parquet_schema(file))
+        types = _types(parquet_schema(file))
         for name in names:
-            if name not in found:
+            if name not in types:
                 raise InputError("a column is missing", file=file, found=f"no {name}", expected=", ".join(names))
-            if not _same(found[name], expected[name]):
+            if not _same(types[name], expected[name]):
                 what = f"the column {name} has another type"
-                raise InputError(what, file=file, found=str(found[name]), expected=str(expected[name]))
+                raise InputError(what, file=file, found=str(types[name]), expected=str(expected[name]))
     return files
 
 
@@ -88,14 +88,14 @@ def _types(schema: pa.Schema) -> Mapping[str, pl.DataType]:
     return pl.DataFrame(schema.empty_table()).schema
 
 
-def _same(found: pl.DataType, expected: pl.DataType) -> bool:
+def _same(actual: pl.DataType, expected: pl.DataType) -> bool:
     # Writers differ in widths (int8 or int64); kinds must agree.
-    if isinstance(found, pl.List) and isinstance(expected, pl.List):
-        return _same(found.inner, expected.inner)  # type: ignore[arg-type]
-    if isinstance(found, pl.Struct) and isinstance(expected, pl.Struct):
-        return set(expected.to_schema()) <= set(found.to_schema())
-    numbers = (found.is_integer() and expected.is_integer()) or (found.is_float() and expected.is_float())
-    return numbers or found in (expected, pl.Null)
+    if isinstance(actual, pl.List) and isinstance(expected, pl.List):
+        return _same(actual.inner, expected.inner)  # type: ignore[arg-type]
+    if isinstance(actual, pl.Struct) and isinstance(expected, pl.Struct):
+        return set(expected.to_schema()) <= set(actual.to_schema())
+    numbers = (actual.is_integer() and expected.is_integer()) or (actual.is_float() and expected.is_float())
+    return numbers or actual in (expected, pl.Null)
 
 
 @dataclass(frozen=True)
@@ -141,8 +141,12 @@ class MedievalDataset:
     @property
     def identity(self) -> dict[str, Any]:
         """What runs and reports say of it."""
-        told = {"manifest_sha256": self.manifest_sha256, "licence_tier": self.licence_tier, "rows": self.rows.height}
-        return {"name": self.folder.resolve().name, **told}
+        provenance = {
+            "manifest_sha256": self.manifest_sha256,
+            "licence_tier": self.licence_tier,
+            "rows": self.rows.height,
+        }
+        return {"name": self.folder.resolve().name, **provenance}
 
     @property
     def folds(self) -> tuple[int, ...]:
@@ -215,8 +219,8 @@ class TextDataset:
             InputError: no such files, or a column is missing or of another type.
         """
         files = _data_files(folder, kind)
-        told = {"name": folder.resolve().name, "licence_tier": tier_of(folder)}
-        return cls(folder=folder, kind=kind, identity=told | _identity(folder, files), files=files)
+        provenance = {"name": folder.resolve().name, "licence_tier": tier_of(folder)}
+        return cls(folder=folder, kind=kind, identity=provenance | _identity(folder, files), files=files)
 
     @property
     def licence_tier(self) -> str:

@@ -31,7 +31,8 @@ def wrapped(name: str) -> str:
 def error_bars(estimates: Sequence[Mapping[str, float | None]]) -> tuple[Any, Any]:
     """Return values in percent and the lengths of their error bars. *Shapes:* (n,), (2, n); NaN is not drawn."""
     value, low, high = (
-        np.array([np.nan if one[name] is None else one[name] for one in estimates], dtype=np.float64) * 100
+        np.array([np.nan if estimate[name] is None else estimate[name] for estimate in estimates], dtype=np.float64)
+        * 100
         for name in ("value", "low", "high")
     )
     # A percentile interval can lie beside its value by a rounding.
@@ -108,14 +109,14 @@ def confusion(
         rows = np.array(table, dtype=np.float64)
         total = rows.sum(axis=1, keepdims=True)
         shares = np.divide(100 * rows, total, out=np.zeros_like(rows), where=total > 0)
-        shown = shares.shape[1] - (not rows[:, -1].any())
-        axes.imshow(shares[:, :shown], cmap="Blues", vmin=0, vmax=100, aspect="auto")
-        for (row, column), share in np.ndenumerate(shares[:, :shown]):
-            told = f"{share:.0f}%\n{int(rows[row, column]):,}" if counts else f"{share:.0f}"
+        n_columns = shares.shape[1] - (not rows[:, -1].any())
+        axes.imshow(shares[:, :n_columns], cmap="Blues", vmin=0, vmax=100, aspect="auto")
+        for (row, column), share in np.ndenumerate(shares[:, :n_columns]):
+            label = f"{share:.0f}%\n{int(rows[row, column]):,}" if counts else f"{share:.0f}"
             size = {"fontsize": 9} if counts else {}
             colour = "white" if share > 55 else "black"
-            axes.text(column, row, told, ha="center", va="center", color=colour, **size)
-        axes.set_xticks(range(shown), [*classes, "none"][:shown])
+            axes.text(column, row, label, ha="center", va="center", color=colour, **size)
+        axes.set_xticks(range(n_columns), [*classes, "none"][:n_columns])
         axes.set_yticks(range(len(classes)), classes, rotation=0 if len(classes[0]) < 3 else 90, va="center")
         axes.set_title(title, fontsize=10)
         axes.tick_params(length=0)

@@ -91,5 +91,5 @@ def _bleu(row: Floats) -> float:
     from sacrebleu.metrics.bleu import BLEU
 
     counts = [round(value) for value in row[: 2 * ORDERS + 2]]
-    found = BLEU.compute_bleu(counts[:ORDERS], counts[ORDERS:-2], counts[-2], counts[-1], smooth_method="exp")
-    return float(found.score) / 100
+    score = BLEU.compute_bleu(counts[:ORDERS], counts[ORDERS:-2], counts[-2], counts[-1], smooth_method="exp")
+    return float(score.score) / 100

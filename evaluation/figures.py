@@ -167,7 +167,9 @@ def learning_figure(losses: Losses, path: Path) -> None:
     words = {"xlabel": "optimizer step", "ylabel": "loss", "title": "Learning curves"}
     with picture(path, 7.6, 4.4, **words) as axes:
         for at, (name, records) in enumerate(losses.items()):
-            steps, values = (pl.Series([one[key] for one in records], dtype=pl.Float64) for key in ("step", "loss"))
+            steps, values = (
+                pl.Series([record[key] for record in records], dtype=pl.Float64) for key in ("step", "loss")
+            )
             colour = style_of(at)["color"]
             axes.plot(steps, values, color=colour, alpha=0.25, linewidth=0.8)
             # Over a twentieth of the run.
@@ -186,8 +188,8 @@ def _telling(models: Sequence[Model]) -> list[Model]:
 
 def confusion_figure(models: Sequence[Model], path: Path) -> None:
     """Draw answers against labels, in percent of each quadrant's rows (nine models at most)."""
-    shown = _telling(models)
-    tables = [(label, model["confusion"]) for label, model in zip(_labels(shown), shown, strict=True)]
+    telling = _telling(models)
+    tables = [(label, model["confusion"]) for label, model in zip(_labels(telling), telling, strict=True)]
     confusion(path, tables, QUADRANTS)
 
 
@@ -196,11 +198,11 @@ def calibration_figure(models: Sequence[Model], path: Path) -> None:
 
     The area of a dot is the share of the model's rows; bins with few rows are faint.
     """
-    shown = _telling([model for model in models if model["calibration"]])
-    if not shown:
+    telling = _telling([model for model in models if model["calibration"]])
+    if not telling:
         return
-    figure, grid = panels(len(shown), 3.1)
-    for model, label, axes in zip(shown, _labels(shown), grid, strict=True):
+    figure, grid = panels(len(telling), 3.1)
+    for model, label, axes in zip(telling, _labels(telling), grid, strict=True):
         bins = model["calibration"]
         rows, x, y = (
             np.array([group[name] for group in bins], dtype=np.float64)
@@ -228,7 +230,7 @@ def _by_task(report: Report, runs: Sequence[Model], path: Path) -> None:
     last = "mean over tasks" if means else f"all rows\n({report['rows']['rows']:,} rows)"
     overall = [run["over_tasks"]["all"] if means else run["overall"][headline] for run in runs]
     parts = [[run["by_task"][task][headline] for task in tasks] for run in runs]
-    series = _series(runs, [[*own, one] for own, one in zip(parts, overall, strict=True)])
+    series = _series(runs, [[*own, whole] for own, whole in zip(parts, overall, strict=True)])
 
     def mark(axes: Any) -> None:
         axes.axhline(len(rows) - 0.5, color="black", linewidth=0.9)
@@ -277,7 +279,7 @@ def _agreement(agreement: Mapping[str, Any], path: Path) -> None:
         "title": "Agreement of the experts, 95% intervals",
         "xlim": (np.floor(lowest * 10) / 10, 1.0),
     }
-    rows = [f"{task}\n({one['items']:,} items)" for task, one in parts.items()]
+    rows = [f"{task}\n({part['items']:,} items)" for task, part in parts.items()]
     forest(path, rows, series, lambda axes: axes.axvline(0.8, color=GREY, linestyle=":", linewidth=1), **words)
 
 

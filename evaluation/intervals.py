@@ -89,12 +89,12 @@ class Counted:
             number = frame.join(numbered, on=frame.columns, how="left", maintain_order="left")["type"]
             kinds, sizes = _kinds(number, clusters, types.height)
             drawn, basis = resampled(kinds, sizes, resamples, seed), eye_array(types.height, format="csr")
-        said = types.select(f"answer {at}" for at in range(len(answers))).to_numpy().T
+        codes = types.select(f"answer {at}" for at in range(len(answers))).to_numpy().T
         return cls(
             classes=classes,
             cuts={name: types[f"cut {name}"].to_numpy() for name in cuts or {}},
             gold=types["gold"].to_numpy(),
-            answers=said.reshape(len(answers), types.height),
+            answers=codes.reshape(len(answers), types.height),
             observed=np.bincount(number.to_numpy(), minlength=types.height).astype(np.float64),
             kinds=kinds,
             sizes=sizes,
@@ -164,5 +164,5 @@ def estimate_of(value: float, draws: Floats, n_clusters: int) -> Estimate:
     if not np.isfinite(value):
         return dict.fromkeys(("value", "low", "high"))
     low, high = percentile_interval(draws, n_clusters) or (None, None)
-    found = {"value": float(value), "low": low, "high": high}
-    return {name: None if part is None else round(part, DIGITS) + 0.0 for name, part in found.items()}
+    numbers = {"value": float(value), "low": low, "high": high}
+    return {name: None if part is None else round(part, DIGITS) + 0.0 for name, part in numbers.items()}

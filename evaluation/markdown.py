@@ -28,8 +28,8 @@ def rendered(template: str, report: Plain, pictures: Sequence[str], **more: Any)
     """
 
     def in_order(titles: Mapping[str, str]) -> str:
-        found = "".join(f"![{title}](figures/{name})\n\n" for name, title in titles.items() if name in pictures)
-        return f"\n## Pictures\n\n{found}" if found else ""
+        pictures_text = "".join(f"![{title}](figures/{name})\n\n" for name, title in titles.items() if name in pictures)
+        return f"\n## Pictures\n\n{pictures_text}" if pictures_text else ""
 
     # Names of models, raters and tasks come from files of others.
     return harmless(_templates().get_template(template).render(report, report=report, pictures=in_order, **more))
@@ -39,17 +39,17 @@ def rendered(template: str, report: Plain, pictures: Sequence[str], **more: Any)
 def _templates() -> Any:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    made.globals |= {
+    environment.globals |= {
         "head": _head,
         "row": _row,
         "share": share_cell,
         "cells": lambda estimates, names: [percent_cell(estimates[name]) for name in names],
         "differences": lambda estimates, names: [difference_cell(estimates[name]) for name in names],
     }
-    made.filters |= {
+    environment.filters |= {
         "para": lambda text: " ".join(line for line in text.splitlines() if line) + "\n",
         "number": "{:,}".format,
         "mean_count": lambda count: f"{count:,.0f}" if float(count).is_integer() else f"{count:,.1f}",
@@ -62,13 +62,13 @@ def _templates() -> Any:
         "ranked": _ranked,
         "extract": lambda name, names: names[name],
     }
-    return made
+    return environment
 
 
 def _flat(cells: Iterable[object]) -> list[str]:
     """Return cells one by one, where some stand for several."""
     parts = (([cell] if isinstance(cell, str | int) else cell) for cell in cells)
-    return [str(one) for part in parts for one in part]  # type: ignore[attr-defined]
+    return [str(item) for part in parts for item in part]  # type: ignore[attr-defined]
 
 
 def _head(*names: object, left: int = 1) -> str:

@@ -92,7 +92,7 @@ def _masks(reference: Reference, counted: Counted) -> dict[str, dict[str, Mask]]
 def grouped(runs: Sequence[Answers], counted: Counted) -> list[Model]:
     """Bring the seeds of each model of quadrants together; those of one model stand side by side."""
     models = []
-    for (kind, name), group in groupby(enumerate(runs), key=lambda one: (one[1].kind, one[1].model)):
+    for (kind, name), group in groupby(enumerate(runs), key=lambda numbered: (numbered[1].kind, numbered[1].model)):
         places, own = zip(*group, strict=True)
         bins = (calibration_counts(run.confidence, run.codes == counted.gold) for run in own)
         models.append(Model(name, kind, tuple(run.seed for run in own), places, calibration=tuple(bins)))
@@ -116,11 +116,11 @@ def estimates(model: Model, counted: Counted, mask: Mask | None = None) -> dict[
     over seeds (None for one seed). Arguments are those of `model_draws`.
     """
     draws = model_draws(model, counted, mask)
-    found = estimates_of(draws, counted.clusters(mask))
-    for name, one in found.items():
-        several = len(model.runs) > 1 and one["value"] is not None
-        one["spread"] = round(float(draws[0][name].std(ddof=1)), DIGITS) + 0.0 if several else None
-    return found
+    of_mask = estimates_of(draws, counted.clusters(mask))
+    for name, estimate in of_mask.items():
+        several = len(model.runs) > 1 and estimate["value"] is not None
+        estimate["spread"] = round(float(draws[0][name].std(ddof=1)), DIGITS) + 0.0 if several else None
+    return of_mask
 
 
 def models_numbers(reference: Reference, models: Sequence[Model], counted: Counted) -> list[dict[str, Any]]:
@@ -207,7 +207,7 @@ def runs_numbers(reference: Reference, runs: Sequence[Answers], counted: Counted
         ``by_task``, ``by_length``, ``errors_by_task``, ``confusion``; ``explanation`` (MedHal) or ``over_tasks``.
     """
     masks, kind = _masks(reference, counted), reference.kind
-    found = []
+    figures = []
     for at, run in enumerate(runs):
         silent = counted.answers[at] == counted.classes
         numbers = {
@@ -226,10 +226,10 @@ def runs_numbers(reference: Reference, runs: Sequence[Answers], counted: Counted
         if kind == "medval":
             numbers["over_tasks"] = _over_tasks(counted, at, masks["task"])
         else:
-            both, told = (reference.gold == 1) & (run.codes == 1), reference.frame["explanation"].to_list()
-            numbers["explanation"] = explanation_metrics(told, run.explanations, both, reference.clusters)
-        found.append(numbers)
-    return found
+            both, explanations = (reference.gold == 1) & (run.codes == 1), reference.frame["explanation"].to_list()
+            numbers["explanation"] = explanation_metrics(explanations, run.explanations, both, reference.clusters)
+        figures.append(numbers)
+    return figures
 
 
 def _estimates(counted: Counted, at: int, kind: Kind, mask: Mask | None = None) -> dict[str, Any]:
@@ -283,7 +283,7 @@ def seed_summary(runs: Sequence[Answers], numbers: Sequence[Row], headline: str)
         {"model": [run.model for run in runs], "value": values}, schema={"model": pl.String, "value": pl.Float64}
     ).drop_nulls()
     value = pl.col("value")
-    found = known.group_by("model", maintain_order=True).agg(
+    summary = known.group_by("model", maintain_order=True).agg(
         metric=pl.lit(headline), seeds=pl.len(), mean=value.mean().round(DIGITS), spread=value.std().round(DIGITS)
     )
-    return found.filter(pl.col("seeds") > 1).to_dicts()
+    return summary.filter(pl.col("seeds") > 1).to_dicts()

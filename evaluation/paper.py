@@ -29,9 +29,9 @@ PAPER_FILE = ROOT / "evaluation" / "data" / "paper_results.tsv"
 def paper_results() -> tuple[dict[str, Any], ...]:
     """Return every row of the paper's Tables 1 and 3: model, method, source, and the metrics as shares from 0 to 1."""
     rows = read_table(PAPER_FILE, ("model", "method", *PAPER_COLUMNS, "source"))
-    told = ("model", "method", "source")
+    names = ("model", "method", "source")
     return tuple(
-        {name: row[name] for name in told}
+        {name: row[name] for name in names}
         | {"metrics": {name: round(float(row[name]) / 100, 6) for name in PAPER_COLUMNS}}
         for row in rows
     )

@@ -189,13 +189,13 @@ def label_codes(labels: pl.Series, kind: Kind, file: Path | str = "predictions")
 
 
 def write_predictions(
-    path: Path, found: pl.DataFrame | Sequence[Mapping[str, Any]], kind: Kind = "quadrants"
+    path: Path, predictions: pl.DataFrame | Sequence[Mapping[str, Any]], kind: Kind = "quadrants"
 ) -> dict[str, Any]:
     """Write a predictions file (Parquet), whole or not at all, in a folder that is made private.
 
     Args:
         path: the file.
-        found: predictions with any of the columns of `PREDICTION_SCHEMA` and `ANSWER_SCHEMA`; of a row in memory what
+        predictions: with any of the columns of `PREDICTION_SCHEMA` and `ANSWER_SCHEMA`; of a row in memory what
             stands beside them is left out.
         kind: of the rows; labels of MedHal and MedVAL are written as booleans and whole numbers.
 
@@ -206,21 +206,21 @@ def write_predictions(
         UsageError: a table with a column that the contract does not have.
     """
     types = {**PREDICTION_SCHEMA, **ANSWER_SCHEMA, "label": LABELS[kind]}
-    if isinstance(found, pl.DataFrame):
-        if unknown := [name for name in found.columns if name not in types]:
+    if isinstance(predictions, pl.DataFrame):
+        if unknown := [name for name in predictions.columns if name not in types]:
             expected = CONTRACT.format(CLASSES[kind].expected)
             what = "predictions cannot be written like this"
             raise UsageError(what, file=path, found=", ".join(unknown), expected=expected)
-        frame = found.select(pl.col(name).cast(types[name]) for name in types if name in found.columns)
+        frame = predictions.select(pl.col(name).cast(types[name]) for name in types if name in predictions.columns)
     else:
-        frame = pl.DataFrame(found, schema={name: types[name] for name in types if name in found[0]})
+        frame = pl.DataFrame(predictions, schema={name: types[name] for name in types if name in predictions[0]})
     private_directory(path.parent)
     with atomic_path(path) as temporary:
         frame.write_parquet(temporary)
-    told: dict[str, Any] = {"rows": frame.height}
+    counts: dict[str, Any] = {"rows": frame.height}
     if "outcome" in frame.columns:
-        told["outcomes"] = dict(sorted(frame["outcome"].value_counts().iter_rows()))
-    return told | ({"cut": int(frame["cut"].sum())} if "cut" in frame.columns else {})
+        counts["outcomes"] = dict(sorted(frame["outcome"].value_counts().iter_rows()))
+    return counts | ({"cut": int(frame["cut"].sum())} if "cut" in frame.columns else {})
 
 
 def join_predictions(
@@ -291,13 +291,13 @@ def _answers(gold: pl.DataFrame, own: pl.DataFrame, model: str, seed: int | None
     confidence[scored] = scores[np.arange(len(scored)), codes[scored]]
     confidence[codes == silent] = np.nan
     read = pl.when(pl.col("code").is_null()).then(pl.lit("no_label")).otherwise(pl.lit("parsed"))
-    said = pl.when(there).then(pl.col("outcome").fill_null(read)).otherwise(pl.lit(MISSING))
+    outcome = pl.when(there).then(pl.col("outcome").fill_null(read)).otherwise(pl.lit(MISSING))
     return Answers(
         model=model,
         seed=seed,
         codes=codes,
         there=there.to_numpy(),
-        outcomes=dict(sorted(Counter(joined.select(said).to_series()).items())),
+        outcomes=dict(sorted(Counter(joined.select(outcome).to_series()).items())),
         explanations=tuple(joined["explanation"]),
         confidence=confidence,
         not_the_best=int((confidence[scored] < scores.max(axis=1, initial=0.0)).sum()),
@@ -315,7 +315,7 @@ def read_runs(gold: pl.DataFrame, paths: Sequence[Path], kind: Kind, missing: Mi
         for path in paths
         for run in join_predictions(gold, read_predictions(path, kind), kind, source=path, missing=missing)
     ]
-    runs.sort(key=lambda one: (one[1].model, one[1].seed is not None, one[1].seed or 0))
+    runs.sort(key=lambda entry: (entry[1].model, entry[1].seed is not None, entry[1].seed or 0))
     for (file, run), (other, same) in pairwise(runs):
         if (run.model, run.seed) == (same.model, same.seed):
             found = f"{run.model}, seed {run.seed}, also in {file}"

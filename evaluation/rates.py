@@ -48,8 +48,8 @@ Draws = tuple[Rates, Rates]
 def _by_class(tables: Floats) -> tuple[Floats, Floats, Floats]:
     """Return precision, recall and F1 of each class. *Shapes:* (..., k) each."""
     right = np.diagonal(tables, axis1=-2, axis2=-1)
-    said, there = tables[..., :-1].sum(axis=-2), tables.sum(axis=-1)
-    return share(right, said), share(right, there), share(2 * right, said + there)
+    answered, there = tables[..., :-1].sum(axis=-2), tables.sum(axis=-1)
+    return share(right, answered), share(right, there), share(2 * right, answered + there)
 
 
 def _accuracy(tables: Floats) -> Floats:

@@ -173,8 +173,8 @@ def evaluate_text(
         "files": _hashed(predictions),
         "rows": _described(reference),
         "runs": [
-            {"name": model.name, "model": run.model, "seed": run.seed, "kind": run.kind, **one}
-            for model, run, one in zip(models, runs, numbers, strict=True)
+            {"name": model.name, "model": run.model, "seed": run.seed, "kind": run.kind, **figures}
+            for model, run, figures in zip(models, runs, numbers, strict=True)
         ],
         "seeds": seed_summary(runs, numbers, classes.headline),
         "comparisons": compare(models, counted, "bonferroni", by_class=classes.names),
@@ -207,9 +207,9 @@ def _common(reference: Reference, runs: Sequence[Answers], missing: Missing) -> 
 
 def _refuse_names(runs: Sequence[Answers], *taken: str) -> None:
     """Refuse models that are called as a report calls what it adds itself: their numbers would be taken for one's."""
-    if found := sorted({run.model for run in runs}.intersection(taken)):
+    if used := sorted({run.model for run in runs}.intersection(taken)):
         what = "a model has the name of a baseline, or of the ensemble"
-        raise InputError(what, found=", ".join(found), expected="another name", do="rename the model")
+        raise InputError(what, found=", ".join(used), expected="another name", do="rename the model")
 
 
 def _baseline_runs(reference: Reference, table: pl.DataFrame, read: Sequence[Answers]) -> list[Answers]:

@@ -99,10 +99,10 @@ def length_parts(words: Codes, parts: int, of: Codes | None = None) -> tuple[Cod
     there = there[there > 0]
     shares = np.arange(1, parts) / parts
     edges = np.unique(np.quantile(there, shares, method="inverted_cdf")) if len(there) else there
-    found, index = np.unique(np.where(words > 0, 1 + np.searchsorted(edges, words), 0), return_inverse=True)
-    ends = [(int(words[index == at].min()), int(words[index == at].max())) for at in range(len(found))]
+    filled, index = np.unique(np.where(words > 0, 1 + np.searchsorted(edges, words), 0), return_inverse=True)
+    ends = [(int(words[index == at].min()), int(words[index == at].max())) for at in range(len(filled))]
     names = [f"{low:,} to {high:,} words" if low < high else f"{low:,} words" for low, high in ends]
-    return index, [name if part else NO_CONTEXT for part, name in zip(found, names, strict=True)]
+    return index, [name if part else NO_CONTEXT for part, name in zip(filled, names, strict=True)]
 
 
 def _words(*columns: str) -> pl.Expr:

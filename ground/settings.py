@@ -70,6 +70,14 @@ CONTEXT_SECTIONS = (
 """Sections that make the context: diagnoses, procedures, treatments, history, hospital course, medications (MediEval,
 section 3.1 step 1)."""
 
+HOME_SECTIONS = (
+    "chief_complaint",
+    "history_of_present_illness",
+    "past_medical_history",
+    "social_history",
+    "medications_on_admission",
+)
+"""Sections whose drugs are those of home: what the note says of the time before the stay."""
 
 CERTAINTIES = {"certain": ["certain", "corroborated"], "any": ["certain", "corroborated", "unsure"]}
 """Which mentions attest, by the setting ``build.certainty`` (docs/definitions.md#certainty)."""
@@ -127,6 +135,11 @@ class LoadSettings(Section):
     suppress: tuple[str, ...] = Field(default=("O", "E", "Y"), description="SUPPRESS values whose names are not used")
     max_reject_share: float = Field(
         default=0.01, ge=0, le=1, description="share of refused rows above which a load fails"
+    )
+    subset: str = Field(
+        default="",
+        description="why the release is only a part of one, such as `MeSH alone`; without it a UMLS or RxNorm release "
+        "of which a part is missing is refused",
     )
     verify_sha256: bool = Field(default=False, description="check MIMIC's files against SHA256SUMS.txt")
     icu: bool = Field(default=True, description="load icu/ if it is there")
@@ -191,6 +204,10 @@ class BuildSettings(Section):
     given: bool = Field(
         default=True, description="a drug that was given during the stay and has ended attests its concept"
     )
+    stopped: bool = Field(
+        default=False,
+        description="a home drug that the note stops or holds, and that was not given in the stay, attests its concept",
+    )
     radiology: bool = Field(
         default=False,
         description="a name in a radiology report of the admission also prevents calling its concept unsupported",
@@ -236,11 +253,15 @@ class BuildSettings(Section):
         return self.sections or CONTEXT_SECTIONS
 
     def attesting(self) -> dict[str, list[str]]:
-        """Return which sections, assertions and certainties a mention must have to attest, as variables for SQL."""
+        """Return which sections, assertions and certainties a mention must have to attest, as variables for SQL.
+
+        ``home_sections`` are those whose drugs do not attest once the note stops them.
+        """
         return {
             "sections": list(self.context_sections),
             "assertions": ["present", "given"] if self.given else ["present"],
             "certainties": CERTAINTIES[self.certainty],
+            "home_sections": [] if self.stopped else list(HOME_SECTIONS),
         }
 
 

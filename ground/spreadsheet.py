@@ -286,8 +286,8 @@ def _excel(file: Path, name: str, do: str | None) -> list[list[str]]:
     try:
         book = fastexcel.read_excel(file)
         if name not in book.sheet_names:
-            found = ", ".join(book.sheet_names)
-            raise InputError("the sheet has no page to read", file=file, found=found, expected=f"a page {name}", do=do)
+            pages = ", ".join(book.sheet_names)
+            raise InputError("the sheet has no page to read", file=file, found=pages, expected=f"a page {name}", do=do)
         page, errors = read_page(book, name, "string")
     except fastexcel.FastExcelError as error:
         raise InputError("the sheet cannot be read", file=file, found=type(error).__name__) from error
@@ -308,5 +308,5 @@ def read_page(book: Any, page: str | int, kind: str) -> tuple[pl.DataFrame, list
     # Without a head row, so that two columns of one name are seen, and from the first one on, so that row numbers are
     # those of the spreadsheet.
     batch, problems = book.load_sheet(page, header_row=None, skip_rows=0, dtypes=kind).to_arrow_with_errors()
-    found = problems.errors if problems else ()
-    return pl.DataFrame(batch), [one.offset_position for one in found if "Error(" in one.detail]
+    errors = problems.errors if problems else ()
+    return pl.DataFrame(batch), [error.offset_position for error in errors if "Error(" in error.detail]

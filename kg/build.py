@@ -19,6 +19,7 @@ from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.warehouse import count_drop, number_of, reset_drops, run_sql, set_table, table_exists, transaction
 from kg.arrays import evidence_counts, is_written, open_arrays
 from kg.edges import make_edges
+from kg.load import require_types
 from kg.predicates import (
     ANY,
     Vocabulary,
@@ -76,6 +77,7 @@ def build_graph(
                 expected="MRCONSO, MRREL and MRSTY loaded",
                 do="run `ontoground load umls META` first",
             )
+    require_types(connection, settings)
     expected = _fingerprint(connection, settings, own)
     if is_current(connection, STAGE, expected) and is_written(folder, expected):
         return _report(connection, folder, skipped=True)

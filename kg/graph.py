@@ -496,7 +496,7 @@ class ConceptGraph:
         """
         return sorted(self._levels(cui, ["drug_form_of", "has_drug_form", "contained_in_drug"], None))
 
-    def distance(self, one: str, other: str, max_distance: int = 6) -> int | None:
+    def distance(self, first: str, second: str, max_distance: int = 6) -> int | None:
         """Return the length of the shortest walk up and down the hierarchy; None beyond the limit.
 
         The hierarchy is ``is_a``, and the step from a drug to its pharmacologic class: sources that classify drugs by
@@ -508,5 +508,5 @@ class ConceptGraph:
             [self._vocabulary.step_of(name) for name in HIERARCHY_STEPS if name in self._vocabulary.step_names],
             np.int64,
         )
-        steps_between = int(meet(*self._graph, self._node(one), self._node(other), steps, max_distance))
+        steps_between = int(meet(*self._graph, self._node(first), self._node(second), steps, max_distance))
         return None if steps_between < 0 else steps_between

@@ -257,18 +257,18 @@ def _third_steps(
         if third_node < 0:
             continue
         # Both are sorted: each jumps to where the other stands.
-        mine = run[0]
-        while mine < run[1] and low < begin:
-            y: Any = np.int64(neighbour[mine])
+        edge = run[0]
+        while edge < run[1] and low < begin:
+            y: Any = np.int64(neighbour[edge])
             low = not_below(neighbour, low, begin, y)
             if low < begin and neighbour[low] == y:
                 wide = step_bounds(indptr, step, y, forwards)
                 if y != head and wide[1] - wide[0] <= tree.max_fan[third_node]:
                     last: Any = position(neighbour, wide[0], wide[1], tail)
-                    rows, n = _add_path(rows, n, graph, tree, ends, third_node, (np.int64(first), np.int64(mine), last))
-                mine += 1
+                    rows, n = _add_path(rows, n, graph, tree, ends, third_node, (np.int64(first), np.int64(edge), last))
+                edge += 1
             elif low < begin:
-                mine = not_below(neighbour, mine, run[1], neighbour[low])
+                edge = not_below(neighbour, edge, run[1], neighbour[low])
     return rows, n
 
 
@@ -448,7 +448,7 @@ def _forget(tree: Any, room: Any, n: Any) -> None:
 
 
 @kernel
-def find_targets(graph: Any, groups: Any, tree: Any, endings: Any, room: Any, heads: Any, found: Any) -> Any:
+def find_targets(graph: Any, groups: Any, tree: Any, endings: Any, room: Any, heads: Any, targets: Any) -> Any:
     """Find which targets paths lead to from some heads, one head after another.
 
     A target is found once for each node of the tree, however many paths lead to it.
@@ -460,10 +460,10 @@ def find_targets(graph: Any, groups: Any, tree: Any, endings: Any, room: Any, he
         endings: the edges that end in targets.
         room: to work in.
         heads: where paths begin. Shape: (n_heads,)
-        found: takes what is found, and grows. Shape: (n, 1)
+        targets: takes what is found, and grows. Shape: (n, 1)
 
     Returns:
-        (found, rows (node of the tree << 32 | place of the target); where those of each head begin, shape
+        (targets, each node of the tree << 32 | place of the target; where those of each head begin, shape
         (n_heads + 1,); number of edges that were looked at).
     """
     indptr, step, _ = graph
@@ -478,11 +478,11 @@ def find_targets(graph: Any, groups: Any, tree: Any, endings: Any, room: Any, he
                 if first_node < 0:
                     continue
                 _first_steps(graph, tree, endings, room, (head, first_node), head_groups, (low, begin), n)
-                while to + n[0] > found.shape[0]:
-                    found = grow(found)
+                while to + n[0] > targets.shape[0]:
+                    targets = grow(targets)
                 for hit in range(n[0]):
-                    found[to + hit, 0] = room.hits[hit]
+                    targets[to + hit, 0] = room.hits[hit]
                 to += n[0]
                 _forget(tree, room, n)
         begins[i + 1] = to
-    return found, begins, n[2]
+    return targets, begins, n[2]

@@ -153,7 +153,7 @@ def _key(row: Row) -> tuple[str, str, str]:
 
 def _check(vocabulary: Vocabulary, rows: Sequence[Row]) -> None:
     known = set(vocabulary.step_names) - {""}
-    seen = set()
+    keys = set()
     for pattern, row in zip(vocabulary.patterns, rows, strict=True):
         used = {*pattern.steps, pattern.predicate, *([pattern.extends] if pattern.extends else [])}
         line = f"{pattern.pattern} -> {pattern.predicate} ({pattern.tier})"
@@ -164,9 +164,9 @@ def _check(vocabulary: Vocabulary, rows: Sequence[Row]) -> None:
             raise row.refused("a pattern is not valid: no such tier", line, ", ".join(TIERS))
         if pattern.hops > MAX_STEPS:
             raise row.refused("a pattern is not valid: it is too long", line, f"at most {MAX_STEPS} edges")
-        if _key(row) in seen:
+        if _key(row) in keys:
             raise row.refused("a pattern is not valid: it is there already", line, "each pattern once, with one tier")
-        seen.add(_key(row))
+        keys.add(_key(row))
 
 
 @cache

@@ -79,29 +79,29 @@ def levels(indptr: Any, step: Any, neighbour: Any, begin: Any, starts: Any, step
     Returns:
         Rows (group, concept, depth), by group in the order of discovery, the starts not among them. Shape: (n, 3)
     """
-    seen = np.full(indptr.size - 1, -1, np.int32)
-    found, n_found = np.empty((256, 3), np.int32), 0
+    group_of = np.full(indptr.size - 1, -1, np.int32)
+    reached, n_reached = np.empty((256, 3), np.int32), 0
     for group in range(begin.size - 1):
         current = starts[begin[group] : begin[group + 1]].copy()
         for node in current:
-            seen[node] = group
+            group_of[node] = group
         for depth in range(1, max_depth + 1):
-            before = n_found
+            before = n_reached
             for node in current:
                 for wanted in steps:
                     first, end = step_bounds(indptr, step, node, wanted)
                     for entry in range(first, end):
                         other = neighbour[entry]
-                        if seen[other] != group:
-                            seen[other] = group
-                            if n_found == found.shape[0]:
-                                found = grow(found)
-                            found[n_found, 0], found[n_found, 1], found[n_found, 2] = group, other, depth
-                            n_found += 1
-            if n_found == before:
+                        if group_of[other] != group:
+                            group_of[other] = group
+                            if n_reached == reached.shape[0]:
+                                reached = grow(reached)
+                            reached[n_reached, 0], reached[n_reached, 1], reached[n_reached, 2] = group, other, depth
+                            n_reached += 1
+            if n_reached == before:
                 break
-            current = found[before:n_found, 1].copy()
-    return found[:n_found]
+            current = reached[before:n_reached, 1].copy()
+    return reached[:n_reached]
 
 
 @maker
@@ -125,16 +125,16 @@ def _spread(indptr: Any, step: Any, neighbour: Any, depth: Any, side: int, front
 
 
 @kernel
-def meet(indptr: Any, step: Any, neighbour: Any, one: int, other: int, steps: Any, max_depth: int) -> Any:
+def meet(indptr: Any, step: Any, neighbour: Any, first: int, second: int, steps: Any, max_depth: int) -> Any:
     """Return the length of the shortest walk between two concepts along some steps, or -1 beyond ``max_depth``.
 
     The steps must hold both directions of each predicate. The search goes on from the side with the smaller frontier.
     """
-    if one == other:
+    if first == second:
         return 0
     depth = np.zeros((2, indptr.size - 1), np.uint8)
-    depth[0, one] = depth[1, other] = 1
-    left, right = np.full(1, one, np.int64), np.full(1, other, np.int64)
+    depth[0, first] = depth[1, second] = 1
+    left, right = np.full(1, first, np.int64), np.full(1, second, np.int64)
     for taken in range(1, max_depth + 1):
         if left.size == 0 or right.size == 0:
             return -1

@@ -5,10 +5,12 @@ The examples are of the demo, ``w`` is ``ontoground.open("work/demo")``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,19 +143,37 @@ class Notes(tuple[dict[str, Any], ...]):
 
     def html(self) -> str:
         """Return a page that shows the texts marked, as the note page of `ontoground explore` does; needs `pages`."""
-        from ontoground.pages.marks import assertions_of, marked
         from ontoground.pages.render import alone
 
-        return alone("notebook_note.html", notes=marked(self), assertions=assertions_of(self))
+        return alone("notebook_note.html", **self._drawn())
 
     def _repr_html_(self) -> str | None:
         if not _can_draw():
             return None
-        from ontoground.pages.marks import assertions_of, marked
         from ontoground.pages.render import in_notebook
 
         height = min(140 + 24 * sum(note["text"].count("\n") + 2 for note in self), HIGH)
-        return in_notebook("notebook_note.html", height, notes=marked(self), assertions=assertions_of(self))
+        return in_notebook("notebook_note.html", height, **self._drawn())
+
+    def _drawn(self) -> dict[str, Any]:
+        from ontoground.pages.marks import assertions_of, marked
+
+        return {"notes": marked(self), "assertions": assertions_of(self)}
+
+
+def _require(kind: type[str | Integral], **arguments: object) -> None:
+    """Refuse arguments of another type, and words with a NUL or half of a character, which no query can hold.
+
+    Raises:
+        UsageError: an argument is none of this kind.
+    """
+    for name, value in arguments.items():
+        expected = "text" if kind is str else "a whole number"
+        if not isinstance(value, kind):
+            raise UsageError(f"{name} is of another type", found=type(value).__name__, expected=expected)
+        # A text to be read may hold any character.
+        if isinstance(value, str) and name != "text" and re.search(r"[\0\ud800-\udfff]", value):
+            raise UsageError(f"{name} has a NUL or half of a character", expected=expected)
 
 
 def _can_draw() -> bool:
@@ -187,6 +207,7 @@ class OpenWorkspace:
         """
         from ontoground.views.query import exploring, fetch_table, query_text
 
+        _require(str, query=query)
         filters = [f"{column}={value}" for column, value in wanted.items()]
         text = query_text(query, None, filters) if query.isidentifier() else query_text(None, query, filters)
         with exploring(self.workspace) as connection:
@@ -205,6 +226,7 @@ class OpenWorkspace:
         from ontoground.flow.session import reading
         from ontoground.views.concepts import card_of, resolve
 
+        _require(str, concept=concept)
         with reading(self.workspace) as connection:
             cui = resolve(connection, concept)
             return Card(card_of(connection, ConceptGraph.open(self.workspace.graph), cui, limit))
@@ -223,13 +245,15 @@ class OpenWorkspace:
         from ontoground.flow.session import reading
         from ontoground.views.concepts import relations_between, resolve
 
+        _require(str, head=head, tail=tail)
+        _require(Integral, max_hops=max_hops, paths=paths)
         with reading(self.workspace) as connection:
             first, second = (resolve(connection, end) for end in (head, tail))
         graph = ConceptGraph.open(self.workspace.graph)
-        found = Relations(relations_between(graph, first, second, max_hops, paths))
-        cuis = {edge[end] for relation in found for edge in relation["path"] for end in ("head_cui", "tail_cui")}
-        found.names = {cui: graph.name(cui) for cui in sorted(cuis)}
-        return found
+        relations = Relations(relations_between(graph, first, second, max_hops, paths))
+        cuis = {edge[end] for relation in relations for edge in relation["path"] for end in ("head_cui", "tail_cui")}
+        relations.names = {cui: graph.name(cui) for cui in sorted(cuis)}
+        return relations
 
     def note(self, hadm_id: int) -> Notes:
         """Return the discharge summaries of an admission with their sections and mentions.
@@ -243,8 +267,9 @@ class OpenWorkspace:
         from ontoground.flow.session import reading
         from ontoground.views.notes import admission_notes
 
+        _require(Integral, hadm_id=hadm_id)
         with reading(self.workspace) as connection:
-            return Notes(admission_notes(connection, hadm_id, with_mentions=True))
+            return Notes(admission_notes(connection, int(hadm_id), with_mentions=True))
 
     def statements(self, dataset: str = "medieval", **wanted: Any) -> polars.LazyFrame:
         """Return a built dataset's rows whose columns have these values (a list: one of them), not yet read.
@@ -293,6 +318,7 @@ class OpenWorkspace:
         """
         from ontoground.views.row import explained
 
+        _require(str, row=row)
         return explained(self.workspace, row)
 
     def predict(self, model: str | Path, note: str, *statements: str, device: Device = "auto") -> dict[str, Any]:
@@ -316,6 +342,7 @@ class OpenWorkspace:
         >>> [(one["text"], one["assertion"]) for one in w.read_text("Father had gout.").mentions]
         [('gout', 'family')]
         """
+        _require(str, text=text)
         read, graph = self.reader.read(text), self._graph
         mentions = [
             {

@@ -56,12 +56,12 @@ def mapped_only(concept: Concept, code: str) -> bool:
 
 def _headings(known: Knowledge) -> frozenset[str]:
     """Three-character ICD-10 headings that belong to one concept only."""
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for concept in known.concepts.values():
         for sab, code in concept.codes:
             if sab == "ICD10CM":
-                seen[code[:3]] = seen.get(code[:3], 0) + 1
-    return frozenset(heading for heading, count in seen.items() if count == 1)
+                counts[code[:3]] = counts.get(code[:3], 0) + 1
+    return frozenset(heading for heading, count in counts.items() if count == 1)
 
 
 def icd_atom_code(concept: Concept, sab: str, code: str, headings: frozenset[str]) -> str:

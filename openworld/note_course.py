@@ -46,23 +46,23 @@ class CoursePart(GeneralTerms):
             self.diagnostic_sentence("course_dx", [name], "course", name)
         self.cause(name)
         self.manifestation(name)
-        items = self.drugs([one for one in problem.drugs if self.orders[one].status != "stopped"], "course")
-        for slot, mine in (("course_treat_home", True), ("course_treat", False)):
-            part = [item for item in items if (self.orders[item.concept].status == "continued") == mine]
+        items = self.drugs([drug for drug in problem.drugs if self.orders[drug].status != "stopped"], "course")
+        for slot, at_home in (("course_treat_home", True), ("course_treat", False)):
+            part = [item for item in items if (self.orders[item.concept].status == "continued") == at_home]
             if part:
                 text.sentence(slot, self.values(D=part), name)
                 self.link([item.concept for item in part], "treats", [name], "".join(text._paragraph))
         if not items:
             text.sentence("course_supportive", self.words, name)
         self.stopped_against(name)
-        procedures = [one for one in self.admission.procedures if self.known.concepts[one].course == "tx"]
+        procedures = [item for item in self.admission.procedures if self.known.concepts[item].course == "tx"]
         if problem.role == "principal" and problem is self.visible("principal")[0]:
-            for one in procedures:
-                text.sentence("course_procedure", self.values(X=[Item(one)]), one)
+            for procedure in procedures:
+                text.sentence("course_procedure", self.values(X=[Item(procedure)]), procedure)
         if dice.chance(0.6, "negative"):
             text.sentence("course_neg", self.values(N=self.denied(2, "course", name)), name)
         if dice.chance(0.3, "excluded"):
-            self.not_found(name)
+            self.excluded_sentence(name)
         if dice.chance(0.12, "possible"):
             self.possible(name)
         text.sentence("course_close", self.words, name)
@@ -97,15 +97,15 @@ class CoursePart(GeneralTerms):
     def manifestation(self, name: str) -> None:
         """Name manifestations and companions of a problem that this patient has."""
         heads = self.known.heads("manifestation_of", name)
-        shown = [head for head in heads if head in self.problems]
-        shown = shown or [head for head in heads if self.known.concepts[head].kind == "finding"]
-        shown = [head for head in shown if head not in self.absent and head not in self.silent_problems]
-        if shown and self.dice.chance(0.5, "manifestation", name):
-            chosen = self.dice.sample(shown, 2, "manifestations", name)
+        signs = [head for head in heads if head in self.problems]
+        signs = signs or [head for head in heads if self.known.concepts[head].kind == "finding"]
+        signs = [head for head in signs if head not in self.absent and head not in self.silent_problems]
+        if signs and self.dice.chance(0.5, "manifestation", name):
+            chosen = self.dice.sample(signs, 2, "manifestations", name)
             sentence = self.text.sentence("course_manifest", self.values(M=[Item(head) for head in chosen]), name)
             self.link(chosen, "manifestation_of", [name], sentence)
 
-    def not_found(self, name: str) -> None:
+    def excluded_sentence(self, name: str) -> None:
         """Say that a disorder was looked for and not found; each only once."""
         left = [name for name in note_words()["excluded"] if name in self.excluded - self.denied_already]
         if left:

@@ -44,14 +44,14 @@ class HistoryPart(NoteWriter):
     def allergies(self) -> None:
         """Write drug allergies: never to a drug of this patient or its class."""
         dice, text = self.dice, self.text
-        mine = {
+        given = {
             name
             for drug in self.orders
             for part in self.known.drugs[drug].ingredients
             for name in (part, *self.known.ancestors(part))
         }
-        free = [name for name in note_words()["allergy"] if name not in mine]
-        free = [name for name in free if not set(self.known.concepts[name].parents) & mine]
+        free = [name for name in note_words()["allergy"] if name not in given]
+        free = [name for name in free if not set(self.known.concepts[name].parents) & given]
         if not free or dice.chance(0.5, "no allergy"):
             text.raw(f"{dice.pick(NO_ALLERGY, 'nka')}\n")
             return
@@ -184,7 +184,7 @@ class HistoryPart(NoteWriter):
         text, dice = self.text, self.dice
         self.header("exam")
         text.raw(f"ADMISSION:\n{self.words['vitals']}\n")
-        for line in [one for one in phrases()["exam"] if dice.chance(0.75, "exam", one)]:
+        for line in [line for line in phrases()["exam"] if dice.chance(0.75, "exam", line)]:
             text.raw(f"{line}\n")
         signs = self.symptoms(self.visible("principal")[0].name, 2, "signs")
         if signs:

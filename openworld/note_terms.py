@@ -114,13 +114,13 @@ class GeneralTerms(NoteWriter):
 
     def companions(self) -> None:
         """Name pairs of the patient's problems that are associated, occur together or are related."""
-        mine = self._named_problems()
+        problems = self._named_problems()
         for predicate, slot in (
             ("associated_with", "link_assoc"),
             ("co-occurs_with", "link_cooccur"),
             ("related_to", "link_cooccur"),
         ):
-            pairs = [(head, tail) for head in mine for tail in mine if self.known.holds(head, predicate, tail)]
+            pairs = [(head, tail) for head in problems for tail in problems if self.known.holds(head, predicate, tail)]
             if pairs and self.dice.chance(0.7, predicate):
                 head, tail = self.dice.pick(pairs, predicate)
                 sentence = self.bullet(slot, self.values(P=[Item(tail)], A=[Item(head)]), predicate)

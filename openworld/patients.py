@@ -212,8 +212,12 @@ class _Planner:
         """Add one of the problems without which a principal problem makes no sense."""
         needs = limits().requires.get(name, ())
         if needs and not any(other in self.bases for other in needs):
-            mine = [other for other in needs if other in (*self.profile.principals, *self.profile.comorbidities)]
-            self.add(mine or list(needs), "principal" if mine and mine[0] in self.profile.principals else "chronic", 1)
+            fitting = [other for other in needs if other in (*self.profile.principals, *self.profile.comorbidities)]
+            self.add(
+                fitting or list(needs),
+                "principal" if fitting and fitting[0] in self.profile.principals else "chronic",
+                1,
+            )
 
     def candidates(self, problem: Problem) -> list[str]:
         """Return the drugs that treat a problem, fit its setting and are not contraindicated in this patient."""
@@ -245,10 +249,10 @@ class _Planner:
 
     def _duplicate(self, drug: str) -> bool:
         """Return whether the patient has a drug of the same class, or the same ingredient, already."""
-        mine = self.known.drugs[drug]
+        drug_use = self.known.drugs[drug]
         for other in self.orders:
             theirs = self.known.drugs[other]
-            if set(mine.ingredients) & set(theirs.ingredients) or mine.classes[0] == theirs.classes[0]:
+            if set(drug_use.ingredients) & set(theirs.ingredients) or drug_use.classes[0] == theirs.classes[0]:
                 return True
         return False
 

@@ -83,8 +83,8 @@ class _Builder:
             number = len(self.products) + 1
             cui = f"C99{CUI_BASE['product'] + number:05d}"
             ndc = f"09{number % 1000:03d}{number:04d}01" if tty in ("SCD", "SBD") else ""
-            seen = bool(ndc) and stable_unit(CONTENT_SEED, name, "ndc") <= WITH_NDC
-            self.products[name] = Product(cui, name, tty, drug, amount, ndc, seen)
+            known = bool(ndc) and stable_unit(CONTENT_SEED, name, "ndc") <= WITH_NDC
+            self.products[name] = Product(cui, name, tty, drug, amount, ndc, known)
         return name
 
     def relate(self, head: str, predicate: str, tail: str) -> None:

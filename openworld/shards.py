@@ -6,16 +6,17 @@ import csv
 import gzip
 import io
 import json
-from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import lru_cache
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
+from ground.flow.executor import Serial
+from ground.flow.executors import Processes
 from openworld.gold import gold_note
 from openworld.hospital import COLUMNS, Hospital, Stay, stay_of
 from openworld.notes import write_note
@@ -68,28 +69,28 @@ class _Tables:
         return {name: list(rows) for name, rows in self._rows.items()}
 
 
-@lru_cache(maxsize=1)
-def _hospital(known: Knowledge, volume: Volume) -> Hospital:
-    return Hospital(known, volume)
+class ShardMaker:
+    """Makes the rows of patients; they follow from the plan and each patient's number alone."""
 
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._hospital = Hospital(knowledge(plan.concepts), plan.volume)
 
-def make_shard(plan: Plan, patients: range) -> Shard:
-    """Return the rows of some patients; they follow from the plan and each patient's number alone."""
-    known = knowledge(plan.concepts)
-    hospital = _hospital(known, plan.volume)
-    tables = _Tables()
-    for index in patients:
-        patient = plan_patient(known, plan.seed, index, plan.volume)
-        tables.put("hosp/patients", hospital.patient_row(patient))
-        for admission in patient.admissions:
-            stay = stay_of(patient, admission)
-            tables.put("hosp/admissions", hospital.admission_row(stay))
-            tables.put("hosp/diagnoses_icd", *hospital.diagnosis_rows(stay))
-            tables.put("hosp/procedures_icd", *hospital.procedure_rows(stay))
-            tables.put("hosp/prescriptions", *hospital.prescription_rows(stay))
-            if admission.has_note:
-                _put_note(tables, hospital, stay, index < plan.volume.truth_of)
-    return tables.shard()
+    def make(self, patients: range) -> Shard:
+        """Return the rows of some patients."""
+        plan, hospital, tables = self._plan, self._hospital, _Tables()
+        for index in patients:
+            patient = plan_patient(hospital.known, plan.seed, index, plan.volume)
+            tables.put("hosp/patients", hospital.patient_row(patient))
+            for admission in patient.admissions:
+                stay = stay_of(patient, admission)
+                tables.put("hosp/admissions", hospital.admission_row(stay))
+                tables.put("hosp/diagnoses_icd", *hospital.diagnosis_rows(stay))
+                tables.put("hosp/procedures_icd", *hospital.procedure_rows(stay))
+                tables.put("hosp/prescriptions", *hospital.prescription_rows(stay))
+                if admission.has_note:
+                    _put_note(tables, hospital, stay, index < plan.volume.truth_of)
+        return tables.shard()
 
 
 def _put_note(tables: _Tables, hospital: Hospital, stay: Stay, truth: bool) -> None:
@@ -113,20 +114,8 @@ def _titles(known: Knowledge) -> Shard:
 def _shards(plan: Plan, patients: int, workers: int) -> Iterator[Shard]:
     """Yield shards in order; no more than two a worker are in memory."""
     ranges = [range(at, min(at + PATIENTS_PER_SHARD, patients)) for at in range(0, patients, PATIENTS_PER_SHARD)]
-    if workers == 1 or len(ranges) < 2:
-        yield from (make_shard(plan, numbers) for numbers in ranges)
-        return
-    import multiprocessing
-    from concurrent.futures import Future, ProcessPoolExecutor
-
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        waiting: deque[Future[Shard]] = deque()
-        for numbers in ranges:
-            waiting.append(pool.submit(make_shard, plan, numbers))
-            if len(waiting) >= 2 * workers:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+    executor = Serial() if workers == 1 or len(ranges) < 2 else Processes(workers)
+    yield from executor.in_order(partial(ShardMaker, plan), ShardMaker.make, ranges)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -22,9 +23,8 @@ from builders.medhal.card import DESCRIPTION, card_of
 from builders.medhal.counts import BuildReport, Judgements, report_of
 from builders.medhal.feeds import Feed
 from builders.medhal.items import Pair
-from builders.medhal.review import confirmed_by_task
 from builders.medhal.rows import PART_SCHEMA, pair_rows
-from builders.medhal.versions import PairIndex, Selection, select
+from builders.medhal.versions import Selection, select
 from builders.shards import ShardWriter
 from builders.texts.origin import Seeds, Tally
 from builders.texts.shortcuts import Told, shortcuts_of
@@ -52,14 +52,12 @@ class Made:
         tier: of the dataset: that of its most closely held source.
         seeds: of documents and of patients.
         model: what decides a language model's answers; empty under the rules.
-        review: by row id, whether readers called it right; it is shown in the card and decides nothing.
     """
 
     engine: str
     tier: LicenceTier
     seeds: Seeds
     model: Mapping[str, Any] = field(default_factory=dict)
-    review: Mapping[str, bool] = field(default_factory=dict)
 
 
 def build_medhal(
@@ -85,14 +83,16 @@ def build_medhal(
     Raises:
         InputError: no pair could be made, or a source is not of its layout.
     """
-    index = PairIndex(tuple(feed.source.source for feed in feeds))
+    index: list[pl.DataFrame] = []
     judgements = Judgements(asked=settings.judge)
     with atomic_directory(folder) as work:
         part = work / PART
         with pq.ParquetWriter(part, PART_SCHEMA, compression="lz4") as writer:
             for feed in feeds:
                 for pairs in _judged(feed, judgements, tally, advance, batch_pairs):
-                    writer.write_table(pair_rows(pairs, feed.stamp, made.seeds, settings.max_chars, index))
+                    rows, lines = pair_rows(pairs, feed, made.seeds, settings.max_chars)
+                    writer.write_table(rows)
+                    index.append(lines)
         selection = select(index)
         for (source, reason), n in selection.dropped.items():
             tally.drop(source, reason, n)
@@ -100,8 +100,8 @@ def build_medhal(
         _write_rows(part, work / "data", selection)
         part.unlink()
         told = [one.as_dict() for one in shortcuts_of(_told(work / "data"))]
-        report = report_of(feeds, index, selection, tally, judgements, told)
-        _write_papers(work, feeds, settings, made, report, confirmed_by_task(made.review, index, selection))
+        report = report_of(feeds, selection, tally, judgements, told)
+        _write_papers(work, feeds, settings, made, report)
     return report
 
 
@@ -123,7 +123,7 @@ def _judged(
 
 
 def _require_pairs(selection: Selection, tally: Tally) -> None:
-    if selection.kept.any():
+    if selection.pairs["kept"].any():
         return
     reasons = Counter(tally.reasons()).most_common(3)
     raise InputError(
@@ -136,21 +136,16 @@ def _require_pairs(selection: Selection, tally: Tally) -> None:
 
 def _write_rows(part: Path, folder: Path, selection: Selection) -> None:
     """Write the kept rows with their versions; a pair is two rows side by side."""
-    versions = {
-        "in_length_filtered": np.repeat(selection.length_filtered, 2),
-        "in_balanced": np.repeat(selection.balanced, 2),
-    }
-    kept = np.repeat(selection.kept, 2)
     begin = 0
     with ShardWriter(folder, MEDHAL_SCHEMA, row_group=ROW_GROUP) as writer, pq.ParquetFile(part) as source:
         # One row group at a time: `iter_batches` reads ahead of what is written, over more and more of a large file.
         for group in range(source.num_row_groups):
             table = source.read_row_group(group)
-            place = slice(begin, begin + table.num_rows)
-            for name, values in versions.items():
-                table = table.append_column(name, pa.array(values[place]))
-            writer.write(table.filter(pa.array(kept[place])))
-            begin += kept[place].size
+            pairs = selection.pairs[begin : begin + table.num_rows // 2]
+            for name in ("length_filtered", "balanced"):
+                table = table.append_column(f"in_{name}", pa.array(np.repeat(pairs[name].to_numpy(), 2)))
+            writer.write(table.filter(pa.array(np.repeat(pairs["kept"].to_numpy(), 2))))
+            begin += pairs.height
 
 
 def _told(folder: Path) -> Iterator[Told]:
@@ -164,16 +159,11 @@ def _told(folder: Path) -> Iterator[Told]:
 
 
 def _write_papers(
-    folder: Path,
-    feeds: Sequence[Feed],
-    settings: MedhalSettings,
-    made: Made,
-    report: BuildReport,
-    reviewed: Mapping[str, tuple[int, int]],
+    folder: Path, feeds: Sequence[Feed], settings: MedhalSettings, made: Made, report: BuildReport
 ) -> None:
     """Write card, croissant.json and manifest beside the data."""
-    write_text(folder / "README.md", card_of(feeds, settings, made.engine, made.tier, report, reviewed))
-    licence = licence_of_sources(made.tier, {feed.source.name: feed.stamp.licence for feed in feeds})
+    write_text(folder / "README.md", card_of(feeds, settings, made.engine, made.tier, report))
+    licence = licence_of_sources(made.tier, {feed.source.name: feed.licence for feed in feeds})
     data = sorted((folder / "data").glob("*.parquet"))
     manifest = manifest_of(
         DATASET,
@@ -190,7 +180,6 @@ def _write_papers(
         dropped=report.dropped,
         tier=made.tier,
     )
-    manifest["reviewed"] = {task: {"right": right, "read": read} for task, (right, read) in sorted(reviewed.items())}
     manifest["shortcuts"] = report.shortcuts
     described = croissant_of(manifest, DESCRIPTION, {"data": MEDHAL_SCHEMA}, licence)
     write_text(folder / "croissant.json", to_json(described))

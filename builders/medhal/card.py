@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from builders.cards import LICENCE, columns_table, front_matter, left_table, percent
@@ -67,9 +67,8 @@ def card_of(
     engine: str,
     tier: LicenceTier,
     report: BuildReport,
-    reviewed: Mapping[str, tuple[int, int]],
 ) -> str:
-    """Return the text of README.md; ``reviewed`` has by task the rows that readers called right, and all they read."""
+    """Return the text of README.md."""
     present = [split for split in SPLITS if report.splits[split]]
     splits = "own training splits" if settings.splits == "train" else f"splits `{settings.splits}`"
     parts = [
@@ -95,8 +94,6 @@ def card_of(
         _kept(feeds, report),
         "\n### Tasks and versions (its Table 4)\n",
         _versions(report),
-        "\n### Rows that a reader confirmed (its Table 5)\n",
-        _validity(report, reviewed),
         "\n## What the statement alone tells\n",
         shortcut_table([Shortcut(**one) for one in report.shortcuts]),
         "\n## Left out, by source and reason\n",
@@ -183,18 +180,8 @@ def _versions(report: BuildReport) -> str:
     return left_table(columns, [*rows, last])
 
 
-def _validity(report: BuildReport, reviewed: Mapping[str, tuple[int, int]]) -> str:
-    note = "The paper's expert read 50 rows a task; ours are the rows of this build that a review was given for.\n\n"
-    rows = []
-    for task in sorted({one.task for one in report.sources}):
-        right, read = reviewed.get(task, (0, 0))
-        share = f"{right / read:.2f}" if read else NONE
-        rows.append((task, _papers("validity", task, "share"), share, read or NONE))
-    return note + left_table(("task", "confirmed (paper)", "confirmed", "rows read"), rows)
-
-
 def _licences(feeds: Sequence[Feed]) -> str:
     return left_table(
         ("source", "tier", "licence", "origin"),
-        [(feed.source.name, feed.source.tier, feed.stamp.licence, feed.source.origin) for feed in feeds],
+        [(feed.source.name, feed.source.tier, feed.licence, feed.source.origin) for feed in feeds],
     )

@@ -7,11 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from builders.medhal.feeds import Feed
-from builders.medhal.versions import PairIndex, Selection
+from builders.medhal.versions import Selection
 from builders.shards import SPLITS
 from builders.texts.origin import OTHER_SPLIT, Tally
 from ground.contracts.rows_text import MEDHAL_TASKS
@@ -86,41 +83,34 @@ class BuildReport:
 
 
 def report_of(
-    feeds: Sequence[Feed],
-    index: PairIndex,
-    selection: Selection,
-    tally: Tally,
-    judgements: Judgements,
-    shortcuts: list[dict[str, Any]],
+    feeds: Sequence[Feed], selection: Selection, tally: Tally, judgements: Judgements, shortcuts: list[dict[str, Any]]
 ) -> BuildReport:
     """Count what was selected."""
-    task, source, split = (np.array(codes, dtype=np.int64) for codes in (index.task, index.source, index.split))
-    masks = (selection.kept, selection.length_filtered, selection.balanced)
-    versions = {
-        version: _rows_by(MEDHAL_TASKS, task[mask], present=True) for version, mask in zip(VERSIONS, masks, strict=True)
+    pairs = {
+        version: selection.pairs.filter(mask)
+        for version, mask in zip(VERSIONS, ("kept", "length_filtered", "balanced"), strict=True)
     }
-    factual = np.bincount(source[selection.kept], minlength=len(feeds))
+    by_source = Counter(pairs["full"]["source"])
+    tasks = {version: Counter(of_version["task"]) for version, of_version in pairs.items()}
+    splits = Counter(pairs["full"]["split"])
     return BuildReport(
-        rows=2 * int(selection.kept.sum()),
-        sources=tuple(_counts(feed, int(n), tally, judgements) for feed, n in zip(feeds, factual, strict=True)),
-        versions=versions,
-        splits=_rows_by(SPLITS, split[selection.kept], present=False),
+        rows=2 * pairs["full"].height,
+        sources=tuple(_counts(feed, by_source[feed.source.source], tally, judgements) for feed in feeds),
+        versions={
+            version: {task: 2 * n for task in MEDHAL_TASKS if (n := by_task[task])}
+            for version, by_task in tasks.items()
+        },
+        splits={split: 2 * splits[split] for split in SPLITS},
         shortcuts=shortcuts,
         dropped=tally.reasons(),
     )
-
-
-def _rows_by(names: Sequence[str], codes: npt.NDArray[np.int64], *, present: bool) -> dict[str, int]:
-    """Return the number of rows by name, two for each pair; with ``present`` only names that have rows."""
-    counts = np.bincount(codes, minlength=len(names))
-    return {name: 2 * int(n) for name, n in zip(names, counts, strict=True) if n or not present}
 
 
 def _counts(feed: Feed, pairs: int, tally: Tally, judgements: Judgements) -> SourceCounts:
     name = feed.source.source
     return SourceCounts(
         source=name,
-        task=feed.stamp.task,
+        task=feed.task,
         items=tally.read[name] - tally.dropped[name, OTHER_SPLIT],
         pairs=judgements.judged[name],
         judge=feed.judge.name if judgements.asked and feed.judge is not None else None,

@@ -10,7 +10,7 @@ import re
 
 from builders.medhal.items import Pair
 from builders.medhal.rules.check_summary import unshared
-from builders.medhal.versions import NO_EXCHANGE, content_hash
+from builders.medhal.versions import content_hash
 from ground.contracts.rows_text import MedhalTask
 
 __all__ = ["exchange_of"]
@@ -21,12 +21,12 @@ _DENIALS = frozenset({"not", "cannot", "no", "never", "nor", "without"})
 _NEGATIONS = ("negation_added", "negation_removed")
 
 
-def exchange_of(pair: Pair, task: MedhalTask) -> tuple[int, bool]:
+def exchange_of(pair: Pair, task: MedhalTask) -> tuple[int, bool] | None:
     """Return a hash of the two things that a pair exchanges, the same both ways, and which way it goes.
 
     An exchange is the words before and after a rule's edit of a summary; all numbers in digits are one exchange, of
     less and more, and all denials are one, put in and taken out, also of a question's answer: "can" and "cannot" are
-    one of their own. NO_EXCHANGE elsewhere: options of questions and values of documents are drawn from one list for
+    one of their own. None elsewhere: options of questions and values of documents are drawn from one list for
     both rows, and a model writes freely.
     """
     factual, wrong = pair.factual.statement, pair.wrong.statement
@@ -36,7 +36,7 @@ def exchange_of(pair: Pair, task: MedhalTask) -> tuple[int, bool]:
             word = "cannot" if "cannot" in denied[0] | denied[1] else "not"
             return content_hash("answer", word), bool(denied[1])
     if task != "summarization" or pair.wrong.rule == "lm":
-        return NO_EXCHANGE, False
+        return None
     if pair.wrong.rule in _NEGATIONS:
         return content_hash("negation"), pair.wrong.rule == _NEGATIONS[0]
     one, other = (" ".join(words) for words in unshared(*(_TOKEN.findall(said.lower()) for said in (factual, wrong))))

@@ -1,4 +1,4 @@
-"""Our own facts as MedHal items: MediEval's true and supported statement of a group against one that is not both.
+"""Our own facts as pairs of claims: MediEval's true and supported statement of a group against one that is not both.
 
 A statement of MediEval alone is judged on two axes; a MedHal row has one label. So each statement also says what the
 record holds ("..., and this patient's record documents both X and Y"): then Q1 holds, Q2 fails by the record, Q3 by
@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from builders.medhal.items import FactPair
-from builders.medhal.rules.extraction_tables import word_tables
+from builders.medhal.extraction import word_table
+from builders.medhal.items import Claim, Pair
 from builders.medieval.facts import TAXONOMIC
 from builders.medieval.wording import statement_of
 from builders.texts.edits.model import article_of
@@ -28,7 +29,7 @@ from ground.storage.tables import Row, read_table
 from ground.storage.warehouse import database_config, open_database
 from ground.storage.workspace import Workspace
 
-__all__ = ["SOURCE", "denials", "is_counted", "read_facts"]
+__all__ = ["SOURCE", "denials", "fact_pairs", "is_counted"]
 
 SOURCE = "mimic"
 RECORD_CLAIM = "{statement}, and this patient's record documents both {head} and {tail}."
@@ -75,12 +76,6 @@ def _medieval_files(workspace: Workspace) -> list[Path]:
             do="run `ontoground build medieval` first, or leave the source mimic out",
         )
     return files
-
-
-def _scratch(workspace: Workspace) -> duckdb.DuckDBPyConnection:
-    """Open a database of our own in memory: what it spills stays in the workspace."""
-    spill = workspace.root / "cache" / "duckdb"
-    return open_database(config=database_config(workspace.settings.run, spill))
 
 
 def _sentence(text: str) -> str:
@@ -141,7 +136,7 @@ def _lacks_article(row: Mapping[str, Any]) -> bool:
     """Tell whether a name would lack its article; "belongs to the class X" needs none, "spasm of liver" does."""
     names = [row[f"{which}{end}_name"] for which in ("", "wrong_") for end in ("head", "tail")]
     names += [name for name in (row["known_head"], row["known_tail"]) if name]
-    parts = word_tables()["region"]
+    parts = word_table("region")
     bare = any(" of " in name and name.rpartition(" of ")[2].lower() in parts for name in names)
     return bare or (row["predicate"] not in TAXONOMIC and any(map(is_counted, names)))
 
@@ -174,10 +169,12 @@ def _explanation(row: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
     return " ".join([first, *(_sentence(fact) for fact in facts)])
 
 
-def _pair(row: Mapping[str, Any], sentences: Mapping[str, str]) -> FactPair:
+def _pair(row: Mapping[str, Any], sentences: Mapping[str, str]) -> Pair:
     theirs = sentences[row["predicate"]]
     says = (_between(theirs), _between(_own_sentences().get(row["predicate"], theirs)))
-    return FactPair(
+    factual = _claim(row["statement"], row["head_name"], row["tail_name"], says)
+    wrong = _claim(row["wrong"], row["wrong_head_name"], row["wrong_tail_name"], says)
+    return Pair(
         origin=Origin(
             source=SOURCE,
             inner_id=f"{row['group_id']}-{row['quadrant']}",
@@ -186,10 +183,16 @@ def _pair(row: Mapping[str, Any], sentences: Mapping[str, str]) -> FactPair:
             subject_id=row["subject_id"],
         ),
         context=row["context"],
-        statement=_claim(row["statement"], row["head_name"], row["tail_name"], says),
-        wrong=_claim(row["wrong"], row["wrong_head_name"], row["wrong_tail_name"], says),
-        explanation=_explanation(row, sentences),
-        quadrant=row["quadrant"],
+        factual=Claim(factual, factual=True, explanation=None, synthetic=True, rule="record_fact_q1"),
+        wrong=Claim(
+            wrong,
+            factual=False,
+            explanation=_explanation(row, sentences),
+            synthetic=True,
+            rule=f"record_fact_{row['quadrant'].lower()}",
+            # Neither record nor graph is complete: what they lack is not refuted.
+            falsity="unsupported",
+        ),
     )
 
 
@@ -215,13 +218,25 @@ def _count(scratch: duckdb.DuckDBPyConnection, tally: Tally) -> None:
             tally.drop(SOURCE, reason, n)
 
 
-def read_facts(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tally: Tally) -> Iterator[FactPair]:
-    """Read pairs of statements from the workspace's MediEval dataset, by patient and group.
+def _why_not(row: Mapping[str, Any], sentences: Mapping[str, str]) -> str | None:
+    """Return why two statements give no pair, None where they do."""
+    if row["predicate"] not in sentences or row["predicate"] not in denials():
+        return "predicate_has_no_denial"
+    if _overstates(row):
+        return "name_says_more_than_record"
+    if _lacks_article(row):
+        return "name_lacks_article"
+    return "same_statement" if row["statement"] == row["wrong"] else None
+
+
+def fact_pairs(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tally: Tally) -> Iterator[Pair]:
+    """Yield pairs of statements of the workspace's MediEval dataset, by patient and group.
 
     Each group gives one pair: its Q1 against one of Q2, Q3 and Q4, drawn by a stable hash so that names stand in
     factual statements as often as in others. Every factual statement has one partner and stands once. Q2's explanation
     says what the note lacks and what it holds instead, Q3's that the relation is not known, and what is (a true
-    statement of the dataset about the end that was put in, where there is one, and Q1's), Q4's both.
+    statement of the dataset about the end that was put in, where there is one, and Q1's), Q4's both. The rule of a
+    claim names its quadrant.
 
     Args:
         workspace: its dataset ``medieval`` and its settings are read; nothing is written.
@@ -233,15 +248,16 @@ def read_facts(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tall
     """
     files = _medieval_files(workspace)
     sentences = dict(connection.execute(sql_text("builders/medieval/truth/template")).fetchall())
-    told_inverses = dict(
+    inverses = dict(
         connection.execute(
             "select predicate, inverse from kg.predicate where statement = 'both' "
             "union select inverse, predicate from kg.predicate where statement = 'both'"
         ).fetchall()
     )
-    scratch = _scratch(workspace)
-    try:
-        _prepare(scratch, files, workspace.settings.build.seed, told_inverses)
+    # What this database of our own spills stays in the workspace.
+    spill = workspace.root / "cache" / "duckdb"
+    with closing(open_database(config=database_config(workspace.settings.run, spill))) as scratch:
+        _prepare(scratch, files, workspace.settings.build.seed, inverses)
         _count(scratch, tally)
         rows = scratch.sql(
             "select record_fact.*, medieval_row.context from record_fact "
@@ -250,11 +266,8 @@ def read_facts(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tall
         )
         for batch in rows.to_arrow_reader(ROWS_AT_ONCE):
             for row in batch.to_pylist():
-                if _overstates(row):
-                    tally.drop(SOURCE, "name_says_more_than_record")
-                elif _lacks_article(row):
-                    tally.drop(SOURCE, "name_lacks_article")
-                else:
+                reason = _why_not(row, sentences)
+                if reason is None:
                     yield _pair(row, sentences)
-    finally:
-        scratch.close()
+                else:
+                    tally.drop(SOURCE, reason)

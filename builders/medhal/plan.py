@@ -8,9 +8,7 @@ from pathlib import Path
 import duckdb
 
 from builders.medhal.engines import Engine
-from builders.medhal.feeds import Feed
-from builders.medhal.own_feed import own_feed
-from builders.medhal.text_feeds import text_feed
+from builders.medhal.feeds import Feed, own_feed, text_feed
 from builders.texts.origin import Tally
 from builders.texts.sources import NamedTexts, TextSource, resolve_sources, text_sources
 from ground.errors import InputError, UsageError

@@ -12,7 +12,7 @@ from builders.medieval.baselines import Auc, auc_table
 from builders.medieval.contradicted import CONTRADICTED
 from builders.medieval.contradicted_card import contradicted_section
 from ground.contracts.rows import QUADRANTS
-from ground.flow.manifest import LicenceTier
+from ground.flow.manifest import LicenceTier, releases
 from ground.storage.sqlfiles import sql_text
 
 __all__ = ["DESCRIPTION", "card_of"]
@@ -110,6 +110,7 @@ def card_of(
         f"distinct statements: {total['statements']}",
         f"- complete groups (all four quadrants): {total['complete']}",
         f"- statements that claim more than one edge: {total['multi_hop']}",
+        *(f"- release of {source}: {release}" for source, release in releases(connection)),
     ]
     parts = [
         front_matter(

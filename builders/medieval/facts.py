@@ -204,7 +204,8 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
     run_steps(connection, "support", ["namesake"])
     alike = cuis(connection, f"select distinct other from namesake where cui in ({KNOWN_CONCEPTS})")
     set_table(connection, "namesake_closure", closure_of(graph, alike))
-    run_steps(connection, "support", ["clear_mention", "present_mention", "linked_base", "class_member", "fact_end"])
+    ends = ("stopped_home", "clear_mention", "present_mention", "linked_base", "class_member", "fact_end")
+    run_steps(connection, "support", ends)
 
 
 def _read_knowledge(connection: duckdb.DuckDBPyConnection) -> None:

@@ -16,18 +16,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.cards import croissant_of, licence_of_sources
-from builders.medval.algorithm import Triple, triple_id
+from builders.medval.algorithm import Triple, make_triples, triple_id
 from builders.medval.card import DESCRIPTION, card_of
 from builders.medval.counts import BuildReport, Counts, count_triples
 from builders.medval.feeds import Engine, Feed, Plan
-from builders.medval.items import Item, Peers
+from builders.medval.items import Generator, Item, Peers, Validator
 from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA, chat_table, data_rows, data_table, triple_table
-from builders.medval.workers import OpenEngine, triples_of
 from builders.shards import SPLITS, ShardWriter
 from builders.texts.origin import DEFAULT_ENDS, OTHER_SPLIT, Seeds, Tally
 from builders.texts.shortcuts import Shortcut, Told, shortcuts_of
 from ground.contracts.rows_text import MEDVAL_SCHEMA, RISK_LEVELS, MedvalTask, RiskLevel
 from ground.errors import InputError
+from ground.flow.executor import Executor, Serial
+from ground.flow.executors import Processes
 from ground.flow.manifest import LicenceTier, manifest_of, to_json
 from ground.settings import MedvalSettings
 from ground.stable import stable_hash
@@ -41,6 +42,9 @@ ROW_GROUP = 2_000
 SLIGHT: RiskLevel = 2
 PEERS = 500
 """References that edits take words from, of each task and source."""
+OpenEngine = Callable[[Peers], tuple[Generator, Validator]]
+"""Opens an engine that may take words from some references; for several processes it must be picklable, as a
+``functools.partial`` of a module's function is."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +100,9 @@ def build_medval(
     with atomic_directory(folder) as work:
         with _Writers(work) as writers:
             batches = _batches(plan.feeds, tallies, settings, batch)
-            peers = peers_of(plan.feeds, settings)
-            for triples in triples_of(batches, method.open_engine, peers, settings, method.workers):
+            engine = partial(method.open_engine, peers_of(plan.feeds, settings))
+            workers: Executor = Serial() if method.workers == 1 else Processes(method.workers)
+            for triples in workers.in_order(engine, partial(_triples, settings), batches):
                 item = triples[0].item
                 writers.write(triples, feeds[item.task, item.origin.source], method, settings)
                 advance(item.task, len(triples))
@@ -108,6 +113,10 @@ def build_medval(
         report = _report(folder, plan, settings, method, counts, writers.rows, dropped, shortcuts)
         _write_papers(work, plan, settings, method, counts, report)
     return report
+
+
+def _triples(settings: MedvalSettings, engine: tuple[Generator, Validator], items: Sequence[Item]) -> list[Triple]:
+    return make_triples(items, *engine, settings)
 
 
 class _Writers:
@@ -221,16 +230,13 @@ def _highest_hashes(feeds: Sequence[Feed], settings: MedvalSettings) -> dict[Med
     limit = settings.max_inputs_per_task
     if limit is None:
         return {}
-    lowest: dict[MedvalTask, list[int]] = {}
-    seen = _Seen()
-    for feed in feeds:
-        kept = lowest.setdefault(feed.task, [])
-        for item in _wanted(feed, Tally(), settings, seen):
-            # A heap of negated hashes: its first is the highest of the lowest ones.
-            heapq.heappush(kept, -_order(settings.seed, item))
-            if len(kept) > limit:
-                heapq.heappop(kept)
-    return {task: -kept[0] for task, kept in lowest.items() if kept}
+    highest, seen = {}, _Seen()
+    for task in dict.fromkeys(feed.task for feed in feeds):
+        wanted = (_wanted(feed, Tally(), settings, seen) for feed in feeds if feed.task == task)
+        hashes = (_order(settings.seed, item) for items in wanted for item in items)
+        if lowest := heapq.nsmallest(limit, hashes):
+            highest[task] = lowest[-1]
+    return highest
 
 
 def _labelled_outputs(folder: Path) -> Iterator[Told]:

@@ -1,12 +1,13 @@
 """Row contracts of the datasets: builders write only these, training and stewardship read only these.
 
-Each contract is a Python type (what one row means) and an Arrow schema (how it lies on disk); a test asserts that the
-two agree. What each column means stands in `ground.contracts.dictionary`, and nowhere else.
+Each contract is a Python type; the Arrow schema, how rows lie on disk, is made from it. What each column means is
+written in `ground.contracts.dictionary`, and nowhere else.
 """
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict, get_args
+from types import UnionType
+from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 
@@ -22,12 +23,14 @@ __all__ = [
     "WHY_FALSE",
     "ContradictedRow",
     "DeniedSpanRow",
+    "Int64",
     "MedievalRow",
     "PathEdgeRow",
     "Quadrant",
     "StatementRow",
     "SupportLevel",
     "SupportSpanRow",
+    "fields_of",
 ]
 
 Quadrant = Literal["Q1", "Q2", "Q3", "Q4"]
@@ -44,6 +47,25 @@ WHY_FALSE = {
 """What the values of ``why_false`` mean; ``sql/builders/medieval/rows/proposition_row.sql`` gives them, and
 ``builders/medieval/judging.py`` decides what may be called false at all."""
 
+Int32 = Annotated[int, pa.int32()]
+Int64 = Annotated[int, pa.int64()]
+ARROW_TYPES = {str: pa.string(), bool: pa.bool_(), float: pa.float64()}
+
+
+def fields_of(row: Any, *, nullable: bool = False) -> list[pa.Field]:
+    """Return the Arrow fields of a row type: null only where it says ``None``, or everywhere with ``nullable``."""
+    return [_field(name, hint, nullable) for name, hint in get_type_hints(row, include_extras=True).items()]
+
+
+def _field(name: str, hint: Any, nullable: bool) -> pa.Field:
+    choices = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    kind = next(choice for choice in choices if choice is not type(None))
+    if get_origin(kind) is Annotated:
+        arrow_type = get_args(kind)[1]
+    else:
+        arrow_type = ARROW_TYPES[type(get_args(kind)[0]) if get_origin(kind) is Literal else kind]
+    return pa.field(name, arrow_type, nullable=nullable or type(None) in choices)
+
 
 class PathEdgeRow(TypedDict):
     """One edge of the path that makes a statement true, read head PREDICATE tail, with its evidence in the release."""
@@ -56,15 +78,21 @@ class PathEdgeRow(TypedDict):
     rui: str
 
 
+PATH_EDGE = pa.struct(fields_of(PathEdgeRow, nullable=True))
+
+
 class SupportSpanRow(TypedDict):
     """One mention that attests an end; half-open offsets in code points of ``mimiciv_note.discharge.text``."""
 
     role: Literal["head", "tail"]
     cui: str
-    begin_offset: int
-    end_offset: int
+    begin_offset: Int32
+    end_offset: Int32
     text: str
     section: str
+
+
+SUPPORT_SPAN = pa.struct(fields_of(SupportSpanRow, nullable=True))
 
 
 class DeniedSpanRow(SupportSpanRow):
@@ -73,13 +101,16 @@ class DeniedSpanRow(SupportSpanRow):
     assertion: Literal["absent", "family", "allergy", "historical", "planned"]
 
 
+DENIED_SPAN = pa.struct(fields_of(DeniedSpanRow, nullable=True))
+
+
 class MedievalRow(TypedDict):
     """One sample of MediEval: a statement judged in the context of one admission (docs/definitions.md)."""
 
     id: str
     group_id: str
-    subject_id: int
-    hadm_id: int
+    subject_id: Int64
+    hadm_id: Int64
     context: str
     statement: str
     quadrant: Quadrant
@@ -90,25 +121,25 @@ class MedievalRow(TypedDict):
     head_name: str
     tail_cui: str
     tail_name: str
-    hops: int
+    hops: Int32
     tier: Literal["stated", "equivalent", "inherited", "plausible"] | None
     support_level: SupportLevel
-    path: list[PathEdgeRow]
-    support_spans: list[SupportSpanRow]
+    path: Annotated[list[PathEdgeRow], pa.list_(PATH_EDGE)]
+    support_spans: Annotated[list[SupportSpanRow], pa.list_(SUPPORT_SPAN)]
     replaced_end: Literal["head", "tail", "none"]
     replaced_cui: str | None
-    distance: int | None
+    distance: Int32 | None
     why_false: str | None
     split: Literal["train", "validation", "test"]
     fact_split: Literal["train", "validation", "test"] | None
     given: Literal["none", "head", "tail", "both"]
-    fold: int
+    fold: Int32
 
 
 class ContradictedRow(MedievalRow):
     """One row of the configuration ``contradicted``: contradicted, with the denials, or the copy of a supported row."""
 
-    denied_spans: list[DeniedSpanRow]
+    denied_spans: Annotated[list[DeniedSpanRow], pa.list_(DENIED_SPAN)]
 
 
 class StatementRow(TypedDict):
@@ -119,54 +150,9 @@ class StatementRow(TypedDict):
     head_cui: str
     tail_cui: str
     is_true: bool
-    n_samples: int
+    n_samples: Int64
 
 
-def required(*fields: tuple[str, pa.DataType]) -> list[pa.Field]:
-    """Return fields that are never null."""
-    return [pa.field(name, kind, nullable=False) for name, kind in fields]
-
-
-PATH_EDGE = pa.struct(
-    [(name, pa.string()) for name in ("head_cui", "predicate", "rela", "tail_cui", "sab", "rui")],
-)
-SUPPORT_SPAN = pa.struct(
-    [
-        ("role", pa.string()),
-        ("cui", pa.string()),
-        ("begin_offset", pa.int32()),
-        ("end_offset", pa.int32()),
-        ("text", pa.string()),
-        ("section", pa.string()),
-    ],
-)
-
-DENIED_SPAN = pa.struct([*SUPPORT_SPAN, ("assertion", pa.string())])
-
-MEDIEVAL_SCHEMA = pa.schema(
-    [
-        *required(("id", pa.string()), ("group_id", pa.string()), ("subject_id", pa.int64()), ("hadm_id", pa.int64())),
-        *required(("context", pa.string()), ("statement", pa.string()), ("quadrant", pa.string())),
-        *required(("is_true", pa.bool_()), ("is_supported", pa.bool_()), ("predicate", pa.string())),
-        *required(("head_cui", pa.string()), ("head_name", pa.string())),
-        *required(("tail_cui", pa.string()), ("tail_name", pa.string()), ("hops", pa.int32())),
-        pa.field("tier", pa.string()),
-        *required(("support_level", pa.string()), ("path", pa.list_(PATH_EDGE))),
-        *required(("support_spans", pa.list_(SUPPORT_SPAN)), ("replaced_end", pa.string())),
-        pa.field("replaced_cui", pa.string()),
-        pa.field("distance", pa.int32()),
-        pa.field("why_false", pa.string()),
-        *required(("split", pa.string())),
-        pa.field("fact_split", pa.string()),
-        *required(("given", pa.string()), ("fold", pa.int32())),
-    ]
-)
-
-CONTRADICTED_SCHEMA = MEDIEVAL_SCHEMA.append(*required(("denied_spans", pa.list_(DENIED_SPAN))))
-
-STATEMENT_SCHEMA = pa.schema(
-    [
-        *required(("statement", pa.string()), ("predicate", pa.string()), ("head_cui", pa.string())),
-        *required(("tail_cui", pa.string()), ("is_true", pa.bool_()), ("n_samples", pa.int64())),
-    ]
-)
+MEDIEVAL_SCHEMA = pa.schema(fields_of(MedievalRow))
+CONTRADICTED_SCHEMA = pa.schema(fields_of(ContradictedRow))
+STATEMENT_SCHEMA = pa.schema(fields_of(StatementRow))

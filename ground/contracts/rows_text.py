@@ -1,17 +1,17 @@
 """Row contracts of MedHal and MedVAL: builders write only these, training and evaluation read only these.
 
-As in `ground.contracts.rows`, each contract is a Python type (what one row means) and an Arrow schema (how it lies on
-disk); `ground.contracts.dictionary` says what each column means.
+As in `ground.contracts.rows`, each contract is a Python type, and its Arrow schema is made from it;
+`ground.contracts.dictionary` says what each column means.
 A dataset folder holds ``data/{train,validation,test}-*.parquet`` and ``manifest.json``.
 """
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict, get_args
+from typing import Annotated, Literal, TypedDict, get_args
 
 import pyarrow as pa
 
-from ground.contracts.rows import required
+from ground.contracts.rows import Int64, fields_of
 
 __all__ = [
     "MEDHAL_SCHEMA",
@@ -100,7 +100,7 @@ class MedhalRow(TypedDict):
     synthetic: bool
     wording: MedhalWording
     licence: str
-    subject_id: int | None
+    subject_id: Int64 | None
     in_length_filtered: bool
     in_balanced: bool
     split: Literal["train", "validation", "test"]
@@ -115,6 +115,9 @@ class MedvalErrorRow(TypedDict):
     quoted_from: Literal["input", "output"] | None
 
 
+MEDVAL_ERROR = pa.struct(fields_of(MedvalErrorRow))
+
+
 class MedvalRow(TypedDict):
     """One output judged against its input: reasoning, errors and a risk level."""
 
@@ -126,8 +129,8 @@ class MedvalRow(TypedDict):
     input: str
     output: str
     reasoning: str | None
-    errors: list[MedvalErrorRow]
-    risk_level: RiskLevel
+    errors: Annotated[list[MedvalErrorRow], pa.list_(MEDVAL_ERROR)]
+    risk_level: Annotated[RiskLevel, pa.int8()]
     label_basis: LabelBasis | None
     delta: float | None
     consistency: float | None
@@ -135,44 +138,9 @@ class MedvalRow(TypedDict):
     inner_id: str
     source: str
     licence: str
-    subject_id: int | None
+    subject_id: Int64 | None
     split: Literal["train", "validation", "test"]
 
 
-MEDHAL_SCHEMA = pa.schema(
-    [
-        *required(("id", pa.string()), ("pair_id", pa.string())),
-        pa.field("context", pa.string()),
-        *required(("statement", pa.string()), ("label", pa.bool_())),
-        pa.field("falsity", pa.string()),
-        pa.field("explanation", pa.string()),
-        *required(("inner_id", pa.string()), ("source", pa.string()), ("task", pa.string())),
-        *required(("synthetic", pa.bool_()), ("wording", pa.string()), ("licence", pa.string())),
-        pa.field("subject_id", pa.int64()),
-        *required(("in_length_filtered", pa.bool_()), ("in_balanced", pa.bool_()), ("split", pa.string())),
-    ]
-)
-
-MEDVAL_ERROR = pa.struct(
-    [
-        *required(("category", pa.string()), ("text", pa.string())),
-        pa.field("quote", pa.string()),
-        pa.field("quoted_from", pa.string()),
-    ]
-)
-
-MEDVAL_SCHEMA = pa.schema(
-    [
-        *required(("id", pa.string()), ("triple_id", pa.string()), ("task", pa.string()), ("variant", pa.string())),
-        *required(("instruction", pa.string()), ("input", pa.string()), ("output", pa.string())),
-        pa.field("reasoning", pa.string()),
-        *required(("errors", pa.list_(MEDVAL_ERROR)), ("risk_level", pa.int8())),
-        pa.field("label_basis", pa.string()),
-        pa.field("delta", pa.float64()),
-        pa.field("consistency", pa.float64()),
-        *required(("engine", pa.string()), ("inner_id", pa.string()), ("source", pa.string())),
-        *required(("licence", pa.string())),
-        pa.field("subject_id", pa.int64()),
-        *required(("split", pa.string())),
-    ]
-)
+MEDHAL_SCHEMA = pa.schema(fields_of(MedhalRow))
+MEDVAL_SCHEMA = pa.schema(fields_of(MedvalRow))

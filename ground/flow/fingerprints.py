@@ -38,7 +38,7 @@ def code_digest(places: tuple[str, ...]) -> str:
     for place in places:
         room, _, below = place.partition("/")
         path = (sql_root() if room == "sql" else ROOT / room) / below
-        files = [one for one in sorted([path, *path.rglob("*")]) if one.is_file() and one.suffix in CODE]
+        files = [file for file in sorted([path, *path.rglob("*")]) if file.is_file() and file.suffix in CODE]
         if not files:
             raise InputError("no code is there", file=path, expected="Python, SQL or TSV files", do="install it again")
         for file in files:

@@ -34,10 +34,10 @@ def check_machines(addresses: Iterable[str], settings: RunSettings, licence_tier
     named = [network for entry in settings.allow_remote_credentialed for network in _networks(entry)]
     strange = [address for address in others if not _is_within(address, named)]
     if strange:
-        shown = ", ".join(strange)
+        strangers = ", ".join(strange)
         raise RefusedError(
             "credentialed data is not sent to machines that are not named",
-            found=f"Ray on {shown}",
+            found=f"Ray on {strangers}",
             expected=f"this machine, or one that run.allow_remote_credentialed names. {RULE}",
             do="where an agreement covers these machines, set run.allow_remote_credentialed to their names, addresses "
             "or networks (10.1.2.0/24), and run.allow_remote_reason",

@@ -2,8 +2,7 @@
 
 One SQLite file in a folder of mode 0700. Each answer is a transaction of its own, so a kill at any moment loses none
 that had been kept. What is sent is noted before it goes out: after a kill the cache knows which requests were under
-way. Answers that did not parse are kept until their request has its result: one that was stopped between its tries goes
-on with the next. Prompts are not kept, answers are.
+way. Prompts are not kept, results are.
 """
 
 from __future__ import annotations
@@ -15,21 +14,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from ground.errors import InputError
-from ground.lm.exchange import Answer
 from ground.lm.results import RESULT, Result
 from ground.storage.files import private_directory
 
 __all__ = ["AnswerCache", "content_key"]
 
 FILE_NAME = "language-model.sqlite"
-TABLES = (
-    "create table if not exists answer (key text primary key, result text) without rowid",
-    "create table if not exists try (key text, number integer, answer text, primary key (key, number)) without rowid",
-)
-TRY = TypeAdapter(Answer)
+TABLE = "create table if not exists answer (key text primary key, result text) without rowid"
 BUSY_SECONDS = 60.0
 
 
@@ -49,10 +41,9 @@ class AnswerCache:
         # cut costs the last answers at most. Where a folder allows no such log, SQLite keeps its slower journal.
         if self._run("pragma journal_mode = wal").fetchone() == ("wal",):
             self._run("pragma synchronous = normal")
-        for table in TABLES:
-            self._run(table)
+        self._run(TABLE)
 
-    def _run(self, statement: str, values: tuple[str | int, ...] = ()) -> sqlite3.Cursor:
+    def _run(self, statement: str, values: tuple[str, ...] = ()) -> sqlite3.Cursor:
         try:
             return self._connection.execute(statement, values)
         except sqlite3.DatabaseError as error:
@@ -80,20 +71,10 @@ class AnswerCache:
         """Keep a result."""
         kept = result.model_copy(update={"cached": True, "cost": None})
         self._run("insert or replace into answer values (?, ?)", (result.key, kept.model_dump_json()))
-        self._run("delete from try where key = ?", (result.key,))
 
     def forget(self, key: str) -> None:
         """Delete the note that a request was sent: its result is not kept."""
         self._run("delete from answer where key = ? and result is null", (key,))
-
-    def put_try(self, key: str, number: int, answer: Answer) -> None:
-        """Keep the answer to the n-th try (from 1) of a request that is to be asked again."""
-        self._run("insert or replace into try values (?, ?, ?)", (key, number, TRY.dump_json(answer).decode()))
-
-    def tries(self, key: str) -> list[Answer]:
-        """Return the answers to the tries that a request without a result has had, in their order."""
-        rows = self._run("select answer from try where key = ? order by number", (key,)).fetchall()
-        return [TRY.validate_json(answer) for (answer,) in rows]
 
     def close(self) -> None:
         """Close the file."""

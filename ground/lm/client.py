@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, cast
@@ -119,17 +118,12 @@ class LanguageModel:
                     settle(kept, [place])
                 else:
                     waiting[key] = [place]
-                    exchange = Exchange(request, key, self.settings, partial(self._cache.put_try, key))
-                    if enough := exchange.resume(self._cache.tries(key)):
-                        self.totals.cached += 1
-                        finish(exchange, enough)
-                        continue
                     self.totals.sent += 1
                     self.totals.interrupted += self._cache.note_sent(key)
-                    yield exchange
+                    yield Exchange(request, key, self.settings)
 
         def finish(exchange: Exchange, result: Result) -> None:
-            settle(self._record(result, result.usage.less(exchange.earlier)), waiting.pop(exchange.key))
+            settle(self._record(result), waiting.pop(exchange.key))
 
         self._backend.run(missing(), finish)
         return cast("list[Result]", results)
@@ -171,14 +165,14 @@ class LanguageModel:
             return kept.model_copy(update={"parsed": parse_answer(kept.text, request.schema)})
         return kept
 
-    def _record(self, result: Result, sent: Usage) -> Result:
-        """Keep a result and count the tokens that were sent for it now."""
+    def _record(self, result: Result) -> Result:
+        """Keep a result and count its tokens."""
         if isinstance(result, Completion) or result.reason in KEPT_FAILURES:
             self._cache.put(result)
         else:
             self._cache.forget(result.key)
-        cost = self._cost(sent)
-        self.totals.usage = self.totals.usage.plus(sent)
+        cost = self._cost(result.usage)
+        self.totals.usage = self.totals.usage.plus(result.usage)
         if cost is not None:
             self.totals.cost = (self.totals.cost or 0.0) + cost
         return result.model_copy(update={"cost": cost})

@@ -70,17 +70,6 @@ class Usage(_Frozen):
             completion_tokens=_sum(self.completion_tokens, other.completion_tokens),
         )
 
-    def less(self, other: Usage) -> Usage:
-        """Take away the tokens of tries that are among these."""
-        return Usage(
-            prompt_tokens=_rest(self.prompt_tokens, other.prompt_tokens),
-            completion_tokens=_rest(self.completion_tokens, other.completion_tokens),
-        )
-
-
-def _rest(whole: int | None, part: int | None) -> int | None:
-    return None if whole is None else whole - (part or 0)
-
 
 def _sum(first: int | None, second: int | None) -> int | None:
     return None if first is None and second is None else (first or 0) + (second or 0)

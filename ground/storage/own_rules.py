@@ -62,7 +62,7 @@ class OwnRules:
         """
         if not folder.is_dir():
             return cls(folder=folder)
-        files = sorted(one for one in folder.iterdir() if one.name[0] != "." and one.suffix != ".md")
+        files = sorted(file for file in folder.iterdir() if file.name[0] != "." and file.suffix != ".md")
         return cls(tuple((file.stem, _text(file)) for file in files), folder)
 
     def rows(self, table: str, columns: tuple[str, ...]) -> list[Row]:

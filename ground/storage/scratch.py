@@ -29,8 +29,8 @@ def scratch_folder(root: Path) -> Iterator[Path]:
     """
     keep_private(private_directory(root))
     for left in root.iterdir():
-        with _held(left) as mine:
-            if mine:
+        with _held(left) as acquired:
+            if acquired:
                 shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix="", dir=root))
     with _held(folder):

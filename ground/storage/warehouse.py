@@ -33,6 +33,7 @@ __all__ = [
     "number_of",
     "one_thread",
     "open_database",
+    "repair_of",
     "reset_drops",
     "run_sql",
     "set_table",
@@ -53,6 +54,7 @@ QUERY_ERRORS = (
 
 
 HELD_BY = re.compile(r"\(PID (\d+)\)")
+DAMAGED = re.compile(r"not a valid DuckDB database|not read enough bytes|Corrupt database", re.IGNORECASE)
 Config = dict[str, str | bool | int | float | list[str]]
 
 
@@ -129,9 +131,20 @@ def _not_opened(path: Path, why: str) -> InputError:
     if any(reason in why.lower() for reason in ("read-only file system", "permission denied")):
         do = "name a workspace of yours with --workspace, or look only: sql, status, validate"
         return InputError("the warehouse cannot be written", file=path, found=why.rpartition(": ")[2], do=do)
-    # A checkpoint writes blocks of DuckDB's own catalogue in place: a kill within this write leaves half a block.
-    advice = "if it is damaged, delete it and load again: it holds nothing that the sources and settings do not give"
-    return InputError("the warehouse cannot be opened", file=path, found=why, do=advice)
+    if "different configuration" in why:
+        do = "close this program's own connection to the warehouse, or ask through ontoground only"
+        return InputError("this program has the warehouse open with other settings", file=path, do=do)
+    return InputError("the warehouse cannot be opened", file=path, found=why, do=repair_of(why))
+
+
+def repair_of(why: str) -> str | None:
+    """Return what to do with a warehouse where DuckDB's message shows that the file is damaged, else None.
+
+    A checkpoint writes blocks of DuckDB's own catalogue in place: a kill within this write leaves half a block.
+    """
+    if not DAMAGED.search(why):
+        return None
+    return "it is damaged: delete it and load again; it holds nothing that the sources and settings do not give"
 
 
 def run_sql(connection: duckdb.DuckDBPyConnection, name: str) -> duckdb.DuckDBPyConnection:

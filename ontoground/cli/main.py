@@ -90,7 +90,7 @@ def invoke(arguments: list[str]) -> int:
 def _guarded(arguments: list[str], as_json: bool, interrupts: Interrupts) -> int:
     try:
         # Not app(...): that one turns an interrupt and a closed pipe into exits of its own, without a word.
-        command = command_of(next((one for one in arguments if not one.startswith("-")), None))
+        command = command_of(next((word for word in arguments if not word.startswith("-")), None))
         with command.make_context("ontoground", list(arguments)) as context:
             command.invoke(context)
         sys.stdout.flush()
@@ -123,7 +123,7 @@ def _fail(details: dict[str, str | int | None], message: str, code: int, as_json
 
 
 def _usage(error: TyperException, as_json: bool) -> int:
-    context, what = getattr(error, "ctx", None), error.format_message()
+    context, what = getattr(error, "ctx", None), error.format_message().replace("Value error, ", "")
     if type(error).__name__ == "NoArgsIsHelpError" and context is not None and not as_json:
         typer.echo(context.get_help(), err=True)
         return 2
@@ -141,6 +141,8 @@ def _foreseen(error: Exception) -> OntogroundError | None:
     """Return the error in our words where it is one of memory, disk or permission, else None."""
     import duckdb
 
+    from ground.storage.warehouse import repair_of
+
     if isinstance(error, (MemoryError, duckdb.OutOfMemoryException)):
         do = "raise run.memory_limit in ontoground.toml, or close other programs"
         return InputError("there is not enough memory", do=do)
@@ -154,8 +156,8 @@ def _foreseen(error: Exception) -> OntogroundError | None:
         return InputError(DISK_ERRORS.get(error.errno, os.strerror(error.errno)), file=error.filename)
     if isinstance(error, duckdb.IOException | duckdb.FatalException | duckdb.SerializationException):
         # Of files, never of rows.
-        do = "if the warehouse is damaged, delete it and load again"
-        return InputError("a file of the workspace cannot be read or written", found=str(error).splitlines()[0], do=do)
+        why = str(error).splitlines()[0]
+        return InputError("a file of the workspace cannot be read or written", found=why, do=repair_of(why))
     return _damaged(error)
 
 
@@ -175,8 +177,8 @@ def _damaged(error: Exception) -> OntogroundError | None:
         do = "export LC_ALL=C.UTF-8, or give the files other names"
         return InputError("a name has letters that this terminal's language cannot write", do=do)
     if isinstance(error, DAMAGED):
-        found = f"{type(error).__name__}, {_place_of(error)}"
-        return InputError("a file is cut off, damaged or nested too deep", found=found)
+        kind_and_place = f"{type(error).__name__}, {_place_of(error)}"
+        return InputError("a file is cut off, damaged or nested too deep", found=kind_and_place)
     return None
 
 

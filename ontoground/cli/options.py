@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
+from typer import Argument, Option
 
 from ground.errors import InputError
 from ontoground.cli.render import Blocks, emit, note, paint
@@ -53,39 +54,37 @@ _RUNNING: ContextVar[ExitStack | None] = ContextVar("running", default=None)
 
 WorkspaceDir = Annotated[
     Path,
-    typer.Option(
+    Option(
         "--workspace", envvar="ONTOGROUND_WORKSPACE", metavar="DIR", help="Folder of the warehouse and the datasets."
     ),
 ]
 Json = Annotated[
-    bool, typer.Option("--json", help="Print exactly one JSON object on standard output; the rest goes to stderr.")
+    bool, Option("--json", help="Print exactly one JSON object on standard output; the rest goes to stderr.")
 ]
 Overrides = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Override one setting of ontoground.toml, as build.seed=7."),
+    Option("--set", metavar="KEY=VALUE", help="Override one setting of ontoground.toml, as build.seed=7."),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=1, metavar="N", help="Number of parallel workers; default: run.workers."),
+    Option("--workers", min=1, metavar="N", help="Number of parallel workers; default: run.workers."),
 ]
 Executor = Annotated[
     Literal["serial", "processes", "ray"] | None,
-    typer.Option("--executor", metavar="NAME", help="Where the notes are read: serial, processes or ray."),
+    Option("--executor", metavar="NAME", help="Where the notes are read: serial, processes or ray."),
 ]
 Address = Annotated[
     str | None,
-    typer.Option("--address", metavar="HOST:PORT", help="Address of Ray, or auto; default: start Ray on this machine."),
+    Option("--address", metavar="HOST:PORT", help="Address of Ray, or auto; default: start Ray on this machine."),
 ]
-Endpoint = Annotated[
-    str | None, typer.Option(metavar="URL", help="Ask a language model at this OpenAI-compatible server")
-]
-EndpointModel = Annotated[str | None, typer.Option(metavar="NAME", help="The server's name of that model")]
-ModelConfig = Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file with [language_model] settings")]
-DatasetFolder = Annotated[Path | None, typer.Option(metavar="DIR", help="Dataset folder; default: the workspace's own")]
-BuiltDataset = Annotated[Path, typer.Argument(metavar="DATASET_DIR", help="A dataset that was built")]
+Endpoint = Annotated[str | None, Option(metavar="URL", help="Ask a language model at this OpenAI-compatible server")]
+EndpointModel = Annotated[str | None, Option(metavar="NAME", help="The server's name of that model")]
+ModelConfig = Annotated[Path | None, Option(metavar="FILE", help="TOML file with [language_model] settings")]
+DatasetFolder = Annotated[Path | None, Option(metavar="DIR", help="Dataset folder; default: the workspace's own")]
+BuiltDataset = Annotated[Path, Argument(metavar="DATASET_DIR", help="A dataset that was built")]
 WRITTEN = "written"
 """Marks an option that names what an answer is written to."""
-Force = Annotated[bool, typer.Option("--force", help="Run the stages again even if they are up to date.")]
+Force = Annotated[bool, Option("--force", help="Run the stages again even if they are up to date.")]
 
 
 Paint = Callable[[dict[str, Any]], Blocks]
@@ -95,7 +94,7 @@ Verb = TypeVar("Verb", bound="Callable[..., Result]")
 
 @dataclass(frozen=True)
 class Result:
-    """What a verb found.
+    """The result of a verb.
 
     Attributes:
         payload: the object that ``--json`` prints.
@@ -116,7 +115,7 @@ class InWorkspace:
 
     def __post_init__(self) -> None:
         """Keep a workspace that is there to its owner, whatever the verb."""
-        from ground.storage.answers import is_workspace
+        from ground.storage.outputs import is_workspace
 
         if is_workspace(self.workspace):
             self._enter()
@@ -177,9 +176,9 @@ class InWorkspace:
             Workspace.create(self.workspace)
         return opened
 
-    def result(self, verb: str, blocks: Paint, code: int = 0, /, **found: Any) -> Result:
-        """Return what a verb found in the workspace; its payload begins with the two."""
-        return Result({"verb": verb, "workspace": str(self.workspace), **found}, blocks, code)
+    def result(self, verb: str, blocks: Paint, code: int = 0, /, **results: Any) -> Result:
+        """Return the result of a verb; its payload begins with the verb and the workspace."""
+        return Result({"verb": verb, "workspace": str(self.workspace), **results}, blocks, code)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,12 +226,12 @@ def verb(app: typer.Typer, short_help: str, *examples: str) -> Callable[[Verb], 
     def declare(function: Verb) -> Verb:
         classes: dict[str, type[Any]] = {}
         options = [*_options(function, classes), _option("as_json", Json, False)]
-        written = [one.name for one in options if WRITTEN in getattr(one.annotation, "__metadata__", ())]
+        outputs = [option.name for option in options if WRITTEN in getattr(option.annotation, "__metadata__", ())]
 
         def run(*, as_json: bool, **given: Any) -> None:
             with ExitStack() as running:
                 _RUNNING.set(running)
-                _keep_what_is_there(written, given)
+                _refuse_overwriting(outputs, given)
                 for parameter, kind in classes.items():
                     given[parameter] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
                 result = function(**given)
@@ -241,7 +240,7 @@ def verb(app: typer.Typer, short_help: str, *examples: str) -> Callable[[Verb], 
                 raise typer.Exit(result.code)
 
         run.__doc__ = function.__doc__
-        run.__annotations__ = {one.name: one.annotation for one in options}
+        run.__annotations__ = {option.name: option.annotation for option in options}
         run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
         app.command(name=function.__name__, short_help=short_help, epilog=example(*examples))(run)
         return function
@@ -249,17 +248,17 @@ def verb(app: typer.Typer, short_help: str, *examples: str) -> Callable[[Verb], 
     return declare
 
 
-def _keep_what_is_there(written: list[str], given: Mapping[str, Any]) -> None:
-    """Refuse an answer in the place of what the command line names besides, of which it is made."""
-    from ground.storage.answers import answer_file
+def _refuse_overwriting(outputs: list[str], given: Mapping[str, Any]) -> None:
+    """Refuse an output in the place of a file or folder that the command line names as an input."""
+    from ground.storage.outputs import answer_file
 
-    for name in written:
-        if given[name] is not None:
-            others = [one for other, one in given.items() if other not in (name, "workspace")]
-            named = [one for value in others for one in (value if isinstance(value, list) else [value])]
+    for output in outputs:
+        if given[output] is not None:
+            inputs = [value for name, value in given.items() if name not in (output, "workspace")]
+            named = [item for value in inputs for item in (value if isinstance(value, list) else [value])]
             # A word, such as the name of a role, may be the name of a file too; it is none of a folder.
-            files = [Path(one) for one in named if isinstance(one, str) and os.path.isfile(one)]  # noqa: PTH113 - a word may be too long for a name
-            answer_file(given[name], [*files, *(one for one in named if isinstance(one, Path))])
+            files = [Path(item) for item in named if isinstance(item, str) and os.path.isfile(item)]  # noqa: PTH113 - a word may be too long for a name
+            answer_file(given[output], [*files, *(item for item in named if isinstance(item, Path))])
 
 
 def _options(declared: Callable[..., Any], classes: dict[str, type[Any]]) -> Iterator[inspect.Parameter]:

@@ -95,9 +95,9 @@ def _of_json(value: object) -> object:
 def _finite(value: Any) -> Any:
     """Return a payload whose numbers are all numbers of JSON, which has no infinity: others are their names."""
     if isinstance(value, Mapping):
-        return {key: _finite(one) for key, one in value.items()}
+        return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(one) for one in value]
+        return [_finite(item) for item in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -228,7 +228,7 @@ def _wrapped(columns: Sequence[str], rows: Sequence[Sequence[Cell]], widths: lis
     """Return widths that are narrower by what lacks, in the widest column of texts that has blanks where it is cut."""
     from rich.cells import cell_len
 
-    for index in sorted(range(len(widths)), key=lambda one: -widths[one]):
+    for index in sorted(range(len(widths)), key=lambda column: -widths[column]):
         width = widths[index] - lacking
         cells = [number(row[index]) for row in rows]
         least = max(widths[index] * 3 // 4, *map(len, _words(columns[index])))

@@ -62,8 +62,8 @@ def split_overrides(
 ) -> tuple[list[str], tuple[str, ...]]:
     """Return overrides of ``ontoground.toml`` and those of the language models (``TABLE.KEY=VALUE``)."""
     given = list(overrides or ())
-    of_model = tuple(one for one in given if one.partition(".")[0].strip() in tables)
-    return [one for one in given if one not in of_model], of_model
+    of_model = tuple(override for override in given if override.partition(".")[0].strip() in tables)
+    return [override for override in given if override not in of_model], of_model
 
 
 def language_model_settings(options: ModelOptions, roles: Sequence[str] = OF_MODEL) -> dict[str, LmSettings]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ __all__ = ["asked", "is_held", "reading", "records", "writing"]
 
 WAIT_SECONDS = 10.0
 AGAIN_SECONDS = 0.1
+_ONE_READER = threading.RLock()
+"""Connections of a process to one file share their settings: what shuts one off from other files holds for all."""
 
 
 @contextmanager
@@ -38,16 +41,16 @@ def writing(workspace: Workspace) -> Iterator[duckdb.DuckDBPyConnection]:
 def _free(workspace: Workspace) -> duckdb.DuckDBPyConnection:
     from ontoground.cli.render import note
 
-    until, said = time.monotonic() + WAIT_SECONDS, False
+    until, is_told = time.monotonic() + WAIT_SECONDS, False
     while True:
         try:
             return connect(workspace.warehouse, workspace.settings.run)
         except InputError as error:
             if not is_held(error) or time.monotonic() > until:
                 raise
-        if not said:
+        if not is_told:
             note("another program reads this workspace: waiting for it")
-            said = True
+            is_told = True
         time.sleep(AGAIN_SECONDS)
 
 
@@ -58,8 +61,8 @@ def is_held(error: Exception) -> bool:
 
 @contextmanager
 def reading(workspace: Workspace) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the workspace's warehouse so that nothing in it can be changed."""
-    with interruptible(connect(workspace.warehouse, workspace.settings.run, read_only=True)) as connection:
+    """Open the workspace's warehouse so that nothing in it can be changed; one thread of a process at a time."""
+    with _ONE_READER, interruptible(connect(workspace.warehouse, workspace.settings.run, read_only=True)) as connection:
         yield connection
 
 

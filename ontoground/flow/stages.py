@@ -22,6 +22,8 @@ __all__ = ["STAGES", "Stage", "StageState", "check_rules", "expected_fingerprint
 # The stages' own rows in ground.stage may be finer (shards); these rows belong to the flow.
 PREFIX = "flow."
 
+NOTES = ("mimiciv_note.discharge",)
+READER = ("ehr", "sql/ehr")
 WORDS = {"mimiciv_note.discharge": "discharge summaries (note/discharge)"}
 
 State = Literal["no input", "not built", "stale", "current"]
@@ -34,28 +36,28 @@ class Stage:
     Attributes:
         name: as users see it.
         title: what it does, in words.
-        after: stages whose results it reads.
         sources: loads that must be there.
         inputs: tables that must be there.
-        optional: loads that it reads where they are there.
-        settings: sections of the settings that it reads.
+        settings: the section of the settings that it reads.
         code: folders and files of code, SQL and data whose change makes it stale (`code_digest`).
+        run: does it.
+        after: stages whose results it reads.
+        optional: loads that it reads where they are there.
         tables: tables that it leaves.
         folder: below the workspace, what it leaves on disk.
-        run: does it.
     """
 
     name: str
     title: str
-    after: tuple[str, ...]
     sources: tuple[str, ...]
     inputs: tuple[str, ...]
-    optional: tuple[str, ...]
-    settings: tuple[str, ...]
+    settings: str
     code: tuple[str, ...]
-    tables: tuple[str, ...]
-    folder: str | None
     run: Callable[[Workspace, duckdb.DuckDBPyConnection], object]
+    after: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    folder: str | None = None
 
 
 @dataclass(frozen=True)
@@ -101,24 +103,20 @@ STAGES = (
     Stage(
         name="graph",
         title="concept graph",
-        after=(),
         sources=("umls",),
-        inputs=("umls.mrconso", "umls.mrrel", "umls.mrsty"),
-        optional=(),
-        settings=("load",),
+        inputs=("umls.mrconso", "umls.mrsty"),
+        settings="load",
         code=("kg", "sql/kg"),
+        run=_graph,
         tables=("kg.name", "kg.concept", "kg.edge"),
         folder="graph",
-        run=_graph,
     ),
     Stage(
         name="concepts",
         title="codes to concepts",
-        after=(),
         sources=("mimic", "umls"),
         inputs=("umls.mrconso", "mimiciv_hosp.admissions"),
-        optional=("rxnorm",),
-        settings=("load",),
+        settings="load",
         code=(
             "builders/concepts.py",
             "builders/data/concept_types.tsv",
@@ -126,44 +124,37 @@ STAGES = (
             "builders/data/drug_words.tsv",
             "sql/builders/concepts",
         ),
-        tables=("ground.code_map", "ground.admission_concept"),
-        folder=None,
         run=_concepts,
+        optional=("rxnorm",),
+        tables=("ground.code_map", "ground.admission_concept"),
     ),
     Stage(
         name="sections",
         title="sections of the notes",
-        after=(),
         sources=("mimic",),
-        inputs=("mimiciv_note.discharge",),
-        optional=(),
-        settings=("notes",),
-        code=("ehr", "sql/ehr"),
-        tables=("ground.section",),
-        folder=None,
+        inputs=NOTES,
+        settings="notes",
+        code=READER,
         run=_sections,
+        tables=("ground.section",),
     ),
     Stage(
         name="mentions",
         title="mentions in the notes",
-        after=("graph", "concepts", "sections"),
         sources=("mimic", "umls"),
-        inputs=("mimiciv_note.discharge",),
-        optional=(),
-        settings=("notes",),
-        code=("ehr", "sql/ehr"),
-        tables=("ground.mention",),
-        folder=None,
+        inputs=NOTES,
+        settings="notes",
+        code=READER,
         run=_mentions,
+        after=("graph", "concepts", "sections"),
+        tables=("ground.mention",),
     ),
     Stage(
         name="medieval",
         title="quadrant statements",
-        after=("concepts", "mentions"),
         sources=("mimic", "umls"),
-        inputs=("mimiciv_note.discharge",),
-        optional=(),
-        settings=("build",),
+        inputs=NOTES,
+        settings="build",
         code=(
             "builders/medieval",
             "builders/cards.py",
@@ -172,25 +163,25 @@ STAGES = (
             "builders/data/known_uses.tsv",
             "sql/builders/medieval",
         ),
-        tables=(),
-        folder="datasets/medieval",
         run=_medieval,
+        after=("concepts", "mentions"),
+        folder="datasets/medieval",
     ),
 )
 
 
 def stage(name: str) -> Stage:
     """Return the stage of that name."""
-    return next(one for one in STAGES if one.name == name)
+    return next(stage for stage in STAGES if stage.name == name)
 
 
 def upstream(names: tuple[str, ...]) -> list[Stage]:
     """Return these stages and all that they need, in the order of the flow."""
     wanted = set(names)
-    for one in reversed(STAGES):
-        if one.name in wanted:
-            wanted |= set(one.after)
-    return [one for one in STAGES if one.name in wanted]
+    for stage in reversed(STAGES):
+        if stage.name in wanted:
+            wanted |= set(stage.after)
+    return [stage for stage in STAGES if stage.name in wanted]
 
 
 def check_rules(own: OwnRules) -> None:
@@ -210,30 +201,30 @@ def check_rules(own: OwnRules) -> None:
         read_vocabulary(own=own)
 
 
-def expected_fingerprint(connection: duckdb.DuckDBPyConnection, workspace: Workspace, one: Stage) -> str:
+def expected_fingerprint(connection: duckdb.DuckDBPyConnection, workspace: Workspace, wanted: Stage) -> str:
     """Return the fingerprint that a stage would leave if it ran now."""
     settings = workspace.settings.model_dump(mode="json")
-    parts = {f"load {source}": load_fingerprint(connection, source) for source in (*one.sources, *one.optional)}
-    parts |= {f"stage {name}": expected_fingerprint(connection, workspace, stage(name)) for name in one.after}
-    parts |= {f"settings {name}": fingerprint(settings[name]) for name in one.settings}
-    return fingerprint(parts | {"code": code_digest(one.code), "rules": workspace.rules.digests(one.name)})
+    parts = {f"load {source}": load_fingerprint(connection, source) for source in (*wanted.sources, *wanted.optional)}
+    parts |= {f"stage {name}": expected_fingerprint(connection, workspace, stage(name)) for name in wanted.after}
+    parts |= {f"settings {wanted.settings}": fingerprint(settings[wanted.settings])}
+    return fingerprint(parts | {"code": code_digest(wanted.code), "rules": workspace.rules.digests(wanted.name)})
 
 
-def state_of(connection: duckdb.DuckDBPyConnection, workspace: Workspace, one: Stage) -> StageState:
+def state_of(connection: duckdb.DuckDBPyConnection, workspace: Workspace, wanted: Stage) -> StageState:
     """Tell whether a stage has its input, was built, and is still what it would be if built now."""
-    missing = [source for source in one.sources if not load_fingerprint(connection, source)]
-    missing = missing or [table for table in one.inputs if not _has_rows(connection, table)]
+    missing = [source for source in wanted.sources if not load_fingerprint(connection, source)]
+    missing = missing or [table for table in wanted.inputs if not _has_rows(connection, table)]
     if missing:
-        return StageState(one.name, "no input", f"needs {' and '.join(WORDS.get(one, one) for one in missing)}")
-    left = stage_fingerprint(connection, PREFIX + one.name)
-    if not left or not _outputs_exist(connection, workspace, one):
-        return StageState(one.name, "not built", "")
-    if left != expected_fingerprint(connection, workspace, one):
-        stale = [name for name in one.after if state_of(connection, workspace, stage(name)).state != "current"]
+        return StageState(wanted.name, "no input", f"needs {' and '.join(WORDS.get(name, name) for name in missing)}")
+    left = stage_fingerprint(connection, PREFIX + wanted.name)
+    if not left or not _outputs_exist(connection, workspace, wanted):
+        return StageState(wanted.name, "not built", "")
+    if left != expected_fingerprint(connection, workspace, wanted):
+        stale = [name for name in wanted.after if state_of(connection, workspace, stage(name)).state != "current"]
         return StageState(
-            one.name, "stale", f"after {', '.join(stale)}" if stale else "input, settings, rules or version"
+            wanted.name, "stale", f"after {', '.join(stale)}" if stale else "input, settings, rules or version"
         )
-    return StageState(one.name, "current", "")
+    return StageState(wanted.name, "current", "")
 
 
 def _has_rows(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
@@ -242,6 +233,6 @@ def _has_rows(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
     return connection.execute(f"select 1 from {table} limit 1").fetchone() is not None
 
 
-def _outputs_exist(connection: duckdb.DuckDBPyConnection, workspace: Workspace, one: Stage) -> bool:
-    tables = all(table_exists(connection, table) for table in one.tables)
-    return tables and (one.folder is None or (workspace.root / one.folder).is_dir())
+def _outputs_exist(connection: duckdb.DuckDBPyConnection, workspace: Workspace, wanted: Stage) -> bool:
+    tables = all(table_exists(connection, table) for table in wanted.tables)
+    return tables and (wanted.folder is None or (workspace.root / wanted.folder).is_dir())

@@ -27,11 +27,12 @@ from ontoground.pages.render import rendered
 from ontoground.views.query import exploring, exploring_datasets
 from stewardship.sheets.review import Review
 
-__all__ = ["Explorer", "explorer_of", "form_of", "page_of", "whole_number"]
+__all__ = ["BUSY", "Explorer", "explorer_of", "form_of", "page_of", "whole_number"]
 
 WAIT_SECONDS = 10.0
 QUERY_SECONDS = 60.0
 LONGEST_FORM = 100_000
+BUSY = "another page is still being made"
 
 
 @dataclass
@@ -55,7 +56,7 @@ class Explorer:
             UsageError: it took too long.
         """
         if not self._one.acquire(timeout=WAIT_SECONDS):
-            raise InputError("another page is still being made", do="wait for it, or ask it for less")
+            raise InputError(BUSY, do="wait for it, or ask it for less")
         try:
             with exploring(self.workspace, *extra) as connection, _bounded(connection):
                 yield connection

@@ -41,7 +41,7 @@ def predict_rows(
     split: Split,
     hardware: HardwareSettings,
     name: str | None = None,
-    told: Callable[[Truncation], object] = lambda _: None,
+    on_truncation: Callable[[Truncation], object] = lambda _: None,
 ) -> pl.DataFrame:
     """Predict a split, of the run's own column, with a run: a classifier, an encoder, or a CoRFu policy that is scored.
 
@@ -52,7 +52,7 @@ def predict_rows(
         split: which rows.
         hardware: of this machine.
         name: of the model in the predictions.
-        told: is told what cutting the contexts cost; an encoder reads the whole ones, in windows.
+        on_truncation: is told what cutting the contexts cost; an encoder reads the whole ones, in windows.
 
     Returns:
         ``id``, ``label``, ``scores`` (probabilities of Q1 to Q4), ``model``, ``seed``, ordered by id.
@@ -62,7 +62,7 @@ def predict_rows(
     if record.get("kind") == "classifier":
         from training.classifier.train import predict_classifier
 
-        return predict_classifier(run, dataset, split, hardware=hardware, name=name, told=told)
+        return predict_classifier(run, dataset, split, hardware=hardware, name=name, on_truncation=on_truncation)
     if record.get("kind") == "encoder":
         import polars as pl
 
@@ -77,7 +77,7 @@ def predict_rows(
     from training.runs.settings import CorfuSettings
 
     settings = CorfuSettings.model_validate(record.get("settings", {})).model_copy(update={"hardware": hardware})
-    return score_quadrants(str(run), dataset, split, settings, name=name, told=told)
+    return score_quadrants(str(run), dataset, split, settings, name=name, on_truncation=on_truncation)
 
 
 def predict_statements(
@@ -129,7 +129,7 @@ def predict_statements(
     )
     hardware = HardwareSettings.model_validate({**record["settings"].get("hardware", {}), "device": device})
     cut: list[Truncation] = []
-    frame = predict_rows(run, record, dataset, "test", hardware, told=cut.append).sort("id")
+    frame = predict_rows(run, record, dataset, "test", hardware, on_truncation=cut.append).sort("id")
     said = zip(rows["statement"], frame["label"], frame["scores"], strict=True)
     return {
         "model": str(run),

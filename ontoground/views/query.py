@@ -202,6 +202,8 @@ def _explained() -> Iterator[None]:
             expected = near[1].replace('"', "") if near else None
             raise UsageError("there is no such column", found=column[1], expected=expected) from error
         advice = "`ontoground status` lists the tables; a table that is missing belongs to a stage not yet run"
+        if isinstance(error, duckdb.PermissionException):
+            advice = "name tables of the warehouse, or datasets: other files are shut off"
         raise UsageError("the query failed", found=str(error), do=advice) from error
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None

@@ -133,7 +133,7 @@ def _words(name: str) -> Words:
     pattern, read = _same()
     # What stands for several words may hold one that is read as another: until nothing changes, and no ring turns.
     for _ in range(4):
-        text, before = pattern.sub(lambda result: f" {read[result[0].strip()]} ", text), text
+        text, before = pattern.sub(lambda match: f" {read[match[0].strip()]} ", text), text
         if text.split() == before.split():
             break
         text = f" {' '.join(text.split())} "
@@ -150,8 +150,8 @@ def _same() -> tuple[re.Pattern[str], dict[str, str]]:
 
 def _split(name: str) -> list[str]:
     """Return a name's words in order, in lower case, without signs, plurals and a unit in brackets."""
-    bare = BRACKET.sub(lambda result: "" if is_unit(result[1]) else result[0], unicodedata.normalize("NFKC", name))
-    text = SIGN.sub(lambda result: SIGNS[result[0]], bare).casefold()
+    bare = BRACKET.sub(lambda match: "" if is_unit(match[1]) else match[0], unicodedata.normalize("NFKC", name))
+    text = SIGN.sub(lambda match: SIGNS[match[0]], bare).casefold()
     words = re.findall(r"[^\W_]+", text.replace("'s", "").replace("’s", ""))
     return [PLURAL.sub("", word) for word in words]
 

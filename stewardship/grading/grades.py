@@ -19,7 +19,6 @@ from ground.contracts.grading import (
     grade_value,
     output_type_of,
 )
-from ground.contracts.labels import parse_label
 from ground.contracts.rewards import released_reward, reward
 from ground.errors import InputError, UsageError
 from ground.names import names_found
@@ -112,10 +111,10 @@ def label_set(benchmark: Benchmark, name: str, limits: LimitsRule | None = None)
             what they rest on.
     """
     if name in LABELLED:
-        result, own = _of_role(benchmark, name)
+        references, own = _of_role(benchmark, name)
     else:
-        result, own = _of_release(benchmark, name), True
-    labels = {uid: item for uid, item in result.items() if item.value.answered}
+        references, own = _of_release(benchmark, name), True
+    labels = {uid: item for uid, item in references.items() if item.value.answered}
     if not labels:
         raise InputError(
             "there are no such labels yet",
@@ -147,13 +146,13 @@ def _of_role(benchmark: Benchmark, role: Role) -> tuple[dict[str, Reference], bo
     if role == "final":
         check_final(benchmark.history)
     types = benchmark.column("output_type")
-    labels = benchmark.history.labels(role, categories=benchmark.categories)
+    labels = benchmark.history.labels(role)
     results = {uid: Reference.of(label, "corrected", output_type_of(types.get(uid))) for uid, label in labels.items()}
     if role != "original" or not {"lower", "upper"} <= set(benchmark.items.columns):
         return results, False
     ends = zip(*(benchmark.items[name] for name in ("uid", "lower", "upper")), strict=True)
     for uid, *texts in ends:
-        low, high = (parse_label(text, categories=benchmark.categories) for text in texts)
+        low, high = (benchmark.parse(text) for text in texts)
         if uid in results and low.answered and high.answered:
             results[uid] = replace(results[uid], lower=low, upper=high)
     return results, True

@@ -154,9 +154,9 @@ def _kappa(
         return None, None, None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = kappa_interval(confusion_matrix(first, second), seed=seed)
+        interval = kappa_interval(confusion_matrix(first, second), seed=seed)
         # There are two labels: some drawing has them too, if not this one.
-        low, high = result or (-1.0, 1.0)
+        low, high = interval or (-1.0, 1.0)
         return float(cohen_kappa_score(first, second)), low, high
 
 

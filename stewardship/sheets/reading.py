@@ -254,14 +254,14 @@ def _by_item(rows: Sequence[KeyedRow]) -> dict[str, list[KeyedRow]]:
 
 def _settled(copies: Sequence[KeyedRow]) -> tuple[KeyedRow | None, list[Refusal]]:
     """Return the one row of an item that counts: copies that say the same, or nothing, are no harm."""
-    answer = [copy for copy in copies if copy.row.answer or copy.row.comment] or [copies[0]]
-    if len({(item.row.answer, item.row.comment) for item in answer}) == 1:
-        return answer[0], []
-    places = " and ".join(item.row.place for item in answer)
+    filled = [copy for copy in copies if copy.row.answer or copy.row.comment] or [copies[0]]
+    if len({(item.row.answer, item.row.comment) for item in filled}) == 1:
+        return filled[0], []
+    places = " and ".join(item.row.place for item in filled)
     do = f"keep one of {places}, and empty the answer and comment of the other"
     return None, [
         _refusal(item.row, item.item, "item", "an item that is there twice, with unlike answers", do=do)
-        for item in answer
+        for item in filled
     ]
 
 
@@ -370,6 +370,6 @@ def _refusal(
     expected: str = "an item as it was given",
     do: str = "take the row out, or put its item back as it was",
 ) -> Refusal:
-    result = _quoted(row.answer) if column == "answer" else (_quoted(row.item) if item is None else None)
+    quoted = _quoted(row.answer) if column == "answer" else (_quoted(row.item) if item is None else None)
     uid = None if item is None else item.uid
-    return Refusal(row.file.name, row.line, column, row.item, uid, problem, result, expected, do)
+    return Refusal(row.file.name, row.line, column, row.item, uid, problem, quoted, expected, do)

@@ -24,7 +24,7 @@ import duckdb
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from ground.contracts.labels import LabelValue, parse_label
+from ground.contracts.labels import LabelValue
 from ground.errors import InputError, UsageError
 from ground.settings import StewardSettings
 from ground.storage.files import private_directory, write_text
@@ -94,11 +94,12 @@ def try_rule(benchmark: Benchmark, rule: Rule, settings: StewardSettings = USUAL
             no reviewed row, or none of the rows that the rule is about.
     """
     history, names = benchmark.history, benchmark.categories
-    recomputed = history.labels("recomputed", categories=names)
-    physician = history.labels("physician", categories=names)
-    original = history.labels("original", categories=names)
-    runs = _of_runs(benchmark)
-    given = None if rule.do.value is None else parse_label(rule.do.value, categories=names)
+    recomputed = history.labels("recomputed")
+    physician = history.labels("physician")
+    original = history.labels("original")
+    # What the runs said before any rule.
+    runs = history.labels("recomputed", without=(RULE,))
+    given = None if rule.do.value is None else benchmark.parse(rule.do.value)
     if given is not None and not given.answered:
         raise UsageError(
             "the value of the rule is not a label", found=rule.do.value, expected=", ".join(names) or "a number"
@@ -185,15 +186,6 @@ def apply_rule(benchmark: Benchmark, outcome: RuleOutcome, *, force: bool = Fals
     )
 
 
-def _of_runs(benchmark: Benchmark) -> dict[str, LabelValue]:
-    """Return the recomputed labels that no rule gave."""
-    return {
-        uid: parse_label(event.value, categories=benchmark.categories)
-        for uid, event in benchmark.history.latest("recomputed", without=(RULE,)).items()
-        if event.value is not None
-    }
-
-
 def _check_evidence(rule: Rule, about: set[str], reviewed: set[str]) -> None:
     if lost := [uid for uid in rule.evidence if uid not in reviewed]:
         raise UsageError("evidence of a rule is a row that a physician reviewed", found=", ".join(lost))
@@ -213,9 +205,7 @@ def _about(benchmark: Benchmark, rule: Rule) -> pl.DataFrame:
     if not (rows.strata or rows.uids or rows.where.strip()):
         raise UsageError("the rule names no rows", expected="strata, uids or where in [rows]")
     labels = {
-        role: {
-            uid: label.text() for uid, label in benchmark.history.labels(role, categories=benchmark.categories).items()
-        }
+        role: {uid: label.text() for uid, label in benchmark.history.labels(role).items()}
         for role in ("original", "recomputed", "physician", "final")
     }
     table = items.with_columns(
@@ -247,7 +237,7 @@ def _where(table: pl.DataFrame, condition: str) -> list[str]:
         connection.execute(f"create table label_row as select * replace (uid as uid{cast}) from given")
         connection.execute("set enable_external_access = false; set lock_configuration = true")
         try:
-            result = connection.execute(f"select uid from label_row where ({condition})").fetchall()
+            rows = connection.execute(f"select uid from label_row where ({condition})").fetchall()
         except duckdb.Error as error:
             raise UsageError(
                 "the condition of the rule cannot be run",
@@ -257,7 +247,7 @@ def _where(table: pl.DataFrame, condition: str) -> list[str]:
                 else f"{type(error).__name__} on a row",
                 expected=f"SQL on {', '.join(name for name in table.columns if name != 'context')}; labels are text",
             ) from None
-    return [str(uid) for (uid,) in result]
+    return [str(uid) for (uid,) in rows]
 
 
 def _as_json(cell: str) -> str | None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from builders.medieval.build import build_medieval
 from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.errors import InputError
 from ground.settings import RunSettings, Settings
@@ -295,3 +296,27 @@ def test_the_settings_of_the_dataset_count_not_those_of_today(medieval: Built, t
     assert others
     assert {line["id"] for line in report.disagreements} == others
     assert set(report.by_check) == {"a true statement has a path of its tier"}
+
+
+def test_a_home_drug_that_the_note_stops_attests_only_where_a_setting_says_so(staged: Path, tmp_path: Path) -> None:
+    settings = "[build]\nseed = 47\nbalance_trials = 1\nstopped = true\n"
+    workspace = copied(staged, tmp_path / "work", settings)
+    connection = connect(workspace.warehouse, workspace.settings.run)
+    folder = Path(build_medieval(workspace, connection).folder)
+    assert validate_medieval(workspace, connection, folder).disagreements == []
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["settings"]["build"]["stopped"] = False
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    report = validate_medieval(workspace, connection, folder)
+    resting = connection.execute(
+        "select distinct row.id from (select *, unnest(support_spans) as span from read_parquet($files)) as row "
+        "inner join ground.mention as home on row.hadm_id = home.hadm_id "
+        "and row.span.begin_offset = home.begin_offset and home.section = 'medications_on_admission' "
+        "inner join ground.mention as ended on home.note_id = ended.note_id and home.cuis = ended.cuis "
+        "where ended.assertion = 'discontinued'",
+        {"files": str(folder / "data" / "*.parquet")},
+    ).fetchall()
+    connection.close()
+    assert resting
+    assert {row[0] for row in resting} <= {line["id"] for line in report.disagreements}
+    assert "an end that the statement is supported by is attested" in report.by_check

@@ -20,7 +20,7 @@ def trie_of(*names: str, case: int = CASE_ANY) -> Trie:
 
 def found(trie: Trie, text: str) -> list[str]:
     tokens = tokenise(codes_of(text))
-    matches = trie.find(tokens)
+    matches, _ = trie.find(tokens)
     return [text[tokens.begin[a] : tokens.end[b]] for a, b in zip(matches.first, matches.last, strict=True)]
 
 

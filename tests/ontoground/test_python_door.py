@@ -7,6 +7,9 @@ import html
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -66,6 +69,32 @@ def test_only_reading_is_allowed(opened: OpenWorkspace) -> None:
         opened.sql("delete from ground.load")
     with pytest.raises(UsageError, match="there is no query of this name"):
         opened.sql("no_such_query")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda w: w.read_text(None), "text is of another type"),
+        (lambda w: w.sql(None), "query is of another type"),
+        (lambda w: w.concept("\0"), "concept has a NUL"),
+        (lambda w: w.relations("lisinopril", "\ud800"), "tail has a NUL or half of a character"),
+        (lambda w: w.relations("lisinopril", "hypertension", max_hops="x"), "max_hops is of another type"),
+        (lambda w: w.note("x"), "hadm_id is of another type"),
+        (lambda w: w.explain("\0"), "row has a NUL"),
+    ],
+)
+def test_arguments_that_are_none_are_refused(
+    opened: OpenWorkspace, call: Callable[[Any], object], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        call(opened)
+
+
+def test_several_threads_ask_one_workspace(opened: OpenWorkspace) -> None:
+    calls = [lambda: len(opened.sql("select count(*) from kg.edge")), lambda: len(opened.concept("lisinopril"))]
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(lambda call: call(), calls * 4))
+    assert set(answers[::2]) == {1} and len(set(answers[1::2])) == 1
 
 
 def test_relations_and_concepts_are_those_of_the_graph(opened: OpenWorkspace) -> None:

@@ -109,7 +109,7 @@ def _killed_and_gone_on_with(base: Path, out: Path) -> None:
 
     with patch("training.corfu.run.progress", _killed_in_the_second_step("stage-2: training")):
         _train_until_killed(corfu, preferred)
-    with patch("training.runs.texts.progress", _killed_in_the_second_step("arm")):
+    with patch("training.runs.text_runs.progress", _killed_in_the_second_step("arm")):
         _train_until_killed(grpo, rewarded_by_label)
     stage, step = corfu / "checkpoints" / "stage-2" / "checkpoints" / "checkpoint-1", grpo / "checkpoints/checkpoint-1"
     for run, left in ((corfu, stage), (grpo, step)):

@@ -138,14 +138,14 @@ def ask(
         totals, asked = model.totals.as_dict(), model.describe()
     _require_answers(results, model_settings)
     known = {"model": f"{_model_name(model_settings)} + {question.method}", "seed": model_settings.seed}
-    found = [
+    answers = [
         {"id": row["id"], **known, **_prediction(result, question)} for row, result in zip(rows, results, strict=True)
     ]
-    written = write_predictions(out / f"predictions-{name}.parquet", found, question.kind)
+    written = write_predictions(out / f"predictions-{name}.parquet", answers, question.kind)
     with atomic_path(out / f"answers-{name}.parquet") as temporary:
-        table = pl.DataFrame({column: [answer[column] for answer in found] for column in ("id", "label")})
+        table = pl.DataFrame({column: [answer[column] for answer in answers] for column in ("id", "label")})
         table.hstack(_answers_table(results)).write_parquet(temporary)
-    silent = [result for one, result in zip(found, results, strict=True) if one["label"] is None]
+    silent = [result for answer, result in zip(answers, results, strict=True) if answer["label"] is None]
     failures = [result for result in silent if isinstance(result, Failure)]
     report = AskedReport(
         **written,
@@ -158,8 +158,8 @@ def ask(
         "endpoint": model_settings.endpoint if model_settings.kind == "endpoint" else None,
         "reason_for_remote": model_settings.allow_remote_reason,
     }
-    told = {"settings": settings.model_dump(), **about, "language_model": {**asked, **place}}
-    write_text(out / f"{question.record}-{name}.json", to_json({**told, "report": report.as_dict()}))
+    record = {"settings": settings.model_dump(), **about, "language_model": {**asked, **place}}
+    write_text(out / f"{question.record}-{name}.json", to_json({**record, "report": report.as_dict()}))
     return report
 
 
@@ -173,17 +173,17 @@ def _requests(
     """Return the requests in the order of the rows, and how many texts were cut."""
     column = question.column
     texts = {row[column] for row in (*rows, *examples.values()) if row[column]}
-    shown: dict[str | None, str] = {}
+    cut: dict[str | None, str] = {}
     if settings.max_context_tokens:
         tokenizer = _tokenizer_for(model_settings, settings.tokenizer)
-        shown = {text: cut_context(text, tokenizer, settings.max_context_tokens) for text in texts}
+        cut = {text: cut_context(text, tokenizer, settings.max_context_tokens) for text in texts}
 
-    def seen(row: Row) -> Row:
-        return {**row, column: shown.get(row[column], row[column])}
+    def with_cut_texts(row: Row) -> Row:
+        return {**row, column: cut.get(row[column], row[column])}
 
-    worked = {task: seen(example) for task, example in examples.items()}
-    requests = (Request(question.messages(seen(row), worked.get(row.get("task", "")))) for row in rows)
-    return requests, sum(after != before for before, after in shown.items())
+    worked = {task: with_cut_texts(example) for task, example in examples.items()}
+    requests = (Request(question.messages(with_cut_texts(row), worked.get(row.get("task", "")))) for row in rows)
+    return requests, sum(after != before for before, after in cut.items())
 
 
 def _model_name(model_settings: LmSettings) -> str:
@@ -243,6 +243,8 @@ def _require_answers(results: Sequence[Result], model_settings: LmSettings) -> N
 
 def _answers_table(results: Sequence[Result]) -> pl.DataFrame:
     """Return what the model said to each request; answers may repeat the record, so they stay in a private folder."""
-    said = [result.model_dump(mode="json") for result in results]
-    rows = [{**answer, **answer["usage"], "answer": answer["text"], "served_model": answer["model"]} for answer in said]
+    answers = [result.model_dump(mode="json") for result in results]
+    rows = [
+        {**answer, **answer["usage"], "answer": answer["text"], "served_model": answer["model"]} for answer in answers
+    ]
     return pl.DataFrame(rows, schema=ANSWERS)

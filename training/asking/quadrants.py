@@ -54,8 +54,8 @@ def parse_label(text: str) -> Quadrant | None:
     Reasoning between ``<think>`` marks is not read. ``Q2``, ``**q2**`` and ``Label: Q2 (True, unsupported)`` are Q2;
     "Q2, not Q1" and "true but unsupported" are no label.
     """
-    found = {label.upper() for label in LABEL.findall(without_thinking(text))}
-    return next((quadrant for quadrant in QUADRANTS if found == {quadrant}), None)
+    labels = {label.upper() for label in LABEL.findall(without_thinking(text))}
+    return next((quadrant for quadrant in QUADRANTS if labels == {quadrant}), None)
 
 
 def _read(text: str) -> Prediction:

@@ -23,8 +23,8 @@ from training.classifier.heads import freeze, keep_head_wide, ready_to_train
 from training.classifier.items import QuadrantLoss, class_weights, predicted, quadrant_data
 from training.packing.attention import attention_of
 from training.packing.decoders import check_decoder, check_sharing
+from training.packing.packed_rows import item_values, largest_row, plan_steps, row_values
 from training.packing.plan import Step, apart
-from training.packing.rows import largest_row, plan_steps, read_items, read_rows
 from training.packing.shared import SharedClassifier
 from training.packing.tokens import Truncation
 from training.packing.trainer import SHORT_OF_MEMORY, train_packed
@@ -39,7 +39,7 @@ from training.runs.models import (
     usable_length,
 )
 from training.runs.settings import ClassifierSettings, HardwareSettings
-from training.runs.texts import texts_attention
+from training.runs.text_runs import texts_attention
 
 __all__ = ["Engine", "predict_classifier", "train_classifier"]
 
@@ -89,7 +89,7 @@ def train_classifier(
         row = largest_row(rows.data, plan, attention)
         run.estimate(
             "quadrants",
-            lambda made: SharedClassifier(made)(row.to(made.device)).sum(),
+            lambda model: SharedClassifier(model)(row.to(model.device)).sum(),
             SHORT_OF_MEMORY,
             choose_later=True,
             attention=attention,
@@ -106,7 +106,7 @@ def train_classifier(
             records, measured = train_packed(
                 SharedClassifier(loaded), tokenizer, rows.data, plan, loss, out, run.settings, advance=advance, **own
             )
-        found = {
+        results = {
             "rows": {"train": len(rows.ids), **rows.counts()},
             "class_weights": dict(zip(QUADRANTS, weights.tolist(), strict=True)),
             "truncation": rows.truncation.as_dict(),
@@ -115,7 +115,7 @@ def train_classifier(
             "steps": len(plan),
             "losses": records,
         }
-        return run.finish(loaded, found, partial(save_model, loaded, tokenizer))
+        return run.finish(loaded, results, partial(save_model, loaded, tokenizer))
 
 
 def _attention(hardware: HardwareSettings, engine: Engine) -> str | None:
@@ -132,7 +132,7 @@ def predict_classifier(
     *,
     hardware: HardwareSettings | None = None,
     name: str | None = None,
-    told: Callable[[Truncation], object] = lambda _: None,
+    on_truncation: Callable[[Truncation], object] = lambda _: None,
 ) -> pl.DataFrame:
     """Predict the quadrants of a split with a classifier's run.
 
@@ -163,17 +163,17 @@ def predict_classifier(
         model.eval()
         length, chat = int(record["context_tokens"]), settings.packing.chat_template
         encoded = quadrant_data(dataset, rows, tokenizer, max_length=length, chat=chat)
-        told(encoded.truncation)
+        on_truncation(encoded.truncation)
         if engine == "shared":
             check_decoder(base_of(model).config)
             check_sharing(model)
         with progress("predicting", len(encoded.ids)) as advance:
             if engine == "plain":
                 rows_of_one = apart(range(len(encoded.ids)), encoded.data.items)
-                logits = read_rows(SharedClassifier(model), encoded.data, rows_of_one, advance=advance)
+                logits = row_values(SharedClassifier(model), encoded.data, rows_of_one, advance=advance)
             else:
                 budget = settings.packing.tokens_per_row
-                logits = read_items(SharedClassifier(model), encoded.data, budget, advance=advance)
+                logits = item_values(SharedClassifier(model), encoded.data, budget, advance=advance)
     if not torch.isfinite(logits).all():
         raise InputError(
             "the model returns logits that are not numbers",

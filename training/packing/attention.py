@@ -149,9 +149,9 @@ def _blocks(row: PackedRow) -> tuple[torch.Tensor, torch.Tensor]:
     n = row.context_of.shape[0]
     some, whole = [], []
     for first in range(0, n, FLEX_BLOCK):
-        seen = visible(row, first, first + FLEX_BLOCK).view(FLEX_BLOCK, -1, FLEX_BLOCK)
-        some.append(seen.any(2).any(0))
-        whole.append(seen.all(2).all(0))
+        attended = visible(row, first, first + FLEX_BLOCK).view(FLEX_BLOCK, -1, FLEX_BLOCK)
+        some.append(attended.any(2).any(0))
+        whole.append(attended.all(2).all(0))
     return torch.stack(some) & ~torch.stack(whole), torch.stack(whole)
 
 
@@ -180,7 +180,9 @@ def attention_mask(row: PackedRow, implementation: str, dtype: torch.dtype) -> A
         if len(row.contexts) > 1:
             raise UsageError("split attention takes one context a row", do="plan rows with join_contexts=False")
         return visible(row, row.contexts[0])[None, None]
-    seen = visible(row)[None, None]
+    attended = visible(row)[None, None]
     if implementation == "eager":
-        return torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill(~seen, torch.finfo(dtype).min)
-    return seen
+        return torch.zeros(attended.shape, dtype=dtype, device=attended.device).masked_fill(
+            ~attended, torch.finfo(dtype).min
+        )
+    return attended

@@ -40,8 +40,8 @@ def _headers() -> tuple[re.Pattern[str], dict[str, int]]:
 def context_sections(context: str) -> list[ContextSection]:
     """Split a context at its known section headers; the sections tile it, and what precedes the first comes last."""
     pattern, priority = _headers()
-    found = [(match.start(), priority[match.group(1).lower()]) for match in pattern.finditer(context)]
-    bounds = [(0, LAST), *found, (len(context), LAST)]
+    headers = [(match.start(), priority[match.group(1).lower()]) for match in pattern.finditer(context)]
+    bounds = [(0, LAST), *headers, (len(context), LAST)]
     return [ContextSection(begin, end, rank) for (begin, rank), (end, _) in pairwise(bounds) if end > begin]
 
 

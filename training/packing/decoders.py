@@ -86,8 +86,8 @@ def check_sharing(model: Any) -> float:
     row = packed_row([(context, statements)], multiple=row_multiple(implementation))
 
     def states(ids: torch.Tensor, **more: Any) -> torch.Tensor:
-        found: torch.Tensor = backbone(input_ids=ids, use_cache=False, **more).last_hidden_state
-        return found[0]
+        hidden: torch.Tensor = backbone(input_ids=ids, use_cache=False, **more).last_hidden_state
+        return hidden[0]
 
     def alone(part: Any, pads: int) -> torch.Tensor:
         """Read a statement through the model's own causal mask and positions, as it is or padded, as batches are."""
@@ -108,7 +108,7 @@ def check_sharing(model: Any) -> float:
             if head is not None:
                 own = base_of(model)(input_ids=ids, use_cache=False).logits[0].double()
                 taken = head(states(ids)).double()
-    difference, noise = (float((found - apart).norm() / apart.norm()) for found in (together, padded))
+    difference, noise = (float((read - apart).norm() / apart.norm()) for read in (together, padded))
     if not difference <= max(TOLERANCE[dtype], NOISE * noise):
         raise _refuse(
             f"packed and separate rows differ by {difference:.1e}, separate ones among themselves by {noise:.1e}: not "

@@ -63,35 +63,35 @@ class Step:
 
 
 def _by_context(indices: Iterable[int], items: Sequence[Item]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
+    of_context: dict[int, list[int]] = {}
     for index in indices:
-        found.setdefault(items[index].context, []).append(index)
-    return found
+        of_context.setdefault(items[index].context, []).append(index)
+    return of_context
 
 
 def _chunks(items: Sequence[Item], seed: int, epoch: int, most: int) -> list[list[int]]:
     """Deal each context's items into chunks of at most ``most``, and shuffle the chunks, by stable hashes."""
     order = sorted(range(len(items)), key=lambda i: stable_hash(seed, "item", epoch, items[i].name))
     of_context = _by_context(order, items).values()
-    chunks = [found[at : at + most] for found in of_context for at in range(0, len(found), most)]
+    chunks = [indices[at : at + most] for indices in of_context for at in range(0, len(indices), most)]
     return sorted(chunks, key=lambda chunk: stable_hash(seed, "chunk", epoch, items[chunk[0]].name))
 
 
 def _fill(
-    context: int, found: Sequence[int], items: Sequence[Item], lengths: tuple[Lengths, Lengths], budget: int
+    context: int, indices: Sequence[int], items: Sequence[Item], lengths: tuple[Lengths, Lengths], budget: int
 ) -> list[tuple[Block, int]]:
     """Cut one context's items into blocks that fit a row; returns each with its tokens."""
     of_context, statements = int(lengths[0][context]), lengths[1]
     blocks: list[tuple[Block, int]] = []
     here: list[int] = []
-    seen: set[int] = set()
+    packed: set[int] = set()
     tokens = of_context
-    for index in found:
+    for index in indices:
         own = set(items[index].statements)
-        more = sum(int(statements[statement]) for statement in own - seen)
+        more = sum(int(statements[statement]) for statement in own - packed)
         if here and tokens + more > budget:
             blocks.append((Block(context, tuple(here)), tokens))
-            here, seen, tokens = [], set(), of_context
+            here, packed, tokens = [], set(), of_context
             more = sum(int(statements[statement]) for statement in own)
         if tokens + more > budget:
             raise UsageError(
@@ -101,7 +101,7 @@ def _fill(
                 do="raise packing.tokens_per_row, or lower packing.max_length",
             )
         here.append(index)
-        seen |= own
+        packed |= own
         tokens += more
     return [*blocks, (Block(context, tuple(here)), tokens)]
 
@@ -128,8 +128,8 @@ def plan_rows(
     """
     blocks = [
         block
-        for context, found in _by_context(indices, items).items()
-        for block in _fill(context, found, items, (contexts, statements), tokens_per_row)
+        for context, own in _by_context(indices, items).items()
+        for block in _fill(context, own, items, (contexts, statements), tokens_per_row)
     ]
     blocks.sort(key=lambda block: (-block[1], block[0].context, block[0].items))
     rows: list[tuple[list[Block], int]] = []

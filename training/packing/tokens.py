@@ -97,8 +97,8 @@ def _frame(tokenizer: Any, *, chat: bool) -> tuple[Ids, Ids]:
         return before.astype(np.int64), _bare_ids(tokenizer, [AFTER_CONTEXT])[0]
     if not tokenizer.chat_template:
         raise UsageError("the tokenizer has no chat template", do="set packing.chat_template to false")
-    said = [{"role": "user", "content": f"{BEFORE_CONTEXT}{PLACE}{AFTER_CONTEXT}"}]
-    text = tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True, enable_thinking=False)
+    messages = [{"role": "user", "content": f"{BEFORE_CONTEXT}{PLACE}{AFTER_CONTEXT}"}]
+    text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True, enable_thinking=False)
     parts = tokenizer(text.split(PLACE), add_special_tokens=False)["input_ids"]
     return np.asarray(parts[0], dtype=np.int64), np.asarray(parts[1], dtype=np.int64)
 

@@ -24,9 +24,9 @@ def write_card(folder: Path, record: Mapping[str, Any], *, results: Path | None 
     """
     from jinja2 import Environment, FileSystemLoader
 
-    made = Environment(loader=FileSystemLoader(TEMPLATES), trim_blocks=True, lstrip_blocks=True)
-    made.filters["number"] = lambda value: f"{value:,}" if isinstance(value, int) else value
-    text = made.get_template("card.md.j2").render(
+    templates = Environment(loader=FileSystemLoader(TEMPLATES), trim_blocks=True, lstrip_blocks=True)
+    templates.filters["number"] = lambda value: f"{value:,}" if isinstance(value, int) else value
+    text = templates.get_template("card.md.j2").render(
         record=record,
         adapter=record["kind"] != "encoder" and record["settings"]["lora"]["r"] > 0,
         tier=record["licence_tier"],
@@ -59,5 +59,7 @@ def _results(folder: Path) -> str:
     table = re.search(r"\n## Results\n(?:[^|\n].*\n|\n)*((?:\|.*\n)+)", report.read_text(encoding="utf-8"))
     if table is None:
         return "See `report/report.md`."
-    said = "In percent, with 95% intervals over patients. From `report/report.md`, which has the rest and its limits."
-    return f"{table[1]}\n{said}"
+    caption = (
+        "In percent, with 95% intervals over patients. From `report/report.md`, which has the rest and its limits."
+    )
+    return f"{table[1]}\n{caption}"

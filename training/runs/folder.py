@@ -132,14 +132,14 @@ def wait_for_all() -> None:
         torch.distributed.barrier()
 
 
-def any_process(said: bool) -> bool:
+def any_process(here: bool) -> bool:
     """Return whether one of the processes that train together says so: what all must do alike is settled by it."""
     group = torch.distributed
     if not (group.is_available() and group.is_initialized()):
-        return said
-    told = [said] * group.get_world_size()
-    group.all_gather_object(told, said)
-    return any(told)
+        return here
+    flags = [here] * group.get_world_size()
+    group.all_gather_object(flags, here)
+    return any(flags)
 
 
 def model_identity(model: str | Path) -> dict[str, Any]:
@@ -158,15 +158,15 @@ def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, 
     holds a run is refused, and with it one that was started with another plan.
     """
     record, stated = out / RECORD, out / CHECKPOINTS / PLAN
-    found = next((file for file in (record, stated) if file.is_file()), None)
+    existing = next((file for file in (record, stated) if file.is_file()), None)
     # Every process has looked before the first one writes.
     wait_for_all()
-    if found is not None and not resume:
+    if existing is not None and not resume:
         raise UsageError(
             "this folder already contains a run", file=out, do="choose another --out, or --resume this run"
         )
-    if found is not None:
-        before = json.loads(found.read_text(encoding="utf-8"))
+    if existing is not None:
+        before = json.loads(existing.read_text(encoding="utf-8"))
         now = json.loads(to_json(plan))
         changed = [key for name in now for key in _changed(before.get(name), now[name], name)]
         if changed:
@@ -176,7 +176,7 @@ def start_run(out: Path, plan: Mapping[str, Any], *, resume: bool) -> dict[str, 
                 found=f"another {', '.join(changed)}",
                 do="resume it with the same settings, or choose another folder",
             )
-        if found == record:
+        if existing == record:
             return dict(before)
     if is_main():
         private_directory(stated.parent)
@@ -346,12 +346,12 @@ class Run:
             self.say(note)
         return loaded
 
-    def finish(self, model: Any, found: Mapping[str, Any], save: Callable[[Path], None]) -> dict[str, Any]:
+    def finish(self, model: Any, results: Mapping[str, Any], save: Callable[[Path], None]) -> dict[str, Any]:
         """Put a run's files in place, its record last, and drop its checkpoints; returns the record as it was written.
 
         Args:
             model: what was trained.
-            found: what the record says beside the plan, the model, the machine, software and hashes of the files.
+            results: what the record says beside the plan, the model, the machine, software and hashes of the files.
             save: writes the model, its tokenizer and what else is kept into a folder; the card is added.
         """
         name, parameters = base_of(model).config._name_or_path, list(model.parameters())
@@ -379,7 +379,7 @@ class Run:
                 "notes": self.notes,
             },
             "memory": self.memory and self.memory.as_dict(),
-            **found,
+            **results,
             "software": {"ontoground": __version__, "python": python_version(), **installed},
         }
         if is_main():

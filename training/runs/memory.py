@@ -171,18 +171,19 @@ def estimate_memory(
     # FlexAttention with recomputation, a tenth more without.
     attention = "sdpa" if attention in (None, "flex_attention", *FLASH) else attention
     with torch.device("meta"):
-        made = _model(load_config(model), task, attention, precision_of(hardware), lora).train()
+        meta_model = _model(load_config(model), task, attention, precision_of(hardware), lora).train()
         if prepare is not None:
-            prepare(made)
-    trained = sum(p.nbytes for p in made.parameters() if p.requires_grad)
-    weights, unpacked = _weights(made, hardware)
+            prepare(meta_model)
+    trained = sum(p.nbytes for p in meta_model.parameters() if p.requires_grad)
+    weights, unpacked = _weights(meta_model, hardware)
     device = device_of(hardware)
     return Estimate(
         weights=weights,
         trained=trained,
         optimizer=2 * trained,
         # AdamW's own temporaries are as large as what it trains, beside the gradients.
-        step=trained + max(_most(made, step, bool(hardware.gradient_checkpointing), autocast) + unpacked, trained),
+        step=trained
+        + max(_most(meta_model, step, bool(hardware.gradient_checkpointing), autocast) + unpacked, trained),
         free=free_memory(device),
         device=device,
         reference=weights if reference and lora.r == 0 else 0,
@@ -256,8 +257,8 @@ def _choose(module: Any, states: torch.Tensor, chosen: torch.Tensor, weights: to
     inner = module._apply_gate(product(rows, module.gate_up_proj)) if module.has_gate else module.act_fn(
         product(rows, module.up_proj)
     )  # fmt: skip
-    found = product(inner, module.down_proj) * weights.reshape(-1, 1)
-    return found.view(-1, each, hidden).sum(1).to(states.dtype)
+    outputs = product(inner, module.down_proj) * weights.reshape(-1, 1)
+    return outputs.view(-1, each, hidden).sum(1).to(states.dtype)
 
 
 def _weights(model: Any, hardware: HardwareSettings) -> tuple[int, int]:

@@ -191,13 +191,13 @@ def refuse_adapter(model: str | Path) -> None:
 
 def lora_of(model: str | Path, asked: LoraSettings) -> LoraSettings:
     """Return the settings of a folder's own adapter, which goes on being used; those asked for anywhere else."""
-    if (found := adapter_of(model)) is None:
+    if (adapter := adapter_of(model)) is None:
         return asked
-    names = found.target_modules
+    names = adapter.target_modules
     return LoraSettings(
-        r=found.r,
-        alpha=found.lora_alpha,
-        dropout=found.lora_dropout,
+        r=adapter.r,
+        alpha=adapter.lora_alpha,
+        dropout=adapter.lora_dropout,
         target_modules=(names,) if isinstance(names, str) else tuple(sorted(names)),
     )
 
@@ -228,8 +228,8 @@ def hub_commit(model: str | Path) -> str | None:
 
     # Puts what the hub has now, or without a network had last, into the cache that all else is loaded from.
     load_config(model)
-    found = try_to_load_from_cache(str(model), "config.json")
-    return Path(found).parent.name if isinstance(found, str) else None
+    cached = try_to_load_from_cache(str(model), "config.json")
+    return Path(cached).parent.name if isinstance(cached, str) else None
 
 
 def load_tokenizer(model: str | Path) -> Any:
@@ -267,12 +267,12 @@ def _base(model: str | Path, task: Task, hardware: HardwareSettings, tokenizer: 
     kind = AutoModelForCausalLM if task == "causal" else AutoModelForSequenceClassification
     # An adapter records where its base was: a relative path would not outlive a change of folder.
     name = str(Path(model).resolve()) if Path(model).is_dir() else str(model)
-    loaded, told = load_pretrained(kind, name, output_loading_info=True, **options)
-    if task == "causal" and told["missing_keys"]:
+    loaded, loading = load_pretrained(kind, name, output_loading_info=True, **options)
+    if task == "causal" and loading["missing_keys"]:
         raise UsageError(
             "the model has no language-model head, and a policy is needed",
             file=str(model),
-            found=f"{len(told['missing_keys'])} weights that would be drawn anew",
+            found=f"{len(loading['missing_keys'])} weights that would be drawn anew",
             expected="a causal model, or an adapter on one",
             do="start from the base model, or from a classifier that was trained with lora.r above 0",
         )
@@ -368,7 +368,9 @@ def _under_other_head(folder: str | Path, adapter: Any, base: Any, task: Task) -
     config.task_type, config.inference_mode, config.modules_to_save = _peft_kind(task), False, None
     model = get_peft_model(base, config)
     head = f".{HEAD}."
-    weights = {name: one for name, one in load_peft_weights(str(folder), device="cpu").items() if head not in name}
+    weights = {
+        name: tensor for name, tensor in load_peft_weights(str(folder), device="cpu").items() if head not in name
+    }
     if task == "quadrants":
         new = getattr(model.get_base_model(), HEAD).modules_to_save["default"].weight
         weights[f"base_model.model.{HEAD}.weight"] = new.detach().cpu()
@@ -412,14 +414,14 @@ def restore_weights(model: Any, folder: Path) -> None:
     if (folder / ADAPTER).is_file():
         from peft import load_peft_weights, set_peft_model_state_dict
 
-        found = set_peft_model_state_dict(model, load_peft_weights(str(folder), device="cpu"))
-        left = sorted((trained.keys() & set(found.missing_keys)) | set(found.unexpected_keys))
+        unmatched = set_peft_model_state_dict(model, load_peft_weights(str(folder), device="cpu"))
+        left = sorted((trained.keys() & set(unmatched.missing_keys)) | set(unmatched.unexpected_keys))
     else:
         # A head may be in float32 above a backbone in half precision.
         dtype = torch.promote_types(torch.float32, model.dtype)
-        kept, told = type(model).from_pretrained(folder, dtype=dtype, output_loading_info=True)
+        kept, loading = type(model).from_pretrained(folder, dtype=dtype, output_loading_info=True)
         theirs = dict(kept.named_parameters())
-        left = sorted(trained.keys() & set(told["missing_keys"]))
+        left = sorted(trained.keys() & set(loading["missing_keys"]))
         with torch.no_grad():
             for name, weight in trained.items():
                 weight.copy_(theirs[name])

@@ -111,23 +111,23 @@ def measuring(model: Any, device: str) -> Iterator[Measured]:
     It reads their ids, as they are or in a `PackedRow`, or states of theirs. *Shapes:* (rows, places) or (rows, places,
     width).
     """
-    found: Measured = {"tokens": 0}
+    measured: Measured = {"tokens": 0}
 
     def count(module: Any, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
         # Neither generation nor the reference is learnt from.
         if module.training and torch.is_grad_enabled():
             row = inputs[0] if inputs else None
             ids = named["input_ids"] if "input_ids" in named else getattr(row, "input_ids", row)
-            found["tokens"] += ids.shape[:2].numel() if torch.is_tensor(ids) else 0
+            measured["tokens"] += ids.shape[:2].numel() if torch.is_tensor(ids) else 0
 
     begin, hook = monotonic(), model.register_forward_pre_hook(count, with_kwargs=True)
     if torch.cuda.is_available():
         torch.cuda.reset_peak_memory_stats()
-    yield found
+    yield measured
     hook.remove()
-    found["seconds"] = round(monotonic() - begin, 3)
-    found["peak_memory"] = peak_memory(device)
-    found["tokens_per_second"] = found["tokens"] / found["seconds"] if found["seconds"] else 0.0
+    measured["seconds"] = round(monotonic() - begin, 3)
+    measured["peak_memory"] = peak_memory(device)
+    measured["tokens_per_second"] = measured["tokens"] / measured["seconds"] if measured["seconds"] else 0.0
 
 
 def step_records(trainer: Any, names: Sequence[str]) -> list[Record]:
@@ -174,12 +174,12 @@ def memory_errors(do: str) -> Iterator[None]:
     except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
         if isinstance(error, torch.OutOfMemoryError | MemoryError):
             # That there is none, and how much was asked for.
-            found = ". ".join(str(error).split(". ")[:2])
+            reason = ". ".join(str(error).split(". ")[:2])
         elif "can't allocate memory" in str(error):
-            found = "the CPU's allocator gave none"
+            reason = "the CPU's allocator gave none"
         else:
             raise
-        raise TrainingError("memory is short", found=found, do=do) from error
+        raise TrainingError("memory is short", found=reason, do=do) from error
 
 
 def last_checkpoint(folder: Path) -> str | None:
@@ -187,13 +187,13 @@ def last_checkpoint(folder: Path) -> str | None:
 
     The Trainer's state is what it writes last; a run that was stopped while it wrote leaves a folder without.
     """
-    found = []
+    checkpoints = []
     for state in folder.glob("checkpoint-*/trainer_state.json"):
         try:
-            found.append((int(json.loads(state.read_text(encoding="utf-8"))["global_step"]), str(state.parent)))
+            checkpoints.append((int(json.loads(state.read_text(encoding="utf-8"))["global_step"]), str(state.parent)))
         except ValueError:
             continue
-    return max(found)[1] if found else None
+    return max(checkpoints)[1] if checkpoints else None
 
 
 def _watch(advance: Callable[[int], None], *, grows: bool) -> Any:

@@ -39,14 +39,14 @@ class SftTask:
 
         None is the answer to a prompt that was too long.
         """
-        found = self.parse(text or "")
-        told = {"label": found.label, "explanation": found.explanation, "outcome": found.outcome}
+        answer = self.parse(text or "")
+        prediction = {"label": answer.label, "explanation": answer.explanation, "outcome": answer.outcome}
         if text is None:
-            told |= {"label": None, "explanation": None, "outcome": "prompt_too_long"}
+            prediction |= {"label": None, "explanation": None, "outcome": "prompt_too_long"}
         if self.kind == "medhal":
-            return told
-        errors = [{"category": category, "text": words} for category, words in getattr(found, "errors", ())]
-        return {**told, "errors": None if told["label"] is None else errors}
+            return prediction
+        errors = [{"category": category, "text": words} for category, words in getattr(answer, "errors", ())]
+        return {**prediction, "errors": None if prediction["label"] is None else errors}
 
 
 TASKS: dict[Kind, SftTask] = {

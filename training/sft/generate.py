@@ -20,7 +20,7 @@ from ground.progress import progress
 from ground.settings import Section
 from training.runs.models import load_config, load_model, load_tokenizer, name_of, quiet, usable_length
 from training.runs.settings import HardwareSettings
-from training.runs.texts import texts_attention
+from training.runs.text_runs import texts_attention
 from training.sft.encoding import TASKS, SftTask, encode_prompt
 
 __all__ = [
@@ -75,12 +75,12 @@ def generate(
     if not (n := dataset.count(split, tasks)):
         where = f"{dataset.folder.name}, {split}"
         raise InputError("there is no row to answer", found=where, do="choose another split or other tasks")
-    generator, found = Generator.load(model, kind, settings), []
+    generator, predictions = Generator.load(model, kind, settings), []
     with progress(f"answers to the {split} split", n) as advance:
         for prediction in generator.predictions(dataset.rows(split, tasks)):
-            found.append(prediction)
+            predictions.append(prediction)
             advance(1)
-    return write_predictions(out_file, found, kind)
+    return write_predictions(out_file, predictions, kind)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,9 @@ class Generator:
         temperature, stream = settings.temperature, iter(rows)
         while chunk := list(islice(stream, BATCHES_AT_ONCE * settings.batch_size)):
             prompts = [encode_prompt(self.tokenizer, self.task.prompt(row)) for row in chunk]
-            made = answers(self.model, self.tokenizer, prompts, *limits, settings.batching, temperature=temperature)
-            for row, said in zip(chunk, sorted(made), strict=True):
+            generated = answers(
+                self.model, self.tokenizer, prompts, *limits, settings.batching, temperature=temperature
+            )
+            for row, answer in zip(chunk, sorted(generated), strict=True):
                 known = {"id": row["id"], "model": self.name, "seed": settings.seed}
-                yield {**known, **self.task.read(said.text), "cut": said.cut}
+                yield {**known, **self.task.read(answer.text), "cut": answer.cut}

@@ -18,7 +18,7 @@ from training.runs.folder import open_run, passes_of
 from training.runs.models import load_config, load_tokenizer, quiet, refuse_adapter, save_model, usable_length
 from training.runs.resuming import last_checkpoint
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
-from training.runs.texts import build_trainer, estimate_texts, run_texts
+from training.runs.text_runs import build_trainer, estimate_texts, run_texts
 from training.sft.encoding import TASKS, encode_rows
 
 with quiet():
@@ -90,7 +90,7 @@ def train_texts(
         left_out = {"too_long": counts["too_long"], "other_task": dataset.count("train") - of_tasks}
         if least is not None:
             left_out["inconsistent"] = of_tasks - len(rows) - counts["too_long"]
-        found = {
+        results = {
             "tasks": dict(sorted(by_task.items())),
             "rows": {
                 "used": len(rows),
@@ -101,7 +101,7 @@ def train_texts(
             "resumed_from_step": int(last.rpartition("-")[2]) if last else None,
             **trained,
         }
-        return run.finish(trainer.model, found, partial(save_model, trainer.model, tokenizer))
+        return run.finish(trainer.model, results, partial(save_model, trainer.model, tokenizer))
 
 
 def _arguments(settings: SftSettings) -> dict[str, Any]:

@@ -117,21 +117,21 @@ def ablate(
     """
     tasks = trained_in_paper()
     _refuse_folders(sorted({cell.dataset for cell in cells}), reference, max(cell.tau for cell in cells))
-    found = []
+    results = []
     if baseline:
-        found.append({"cell": BASELINE, **_judged(model, out / BASELINE, reference, settings.generation)})
+        results.append({"cell": BASELINE, **_judged(model, out / BASELINE, reference, settings.generation)})
     for cell in cells:
         rows = TextDataset.open(cell.dataset, "medval")
         counts = {name: rows.count("train", tasks, tau) for name, tau in (("rows", 0.0), ("kept", cell.tau))}
         own = settings.training.model_copy(update={"tasks": tuple(tasks), "min_consistency": cell.tau})
         train_texts("medval", cell.dataset, model, cell.folder / "run", own, resume=True)
         judged = _judged(str(cell.folder / "run"), cell.folder / "run", reference, settings.generation)
-        found.append({"cell": cell.name, "teacher": cell.teacher, "tau": cell.tau, **counts, **judged})
+        results.append({"cell": cell.name, "teacher": cell.teacher, "tau": cell.tau, **counts, **judged})
     result = {
         "model": name_of(model),
         "train_tasks": list(tasks),
         "training": settings.training.model_dump(mode="json", by_alias=True),
-        "cells": found,
+        "cells": results,
     }
     write_text(out / RESULT, to_json(result))
     write_text(out / "ablation.md", ablation_table(result))
@@ -144,7 +144,7 @@ def _judged(model: str, folder: Path, reference: Path, settings: GenerationSetti
     (numbers,) = evaluate_text("medval", TextDataset.open(reference, "medval"), [file])["runs"]
     return {
         **numbers["over_tasks"],
-        "by_task": {task: one["macro_f1"] for task, one in numbers["by_task"].items()},
+        "by_task": {task: metrics["macro_f1"] for task, metrics in numbers["by_task"].items()},
         "share_unparseable": numbers["share_unparseable"],
         "unsafe_f1": numbers["overall"]["unsafe_f1"],
     }

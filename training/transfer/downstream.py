@@ -71,13 +71,13 @@ def read_nli(path: Path) -> Rows:
     Raises:
         InputError: unreadable, a field is missing, or an unknown label.
     """
-    said, known = pl.col("gold_label").cast(pl.String, strict=False), [*NLI_LABELS, *NLI_DROPPED]
+    label, known = pl.col("gold_label").cast(pl.String, strict=False), [*NLI_LABELS, *NLI_DROPPED]
     frame = _records(path, "sentence1", "sentence2", "gold_label")
-    bad = said.is_in(known).not_().fill_null(True)
+    bad = label.is_in(known).not_().fill_null(True)
     refuse_rows(frame, path, Check(bad, "an unknown label", f"gold_label: {', '.join(known)}"))
     frame = frame.with_columns(
-        label=said.replace_strict(NLI_LABELS, default=None, return_dtype=pl.Boolean),
-        why=said.replace_strict(NLI_DROPPED, default=None, return_dtype=pl.String),
+        label=label.replace_strict(NLI_LABELS, default=None, return_dtype=pl.Boolean),
+        why=label.replace_strict(NLI_DROPPED, default=None, return_dtype=pl.String),
     )
     return used_rows(_texts(frame, path, context=("sentence1",), statement=("sentence2",)), "nli")
 
@@ -95,8 +95,8 @@ def read_summaries(path: Path) -> Rows:
     if not isinstance(marks := frame["labels"].dtype, pl.List | pl.Null):
         raise InputError("`labels` is not a list", file=path, found=str(marks), expected="a list of marked errors")
     unmarked = pl.col("labels").cast(pl.List(pl.Null), strict=False) if marks == pl.Null else pl.col("labels")
-    told = label_codes(frame["label"], "medhal", path) == 0
-    frame = frame.with_columns(label=pl.coalesce(told, unmarked.list.len() == 0), why=pl.lit(None, pl.String))
+    factual = label_codes(frame["label"], "medhal", path) == 0
+    frame = frame.with_columns(label=pl.coalesce(factual, unmarked.list.len() == 0), why=pl.lit(None, pl.String))
     return used_rows(_texts(frame, path, context=DOCUMENT, statement=("summary",)), "summarization")
 
 
@@ -119,9 +119,11 @@ def evaluate_downstream(
     if not rows:
         raise InputError("there is no row to answer", found=path.name)
     generator = Generator.load(model, "medhal", settings)
-    found = list(generator.predictions(rows))
-    answers = write_predictions(out_dir / f"predictions-{path.stem}.parquet", found, "medhal")
-    labelled = [(row, one) for row, one in zip(rows, found, strict=True) if row["label"] is not None]
+    predictions = list(generator.predictions(rows))
+    answers = write_predictions(out_dir / f"predictions-{path.stem}.parquet", predictions, "medhal")
+    labelled = [
+        (row, prediction) for row, prediction in zip(rows, predictions, strict=True) if row["label"] is not None
+    ]
     return {
         "file": path.name,
         "layout": layout,

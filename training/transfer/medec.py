@@ -19,8 +19,8 @@ from evaluation.numbers import metrics_of_rows
 from ground.errors import InputError
 from ground.lm.settings import LmSettings
 from ground.storage.foreign import Check, read_foreign, refuse_rows
+from training.asking.detectors import AskedSettings, question_of
 from training.asking.engine import AskedReport, ask
-from training.asking.texts import AskedSettings, question_of
 from training.transfer.downstream import Rows, used_rows
 
 __all__ = ["ANY_RISK", "UNSAFE_FROM", "ask_medec", "medec_metrics", "read_medec"]
@@ -132,18 +132,22 @@ def medec_metrics(
         ``n``, ``answered``, ``accuracy``, ``precision``, ``recall`` and ``f1`` of the notes with an error, each with
         its interval, and ``found_by_type``: the share of errors found, by their type. Without flags ``n`` alone.
     """
-    said = {prediction["id"]: _factual(prediction["label"], kind, error_from) for prediction in predictions}
+    label_of = {prediction["id"]: _factual(prediction["label"], kind, error_from) for prediction in predictions}
     known = [{**row, "task": row["error_type"] or NO_TYPE} for row in rows if row["has_error"] is not None]
     if not known:
         return {"n": 0}
-    found = metrics_of_rows("medhal", known, [{"id": row["id"], "label": said.get(row["id"])} for row in known])
-    overall, of_type = found["overall"], {name: one for name, one in found["by_task"].items() if name != NO_TYPE}
+    metrics = metrics_of_rows("medhal", known, [{"id": row["id"], "label": label_of.get(row["id"])} for row in known])
+    overall, by_type = metrics["overall"], metrics["by_task"]
     return {
         "n": overall["rows"],
         "answered": overall["answered"],
         **{name: overall[f"non_factual_{name}"] for name in ("precision", "recall", "f1")},
         "accuracy": overall["accuracy"],
-        "found_by_type": {name: {"n": one["rows"], **one["non_factual_recall"]} for name, one in of_type.items()},
+        "found_by_type": {
+            name: {"n": errors["rows"], **errors["non_factual_recall"]}
+            for name, errors in by_type.items()
+            if name != NO_TYPE
+        },
     }
 
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from builders.medhal.extraction import word_table
 from builders.medhal.items import Pair
-from builders.medhal.rules.extraction_tables import word_tables
 from builders.texts.edits.tables import cue, read_edit_table
 from builders.texts.edits.words import opposites
 from builders.texts.origin import Refusal
@@ -61,7 +61,7 @@ def _read_in_context(pair: Pair, found: _Change) -> Refusal | None:
 
 def _counts_as(statement: str, context: str) -> bool:
     """Tell whether the numbers that a statement writes out stand in its context, in words or in digits."""
-    numbers = word_tables()["number"]
+    numbers = word_table("number")
     said = set(re.findall(r"[a-z]+", statement.lower())) & numbers.keys()
     shown = context.lower() if said else ""
     return all(
@@ -107,7 +107,7 @@ def _turns_meaning(change: _Change) -> bool:
 
 
 def _opposite(change: _Change) -> bool:
-    """Tell whether one word or phrase became its opposite, another unit or another number in words."""
+    """Tell whether one word or phrase became its opposite, or another number in words."""
     before, after = _without_article(change.before), _without_article(change.after)
     if len(before) == len(after) == 1:
         before, after = _ends(before[0], after[0])
@@ -129,7 +129,6 @@ def _without_article(words: tuple[str, ...]) -> tuple[str, ...]:
 def _known() -> frozenset[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Return the pairs of words that the tables call opposites, without what both sides share."""
     pairs = set(opposites())
-    pairs |= {(row["unit"], row["other"]) for row in read_edit_table("edit_units", ("unit", "other", "source"))}
     counts = read_edit_table("edit_counts", ("kind", "word", "other", "source"))
     in_words = [(row["word"], row["other"]) for row in counts if row["kind"] == "word"]
     pairs |= {pair for one in in_words for pair in (one, one[::-1])}

@@ -13,12 +13,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from builders.medhal.extraction import layout, word_table
 from builders.medhal.items import Extraction
-from builders.medhal.rules.extraction_tables import layout, word_sets
-from builders.medhal.sources.json_texts import objects_in_lines
+from builders.medhal.sources.json_files import files_of, objects_in_lines
 from builders.texts.origin import Origin, Tally
 from builders.texts.sources import TextSource
-from ground.errors import InputError
 
 __all__ = ["files", "read"]
 
@@ -39,16 +38,9 @@ def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[Extraction]
     Raises:
         InputError: no file, or a file of another layout.
     """
-    paths = files(folder)
-    if not paths:
-        raise InputError(
-            "there are no Augmented Clinical Notes here",
-            file=folder,
-            expected="JSON lines with the fields idx, note, full_note, summary",
-            do="put the source's augmented_notes_30K.jsonl there",
-        )
+    expected = "JSON lines with the fields idx, note, full_note, summary"
     seen: set[str] = set()
-    for path in paths:
+    for path in files_of(source.name, folder, files(folder), expected):
         for _, row in objects_in_lines(path, FIELDS, source.source, tally):
             idx = str(row["idx"])
             document = next((row[name] for name in TEXTS if isinstance(row.get(name), str) and row[name].strip()), None)
@@ -95,7 +87,7 @@ def _texts(value: object) -> list[str]:
     """Return the values that an entry holds for one concept, the empty ones left out."""
     several = value if isinstance(value, list) else [value]
     texts = [str(one).strip() for one in several if isinstance(one, str | int | float) and not isinstance(one, bool)]
-    return [text for text in texts if text.lower().rstrip(".") not in word_sets()["no_value"] and text]
+    return [text for text in texts if text.lower().rstrip(".") not in word_table("no_value") and text]
 
 
 def _values(idx: str, document: str, summary: Mapping[str, Any], source: str, tally: Tally) -> Iterator[Extraction]:

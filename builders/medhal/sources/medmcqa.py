@@ -7,22 +7,15 @@ A row holds ``id``, ``question``, ``opa`` to ``opd`` and ``cop``, and may hold `
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
 from builders.medhal.items import QaItem
-from builders.medhal.sources.question_files import (
-    combined,
-    distinct,
-    json_lines,
-    needs_image,
-    plain,
-    require_columns,
-    split_in_name,
-)
+from builders.medhal.sources.json_files import checked_object, files_of, objects_in_lines, split_in_name
+from builders.medhal.sources.question_files import combined, distinct, needs_image, plain
 from builders.texts.origin import Origin, SourceSplit, Tally
 from builders.texts.sources import TextSource
 from ground.errors import InputError
@@ -50,31 +43,28 @@ def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[QaItem]:
     Raises:
         InputError: no file, or a file of another layout.
     """
-    paths = files(folder)
-    if not paths:
-        raise InputError("no question set", file=folder, expected="train, dev or test as .json lines or parquet")
-    items = (item for path in paths for item in _items(path, source))
-    yield from distinct(items, source, tally, lambda item: (item.question, *sorted(item.options)))
+    paths = files_of(source.name, folder, files(folder), "train, dev or test as .json lines or parquet")
+    yield from distinct(
+        _items(paths, source, tally), source, tally, lambda item: (item.question, *sorted(item.options))
+    )
 
 
-def _items(path: Path, source: TextSource) -> Iterator[tuple[SourceSplit, QaItem | str]]:
-    split, first = split_in_name(path), first_place(path)
-    assert split is not None
-    for line, row in _rows(path):
-        if line == 1:
-            require_columns(row, COLUMNS, path, line)
-        yield split, item_of(row, first, split, source.source)
+def _items(paths: Sequence[Path], source: TextSource, tally: Tally) -> Iterator[tuple[SourceSplit, QaItem | str]]:
+    for path in paths:
+        split, first = split_in_name(path) or "train", first_place(path)
+        for row in _rows(path, source.source, tally):
+            yield split, item_of(row, first, split, source.source)
 
 
-def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _rows(path: Path, source: str, tally: Tally) -> Iterator[Mapping[str, Any]]:
     if path.suffix != ".parquet":
-        yield from json_lines(path)
+        for _, row in objects_in_lines(path, COLUMNS, source, tally):
+            yield row
         return
-    line = 0
-    for batch in pq.ParquetFile(path).iter_batches(batch_size=BATCH):
-        for row in batch.to_pylist():
-            line += 1
-            yield line, row
+    file = pq.ParquetFile(path)
+    checked_object(dict.fromkeys(file.schema_arrow.names), COLUMNS, path)
+    for batch in file.iter_batches(batch_size=BATCH):
+        yield from batch.to_pylist()
 
 
 def first_place(path: Path) -> int:
@@ -83,7 +73,7 @@ def first_place(path: Path) -> int:
     Raises:
         InputError: the file holds both a 0 and a 4, or a number that is no place.
     """
-    places = {place for _, row in _rows(path) if (place := row.get("cop")) is not None}
+    places = {place for row in _rows(path, "", Tally()) if (place := row.get("cop")) is not None}
     if not places <= {-1, 0, 1, 2, 3, 4} or {0, 4} <= places:
         raise InputError(
             "the positions of the right options have an unknown form",

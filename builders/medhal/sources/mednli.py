@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from builders.medhal.items import NliItem
-from builders.medhal.sources.json_texts import objects_in_lines
+from builders.medhal.sources.json_files import files_of, objects_in_lines
 from builders.texts.origin import Origin, SourceSplit, Tally
 from builders.texts.sources import TextSource
-from ground.errors import InputError
 from ground.stable import stable_hash
 
 __all__ = ["files", "read"]
@@ -40,16 +39,8 @@ def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[NliItem]:
     Raises:
         InputError: no file, or a file of another layout.
     """
-    paths = files(folder)
-    if not paths:
-        raise InputError(
-            "there is no MedNLI here",
-            file=folder,
-            expected=", ".join(FILES),
-            do="put the files of PhysioNet's mednli 1.0.0 there",
-        )
     name = source.source
-    for path in paths:
+    for path in files_of(source.name, folder, files(folder), ", ".join(FILES)):
         for _, row in objects_in_lines(path, FIELDS, name, tally):
             tally.read[name] += 1
             values = [row[field] for field in FIELDS]

@@ -8,23 +8,15 @@ A row holds ``question``, ``options`` (letter to text), ``answer_idx`` (letter),
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from builders.medhal.items import QaItem
-from builders.medhal.sources.question_files import (
-    combined,
-    distinct,
-    json_lines,
-    needs_image,
-    plain,
-    require_columns,
-    split_in_name,
-)
+from builders.medhal.sources.json_files import files_of, objects_in_lines, split_in_name
+from builders.medhal.sources.question_files import combined, distinct, needs_image, plain
 from builders.texts.origin import Origin, SourceSplit, Tally
 from builders.texts.sources import TextSource
-from ground.errors import InputError
 
 __all__ = ["files", "read", "reasons_of_wrong"]
 
@@ -49,19 +41,15 @@ def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[QaItem]:
     Raises:
         InputError: no file, or a file of another layout.
     """
-    paths = files(folder)
-    if not paths:
-        raise InputError("no question set", file=folder, expected="train.jsonl, dev.jsonl or test.jsonl")
-    yield from distinct((item for path in paths for item in _items(path, source)), source, tally)
+    items = _items(files_of(source.name, folder, files(folder), "train.jsonl, dev.jsonl or test.jsonl"), source, tally)
+    yield from distinct(items, source, tally)
 
 
-def _items(path: Path, source: TextSource) -> Iterator[tuple[SourceSplit, QaItem | str]]:
-    split = split_in_name(path)
-    assert split is not None
-    for place, (line, row) in enumerate(json_lines(path)):
-        if place == 0:
-            require_columns(row, COLUMNS, path, line)
-        yield split, item_of(row, f"{split}-{row.get('realidx', line - 1)}", split, source.source)
+def _items(paths: Sequence[Path], source: TextSource, tally: Tally) -> Iterator[tuple[SourceSplit, QaItem | str]]:
+    for path in paths:
+        split = split_in_name(path) or "train"
+        for line, row in objects_in_lines(path, COLUMNS, source.source, tally):
+            yield split, item_of(row, f"{split}-{row.get('realidx', line - 1)}", split, source.source)
 
 
 def item_of(row: Mapping[str, Any], inner_id: str, split: SourceSplit, source: str) -> QaItem | str:

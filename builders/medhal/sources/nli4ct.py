@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from builders.medhal.items import NliItem
-from builders.medhal.sources.json_texts import object_in
+from builders.medhal.sources.json_files import checked_object, files_of, object_in
 from builders.texts.origin import Origin, SourceSplit, Tally
 from builders.texts.sources import TextSource
-from ground.errors import InputError
 
 __all__ = ["files", "read"]
 
@@ -43,47 +41,29 @@ def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[NliItem]:
     Raises:
         InputError: no file, or a file of another layout.
     """
-    statements = [path for path in files(folder) if path.name in FILES]
-    if not statements or not (folder / REPORTS).is_dir():
-        raise InputError(
-            "there is no NLI4CT here",
-            file=folder,
-            expected=f"{', '.join(FILES)} and a folder {REPORTS!r} of reports",
-            do="unpack training_data.zip of the source there",
-        )
-    report_of = lru_cache(maxsize=REPORTS_AT_ONCE)(_Reports(folder / REPORTS).read)
+    statements = [path for path in files(folder) if path.name in FILES and (folder / REPORTS).is_dir()]
+    expected = f"{', '.join(FILES)} and a folder {REPORTS!r} of reports"
     name = source.source
-    for path in statements:
+    for path in files_of(source.name, folder, statements, expected):
         for uuid, row in object_in(path).items():
             tally.read[name] += 1
-            item = _item(uuid, row, FILES[path.name], name, report_of)
+            item = _item(uuid, row, FILES[path.name], name, folder)
             if isinstance(item, str):
                 tally.drop(name, item)
             else:
                 yield item
 
 
-class _Reports:
-    """Reads reports by their id."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def read(self, trial: str) -> Report | None:
-        """Return the sections of a report, None where there is none."""
-        path = self._folder / f"{trial}.json"
-        if not trial.isalnum() or not path.is_file():
-            return None
-        report = object_in(path)
-        if not any(section in report for section in SECTIONS):
-            raise InputError(
-                "a clinical trial report has another layout",
-                file=path,
-                found="fields " + ", ".join(sorted(report)[:20]),
-                expected="fields " + ", ".join(SECTIONS),
-                do="give the file as its source releases it",
-            )
-        return tuple((section, _lines(report.get(section))) for section in SECTIONS)
+@lru_cache(maxsize=REPORTS_AT_ONCE)
+def _report(folder: Path, trial: str) -> Report | None:
+    """Return the sections of a report, None where there is none."""
+    path = folder / REPORTS / f"{trial}.json"
+    if not trial.isalnum() or not path.is_file():
+        return None
+    report = object_in(path)
+    if not any(section in report for section in SECTIONS):
+        checked_object(report, SECTIONS, path)
+    return tuple((section, _lines(report.get(section))) for section in SECTIONS)
 
 
 def _lines(section: object) -> tuple[str, ...]:
@@ -92,11 +72,11 @@ def _lines(section: object) -> tuple[str, ...]:
     return tuple(line.rstrip() for line in lines if isinstance(line, str) and line.strip())
 
 
-def _premise(section: str, trials: list[tuple[str, str]], report_of: Any) -> str | None:
+def _premise(section: str, trials: list[tuple[str, str]], folder: Path) -> str | None:
     """Return a section of one or two reports, each under a heading; None where one is not there."""
     parts = []
     for role, trial in trials:
-        report = report_of(trial)
+        report = _report(folder, trial)
         lines = dict(report)[section] if report is not None else ()
         if not lines:
             return None
@@ -104,7 +84,7 @@ def _premise(section: str, trials: list[tuple[str, str]], report_of: Any) -> str
     return "\n\n".join(parts)
 
 
-def _item(uuid: str, row: object, split: SourceSplit, source: str, report_of: Any) -> NliItem | str:
+def _item(uuid: str, row: object, split: SourceSplit, source: str, folder: Path) -> NliItem | str:
     """Return a statement with its premise, or why there is none."""
     if not isinstance(row, Mapping):
         return "malformed_row"
@@ -119,7 +99,7 @@ def _item(uuid: str, row: object, split: SourceSplit, source: str, report_of: An
     trials = [("Primary", primary)]
     if kind == "Comparison":
         trials.append(("Secondary", str(row.get("Secondary_id"))))
-    premise = _premise(section, trials, report_of)
+    premise = _premise(section, trials, folder)
     if premise is None:
         return "no_report"
     return NliItem(Origin(source, uuid, primary, split), premise, statement.strip(), LABELS[label])

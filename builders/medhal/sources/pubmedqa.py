@@ -9,24 +9,16 @@ explanation. ``maybe`` decides nothing and is left out.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from builders.medhal.items import QaItem
-from builders.medhal.sources.question_files import (
-    distinct,
-    json_lines,
-    needs_image,
-    plain,
-    require_columns,
-    split_in_name,
-)
+from builders.medhal.sources.json_files import checked_object, files_of, object_in, objects_in_lines, split_in_name
+from builders.medhal.sources.question_files import distinct, needs_image, plain
 from builders.texts.origin import Origin, SourceSplit, Tally
 from builders.texts.sources import TextSource
-from ground.errors import InputError
 
 __all__ = ["ANSWERS", "files", "read"]
 
@@ -49,22 +41,18 @@ def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[QaItem]:
     Raises:
         InputError: no file, or a file of another layout.
     """
-    paths = files(folder)
-    if not paths:
-        raise InputError("no question set", file=folder, expected=f"train.jsonl, test.jsonl or {RELEASE}")
-    items = ((row["split"], item_of(row, source.source)) for path in paths for row in _rows(path))
+    paths = files_of(source.name, folder, files(folder), f"train.jsonl, test.jsonl or {RELEASE}")
+    items = ((row["split"], item_of(row, source.source)) for path in paths for row in _rows(path, source.source, tally))
     yield from distinct(items, source, tally)
 
 
-def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield rows of either layout with the same fields: pmid, split, contexts, question, answer, why."""
+def _rows(path: Path, source: str, tally: Tally) -> Iterator[Mapping[str, Any]]:
+    """Yield rows of either layout with the same fields: pmid, split, context, question, answer, why."""
     if path.suffix == ".json":
         yield from _release(path)
         return
     split = split_in_name(path)
-    for place, (line, row) in enumerate(json_lines(path)):
-        if place == 0:
-            require_columns(row, COLUMNS, path, line)
+    for _, row in objects_in_lines(path, COLUMNS, source, tally):
         abstract, _, question = str(row.get("question", "")).strip().rpartition("\n")
         yield {
             "pmid": row.get("realidx"),
@@ -77,33 +65,19 @@ def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _release(path: Path) -> Iterator[Mapping[str, Any]]:
-    articles = _object(path)
     test_file = path.with_name(TEST)
-    test = set(_object(test_file)) if test_file.is_file() else set()
-    for place, (pmid, row) in enumerate(articles.items()):
-        if place == 0:
-            require_columns(row if isinstance(row, dict) else {}, RELEASE_COLUMNS, path, 1)
-        contexts = row.get("CONTEXTS")
+    test = object_in(test_file) if test_file.is_file() else {}
+    for pmid, row in object_in(path).items():
+        article = checked_object(row, RELEASE_COLUMNS, path)
+        contexts = article["CONTEXTS"]
         yield {
             "pmid": pmid,
             "split": "test" if pmid in test else "train",
             "context": "\n".join(contexts) if isinstance(contexts, list) else None,
-            "question": row.get("QUESTION"),
-            "answer": row.get("final_decision"),
-            "why": row.get("LONG_ANSWER"),
+            "question": article["QUESTION"],
+            "answer": article["final_decision"],
+            "why": article.get("LONG_ANSWER"),
         }
-
-
-def _object(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise InputError("a question set is not JSON", file=path, line=error.lineno, expected="one object") from None
-    except UnicodeDecodeError:
-        raise InputError("a question set is not UTF-8 text", file=path, expected="UTF-8") from None
-    if not isinstance(found, dict):
-        raise InputError("a question set has another layout", file=path, expected="an object by PMID")
-    return found
 
 
 def in_title_case(question: str) -> bool:

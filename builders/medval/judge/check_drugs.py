@@ -1,32 +1,17 @@
-"""Checks of drugs: which ones, how much, how often, and what is done with them."""
+"""Checks of drugs: which ones, how much and how often."""
 
 from __future__ import annotations
 
 import math
-import re
 from functools import lru_cache
 
 from builders.medval.judge.comparison import Comparison, Finding, quoted
-from builders.medval.reading import Dose, Seen, View
+from builders.medval.reading import Dose, Seen
 
-__all__ = ["actions", "doses", "drugs", "other_doses", "stops_alone"]
+__all__ = ["doses", "drugs", "other_doses"]
 
 # Decades, with what rounding takes.
 _TENFOLD = 1 - 1e-6
-# Characters before a drug in which a verb says what is done with it.
-_REACH = 60
-_KINDS = {
-    "on": "continue continued continuing resume resumed start started restart initiate prescribe prescribed begin",
-    "off": "stop stopped discontinue discontinued discontinuing avoid withhold held hold",
-    "up": "increase increased",
-    "down": "decrease decreased reduce reduced lower",
-}
-_VERBS = {verb: kind for kind, verbs in _KINDS.items() for verb in verbs.split()}
-_VERBS |= {"taken off": "off", "told to stop": "off"}
-_OPPOSITE = {"on": "off", "off": "on", "up": "down", "down": "up"}
-# What is stopped with "it" is another drug than the one that comes next.
-_ANY_VERB = "|".join(sorted(map(re.escape, _VERBS), key=len, reverse=True))
-_VERB = re.compile(rf"(?<!not )(?<!n't )\b({_ANY_VERB})\b(?! (?:it|that|this|them|and)\b)", re.IGNORECASE)
 
 
 def doses(c: Comparison) -> list[Finding]:
@@ -90,39 +75,3 @@ def _is_class(c: Comparison, drug: Seen) -> bool:
     """Tell whether a name stands for many drugs ("antibiotics")."""
     graph = c.concepts.graph
     return not any(graph.equivalents(cui) for cui in drug.mention.cuis[:2] if cui in graph)
-
-
-def _actions(view: View, drug: Seen) -> list[tuple[str, int]]:
-    """Return what is done with a drug by the words right before it, nearest last."""
-    begin = max(0, drug.mention.begin - _REACH)
-    before = view.text[begin : drug.mention.begin]
-    # A verb before another drug is about that one.
-    ends = (other.mention.end - begin for other in view.drugs if begin < other.mention.end <= drug.mention.begin)
-    cut = max(*(before.rfind(stop) for stop in (".", "\n", ";", "?")), *ends)
-    return [(_VERBS[match[1].lower()], begin + match.start()) for match in _VERB.finditer(before, cut + 1)]
-
-
-def _compared_actions(c: Comparison) -> list[tuple[Seen, str, int, set[str]]]:
-    """Return each drug of the output with what is done with it and where, and what the input does with it."""
-    compared = []
-    for drug in c.output_view.drugs:
-        if ours := _actions(c.output_view, drug):
-            theirs = {action for other in c.input_view.like(drug.family) for action, _ in _actions(c.input_view, other)}
-            compared.append((drug, *ours[-1], theirs))
-    return compared
-
-
-def actions(c: Comparison) -> list[Finding]:
-    """Drugs that the output stops where the input goes on with them, or the reverse."""
-    text = "the output reverses what the input says is done with this drug"
-    findings = []
-    for drug, action, begin, theirs in _compared_actions(c):
-        if _OPPOSITE[action] in theirs and action not in theirs:
-            rule = "critical_action" if c.severity.is_critical(drug.mention) else "action"
-            findings.append(quoted(rule, text, c, begin, drug.mention.end))
-    return findings
-
-
-def stops_alone(c: Comparison) -> bool:
-    """Tell whether the output stops a drug of which the input says no such thing."""
-    return any(action == "off" and "off" not in theirs for _, action, _, theirs in _compared_actions(c))

@@ -27,7 +27,6 @@ __all__ = ["JUDGED_TASKS", "RulesValidator"]
 CHECKS: tuple[Callable[[Comparison], list[Finding]], ...] = (
     check_drugs.drugs,
     check_drugs.doses,
-    check_drugs.actions,
     check_problems.problems,
     check_problems.polarities,
     check_problems.certainties,
@@ -35,9 +34,7 @@ CHECKS: tuple[Callable[[Comparison], list[Finding]], ...] = (
     check_details.sides,
     check_details.numbers,
     check_questions.subjects,
-    check_questions.qualifiers,
     check_questions.aspects,
-    check_questions.parts,
     check_questions.groups,
     check_claims.claims,
 )

@@ -1,5 +1,5 @@
 """``ontoground build medieval|medhal|medval``."""
 
-from ontoground.cli.builds import medhal, medieval, medval
+from ontoground.cli.builds import medieval, texts
 
-__all__ = ["medhal", "medieval", "medval"]
+__all__ = ["medieval", "texts"]

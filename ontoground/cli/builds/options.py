@@ -7,8 +7,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-import typer
+from typer import Option
 
+from ground.errors import UsageError
 from ontoground.cli.app import group_of
 from ontoground.cli.options import Endpoint, EndpointModel, Force, InWorkspace, ModelConfig
 from ontoground.cli.render import Blocks, number, table, unfolded
@@ -32,25 +33,25 @@ class FromTexts(InWorkspace):
 
     texts: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="DIR",
             help="Folder of the texts, with one folder a source (medqa, ...); or NAME=DIR:LAYOUT: a folder of yours in"
             " the layout of a source (may be repeated)",
         ),
     ] = None
-    engine: Annotated[
-        Literal["rules", "lm"], typer.Option(help="Who writes and judges: rules, or a language model")
-    ] = "rules"
+    engine: Annotated[Literal["rules", "lm"], Option(help="Who writes and judges: rules, or a language model")] = (
+        "rules"
+    )
     splits: Annotated[
         Literal["train", "validation", "test", "all"] | None,
-        typer.Option(help="Splits of the sources to use; default: as in the settings", show_default=False),
+        Option(help="Splits of the sources to use; default: as in the settings", show_default=False),
     ] = None
     endpoint: Endpoint = None
     endpoint_model: EndpointModel = None
     config: ModelConfig = None
     overrides: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--set", metavar="KEY=VALUE", help="Override a setting, as medhal.seed=7 or language_model.concurrency=4"
         ),
     ] = None
@@ -61,6 +62,11 @@ class FromTexts(InWorkspace):
         """What ``--set`` says of the dataset, and ``--splits``."""
         own, _ = split_overrides(self.overrides, self.roles)
         return own if self.splits is None else [*own, f"{self.dataset}.splits={self.splits}"]
+
+    def check_rules(self) -> None:
+        """Refuse a language model that is named for the engine rules."""
+        if self.engine == "rules" and self.model.given:
+            raise UsageError("the engine rules uses no language model", do="add --engine lm, or leave the models out")
 
     @property
     def named_texts(self) -> NamedTexts:
@@ -87,13 +93,13 @@ def bars(counted: str) -> Iterator[Callable[[str, int], None]]:
     from ground.progress import progress
 
     with ExitStack() as stack:
-        shown: dict[str, Callable[[int], None]] = {}
+        open_bars: dict[str, Callable[[int], None]] = {}
 
         def advance(name: str, n: int) -> None:
-            if name not in shown:
+            if name not in open_bars:
                 stack.close()
-                shown[name] = stack.enter_context(progress(f"{name}: {counted}", None))
-            shown[name](n)
+                open_bars[name] = stack.enter_context(progress(f"{name}: {counted}", None))
+            open_bars[name](n)
 
         yield advance
 

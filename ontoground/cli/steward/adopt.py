@@ -122,7 +122,7 @@ def _doubtful(found: Benchmark) -> list[dict[str, str]]:
     from ground.contracts.labels import LabelKind
     from stewardship.benchmark.folder import STATUSES
 
-    labels = {role: found.history.labels(role, categories=found.categories) for role in STATUSES}
+    labels = {role: found.history.labels(role) for role in STATUSES}
     doubts = []
     for role, said in labels.items():
         for uid, label in said.items():

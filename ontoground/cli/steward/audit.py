@@ -232,9 +232,9 @@ def _engine(kind: str, options: OfRuns, benchmark: Benchmark) -> Engine:
         from stewardship.runs.calculating import CalculatorEngine
 
         return CalculatorEngine()
-    from stewardship.datasets.engines import evidence_engine, sql_engine
+    from stewardship.datasets.engines import DatasetEngine
 
-    return (evidence_engine if kind == "evidence" else sql_engine)(options.workspace, benchmark)
+    return DatasetEngine("evidence" if kind == "evidence" else "sql", options.workspace, benchmark)
 
 
 def _asking(
@@ -344,9 +344,9 @@ def _blocks_of_runs(payload: dict[str, Any], what: str) -> Blocks:
         yield unfolded(f"empty votes: of {total:,} runs {', '.join(lines)}")
         if sum(empty.values()) == total:
             yield f"NOT ONE RUN GAVE A {what.upper()}: see votes.csv and runs.jsonl in the folder below"
-    result = f"{payload['runs_made']:,} runs made, {payload['runs_stored']:,} stored before"
+    made = f"{payload['runs_made']:,} runs made, {payload['runs_stored']:,} stored before"
     runs = "1 run" if payload["runs"] == 1 else f"{payload['runs']} runs"
-    yield f"{payload['rows']:,} rows, {runs} a row: {result}; {payload['events']:,} new events"
+    yield f"{payload['rows']:,} rows, {runs} a row: {made}; {payload['events']:,} new events"
     if payload["engine"] == "recorded" and payload["runs"] == 1:
         yield f"one run a row agrees with nothing: --set steward.{QUORUMS[payload['verb']]}=1 takes its word"
     if payload["incomplete"]:

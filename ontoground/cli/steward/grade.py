@@ -263,7 +263,7 @@ def board(
     return result
 
 
-def _write_board(folder: Path, result: Board, payload: dict[str, Any]) -> dict[str, str]:
+def _write_board(folder: Path, board: Board, payload: dict[str, Any]) -> dict[str, str]:
     """Write rows, tables and picture, and return the files."""
     import polars as pl
 
@@ -287,11 +287,11 @@ def _write_board(folder: Path, result: Board, payload: dict[str, Any]) -> dict[s
         }
         for model in payload["models"]
     ]
-    for name, frame in (("csv", pl.DataFrame(flat)), ("rows", result.graded)):
+    for name, frame in (("csv", pl.DataFrame(flat)), ("rows", board.graded)):
         with atomic_path(files[name]) as temporary:
             write_csv(frame, temporary)
     page = [
-        f"# {payload['benchmark']}: {' and '.join(result.labels)} labels",
+        f"# {payload['benchmark']}: {' and '.join(board.labels)} labels",
         "",
         markdown_table(*_ranking(payload)),
         *(f"- {note}" for note in _notes(payload)),
@@ -299,7 +299,7 @@ def _write_board(folder: Path, result: Board, payload: dict[str, Any]) -> dict[s
         "![Accuracy of each model under both sets of labels](board.png)\n",
     ]
     write_text(files["md"], harmless("\n".join(page)))
-    draw_board(result, files["png"])
+    draw_board(board, files["png"])
     return {name: str(file) for name, file in files.items()}
 
 

@@ -54,32 +54,32 @@ def finalise(
 
     settings, benchmark = options.settings, options.adopted
     labels, history, policy = standing(benchmark), benchmark.history, policy or settings.finalise
-    result = deciding.finalise(labels.settled, labels.physician, policy=policy, settings=settings)
+    finals = deciding.finalise(labels.settled, labels.physician, policy=policy, settings=settings)
     before = history.latest("final")
-    if not result and all(event.value is None for event in before.values()):
+    if not finals and all(event.value is None for event in before.values()):
         raise InputError(
             "the benchmark has no label that could become final",
             file=benchmark.folder,
             expected="recomputed or physicians' labels",
             do="run `ontoground steward recompute` or `ontoground steward read`",
         )
-    events = final_events(history, result, policy)
+    events = final_events(history, finals, policy)
     changed = [event for event in events if says_more(before.get(event.uid), event)]
     batch = history.append(changed) if changed else None
-    both = [uid for uid in result if uid in labels.original]
+    both = [uid for uid in finals if uid in labels.original]
     against = discrepancies(
-        [labels.original[uid] for uid in both], [result[uid].label for uid in both], limit=settings.flag_rel_err
+        [labels.original[uid] for uid in both], [finals[uid].label for uid in both], limit=settings.flag_rel_err
     )
     origins = Counter(event.evidence.get("from") for event in events)
     payload: dict[str, Any] = {
         "policy": policy,
         "rows": benchmark.items.height,
-        "final": len(result),
-        "without": benchmark.items.height - len(result),
+        "final": len(finals),
+        "without": benchmark.items.height - len(finals),
         "from": {source: origins[source] for source in ("recomputed", "rule", "physician")},
-        "reviewed": sum(item.reviewed for item in result.values()),
+        "reviewed": sum(item.reviewed for item in finals.values()),
         "disputed": len(disputed(history)),
-        "abstentions": sum(item.label.kind.value == "na" for item in result.values()),
+        "abstentions": sum(item.label.kind.value == "na" for item in finals.values()),
         "differ_from_original": sum(flag in FLAGGED for flag in against["flag"]),
         "added": len(changed),
         "batch": batch,
@@ -239,11 +239,11 @@ def triage(
 
     settings, benchmark = options.settings, options.adopted
     labels = standing(benchmark)
-    for role, result, remedy in (
+    for role, own, remedy in (
         ("original", labels.original, "adopt a table with the labels as they were published"),
         ("recomputed", labels.recomputed, "run `ontoground steward recompute`, or adopt a sheet that has them"),
     ):
-        if not result:
+        if not own:
             raise InputError(
                 f"the benchmark has no {role} labels", file=benchmark.folder, found=benchmark.name, do=remedy
             )

@@ -13,7 +13,6 @@ from builders.medhal.counts import BuildReport
 from builders.medhal.feeds import Feed
 from builders.medhal.items import Claim, Pair
 from builders.medhal.judges import Judge
-from builders.medhal.rows import Stamp
 from builders.texts.origin import Origin, Refusal, Seeds, Tally
 from builders.texts.sources import text_sources
 from ground.contracts.rows_text import MedhalTask
@@ -65,7 +64,7 @@ def feed(
     def read() -> Iterator[Pair]:
         return iter(pairs)
 
-    return Feed(text_sources()[source], Stamp(source, task, "invented"), read, judge, [])
+    return Feed(text_sources()[source], task, "invented", read, judge, [])
 
 
 def build(

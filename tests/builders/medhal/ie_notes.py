@@ -1,15 +1,11 @@
-"""Invented notes in the layout of Augmented Clinical Notes, and a writer by rules."""
+"""Invented notes in the layout of Augmented Clinical Notes."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
-
-from builders.medhal.rules.extraction import sentence_of
-from builders.medhal.writers import AnswerInWords, ExtractionInWords, SentenceToBreak, Written
-from builders.texts.origin import Refusal
+from typing import Any
 
 KNEE = (
     "A sixteen-year-old girl presented with painless swelling of the left knee for four months. There was no fever. "
@@ -112,18 +108,3 @@ def write_rows(folder: Path, rows: Iterable[dict[str, Any]]) -> Path:
     folder.mkdir(exist_ok=True)
     (folder / "augmented_notes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return folder
-
-
-class ByRules:
-    """The part of the rules engine that these tests need."""
-
-    name: Literal["rules", "lm"] = "rules"
-
-    def answers(self, asked: Sequence[AnswerInWords]) -> list[Written | Refusal]:
-        return [Refusal("not_asked") for _ in asked]
-
-    def extractions(self, asked: Sequence[ExtractionInWords]) -> list[Written | Refusal]:
-        return [sentence_of(one) for one in asked]
-
-    def contradictions(self, asked: Sequence[SentenceToBreak]) -> list[Written | Refusal]:
-        return [Refusal("not_asked") for _ in asked]

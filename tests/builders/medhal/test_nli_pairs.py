@@ -70,14 +70,6 @@ def test_mednli_is_read_by_split_and_neutral_hypotheses_are_counted(tmp_path: Pa
     assert [path.name for path in mednli.files(folder)] == ["mli_train_v1.jsonl", "mli_test_v1.jsonl"]
 
 
-def test_mednli_of_another_layout_is_an_input_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no MedNLI"):
-        list(mednli.read(tmp_path, MEDNLI, Tally()))
-    folder = mednli_folder(tmp_path / "mednli", {"mli_dev_v1.jsonl": [{"premise": "x"}]})
-    with pytest.raises(InputError, match="another layout"):
-        list(mednli.read(folder, MEDNLI, Tally()))
-
-
 def nli4ct_folder(folder: Path, statements: Mapping[str, Any], name: str = "train.json") -> Path:
     (folder / "CT json").mkdir(parents=True)
     (folder / name).write_text(json.dumps(statements))
@@ -137,7 +129,7 @@ def test_nli4ct_of_another_layout_is_an_input_error(tmp_path: Path) -> None:
         list(nli4ct.read(tmp_path, NLI4CT, Tally()))
     folder = nli4ct_folder(tmp_path / "nli4ct", {"u": statement("x")})
     (folder / "CT json" / "NCT00000001.json").write_text('{"Summary": []}')
-    with pytest.raises(InputError, match="report has another layout"):
+    with pytest.raises(InputError, match="another layout"):
         list(nli4ct.read(folder, NLI4CT, Tally()))
     (folder / "train.json").write_text("[1")
     with pytest.raises(InputError, match="not JSON"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -178,22 +179,41 @@ def test_pubmedqa_release_has_its_test_split_in_the_file_beside_it(tmp_path: Pat
     assert items[0].context == "One.\nTwo."
 
 
-@pytest.mark.parametrize("reader", [medqa, medmcqa, pubmedqa], ids=["medqa", "medmcqa", "pubmedqa"])
-def test_a_file_of_another_layout_is_refused_with_its_place(reader, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(InputError, match="no question set"):
-        list(reader.read(tmp_path, source("medqa"), Tally()))
-    path = write_lines(tmp_path / "train.jsonl", [{"text": "no question"}])
-    with pytest.raises(InputError, match="another layout") as caught:
-        list(reader.read(tmp_path, source("medqa"), Tally()))
-    assert (caught.value.file, caught.value.line) == (str(path), 1)
-    assert "no question" not in str(caught.value)
-    path.write_text("[1, 2", encoding="utf-8")
-    with pytest.raises(InputError, match="not a JSON object"):
-        list(reader.read(tmp_path, source("medqa"), Tally()))
-    path.write_bytes(b'{"question": "fi\xe8vre"}\n')
-    with pytest.raises(InputError, match="not UTF-8") as caught:
-        list(reader.read(tmp_path, source("medqa"), Tally()))
-    assert (caught.value.file, caught.value.line) == (str(path), 1)
+@pytest.mark.parametrize(
+    ("layout", "file"),
+    [
+        ("medqa", "train.jsonl"),
+        ("medmcqa", "train.json"),
+        ("pubmedqa", "train.jsonl"),
+        ("acm", "notes.jsonl"),
+        ("mednli", "mli_train_v1.jsonl"),
+    ],
+)
+def test_a_file_of_another_layout_is_refused_with_its_place(layout: str, file: str, tmp_path: Path) -> None:
+    def read() -> list[object]:
+        return list(READERS[layout].read(tmp_path, source(layout), Tally()))
+
+    with pytest.raises(InputError, match=re.escape(f"there is no {source(layout).name} here")):
+        read()
+    path = write_lines(tmp_path / file, [{"text": "private words"}])
+    for content, message in (
+        (path.read_bytes(), "another layout"),
+        (b"[1, 2", "another layout"),
+        (b'{"question": "fi\xe8vre"}\n', "not UTF-8"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=message) as caught:
+            read()
+        assert (caught.value.file, caught.value.line) == (str(path), 1)
+        assert "private words" not in str(caught.value)
+
+
+def test_a_bad_line_behind_a_good_one_is_counted(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "train.jsonl", [medqa_row(0, mcq("A man has a toe."), OPTIONS)])
+    path.write_text(path.read_text(encoding="utf-8") + "[1, 2\n", encoding="utf-8")
+    tally = Tally()
+    assert len(list(medqa.read(tmp_path, source("medqa"), tally))) == 1
+    assert (tally.reasons(), tally.read["medqa"]) == ({"medqa: malformed_row": 1}, 2)
 
 
 def test_a_pubmedqa_release_that_is_no_utf8_is_refused(tmp_path: Path) -> None:

@@ -33,22 +33,13 @@ from tests.ground.lm.test_cache import answer_all
 answer_all(sys.argv[1], Path(sys.argv[2]))
 Path(sys.argv[2], "finished").touch()
 """
-PROGRAM_WITH_TRIES = """
-import sys
-from pathlib import Path
-from tests.ground.lm.test_cache import CONCURRENCY, Verdict, answer_all
-
-answer_all(sys.argv[1], Path(sys.argv[2]), CONCURRENCY, Verdict)
-"""
 
 
-def answer_all(
-    endpoint: str, workspace: Path, requests: int = REQUESTS, schema: type[BaseModel] | None = None
-) -> tuple[list[dict[str, Any]], Totals]:
+def answer_all(endpoint: str, workspace: Path) -> tuple[list[dict[str, Any]], Totals]:
     """Ask everything, in this process or in one that will be killed."""
-    settings = LmSettings(model="m", endpoint=endpoint, concurrency=CONCURRENCY, price_in=1.0)
+    settings = LmSettings(model="m", endpoint=endpoint, concurrency=CONCURRENCY)
     with LanguageModel(settings, workspace, "credentialed") as model:
-        results = model.complete_all(question(str(n), schema=schema) for n in range(requests))
+        results = model.complete_all(question(str(n)) for n in range(REQUESTS))
     return [result.model_dump(mode="json", exclude={"cached", "cost"}) for result in results], model.totals
 
 
@@ -92,59 +83,6 @@ def test_a_run_killed_half_way_goes_on_and_sends_only_what_was_under_way_again(t
     assert sorted(seen.values()) == [1] * (REQUESTS - CONCURRENCY) + [2] * CONCURRENCY
     assert (totals.interrupted, totals.cached, totals.sent) == (CONCURRENCY, REQUESTS // 2, REQUESTS // 2)
     assert set(fresh.times_seen().values()) == {1} and len(fresh.bodies) == REQUESTS
-
-
-def right_at_the_second_try(_: int, body: dict[str, Any]) -> Reply:
-    return completion("not yet" if len(body["messages"]) == 1 else '{"label": "x"}')
-
-
-def test_a_run_killed_between_two_tries_goes_on_with_the_second_one(tmp_path: Path) -> None:
-    waiting, hold = threading.Event(), threading.Event()
-
-    def held(place: int, body: dict[str, Any]) -> Reply:
-        answer = right_at_the_second_try(place, body)
-        if len(body["messages"]) == 1:
-            return answer
-        with lock:
-            held_back.append(place)
-            if len(held_back) == CONCURRENCY:
-                waiting.set()
-        return Reply(answer.status, answer.body, answer.headers, until=hold)
-
-    lock, held_back = threading.Lock(), list[int]()
-    with scripted_server(held) as server:
-        command = [sys.executable, "-c", PROGRAM_WITH_TRIES, server.url, str(tmp_path / "work")]
-        with subprocess.Popen(command, cwd=ROOT) as killed:
-            assert waiting.wait(timeout=60)
-            killed.send_signal(signal.SIGKILL)
-        hold.set()
-        resumed, totals = answer_all(server.url, tmp_path / "work", CONCURRENCY, Verdict)
-        seen = server.bodies
-    with scripted_server(right_at_the_second_try) as fresh:
-        uninterrupted, of_all = answer_all(fresh.url, tmp_path / "other", CONCURRENCY, Verdict)
-    assert resumed == uninterrupted and {result["attempts"] for result in resumed} == {2}
-    # The first tries had been answered; only the second ones, which were under way, are sent again.
-    assert sorted(len(body["messages"]) for body in seen) == [1] * CONCURRENCY + [3] * 2 * CONCURRENCY
-    assert totals.interrupted == totals.sent == CONCURRENCY
-    # Tokens and cost are of what this run sent: one try each.
-    assert totals.usage.prompt_tokens == 7 * CONCURRENCY and of_all.usage.prompt_tokens == 14 * CONCURRENCY
-    assert totals.cost is not None and of_all.cost == pytest.approx(2 * totals.cost)
-
-
-def test_earlier_tries_are_enough_where_fewer_are_allowed_now(tmp_path: Path) -> None:
-    # The run ends with an error after one answer that does not parse.
-    broken = [completion("not yet"), Reply(status=404), Reply(status=404)]
-    asked = [Message(role="user", content="?")]
-    settings: dict[str, Any] = {"model": "m", "max_retries": 0}
-    with scripted_server(lambda place, _: broken[place]) as server:
-        with LanguageModel(LmSettings(endpoint=server.url, **settings), tmp_path, "open") as model:
-            first = model.complete(asked, Verdict)
-        settings["answer_retries"] = 0
-        with LanguageModel(LmSettings(endpoint=server.url, **settings), tmp_path, "open") as model:
-            second = model.complete(asked, Verdict)
-        assert isinstance(first, Failure) and first.reason is FailureReason.REJECTED
-        assert isinstance(second, Failure) and second.reason is FailureReason.MALFORMED and second.text == "not yet"
-        assert len(server.bodies) == 2 and (model.totals.sent, model.totals.cached) == (0, 1)
 
 
 def test_a_second_run_sends_nothing_and_parses_again(tmp_path: Path) -> None:

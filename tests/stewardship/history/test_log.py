@@ -208,15 +208,6 @@ def test_when_it_was_said_is_no_part_of_the_digest(tmp_path: Path) -> None:
     assert first.digest() == second.digest(1) != second.digest()
 
 
-def test_the_table_of_events_has_one_row_an_event(tmp_path: Path) -> None:
-    history = History(tmp_path)
-    assert history.frame().height == 0
-    history.append([said("1", "4", evidence={"votes": 5, "files": ["a", "b"]}), said("2", None)])
-    frame = history.frame()
-    assert frame["evidence"][0] == '{"votes": 5, "files": ["a", "b"]}'
-    assert frame["value"].to_list() == ["4", None]
-
-
 UIDS = st.sampled_from(["1", "2", "3"])
 SAID = st.lists(st.tuples(UIDS, st.sampled_from(["original", "recomputed", "final"]), st.integers(0, 9)), min_size=1)
 STEPS = st.lists(st.one_of(SAID, st.integers(1, 9)), max_size=8)

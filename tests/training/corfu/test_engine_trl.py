@@ -13,7 +13,7 @@ import torch
 from evaluation.datasets import MedievalDataset
 from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.toy import toy_dataset
-from training.corfu.engine_trl import build_trainer
+from training.corfu.engine_trl import pair_trainer
 from training.corfu.pairs import REGIMES, pair_items, stage_pairs
 from training.corfu.run import train_corfu
 from training.corfu.stage import CorfuObjective, pair_logps
@@ -116,7 +116,7 @@ def test_without_penalty_packed_rows_give_the_loss_and_gradients_of_trl(
     from trl import DPOTrainer
 
     policy = fresh(model)
-    trainer = build_trainer(data, policy, load_tokenizer(model), tmp_path, settings(0.0))
+    trainer = pair_trainer(data, policy, load_tokenizer(model), tmp_path, settings(0.0))
     move(policy)
     # Not the loss of the subclass, but trl's own.
     assert trainer.loss_types == ["sigmoid"]
@@ -134,7 +134,7 @@ def test_with_the_penalty_packed_rows_give_the_loss_and_gradients_of_the_subclas
     model: Path, data: RunData, tmp_path: Path
 ) -> None:
     policy = fresh(model)
-    trainer = build_trainer(data, policy, load_tokenizer(model), tmp_path, settings(0.5))
+    trainer = pair_trainer(data, policy, load_tokenizer(model), tmp_path, settings(0.5))
     move(policy)
     loss = trainer.compute_loss(policy, batch_of(trainer))
     loss.backward()

@@ -22,7 +22,7 @@ from ground.lm.tiny import tiny_tokenizer
 from tests.training.grpo.words import word_arm, word_model, write_rows
 from training.grpo import train
 from training.grpo.evaluate import accuracies, grade_sets, respond
-from training.grpo.rows import encode, messages, planned_order, read_rows, system_prompt
+from training.grpo.prompts import encode, messages, planned_order, read_rows, system_prompt
 from training.grpo.train import EVALUATION, arm_trainer, evaluate_base, reward_function, train_arm
 from training.runs.folder import open_run
 from training.runs.models import load_model, load_tokenizer

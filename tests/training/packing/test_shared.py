@@ -28,7 +28,7 @@ from training.runs.models import (
     implementation_of,
 )
 from training.runs.settings import HardwareSettings, LoraSettings
-from training.runs.texts import texts_attention
+from training.runs.text_runs import texts_attention
 
 KINDS = ("llama", "qwen3", "mistral")
 TEXTS = ["Aspirin prevents stroke.", "The patient has hypertension and takes lisinopril.", "No chest pain."]

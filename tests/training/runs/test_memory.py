@@ -26,7 +26,7 @@ from training.runs.settings import (
     MedhalSettings,
     MedvalSettings,
 )
-from training.runs.texts import add_head, texts_step
+from training.runs.text_runs import add_head, texts_step
 
 GIB = 1 << 30
 CPU = HardwareSettings(device="cpu", gradient_checkpointing=False)

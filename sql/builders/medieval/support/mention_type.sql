@@ -3,5 +3,9 @@
 drop table if exists mention_concept;
 drop type if exists said_assertion;
 drop type if exists said_certainty;
-create temp type said_assertion as enum (select distinct assertion from ground.mention); -- noqa: PRS
+create temp type said_assertion as enum ( -- noqa: PRS
+    select assertion from ground.mention
+    union
+    select 'discontinued' as assertion
+);
 create temp type said_certainty as enum (select distinct certainty from ground.mention); -- noqa: PRS

@@ -7,13 +7,73 @@
 --   of; views of what notes mention: present_concept(hadm_id, cui) in the context's sections,
 --   named_concept(hadm_id, cui) in the whole note
 -- Inputs: part_admission(hadm_id), ground.mention, ground.unclear_mention, ground.admission_concept,
---   mimiciv_note.discharge. Parameters: sections, assertions, certainties, first_note, last_note (of the part; mentions
---   lie in the order of notes, so that a part reads its own only)
+--   mimiciv_note.discharge, form_step(one, other). Parameters: sections, assertions, certainties, home_sections,
+--   first_note, last_note (of the part; mentions lie in the order of notes, so that a part reads its own only)
+-- What home takes ends with the note that ends it: `part_mention` calls a drug of the home sections discontinued if
+--   the note has it as discontinued or as stopped, in whatever form, and nowhere else as a drug that it goes on with
 create or replace temp table part_mention as
 select mention.*
 from ground.mention as mention
 semi join part_admission on mention.hadm_id = part_admission.hadm_id
 where mention.note_id between getvariable('first_note') and getvariable('last_note');
+
+create or replace temp table named_form as
+with recursive reached as (
+    select distinct
+        named.cui,
+        named.cui as other
+    from (select unnest(cuis) as cui from part_mention) as named
+    inner join kg.concept as concept on named.cui = concept.cui
+    where list_contains(concept.groups, 'CHEM')
+    union
+    select
+        reached.cui,
+        form_step.other
+    from reached
+    inner join form_step on reached.other = form_step.one
+)
+
+select
+    mention.note_id,
+    mention.begin_offset,
+    reached.other as cui,
+    case
+        when mention.assertion = 'discontinued' then 'end'
+        when
+            list_contains(mention.reasons, 'stopped')
+            and (
+                mention.certainty = 'unsure'
+                or list_contains(getvariable('home_sections')::varchar[], mention.section)
+            ) then 'end'
+        when
+            not list_contains(getvariable('assertions'), mention.assertion)
+            or not list_contains(getvariable('certainties'), mention.certainty) then 'word'
+        when list_contains(getvariable('home_sections')::varchar[], mention.section) then 'home'
+        else 'stay'
+    end as tells
+from (
+    select
+        *,
+        unnest(cuis) as mentioned
+    from part_mention
+) as mention
+inner join reached on mention.mentioned = reached.cui
+where reached.other in (select named.cui from reached as named);
+
+update part_mention
+set assertion = 'discontinued'
+where
+    list_contains(getvariable('home_sections')::varchar[], section)
+    and list_contains(getvariable('assertions'), assertion)
+    and exists (
+        select 1 from named_form as own
+        inner join named_form as ending on own.note_id = ending.note_id and own.cui = ending.cui
+        left join named_form as staying
+            on own.note_id = staying.note_id and own.cui = staying.cui and staying.tells = 'stay'
+        where
+            own.note_id = part_mention.note_id and own.begin_offset = part_mention.begin_offset
+            and ending.tells = 'end' and staying.note_id is null
+    );
 
 create or replace temp table part_unclear as
 select mention.*

@@ -17,7 +17,7 @@ from training.packing.tokens import EncodedTexts, Truncation, encode_contexts
 from training.runs.models import evaluating, implementation_of
 from training.runs.settings import ClassifierSettings, CorfuSettings
 
-__all__ = ["encode_admissions", "largest_row", "plan_steps", "read_items", "read_rows"]
+__all__ = ["encode_admissions", "item_values", "largest_row", "plan_steps", "row_values"]
 
 Advance = Callable[[int], None]
 
@@ -67,18 +67,18 @@ def largest_row(data: RunData, steps: Sequence[Step], attention: str | None) -> 
     return collate_row(largest, data, multiple=multiple)[0]
 
 
-def read_items(
+def item_values(
     module: Any, data: RunData, tokens_per_row: int, *, autocast: bool = False, advance: Advance = lambda _: None
 ) -> torch.Tensor:
-    """Return `read_rows` of all items; those of a context stand in as few rows as ``tokens_per_row`` allows."""
+    """Return `row_values` of all items; those of a context stand in as few rows as ``tokens_per_row`` allows."""
     join = joins_contexts(implementation_of(module.model))
     lengths = data.contexts.lengths, data.statements.lengths
     rows = plan_rows(range(len(data.items)), data.items, *lengths, tokens_per_row, join_contexts=join)
-    return read_rows(module, data, rows, autocast=autocast, advance=advance)
+    return row_values(module, data, rows, autocast=autocast, advance=advance)
 
 
 @torch.no_grad()
-def read_rows(
+def row_values(
     module: Any,
     data: RunData,
     rows: Sequence[RowPlan],
@@ -101,17 +101,17 @@ def read_rows(
         Values in the order of ``data.items``. *Shape:* (n_items, statements of an item, ...), float64 on the CPU.
     """
     group = torch.distributed if torch.distributed.is_available() and torch.distributed.is_initialized() else None
-    found: dict[int, torch.Tensor] = {}
+    values_of: dict[int, torch.Tensor] = {}
     with evaluating(module):
         for plan in rows if group is None else rows[group.get_rank() :: group.get_world_size()]:
             row, order, places = module.tensors(plan, data)
             with torch.autocast(places.device.type, torch.bfloat16, enabled=autocast):
                 values = module(row)
-            found |= {index: values[place].double().cpu() for index, place in zip(order, places, strict=True)}
+            values_of |= {index: values[place].double().cpu() for index, place in zip(order, places, strict=True)}
             advance(len(order))
     if group is not None:
         shares: list[dict[int, torch.Tensor]] = [{}] * group.get_world_size()
-        group.all_gather_object(shares, found)
-        advance(sum(map(len, shares)) - len(found))
-        found = {index: values for share in shares for index, values in share.items()}
-    return torch.stack([found[index] for index in sorted(found)])
+        group.all_gather_object(shares, values_of)
+        advance(sum(map(len, shares)) - len(values_of))
+        values_of = {index: values for share in shares for index, values in share.items()}
+    return torch.stack([values_of[index] for index in sorted(values_of)])

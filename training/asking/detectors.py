@@ -57,8 +57,8 @@ def examples_for(
     Raises:
         InputError: no row of the train split can be an example.
     """
-    texts, told = TEXTS[dataset.kind], TEXTS[dataset.kind][-1]
-    whole = pl.col(told).fill_null("").str.strip_chars() != ""
+    texts, explained = TEXTS[dataset.kind], TEXTS[dataset.kind][-1]
+    whole = pl.col(explained).fill_null("").str.strip_chars() != ""
     if dataset.kind == "medhal":
         whole |= pl.col("label")
     characters = pl.sum_horizontal(pl.col(name).fill_null("").str.len_chars() for name in texts)
@@ -75,8 +75,8 @@ def examples_for(
     able = able.with_columns(rank=order).sort("rank", "id")
     first = {task: [*able.filter(pl.col("task") == task)["id"].head(1), able["id"][0]][0] for task in tasks}
     columns = ["id", "task", CLASSES[dataset.kind].label, *texts, *(["errors"] if dataset.kind == "medval" else [])]
-    found = rows.filter(pl.col("id").is_in(sorted(set(first.values())))).select(columns).collect()
-    by_id = {row["id"]: row for row in found.to_dicts()}
+    examples = rows.filter(pl.col("id").is_in(sorted(set(first.values())))).select(columns).collect()
+    by_id = {row["id"]: row for row in examples.to_dicts()}
     return {task: by_id[name] for task, name in first.items()}
 
 
@@ -85,8 +85,10 @@ def question_of(kind: Kind, shots: int = 0) -> Question:
     task = TASKS[kind]
 
     def messages(row: Row, example: Row | None) -> tuple[Message, ...]:
-        shown = () if example is None else (("user", task.prompt(example)), ("assistant", task.answer(example).text))
-        return tuple(Message(role=role, content=text) for role, text in (*shown, ("user", task.prompt(row))))
+        example_turns = (
+            () if example is None else (("user", task.prompt(example)), ("assistant", task.answer(example).text))
+        )
+        return tuple(Message(role=role, content=text) for role, text in (*example_turns, ("user", task.prompt(row))))
 
     return Question("asked", SHOTS[shots], CLASSES[kind].texts[0], messages, task.read, kind)
 

@@ -38,6 +38,9 @@ GOLD = ROOT / "tests" / "data" / "notes"
 LEARNED_FROM = ("plain", "hard", "tuned", "kept", "scored_once")
 ONLY_SCORED = "unread"
 REAL = "real"
+PIECES = ", paragraphs"
+PLAIN = frozenset({"brief_hospital_course", "history_of_present_illness", "chief_complaint", "unknown"})
+"""Sections in which nothing but the words says what is asserted."""
 FOLDS = 10
 SCALE = 1000
 """Weights are whole numbers of thousandths."""
@@ -49,10 +52,17 @@ Mention = dict[str, Any]
 
 @dataclass(frozen=True)
 class Options:
-    """How models are fitted: the inverse of the penalty, what a real note counts, the least notes of a feature."""
+    """How models are fitted.
+
+    Attributes:
+        strength: inverse of the penalty.
+        real, pieces: what mentions of a real note, and of paragraphs by themselves, count.
+        notes: the least number of notes in which a feature stands.
+    """
 
     strength: float = 0.1
     real: float = 3.0
+    pieces: float = 0.5
     notes: int = 3
 
 
@@ -122,7 +132,7 @@ def is_right(group: int, begin: int, end: int, gold: Sequence[Mention], is_real:
 def examples_of(
     reader: TextReader, of_set: str, texts: dict[str, str], gold: dict[str, list[list[Mention]]]
 ) -> Iterator[Examples]:
-    """Yield the mentions of a set of notes.
+    """Yield the mentions of a set of notes, and once more those of paragraphs that are read without their note.
 
     Args:
         reader: with rules alone.
@@ -133,32 +143,63 @@ def examples_of(
     ids = sorted(gold)
     for first in range(0, len(ids), _TOGETHER):
         some = ids[first : first + _TOGETHER]
-        joined, _, _ = reader.join([texts[note] for note in some])
-        judged = reader.judge(joined)
-        inputs = inputs_of(joined, judged.clear, reader.lexicon, judged.assertion, judged.unsure)
-        mentions = judged.clear
-        right, weight = np.zeros(mentions.owner.size, dtype=np.bool_), np.zeros(mentions.owner.size)
-        for number, (owner, begin, end, group) in enumerate(
-            zip(*(column.tolist() for column in (mentions.owner, *inputs.mentions[:, :3].T)), strict=True)
-        ):
-            if group < len(GROUPS):
-                moved = int(joined.begin[owner])
-                answers = [
-                    is_right(group, begin - moved, end - moved, own, of_set.startswith(REAL))
-                    for own in gold[some[owner]]
-                ]
-                right[number] = bool(answers[0])
-                weight[number] = 0 if answers[0] is None else (1 if len({*answers} - {None}) == 1 else 0.5)
-        yield Examples(
-            np.full(right.size, of_set),
-            np.array(some)[mentions.owner],
-            inputs.mentions[:, 2],
-            judged.unsure == 0,
-            reader.lexicon.best[mentions.entry] >= 0,
-            right,
-            weight,
-            features_of(inputs),
-        ).take(weight > 0)
+        whole = [_Piece(note, 0, texts[note]) for note in some]
+        yield _examples(reader, of_set, whole, gold, headers=True)
+        yield _examples(reader, of_set + PIECES, list(_paragraphs(reader, whole)), gold, headers=False)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A part of a note that is read by itself, and where it begins."""
+
+    note: str
+    begin: int
+    text: str
+
+
+def _paragraphs(reader: TextReader, notes: Sequence[_Piece]) -> Iterator[_Piece]:
+    """Yield the paragraphs of sections in which nothing but the words says what is asserted."""
+    joined, _, _ = reader.join([piece.text for piece in notes])
+    segments = joined.segments
+    blocks, first = np.unique(segments.block, return_index=True)
+    last = np.append(first[1:], segments.block.size) - 1
+    begins, ends = segments.begin[first], segments.end[last]
+    section = np.searchsorted(joined.sections.begin, begins, side="right") - 1
+    owner = np.searchsorted(joined.begin, begins, side="right") - 1
+    for place in range(blocks.size):
+        begin = max(int(begins[place]), int(joined.body[section[place]]))
+        if joined.sections.names[joined.sections.name[section[place]]] in PLAIN and begin < ends[place]:
+            note = notes[owner[place]]
+            yield _Piece(note.note, begin - int(joined.begin[owner[place]]), joined.joined[begin : ends[place]])
+
+
+def _examples(
+    reader: TextReader, of_set: str, pieces: Sequence[_Piece], gold: dict[str, list[list[Mention]]], *, headers: bool
+) -> Examples:
+    joined, _, _ = reader.join([piece.text for piece in pieces], headers=headers)
+    judged = reader.judge(joined)
+    mentions = judged.clear
+    inputs = inputs_of(joined, mentions, reader.lexicon, judged.assertion, judged.unsure)
+    right, weight = np.zeros(mentions.owner.size, dtype=np.bool_), np.zeros(mentions.owner.size)
+    columns = zip(mentions.owner.tolist(), *inputs.mentions[:, :3].T.tolist(), strict=True)
+    for number, (owner, begin, end, group) in enumerate(columns):
+        if group < len(GROUPS):
+            moved = pieces[owner].begin - int(joined.begin[owner])
+            is_real = of_set.startswith(REAL)
+            own = gold[pieces[owner].note]
+            answers = [is_right(group, begin + moved, end + moved, each, is_real) for each in own]
+            right[number] = bool(answers[0])
+            weight[number] = 0 if answers[0] is None else (1 if len({*answers} - {None}) == 1 else 0.5)
+    return Examples(
+        np.full(right.size, of_set),
+        np.array([piece.note for piece in pieces])[mentions.owner],
+        inputs.mentions[:, 2],
+        judged.unsure == 0,
+        reader.lexicon.best[mentions.entry] >= 0,
+        right,
+        weight,
+        features_of(inputs),
+    ).take(weight > 0)
 
 
 def _known_places(examples: Examples, least: int) -> npt.NDArray[np.int64]:
@@ -184,7 +225,8 @@ def learn(examples: Examples, options: Options) -> npt.NDArray[np.float64]:
 
     known = _known_places(examples, options.notes)
     is_real = np.char.startswith(examples.of_set, REAL)
-    weight = examples.weight * np.where(is_real, options.real, 1)
+    is_piece = np.char.endswith(examples.of_set, PIECES)
+    weight = examples.weight * np.where(is_real, options.real, 1) * np.where(is_piece, options.pieces, 1)
     fitted = LogisticRegression(C=options.strength, fit_intercept=False, max_iter=300, tol=1e-5)
     fitted.fit(_matrix(examples.places)[:, known], examples.right, sample_weight=weight)
     weights = np.zeros(TABLE)
@@ -195,9 +237,10 @@ def learn(examples: Examples, options: Options) -> npt.NDArray[np.float64]:
 def _parts(examples: Examples) -> Iterator[tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
     """Yield what is scored and what is learned from: each set in turn, real notes by tenths."""
     is_real = np.char.startswith(examples.of_set, REAL)
-    is_learned_from = examples.of_set != ONLY_SCORED
-    for name in np.unique(examples.of_set[~is_real]):
-        yield examples.of_set == name, is_learned_from & (examples.of_set != name)
+    of_set = np.char.replace(examples.of_set, PIECES, "")
+    is_learned_from = of_set != ONLY_SCORED
+    for name in np.unique(of_set[~is_real]):
+        yield of_set == name, is_learned_from & (of_set != name)
     notes = np.random.default_rng(0).permutation(np.unique(examples.note[is_real]))
     for fold in range(FOLDS):
         scored = np.isin(examples.note, notes[fold::FOLDS])
@@ -225,7 +268,8 @@ def _share(right: npt.NDArray[np.bool_], of: int) -> str:
 def _print_table(examples: Examples, likely: npt.NDArray[np.float64]) -> None:
     levels = (0.9, 0.93, LEAST, 0.96, 0.97, 0.98)
     is_real = np.char.startswith(examples.of_set, REAL)
-    names = np.where(is_real, REAL, examples.of_set)
+    is_piece = np.char.endswith(examples.of_set, PIECES)
+    names = np.where(is_real, np.where(is_piece, REAL + PIECES, REAL), examples.of_set)
     for group, assertion in enumerate(GROUPS):
         rows = []
         for name in dict.fromkeys(names.tolist()):
@@ -239,7 +283,7 @@ def _print_table(examples: Examples, likely: npt.NDArray[np.float64]) -> None:
 
 def write(examples: Examples, options: Options, file: Path) -> None:
     """Write the model of all that is learned from."""
-    learned = examples.take(examples.of_set != ONLY_SCORED)
+    learned = examples.take(~np.char.startswith(examples.of_set, ONLY_SCORED))
     weights = np.stack([learn(learned.take(learned.group == group), options) for group in range(len(GROUPS))])
     whole = np.clip(np.rint(weights * SCALE), -32768, 32767).astype(np.int16)
     least = np.full(len(GROUPS), round(SCALE * float(np.log(LEAST / (1 - LEAST)))), dtype=np.int64)

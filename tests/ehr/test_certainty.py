@@ -169,7 +169,7 @@ def test_what_was_learned_says_the_same_of_a_note_among_others(lexicon: Lexicon)
 
 
 def test_rules_alone_decide_where_that_is_set(lexicon: Lexicon) -> None:
-    by_rules, learned = (reader(lexicon, one).read_all(NOTES) for one in ("rules", "learned"))  # type: ignore[arg-type]
+    by_rules, learned = (reader(lexicon, one).read_all(NOTES) for one in ("rules", "learned"))
     pairs = [
         pair
         for texts in zip(by_rules, learned, strict=True)

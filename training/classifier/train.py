@@ -29,15 +29,7 @@ from training.packing.shared import SharedClassifier
 from training.packing.tokens import Truncation
 from training.packing.trainer import SHORT_OF_MEMORY, train_packed
 from training.runs.folder import open_run, read_run
-from training.runs.models import (
-    base_of,
-    load_config,
-    load_model,
-    load_tokenizer,
-    quiet,
-    save_model,
-    usable_length,
-)
+from training.runs.models import base_of, load_config, load_model, load_tokenizer, quiet, save_model, usable_length
 from training.runs.settings import ClassifierSettings, HardwareSettings
 from training.runs.text_runs import texts_attention
 

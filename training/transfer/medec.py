@@ -138,16 +138,13 @@ def medec_metrics(
         return {"n": 0}
     metrics = metrics_of_rows("medhal", known, [{"id": row["id"], "label": label_of.get(row["id"])} for row in known])
     overall, by_type = metrics["overall"], metrics["by_task"]
+    by_type.pop(NO_TYPE, None)
     return {
         "n": overall["rows"],
         "answered": overall["answered"],
         **{name: overall[f"non_factual_{name}"] for name in ("precision", "recall", "f1")},
         "accuracy": overall["accuracy"],
-        "found_by_type": {
-            name: {"n": errors["rows"], **errors["non_factual_recall"]}
-            for name, errors in by_type.items()
-            if name != NO_TYPE
-        },
+        "found_by_type": {name: {"n": part["rows"], **part["non_factual_recall"]} for name, part in by_type.items()},
     }
 
 

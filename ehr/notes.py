@@ -311,7 +311,7 @@ def _joined_notes(shard: _MentionShard) -> Iterator[tuple[pa.Table, Texts]]:
 
 def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa.Table, pa.Table]:
     """Return the rows of ``ground.mention`` and ``ground.unclear_mention`` for some notes."""
-    from ehr.certainty import ASSERTIONS, reason_lists
+    from ehr.certainty import ASSERTIONS
 
     def table(mentions: Mentions, judged: pa.Array, further: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
         moved = texts.begin[mentions.owner]
@@ -328,7 +328,7 @@ def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa
         return _table(notes, mentions.owner, columns, schema)
 
     read = reader.judge(texts)
-    unsure = pa.array(reason_lists(), pa.list_(pa.string())).take(pa.array(read.unsure))
+    unsure = pa.array(read.reasons, pa.list_(pa.string())).take(pa.array(read.unsure))
     sureness = [_named((read.unsure > 0).astype(np.int8), ("certain", "unsure")), unsure]
     return (
         table(read.clear, _named(read.assertion, ASSERTIONS), sureness, _MENTION),

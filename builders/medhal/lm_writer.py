@@ -51,7 +51,9 @@ class LmWriter:
 
     def answers(self, asked: Sequence[AnswerInWords]) -> list[Written | Refusal]:
         """Turn questions and options into statements."""
-        requests = [Request(messages("medhal_answer", question=one.question, option=one.option)) for one in asked]
+        requests = [
+            Request(messages("medhal_answer", question=request.question, option=request.option)) for request in asked
+        ]
         return [_written(read_statement(result)) for result in self._model.complete_all(requests)]
 
     def extractions(self, asked: Sequence[ExtractionInWords]) -> list[Written | Refusal]:
@@ -60,23 +62,25 @@ class LmWriter:
             Request(
                 messages(
                     "medhal_extraction",
-                    category=one.category,
-                    concept=one.concept,
-                    value=one.value,
-                    reference=one.reference or "None",
+                    category=request.category,
+                    concept=request.concept,
+                    value=request.value,
+                    reference=request.reference or "None",
                 )
             )
-            for one in asked
+            for request in asked
         ]
         return [_written(read_statement(result, one_sentence=True)) for result in self._model.complete_all(requests)]
 
     def contradictions(self, asked: Sequence[SentenceToBreak]) -> list[Written | Refusal]:
         """Change sentences so that they no longer hold."""
-        requests = [Request(messages("medhal_contradiction", text=one.text, sentence=one.sentence)) for one in asked]
+        requests = [
+            Request(messages("medhal_contradiction", text=request.text, sentence=request.sentence)) for request in asked
+        ]
         results = self._model.complete_all(requests)
         return [
-            _changed(one.sentence, read_statement(result, one_sentence=True))
-            for one, result in zip(asked, results, strict=True)
+            _changed(request.sentence, read_statement(result, one_sentence=True))
+            for request, result in zip(asked, results, strict=True)
         ]
 
 
@@ -124,14 +128,14 @@ def read_statement(result: Result, *, one_sentence: bool = False) -> str | Refus
     text = _unquoted(without_thinking(result.text))
     if not re.search(r"[A-Za-z]{2}", text):
         return Refusal("lm_no_words")
-    for reason, found in (
+    for reason, is_so in (
         ("lm_several_lines", "\n" in text),
         ("lm_preamble", PREAMBLE.match(text)),
         ("lm_markup", MARKUP.match(text)),
         ("lm_question", text.endswith("?")),
         ("lm_several_sentences", one_sentence and NEXT_SENTENCE.search(text)),
     ):
-        if found:
+        if is_so:
             return Refusal(reason)
     return text
 

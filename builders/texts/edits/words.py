@@ -47,15 +47,15 @@ class Swap:
 
 def word_edits(sentence: str) -> Iterator[SentenceEdit]:
     """Yield every swap that the table allows, in the order of the sentence."""
-    found = list(_found(sentence))
-    sides = {(swap.family, swap.side) for _, _, swap in found}
-    for begin, end, swap in found:
+    places = list(_places(sentence))
+    sides = {(swap.family, swap.side) for _, _, swap in places}
+    for begin, end, swap in places:
         if (swap.family, 1 - swap.side) in sides or not swap.fits(sentence, begin, end):
             continue
         yield edit_at(sentence, begin, end, like(sentence[begin:end], swap.opposite), swap.rule)
 
 
-def _found(sentence: str) -> Iterator[tuple[int, int, Swap]]:
+def _places(sentence: str) -> Iterator[tuple[int, int, Swap]]:
     """Yield the places of all words of the table, the longest at a place, whether or not their guards allow a swap."""
     swaps = _swaps()
     taken = 0
@@ -92,7 +92,9 @@ def _swaps() -> dict[str, tuple[Swap, ...]]:
             _right(row["only_right"], r"(?!\w)"),
         )
         grouped[first].append((-len(word), swap))
-    return {first: tuple(swap for _, swap in sorted(found, key=lambda one: one[0])) for first, found in grouped.items()}
+    return {
+        first: tuple(swap for _, swap in sorted(places, key=lambda swap: swap[0])) for first, places in grouped.items()
+    }
 
 
 @cache

@@ -79,7 +79,9 @@ class BuildReport:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report for ``--json`` output."""
-        return asdict(self) | {"sources": [asdict(one) | {"kept_share": one.kept_share} for one in self.sources]}
+        return asdict(self) | {
+            "sources": [asdict(counts) | {"kept_share": counts.kept_share} for counts in self.sources]
+        }
 
 
 def report_of(

@@ -84,11 +84,11 @@ def _sentence(text: str) -> str:
 
 def _claim(statement: str, head: str, tail: str, says: tuple[str, str]) -> str:
     """Return a statement of MediEval with what the record holds; ``says`` are its words between the ends, and ours."""
-    held = {"head": _one(head), "tail": _one(tail)}
+    held = {"head": _with_article(head), "tail": _with_article(tail)}
     return RECORD_CLAIM.format(statement=statement.removesuffix(".").replace(*says, 1), **held)
 
 
-def _one(name: str) -> str:
+def _with_article(name: str) -> str:
     """Return a name as the record holds it: one of what is counted."""
     return f"{article_of(name)} {name}" if is_counted(name) else name
 
@@ -97,12 +97,12 @@ def _between(sentence: str) -> str:
     return sentence.removeprefix("{head}").removesuffix("{tail}")
 
 
-def _seen(name: str, role: str, spans: Sequence[Mapping[str, Any]]) -> str:
+def _as_documented(name: str, role: str, spans: Sequence[Mapping[str, Any]]) -> str:
     """Return a concept's name, with the words of the record where they are others."""
     texts = [span["text"] for span in spans if span["role"] == role]
     if not texts or " ".join(texts[0].split()).casefold() == name.casefold():
-        return _one(name)
-    return f'{_one(name)} ("{" ".join(texts[0].split())}")'
+        return _with_article(name)
+    return f'{_with_article(name)} ("{" ".join(texts[0].split())}")'
 
 
 def _is_overstated(name: str, text: str, context: str) -> bool:
@@ -113,8 +113,8 @@ def _is_overstated(name: str, text: str, context: str) -> bool:
     """
     if name.lower() not in context.lower() and _PASSING.fullmatch(text):
         return True
-    said, written = (set(re.findall(r"[a-z0-9]+", part.lower())) for part in (name, text))
-    return said > written and name.lower() not in context.lower()
+    named, written = (set(re.findall(r"[a-z0-9]+", part.lower())) for part in (name, text))
+    return named > written and name.lower() not in context.lower()
 
 
 def _overstates(row: Mapping[str, Any]) -> bool:
@@ -146,14 +146,16 @@ def _explanation(row: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
     role = row["replaced_end"]
     kept_role = "tail" if role == "head" else "head"
     put_in, kept = row[f"wrong_{role}_name"], row[f"wrong_{kept_role}_name"]
-    original_seen = _seen(row[f"{role}_name"], role, row["spans"])
+    documented_original = _as_documented(row[f"{role}_name"], role, row["spans"])
     # A class is documented by what belongs to it, and the first statement names such a member.
     by_member = row["predicate"] in TAXONOMIC and kept_role == "tail"
-    kept_seen = _seen(kept, role, row["spans"]) if by_member else _seen(kept, kept_role, row["wrong_spans"])
+    documented_kept = (
+        _as_documented(kept, role, row["spans"]) if by_member else _as_documented(kept, kept_role, row["wrong_spans"])
+    )
     if row["quadrant"] == "Q2":
-        documented = original_seen if by_member else f"{kept_seen} and {original_seen}"
+        documented = documented_original if by_member else f"{documented_kept} and {documented_original}"
         return (
-            f"The relation is medically true, but this patient's record does not mention {_one(put_in)}. "
+            f"The relation is medically true, but this patient's record does not mention {_with_article(put_in)}. "
             f"It documents {documented}."
         )
     denial = denials()[row["predicate"]].format(head=row["wrong_head_name"], tail=row["wrong_tail_name"])
@@ -162,10 +164,10 @@ def _explanation(row: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
     if row["known_head"] is not None:
         facts.insert(0, statement_of(template, row["known_head"], row["known_tail"]))
     if row["quadrant"] == "Q3":
-        put_in_seen = _seen(put_in, role, row["wrong_spans"])
-        first = f"This patient's record documents both {put_in_seen} and {kept_seen}, but {denial}."
+        documented_put_in = _as_documented(put_in, role, row["wrong_spans"])
+        first = f"This patient's record documents both {documented_put_in} and {documented_kept}, but {denial}."
     else:
-        first = f"This patient's record does not mention {_one(put_in)}, and {denial}."
+        first = f"This patient's record does not mention {_with_article(put_in)}, and {denial}."
     return " ".join([first, *(_sentence(fact) for fact in facts)])
 
 

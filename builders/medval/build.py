@@ -22,7 +22,7 @@ from builders.medval.items import Generator, Item, Peers, Validator
 from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA, chat_table, data_rows, data_table, triple_table
 from builders.shards import SPLITS, GroupWriter, ShardWriter
 from builders.texts.origin import DEFAULT_ENDS, OTHER_SPLIT, Seeds, Tally
-from builders.texts.shortcuts import Shortcut, Told, shortcuts_of
+from builders.texts.shortcuts import LabelledText, Shortcut, shortcuts_of
 from ground.contracts.rows_text import MEDVAL_SCHEMA, RISK_LEVELS, MedvalTask, RiskLevel
 from ground.errors import InputError
 from ground.flow.executor import Executor, Serial
@@ -212,14 +212,14 @@ def _highest_hashes(feeds: Sequence[Feed], settings: MedvalSettings) -> dict[Med
     return highest
 
 
-def _labelled_outputs(folder: Path) -> Iterator[Told]:
+def _labelled_outputs(folder: Path) -> Iterator[LabelledText]:
     """Yield what tells safe outputs (level 1) from unsafe ones (3 and 4), by task and source."""
     for file in sorted(folder.glob("*.parquet")):
         columns = ["task", "source", "triple_id", "output", "risk_level"]
         for row in pq.read_table(file, columns=columns).to_pylist():
             if row["risk_level"] != SLIGHT:
                 group = f"{row['task']}, {row['source']}"
-                yield Told(group, row["triple_id"], row["output"], row["risk_level"] > SLIGHT)
+                yield LabelledText(group, row["triple_id"], row["output"], row["risk_level"] > SLIGHT)
 
 
 def _dropped(feeds: Sequence[Feed], tallies: Sequence[Tally], counts: Counts) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,6 +40,7 @@ __all__ = [
     "Missing",
     "Others",
     "Share",
+    "check_models",
     "grade_rows",
     "label_set",
     "read_answers",
@@ -201,6 +203,17 @@ def read_answers(file: Path, form: Form | None = None) -> list[Answers]:
     if not answers:
         raise InputError("the predictions file has no row", file=file)
     return answers
+
+
+def check_models(answers: Iterable[Answers]) -> None:
+    """Refuse answers of two models of one name.
+
+    Raises:
+        UsageError: there are such.
+    """
+    if twice := sorted(name for name, count in Counter(item.model for item in answers).items() if count > 1):
+        do = "give the files a column `model`, or different names"
+        raise UsageError("two models have the same name", found=", ".join(twice), do=do)
 
 
 def _form(texts: Iterable[str | None]) -> Form:

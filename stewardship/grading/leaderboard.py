@@ -18,7 +18,17 @@ from ground.resampling import LEVEL, resampled
 from ground.stable import stable_hash
 from stewardship.adjudication.agreement import mcnemar
 from stewardship.benchmark.folder import Benchmark
-from stewardship.grading.grades import Answers, Grader, LabelSet, Missing, Others, Share, grade_rows, share
+from stewardship.grading.grades import (
+    Answers,
+    Grader,
+    LabelSet,
+    Missing,
+    Others,
+    Share,
+    check_models,
+    grade_rows,
+    share,
+)
 
 __all__ = ["Board", "Difference", "Entry", "Place", "board", "paired_difference"]
 
@@ -115,10 +125,7 @@ def board(
     if first.name == second.name:
         raise UsageError("both sides have the same labels", found=first.name, expected="two different ones")
     names = [answer.model for answer in answers]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UsageError(
-            "two models have the same name", found=", ".join(twice), expected="a column `model` with different names"
-        )
+    check_models(answers)
     common = set(first.references) & set(second.references)
     left_out = len(first.references) - len(common), len(second.references) - len(common)
     if missing == "leave_out":

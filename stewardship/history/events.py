@@ -12,7 +12,19 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ground.contracts.labels import LabelValue, parse_label
 
-__all__ = ["DEFERRED", "HIGH_CONFIDENCE", "OPEN", "REVERTED", "ROLES", "RULE", "Batch", "Event", "Events", "Role"]
+__all__ = [
+    "DEFERRED",
+    "HIGH_CONFIDENCE",
+    "OPEN",
+    "REVERTED",
+    "ROLES",
+    "RULE",
+    "Batch",
+    "Event",
+    "Events",
+    "Evidence",
+    "Role",
+]
 
 Role = Literal["original", "audit", "recomputed", "physician", "reading", "final"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -24,6 +36,9 @@ HIGH_CONFIDENCE, DEFERRED = "high_confidence", "deferred"
 """Statuses of the recomputed labels of runs that agree, or do not."""
 RULE = "rule"
 """Status of the recomputed labels that a rule put right (`stewardship.versions.rules`), and of no others."""
+
+
+Evidence = dict[str, str | int | float | bool | list[str] | None]
 
 
 class Event(BaseModel):
@@ -50,7 +65,7 @@ class Event(BaseModel):
     status: str
     by: str
     why: str = ""
-    evidence: dict[str, str | int | float | bool | list[str] | None] = Field(default_factory=dict)
+    evidence: Evidence = Field(default_factory=dict)
     batch: str = ""
     at: str = Field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 

@@ -157,17 +157,16 @@ def make_release(
     if not draft.new:
         return replace(draft, folder=folder, caveats=_frozen(Release.open(benchmark, draft.version), licence, caveats))
     before = Release.open(benchmark, draft.before) if draft.before else None
-    if licence is None:
-        licence = before.manifest["licence"] if before else ""
+    stated = before.manifest["licence"] if before and licence is None else licence or ""
     lines = (*draft.caveats, *caveats)
     with atomic_directory(folder) as part:
         draft.frame.write_parquet(part / PARQUET)
         write_csv(_own_columns(benchmark, draft.frame), part / CSV)
-        manifest = _manifest(benchmark, draft, recipe, before, part, licence=licence, caveats=lines)
+        manifest = _manifest(benchmark, draft, recipe, before, part, licence=stated, caveats=lines)
         (part / MANIFEST).write_text(to_json(manifest), encoding="utf-8")
         (part / CARD).write_text(harmless(card(manifest, draft.diff)), encoding="utf-8")
-        sums = [f"{sha256_of(part / name)}  {name}\n" for name in (PARQUET, CSV, MANIFEST, CARD)]
-        (part / SUMS).write_text("".join(sums), encoding="ascii")
+        sums = "".join(f"{sha256_of(part / name)}  {name}\n" for name in (PARQUET, CSV, MANIFEST, CARD))
+        (part / SUMS).write_text(sums, encoding="ascii")
         for file in part.iterdir():
             file.chmod(0o400)
     return replace(draft, folder=folder, caveats=lines)

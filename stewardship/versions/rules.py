@@ -31,7 +31,7 @@ from ground.storage.files import private_directory, write_text
 from ground.storage.warehouse import QUERY_ERRORS, open_database
 from stewardship.adjudication.agreement import USUAL, agrees, value_type
 from stewardship.benchmark.folder import Benchmark
-from stewardship.history.log import RULE, Event
+from stewardship.history.events import RULE, Event, Evidence
 
 __all__ = ["Do", "Effect", "Rows", "Rule", "RuleOutcome", "apply_rule", "read_rule", "try_rule"]
 
@@ -162,27 +162,26 @@ def apply_rule(benchmark: Benchmark, outcome: RuleOutcome, *, force: bool = Fals
     kept = benchmark.folder / FOLDER / f"{rule.name}-{rule.sha256[:12]}.json"
     private_directory(kept.parent)
     write_text(kept, rule.model_dump_json(indent=2) + "\n")
-    return history.append(
-        [
-            Event(
-                uid=item.uid,
-                role="recomputed",
-                value=item.after.text(),
-                status=RULE,
-                by=f"rule {rule.name} ({rule.by})",
-                why=rule.why,
-                evidence={
-                    "rule": rule.name,
-                    "rule_sha256": rule.sha256,
-                    "did": rule.do.named()[0],
-                    "before": item.before.text() if item.before is not None else None,
-                    "reviewed_rows": list(rule.evidence),
-                },
-            )
-            for item in outcome.changed
-            if item.after is not None
-        ],
-        check=check,
+    return history.append([_event(rule, item) for item in outcome.changed], check=check)
+
+
+def _event(rule: Rule, effect: Effect) -> Event:
+    assert effect.after is not None
+    evidence: Evidence = {
+        "rule": rule.name,
+        "rule_sha256": rule.sha256,
+        "did": rule.do.named()[0],
+        "before": effect.before.text() if effect.before is not None else None,
+        "reviewed_rows": list(rule.evidence),
+    }
+    return Event(
+        uid=effect.uid,
+        role="recomputed",
+        value=effect.after.text(),
+        status=RULE,
+        by=f"rule {rule.name} ({rule.by})",
+        why=rule.why,
+        evidence=evidence,
     )
 
 
@@ -319,7 +318,7 @@ class Do(BaseModel):
     decimals: int = Field(default=2, ge=0, description="decimals of a number that was computed")
 
     @model_validator(mode="after")
-    def _one(self) -> Do:
+    def _only_one(self) -> Do:
         if len(self.named()) != 1:
             raise ValueError("exactly one of calculator, take, abstain, value, multiply, add")
         return self

@@ -25,8 +25,8 @@ def _exchanges(sentence: str) -> tuple[SentenceEdit, ...]:
 
 def edits_of(sentence: str, rules: Sequence[EditRule] = RULES) -> list[SentenceEdit]:
     """Return every edit by some rules that can be done well, by rule (in the order of ``RULES``) and place."""
-    found = [*_exchanges(sentence), *(negation_edits(sentence) if DENIALS & set(rules) else ())]
-    distinct = {edit.text: edit for edit in found if edit.text != sentence}
+    edits = [*_exchanges(sentence), *(negation_edits(sentence) if DENIALS & set(rules) else ())]
+    distinct = {edit.text: edit for edit in edits if edit.text != sentence}
     kept = (edit for edit in distinct.values() if edit.rule in rules)
     return sorted(kept, key=lambda edit: (RULES.index(edit.rule), edit.begin, edit.after))
 

@@ -59,18 +59,18 @@ def negation_edits(sentence: str) -> Iterator[SentenceEdit]:
 
 
 def _denied(sentence: str) -> Iterator[SentenceEdit]:
-    found = AUXILIARY.search(sentence)
-    if not found or not _is_subject(sentence[: found.start()]):
+    match = AUXILIARY.search(sentence)
+    if not match or not _is_subject(sentence[: match.start()]):
         return
-    following, rest = NEXT.match(sentence, found.end()), sentence[found.end() :]
+    following, rest = NEXT.match(sentence, match.end()), sentence[match.end() :]
     if not following or cue("after_auxiliary").fullmatch(following[1]) or following[1].endswith("ing"):
         return
     near = rest[:REACH]
     if cue("quantifier").search(near) or NUMBER.search(near) or MORE.search(near) or CONCLUSION.search(rest):
         return
-    verb = found[0]
+    verb = match[0]
     after = "cannot" if verb.lower() == "can" else re.sub(r"^(\w+)", r"\1 not", verb)
-    yield edit_at(sentence, found.start(), found.end(), like(verb, after), "negation_added")
+    yield edit_at(sentence, match.start(), match.end(), like(verb, after), "negation_added")
 
 
 def _is_subject(words: str) -> bool:
@@ -89,26 +89,26 @@ def _stands_free(sentence: str, denial: re.Match[str]) -> bool:
 
 
 def _without_not(sentence: str) -> Iterator[SentenceEdit]:
-    for found in DO_NOT.finditer(sentence):
-        yield edit_at(sentence, *found.span(), "", "negation_removed")
-    for found in NOT.finditer(sentence):
-        if found["verb"].lower() != "do":
-            yield edit_at(sentence, *found.span(), found["verb"], "negation_removed")
+    for match in DO_NOT.finditer(sentence):
+        yield edit_at(sentence, *match.span(), "", "negation_removed")
+    for match in NOT.finditer(sentence):
+        if match["verb"].lower() != "do":
+            yield edit_at(sentence, *match.span(), match["verb"], "negation_removed")
 
 
 def _without_no(sentence: str) -> Iterator[SentenceEdit]:
     """``no significant difference`` -> ``a significant difference``."""
-    for found in _no().finditer(sentence):
-        words, noun = found["words"], found["noun"]
-        if OTHER_NO.search(words) or LIST.match(sentence, found.end()):
+    for match in _no().finditer(sentence):
+        words, noun = match["words"], match["noun"]
+        if OTHER_NO.search(words) or LIST.match(sentence, match.end()):
             continue
         first = (words or noun).split()[0]
         if _takes_article()[noun.lower()]:
-            after = like(found[0], article_of(first))
-            yield edit_at(sentence, found.start(), found.start() + len("no"), after, "negation_removed")
+            after = like(match[0], article_of(first))
+            yield edit_at(sentence, match.start(), match.start() + len("no"), after, "negation_removed")
         else:
-            end = sentence.index(first, found.start() + len("no")) + len(first)
-            yield edit_at(sentence, found.start(), end, like(found[0], first), "negation_removed")
+            end = sentence.index(first, match.start() + len("no")) + len(first)
+            yield edit_at(sentence, match.start(), end, like(match[0], first), "negation_removed")
 
 
 @cache

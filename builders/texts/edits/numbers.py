@@ -36,12 +36,12 @@ FACTORS = (Decimal(2), Decimal(3), Decimal("0.4"))
 
 def number_edits(sentence: str) -> Iterator[SentenceEdit]:
     """Yield the sentence with another value for a number that measures or counts something."""
-    for found in NUMBER.finditer(sentence):
-        if BLOCKED_LEFT.search(sentence[: found.start()]) or BLOCKED_RIGHT.match(sentence, found.end()):
+    for match in NUMBER.finditer(sentence):
+        if BLOCKED_LEFT.search(sentence[: match.start()]) or BLOCKED_RIGHT.match(sentence, match.end()):
             continue
-        for after in _other_values(found.group("number"), sentence, found.end()):
+        for after in _other_values(match.group("number"), sentence, match.end()):
             if not re.search(rf"(?<![\d.]){re.escape(after)}(?![\d.]*\d)", sentence):
-                yield edit_at(sentence, found.start(), found.end(), after, "number")
+                yield edit_at(sentence, match.start(), match.end(), after, "number")
     yield from _words(sentence)
 
 
@@ -81,8 +81,8 @@ def _like_number(number: str, value: Decimal) -> str:
 def _words(sentence: str) -> Iterator[SentenceEdit]:
     """Yield the sentence with another number in words: ``two genes`` -> ``five genes``, and the reverse."""
     others = _number_words()
-    for found in _word_pattern().finditer(sentence):
-        word, left, right = found.group("word"), sentence[: found.start()], sentence[found.end("word") :]
+    for match in _word_pattern().finditer(sentence):
+        word, left, right = match.group("word"), sentence[: match.start()], sentence[match.end("word") :]
         if BLOCKED_LEFT.search(left) or re.search(
             r"\b(?:other|another|the|these|those|all|remaining|last|first|every|any|its|their)\s*$", left, re.I
         ):
@@ -91,7 +91,7 @@ def _words(sentence: str) -> Iterator[SentenceEdit]:
             continue
         after = others[word.lower()]
         if not re.search(rf"\b{after}\b", sentence, re.IGNORECASE):
-            yield edit_at(sentence, found.start("word"), found.end("word"), like(word, after), "number")
+            yield edit_at(sentence, match.start("word"), match.end("word"), like(word, after), "number")
 
 
 @cache

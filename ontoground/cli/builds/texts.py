@@ -72,7 +72,7 @@ def medhal(options: Medhal) -> Result:
     Sources are text sets on disk, and mimic: the workspace's own facts, whose missing stages run first. A language
     model's answers are stored, so a run that was stopped continues where it was.
     """
-    from builders.medhal.build import Made, build_medhal
+    from builders.medhal.build import Provenance, build_medhal
     from builders.medhal.engines import lm_engine, rules_engine
     from builders.medhal.plan import chosen_sources, feeds_of
     from builders.texts.origin import Seeds, Tally
@@ -102,9 +102,9 @@ def medhal(options: Medhal) -> Result:
         feeds = feeds_of(chosen, engine, workspace, own, tally)
         build = workspace.settings.build
         seeds = Seeds(documents=settings.seed, patients=build.seed, ends=build.split_ends)
-        made = Made(options.engine, tier, seeds, {} if model is None else described_model(model))
+        provenance = Provenance(options.engine, tier, seeds, {} if model is None else described_model(model))
         with bars("pairs") as advance:
-            report = build_medhal(feeds, workspace.dataset("medhal"), settings, made, tally, advance)
+            report = build_medhal(feeds, workspace.dataset("medhal"), settings, provenance, tally, advance)
     return options.result(
         "build medhal",
         _medhal_blocks,

@@ -32,7 +32,7 @@ from ground.errors import InputError
 from ground.flow.executors import open_executor, open_threads
 from ground.flow.fingerprints import fingerprint, is_current, mark_done, stage_fingerprint
 from ground.flow.manifest import dropped, inputs, licence_tier, manifest_of, to_json
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.progress import progress
 from ground.settings import BuildSettings
 from ground.storage.files import atomic_directory, private_directory, sha256_of, write_text
@@ -62,7 +62,7 @@ PLACED = ("support_span", "placed_row")
 
 
 @dataclass(frozen=True)
-class BuildReport(Plain):
+class BuildReport(JsonRecord):
     """What a build made."""
 
     folder: str

@@ -161,8 +161,8 @@ def predict_classifier(
             check_sharing(model)
         with progress("predicting", len(encoded.ids)) as advance:
             if engine == "plain":
-                rows_of_one = apart(range(len(encoded.ids)), encoded.data.items)
-                logits = row_values(SharedClassifier(model), encoded.data, rows_of_one, advance=advance)
+                single_rows = apart(range(len(encoded.ids)), encoded.data.items)
+                logits = row_values(SharedClassifier(model), encoded.data, single_rows, advance=advance)
             else:
                 budget = settings.packing.tokens_per_row
                 logits = item_values(SharedClassifier(model), encoded.data, budget, advance=advance)

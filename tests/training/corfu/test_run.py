@@ -38,7 +38,7 @@ def settings(
     )
 
 
-SHOWN = "training.corfu.run.progress"
+PROGRESS = "training.corfu.run.progress"
 
 
 def stopping(where: str, after: int) -> Callable[[str, int], AbstractContextManager[Callable[[int], None]]]:
@@ -97,7 +97,7 @@ def test_a_stopped_run_goes_on_to_the_weights_of_one_that_was_not(
     asked = settings("curriculum", dropout=0.3, batch_size=6)
     whole = tmp_path_factory.getbasetemp() / "whole"
     expected = train_corfu(dataset, model, whole, asked, resume=True)
-    monkeypatch.setattr(SHOWN, stopping(where, after))
+    monkeypatch.setattr(PROGRESS, stopping(where, after))
     with pytest.raises(StopError):
         train_corfu(dataset, model, tmp_path / "run", asked)
     done: list[str] = []
@@ -107,7 +107,7 @@ def test_a_stopped_run_goes_on_to_the_weights_of_one_that_was_not(
         done.append(what)
         yield lambda _n: None
 
-    monkeypatch.setattr(SHOWN, progress)
+    monkeypatch.setattr(PROGRESS, progress)
     # As on a GPU: the largest row is run first, and changes nothing.
     monkeypatch.setattr("training.runs.folder.REHEARSED_ON", ("cpu",))
     record = train_corfu(dataset, model, tmp_path / "run", asked, resume=True)
@@ -173,7 +173,7 @@ def test_the_run_folder_loads_without_this_package_and_says_how_it_was_made(
 def test_a_folder_with_another_run_is_refused(
     dataset: MedievalDataset, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(SHOWN, stopping("stage-1: training", 1))
+    monkeypatch.setattr(PROGRESS, stopping("stage-1: training", 1))
     with pytest.raises(StopError):
         train_corfu(dataset, model, tmp_path, settings())
     with pytest.raises(UsageError, match="already contains a run"):
@@ -230,7 +230,7 @@ def test_a_sweep_trains_one_run_for_each_lambda(
         done.append(what)
         yield lambda _n: None
 
-    monkeypatch.setattr(SHOWN, progress)
+    monkeypatch.setattr(PROGRESS, progress)
     asked = settings("q1_q4", dropout=0.5, rate=0.1)
     table = sweep_lambda(dataset, model, tmp_path, asked, (0.0, 50.0))
     # The reference is the policy as it was given, for every lambda the same.

@@ -213,7 +213,7 @@ class Note:
         return bool(value.marks) and self.stems.isdisjoint(value.marks)
 
     def doubt(self, value: Value, reference: str | None) -> str | None:
-        """Return why the note does not plainly say a value of a reference, None where it does.
+        """Return why the note does not clearly state a value of a reference, None where it does.
 
         Returns:
             ``value_not_in_text``, ``reference_not_in_text``, ``value_far_from_reference`` or ``text_says_otherwise``.

@@ -13,7 +13,7 @@ import numpy as np
 
 from ehr.abbreviations import Definition, defined_abbreviations, scispacy_abbreviations
 from ehr.assertion import assert_arrays
-from ehr.certainty import ASSERTIONS, SAID_OTHERWISE, UNSURE, reason_lists, reasons_of
+from ehr.certainty import ASSERTIONS, MISSPELLED, SAID_OTHERWISE, UNSURE, reason_lists, reasons_of
 from ehr.characters import IndexArray, IntArray, codes_of
 from ehr.learned import inputs_of, is_scored, load_model, spoken_against
 from ehr.mentions import Mentions, SectionArrays, Texts, find_mentions, join_texts
@@ -36,7 +36,7 @@ Detector = Callable[[str], list[Definition]]
 # Texts that are read together; more would hardly be faster.
 _TOGETHER = 64
 # A reason that holds however likely the rest of the text makes the mention.
-_KEPT = 1 << UNSURE.index(SAID_OTHERWISE)
+_KEPT = 1 << UNSURE.index(SAID_OTHERWISE) | 1 << UNSURE.index(MISSPELLED)
 _PRESENT, _ABSENT = ASSERTIONS.index(Assertion.PRESENT), ASSERTIONS.index(Assertion.ABSENT)
 
 
@@ -155,7 +155,7 @@ class TextReader:
 
     def judge(self, texts: Texts) -> Judged:
         """Read texts for a table of mentions; those of a text come one after another."""
-        mentions, inside = find_mentions(texts, self.lexicon, self._speller, self._detect)
+        mentions, inside, repaired = find_mentions(texts, self.lexicon, self._speller, self._detect)
         is_clear = mentions.reason == 0
         clear, unclear = mentions.take(is_clear), Mentions.together([mentions.take(~is_clear), inside])
         kind = self.lexicon.kind[clear.entry].astype(np.int32)
@@ -167,7 +167,8 @@ class TextReader:
         )
         assertion = np.where(self.lexicon.denied[clear.entry] & (assertion == _PRESENT), _ABSENT, assertion)
         best = self.lexicon.best[clear.entry]
-        unsure = reasons_of(clear.owner, best, kind, names, clear.section, assertion, doubts)
+        is_repaired = np.searchsorted(repaired, clear.begin) < np.searchsorted(repaired, clear.end)
+        unsure = reasons_of(clear.owner, best, kind, names, clear.section, assertion, doubts, is_repaired)
         reasons: Sequence[tuple[str, ...]] = reason_lists()
         if self._model is not None:
             unsure, reasons = self._learned(texts, clear, assertion, unsure, self._model)

@@ -56,7 +56,7 @@ def named_reasons(
     numbers = [np.array([KINDS.index(kind) for kind in kinds], dtype=np.int32), np.array(concepts, dtype=np.int32)]
     one = np.zeros_like(numbers[0])
     said = np.array([ASSERTIONS.index(assertion) for assertion in assertions], dtype=np.int64)
-    found = reasons_of(one, numbers[1], numbers[0], [section], one, said, np.array(doubts, dtype=np.int64))
+    found = reasons_of(one, numbers[1], numbers[0], [section], one, said, np.array(doubts, dtype=np.int64), one > 0)
     return [reason_lists()[number] for number in found.tolist()]
 
 

@@ -27,6 +27,12 @@ __all__ = ["Mentions", "SectionArrays", "Texts", "find_mentions", "join_texts"]
 # Release forms belong to the name of a drug: "Metformin XR".
 _RELEASE = re.compile(r"[ -](?:XL|XR|ER|SR|CR|LA|CD|EC|DR)\b")
 _DRUG = KINDS.index("drug")
+# A drug that a culture was tested against is not one that was given: "sensitive to A and B", "A <=1 S, B R".
+_TESTED = re.compile(
+    r"\b(?:sensitive|resistant|susceptible|intermediate|[RSI]) to (?:(?:[\w/-]+ )?[\w/-]+(?:, and |, | and | or |/))*$"
+)
+_RESULT = re.compile(r"[-:= ]{0,20}(?:[<>=]{0,2} ?\d[\d./]* ?)?[SRI](?=[,;.)\n]|$)")
+_NEAR = 80
 _BETWEEN = "\n\n\n\n"
 
 _CLEAR, _ORDINARY, _INSIDE = (REASONS.index(reason) for reason in ("", "ordinary_word", "inside_name"))
@@ -140,11 +146,12 @@ def _header_end(text: str, header: str, begin: int, end: int) -> int:
     return written.end() if written else begin
 
 
-def _repaired(texts: Texts, tokens: Tokens, lexicon: Lexicon, speller: Speller | None) -> IntArray:
-    """Return the numbers of the tokens, misspelled words with the number of the word that is meant."""
+def _repaired(texts: Texts, tokens: Tokens, lexicon: Lexicon, speller: Speller | None) -> tuple[IntArray, IndexArray]:
+    """Return the numbers of the tokens, misspelled words with that of the word that is meant; and where these begin."""
     numbers = lexicon.trie.token_numbers(tokens.hash)
+    repaired: list[int] = []
     if speller is None:
-        return numbers
+        return numbers, np.array(repaired, dtype=np.int64)
     unknown = np.flatnonzero((numbers < 0) & (tokens.end - tokens.begin >= SHORTEST) & (tokens.shape != UPPER))
     for index, begin, end in zip(
         unknown.tolist(), tokens.begin[unknown].tolist(), tokens.end[unknown].tolist(), strict=True
@@ -152,17 +159,20 @@ def _repaired(texts: Texts, tokens: Tokens, lexicon: Lexicon, speller: Speller |
         word = speller.repair(texts.joined[begin:end].lower())
         if word is not None:
             numbers[index] = lexicon.trie.token_numbers(tokenise(codes_of(word)).hash)[0]
-    return numbers
+            repaired.append(begin)
+    return numbers, np.array(repaired, dtype=np.int64)
 
 
-def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[Mentions, Mentions]:
+def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[Mentions, Mentions, IndexArray]:
     """Return the mentions, and the names that stand inside of their names or are a part of what is not known.
+
+    Last come the places of the misspelled words.
 
     Each of these counts once in a text: "nicotine dependence" speaks of nicotine, and does not say more. One that
     stands by itself as well is a mention already.
     """
     tokens = tokenise(texts.codes)
-    numbers = _repaired(texts, tokens, lexicon, speller)
+    numbers, repaired = _repaired(texts, tokens, lexicon, speller)
     matches, parts = lexicon.trie.find(tokens, numbers, lexicon.kind == _DRUG)
     nodes = lexicon.trie.entry.size
 
@@ -182,15 +192,19 @@ def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[
     _, first = np.unique(named, return_index=True)
     once = np.sort(first[(lexicon.kind[shorter.entry[first]] >= 0) & ~np.isin(named[first], known[kept & (kind >= 0)])])
     shorter = shorter.take(once)._replace(reason=np.full(once.size, _INSIDE, dtype=np.int32))
-    return mentions.take(kept), shorter
+    return mentions.take(kept), shorter, repaired
 
 
 def _meant(texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntArray) -> Mentions:
     """Return the mentions with what the terms among them mean where they stand, without those that are no mention."""
     end, entry = mentions.end.copy(), mentions.entry.copy()
-    for index in np.flatnonzero((lexicon.kind[entry] == _DRUG) & np.isin(texts.codes.take(end, mode="clip"), (32, 45))):
+    drugs = np.flatnonzero(lexicon.kind[entry] == _DRUG)
+    for index in drugs[np.isin(texts.codes.take(end[drugs], mode="clip"), (32, 45))]:
         release = _RELEASE.match(texts.joined, end[index])
         end[index] = release.end() if release else end[index]
+    tested = [
+        index for index in drugs.tolist() if _is_tested(texts.joined, int(mentions.begin[index]), int(end[index]))
+    ]
     term = lexicon.term[entry]
     which = np.flatnonzero(term >= 0)
     owners = mentions.owner[which]
@@ -200,9 +214,18 @@ def _meant(texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntAr
         _sense(lexicon, term, Surroundings(texts.texts[owner], begin, stop, section))
         for owner, begin, stop, term, section in zip(*(column.tolist() for column in columns), names, strict=True)
     ]
-    mentions = mentions._replace(end=end, entry=entry).take(lexicon.kind[entry] >= 0)
-    reason, of_section = lexicon.reason[mentions.entry], unclear_in[mentions.section, lexicon.kind[mentions.entry]]
+    in_result = mentions.reason.copy()
+    in_result[tested] = _INSIDE
+    mentions = mentions._replace(end=end, entry=entry, reason=in_result).take(lexicon.kind[entry] >= 0)
+    reason = np.maximum(lexicon.reason[mentions.entry], mentions.reason)
+    of_section = unclear_in[mentions.section, lexicon.kind[mentions.entry]]
     return mentions._replace(reason=np.where((reason <= _ORDINARY) & (of_section != _CLEAR), of_section, reason))
+
+
+def _is_tested(text: str, begin: int, end: int) -> bool:
+    """Tell whether a drug is one that a culture was tested against."""
+    before = text[max(0, begin - _NEAR) : begin]
+    return _RESULT.match(text, end) is not None or (" to " in before and _TESTED.search(before) is not None)
 
 
 def _sense(lexicon: Lexicon, term: int, place: Surroundings) -> int:
@@ -312,8 +335,10 @@ def find_mentions(
     lexicon: Lexicon,
     speller: Speller | None = None,
     detect: Callable[[str], list[Definition]] = defined_abbreviations,
-) -> tuple[Mentions, Mentions]:
+) -> tuple[Mentions, Mentions, IndexArray]:
     """Return the mentions of texts in order, not overlapping, those left unclear among them; and the names in names.
+
+    Last come the places of misspelled words that were repaired, ascending.
 
     Args:
         texts: with their sections.
@@ -322,6 +347,6 @@ def find_mentions(
         detect: finds the abbreviations that a text defines.
     """
     unclear_in = _unclear_in(texts.sections)
-    mentions, inside = _by_names(texts, lexicon, speller)
+    mentions, inside, repaired = _by_names(texts, lexicon, speller)
     mentions = _meant(texts, mentions, lexicon, unclear_in)
-    return _with_definitions(texts, mentions, lexicon, unclear_in, detect), inside
+    return _with_definitions(texts, mentions, lexicon, unclear_in, detect), inside, repaired

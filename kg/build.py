@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ground.errors import InputError
 from ground.flow.fingerprints import code_digest, fingerprint, is_current, load_fingerprint, mark_done
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.progress import progress
 from ground.settings import LoadSettings
 from ground.storage.own_rules import NO_RULES, OwnRules
@@ -48,7 +48,7 @@ EVERY_NODE = 1 << 62
 
 
 @dataclass(frozen=True)
-class GraphReport(Plain):
+class GraphReport(JsonRecord):
     """What a build made: counts, and the relations of the release that no line covers."""
 
     concepts: int

@@ -10,7 +10,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from builders.texts.any_of import any_of
-from ehr.lexicon import ENGLISH_WORDS
+from ehr.misspellings import english_words
 from ground import ROOT
 from ground.storage.tables import read_table
 
@@ -63,18 +63,13 @@ def is_damaged(sentence: str) -> bool:
     return bool(uneven) or _ENDS.search(sentence) is None or _slips("slip", "damage")(sentence)
 
 
-@cache
-def _english() -> frozenset[str]:
-    return frozenset(row["word"] for row in read_table(ENGLISH_WORDS, ("word", "use", "zipf", "source")))
-
-
 def lost_capitals(text: str, document: str) -> frozenset[str]:
     """Return words in lower case that a text's document knows as abbreviations only.
 
     >>> lost_capitals("The gbs rates and the rna rise.", "GBS was common. The rna (RNA) of GBS.")
     frozenset({'gbs'})
     """
-    words = {word for word in _SHORT.findall(text) if word.upper() in document} - _english()
+    words = {word for word in _SHORT.findall(text) if word.upper() in document} - english_words()
     return frozenset(words - {*_SHORT.findall(document)} if words else words)
 
 
@@ -99,14 +94,14 @@ def unknown_words(sentence: str, document: str) -> int:
     >>> unknown_words("Cold tress tolerance of mulberries was prevailant.", "The mulberry tolerates stress and cold.")
     2
     """
-    words = {word for word in _WORD.findall(sentence.lower()) if not _CARDINAL.fullmatch(word)} - _english()
-    return sum(not _has_form(document, word) and not _formed(word, _english()) for word in words)
+    words = {word for word in _WORD.findall(sentence.lower()) if not _CARDINAL.fullmatch(word)} - english_words()
+    return sum(not _has_form(document, word) and not _formed(word, english_words()) for word in words)
 
 
 @lru_cache(maxsize=2)
 def _known(names: frozenset[str]) -> dict[str, frozenset[str]]:
     """Return the known words by their first and last letter; all of them stand under the empty string."""
-    known = _english() | names
+    known = english_words() | names
     alike: dict[str, set[str]] = {}
     for word in known:
         alike.setdefault(f"{word[:1]}{word[-1:]}", set()).add(word)

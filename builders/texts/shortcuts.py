@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from builders.cards import left_table
 from builders.medieval.baselines import scored_auc
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.stable import stable_hash
 
 __all__ = ["LIMIT", "LabelledText", "Shortcut", "shortcut_table", "shortcuts_of"]
@@ -49,7 +49,7 @@ class LabelledText:
 
 
 @dataclass(frozen=True)
-class Shortcut(Plain):
+class Shortcut(JsonRecord):
     """How well a reader of the text alone tells wrong rows from right ones: area under the ROC curve, 95% interval.
 
     ``verdict``: ``held`` where the interval includes a half and ends below `LIMIT`, ``told`` where it does not, ``too

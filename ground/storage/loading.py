@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 
 from ground.errors import InputError, UsageError
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.settings import LoadSettings
 from ground.storage.files import sha256_of
 from ground.storage.remote import Place
@@ -110,7 +110,7 @@ class LoadedFile:
 
 
 @dataclass(frozen=True)
-class LoadReport(Plain):
+class LoadReport(JsonRecord):
     """What a load did: one line a file, optional files that are not there, and what the user should know."""
 
     source: str

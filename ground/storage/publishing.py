@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import data_files, tier_in
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.progress import progress
 from ground.settings import RemoteSettings
 from ground.storage.files import sha256_of
@@ -29,7 +29,7 @@ PART = ".part"
 
 
 @dataclass(frozen=True)
-class Published(Plain):
+class Published(JsonRecord):
     """What was done: files sent, files that were there already, files of an earlier dataset that were removed."""
 
     url: str

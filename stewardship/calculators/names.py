@@ -31,7 +31,7 @@ PLURAL = re.compile(r"(?<=\w\w[^siu])s$")
 BRACKET = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 # Where words run together: systolicPressure, 3days.
 HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z]{3})(?=\d)|(?<=\d)(?=[A-Za-z])")
-SAID = 3
+NAMED = 3
 """Features named in a reason; the others are counted."""
 
 
@@ -59,10 +59,10 @@ class Named:
             if item.absent and not item.absent.startswith("needed") and self.cells.get(item.feature) is None
         ]
         if self.unread and taken:
-            more = f" and {len(taken) - SAID} more" if len(taken) > SAID else ""
+            more = f" and {len(taken) - NAMED} more" if len(taken) > NAMED else ""
             raise NotRead(
                 f"features not read: {names_found(self.unread)}; one of them may be what would be taken for granted: "
-                f"{', '.join(taken[:SAID])}{more}",
+                f"{', '.join(taken[:NAMED])}{more}",
                 self.unread,
             )
 

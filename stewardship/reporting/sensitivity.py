@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from ground.contracts.labels import LabelValue
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import (
     Estimate,
@@ -45,7 +45,7 @@ AGREE_LIMITS = (0.02, 0.1)
 
 
 @dataclass(frozen=True)
-class Variant(Plain):
+class Variant(JsonRecord):
     """One other reading, and what it comes to.
 
     Attributes:

@@ -73,12 +73,12 @@ def audit_labels(
     rows = chosen_rows(benchmark, engine, uids)
     labelled = [uid for uid in benchmark.history.latest("original") if uid in rows]
     asked = claims(benchmark, rows, with_text=engine.shows)
-    made = run_phase(
+    phase_runs = run_phase(
         benchmark, engine, "audit", asked, labelled, read=_read, runs=number, settle=settle, advance=advance
     )
-    events = [_event(uid, cast, quorum, made.series, settings) for uid, cast in made.votes.items()]
+    events = [_event(uid, cast, quorum, phase_runs.series, settings) for uid, cast in phase_runs.votes.items()]
     statuses = {event.uid: event.status for event in events}
-    modes = {uid: _modes(made.votes[uid]) for uid, status in statuses.items() if status == LIKELY_ERROR}
+    modes = {uid: _modes(phase_runs.votes[uid]) for uid, status in statuses.items() if status == LIKELY_ERROR}
     columns: dict[str, dict[str, Any]] = {
         "suspicious": {event.uid: event.evidence["suspicious"] for event in events},
         "verdict": {event.uid: event.value for event in events},
@@ -86,7 +86,7 @@ def audit_labels(
     }
     commonest = Counter(mode or "not named" for mode in columns["failure_mode"].values())
     return AuditOutcome(
-        **outcome_of(benchmark, made, events, columns),
+        **outcome_of(benchmark, phase_runs, events, columns),
         summary=summarise(statuses, benchmark.column("stratum")),
         failure_modes=dict(commonest.most_common()),
     )

@@ -76,7 +76,7 @@ def recompute_labels(
         extracted(benchmark, rows) if from_features else questions(benchmark, rows, with_text=engine.shows)
     )
     categories = benchmark.categories
-    made = run_phase(
+    phase_runs = run_phase(
         benchmark,
         engine,
         "recompute",
@@ -90,16 +90,16 @@ def recompute_labels(
     counting = settings.model_copy(update={"quorum": quorum, "near_quorum": near})
     labels = {
         uid: consensus([parse_label(vote_text(vote), categories=categories) for vote in cast], counting)
-        for uid, cast in made.votes.items()
+        for uid, cast in phase_runs.votes.items()
     }
     other = quorum_of_runs(settings, number, quorum=quorum, near_quorum=near)
     why = "computed from the extracted features by a local calculator; " if from_features else ""
-    events = [_event(uid, made.votes[uid], item, made.series, why, other) for uid, item in labels.items()]
+    events = [_event(uid, phase_runs.votes[uid], item, phase_runs.series, why, other) for uid, item in labels.items()]
     columns: dict[str, dict[str, Any]] = {
         name: {uid: getattr(item, name) for uid, item in labels.items()} for name in ("votes", "rule", "status")
     }
     columns["label"] = {event.uid: event.value for event in events}
-    return RecomputeOutcome(**outcome_of(benchmark, made, events, columns), summary=summarise(labels.values()))
+    return RecomputeOutcome(**outcome_of(benchmark, phase_runs, events, columns), summary=summarise(labels.values()))
 
 
 def questions(benchmark: Benchmark, rows: Collection[str], *, with_text: bool = True) -> Iterator[Question]:

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Literal
 
 from ground.contracts.labels import LabelKind, LabelValue
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.reliability import alpha_interval, kappa_interval, krippendorff_alpha
 from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import Estimate, review, wilson
@@ -76,7 +76,7 @@ class Alpha:
 
 
 @dataclass(frozen=True)
-class Reliability(Plain):
+class Reliability(JsonRecord):
     """Agreement of raters.
 
     Attributes:

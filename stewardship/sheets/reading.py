@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ground.contracts.labels import LabelKind, LabelValue
 from ground.errors import InputError
-from ground.spreadsheet import plain, read_sheet, text_mark, write_cells
+from ground.spreadsheet import guarded, read_sheet, text_mark, write_cells
 from stewardship.sheets.batch import Item, SheetBatch
 from stewardship.sheets.cells import expected_of, read_answer
 from stewardship.sheets.writing import ANSWERS
@@ -239,7 +239,7 @@ def write_refused(read: SheetsRead, files: Sequence[Path], questions: Mapping[st
         for line, item in sorted(own.items()):
             cells = (item.item, questions.get(item.uid or "", ""), "", rows[line].comment, rows[line].answer)
             about = (item.problem, item.expected, item.do, item.file, str(line))
-            lines.append(dict(zip(columns, map(plain, (*cells, *about)), strict=True)))
+            lines.append(dict(zip(columns, map(guarded, (*cells, *about)), strict=True)))
         write_cells(table, columns, lines)
         written.append(table)
     return written
@@ -353,7 +353,7 @@ def _coverage(rows: Sequence[KeyedRow], batches: Sequence[SheetBatch]) -> tuple[
 
 def _unguarded(text: str) -> str:
     """Take away the apostrophe that guards a cell of a CSV file, also one that Excel shows after it was typed."""
-    return text[1:] if text.startswith("'") and plain(text[1:]) != text[1:] else text
+    return text[1:] if text.startswith("'") and guarded(text[1:]) != text[1:] else text
 
 
 def _quoted(text: str) -> str:

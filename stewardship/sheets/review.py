@@ -111,8 +111,8 @@ class Review:
     batches: Sequence[SheetBatch]
     settings: StewardSettings
     models: frozenset[str] = frozenset()
-    _said: dict[str, Answered] = field(default_factory=dict)
-    _known: str | None = None
+    _answered: dict[str, Answered] = field(default_factory=dict)
+    _chain: str | None = None
     _alone: threading.RLock = field(default_factory=threading.RLock)
 
     def __post_init__(self) -> None:
@@ -354,9 +354,9 @@ class Review:
             if self.batch.kind == "spot_check":
                 return dict(self._checked())
             history = self.benchmark.history
-            if self._known != history.chain:
-                self._said, self._known = dict(self._from(history)), history.chain
-            return self._said
+            if self._chain != history.chain:
+                self._answered, self._chain = dict(self._from(history)), history.chain
+            return self._answered
 
     def _from(self, history: History) -> Iterator[tuple[str, Answered]]:
         uids = {entry.uid for entry in self.batch.items}

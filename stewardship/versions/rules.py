@@ -318,7 +318,7 @@ class Do(BaseModel):
     decimals: int = Field(default=2, ge=0, description="decimals of a number that was computed")
 
     @model_validator(mode="after")
-    def _one(self) -> Do:
+    def _only_one(self) -> Do:
         if len(self.named()) != 1:
             raise ValueError("exactly one of calculator, take, abstain, value, multiply, add")
         return self

@@ -67,6 +67,35 @@ def test_the_longest_name_wins() -> None:
     assert found(trie, "acute heart failure with edema, heart") == ["heart failure", "heart"]
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("non-asthmatic, pre-asthmatic", []),
+        ("non-asthmatic bronchitis", ["bronchitis"]),
+        ("steroid-sparing; steroid-naive", []),
+        ("hepatitis B-immune", []),
+        ("hepatitis B-positive; asthma-free", ["hepatitis B", "asthma"]),
+        ("asthma-bronchitis", ["asthma", "bronchitis"]),
+        ("Asthma-Mild", ["Asthma"]),
+        ("5-steroid", ["steroid"]),
+        ("at the asthma clinic, an asthma educator", []),
+        ("asthma\nClinic: Monday", ["asthma"]),
+        ("steroid level", []),
+        ("hepatitis B and typhoid shots, asthma", ["asthma"]),
+        ("asthma, hepatitis B, typhoid vaccine", []),
+        ("steroid shot", ["steroid"]),
+        ("typhoid and steroid shot", ["typhoid", "steroid"]),
+    ],
+)
+def test_a_name_in_a_compound_or_before_a_head_is_a_part_of_something_else(text: str, names: list[str]) -> None:
+    known = ["asthmatic", "asthma", "bronchitis", "hepatitis B", "typhoid", "steroid"]
+    trie, entry = build_trie([known], np.zeros(len(known), dtype=np.uint8))
+    is_drug = np.arange(len(known)) == entry[-1]
+    tokens = tokenise(codes_of(text))
+    matches, _ = trie.find(tokens, is_drug=is_drug)
+    assert [text[tokens.begin[a] : tokens.end[b]] for a, b in zip(matches.first, matches.last, strict=True)] == names
+
+
 def test_letters_decide_where_a_name_asks_for_capitals() -> None:
     assert found(trie_of("AIDS", case=CASE_UPPER), "hearing aids, AIDS, Aids") == ["AIDS"]
     assert found(trie_of("Ensure", case=CASE_CAPITAL), "to ensure; Ensure") == ["Ensure"]

@@ -22,13 +22,7 @@ from tests.training.worlds import small_dataset
 from training.classifier.train import train_classifier
 from training.corfu.run import train_corfu
 from training.grpo.train import Arm, train_arm
-from training.runs.settings import (
-    ClassifierSettings,
-    CorfuSettings,
-    GrpoSettings,
-    HardwareSettings,
-    LoraSettings,
-)
+from training.runs.settings import ClassifierSettings, CorfuSettings, GrpoSettings, HardwareSettings, LoraSettings
 
 WHOLE = HardwareSettings(device="cpu", precision="float64", save_steps=1)
 ABSTAINED = 3

@@ -29,15 +29,7 @@ from training.packing.shared import SharedClassifier
 from training.packing.tokens import Truncation
 from training.packing.trainer import SHORT_OF_MEMORY, train_packed
 from training.runs.folder import open_run, read_run
-from training.runs.models import (
-    base_of,
-    load_config,
-    load_model,
-    load_tokenizer,
-    quiet,
-    save_model,
-    usable_length,
-)
+from training.runs.models import base_of, load_config, load_model, load_tokenizer, quiet, save_model, usable_length
 from training.runs.settings import ClassifierSettings, HardwareSettings
 from training.runs.text_runs import texts_attention
 
@@ -169,8 +161,8 @@ def predict_classifier(
             check_sharing(model)
         with progress("predicting", len(encoded.ids)) as advance:
             if engine == "plain":
-                rows_of_one = apart(range(len(encoded.ids)), encoded.data.items)
-                logits = row_values(SharedClassifier(model), encoded.data, rows_of_one, advance=advance)
+                single_rows = apart(range(len(encoded.ids)), encoded.data.items)
+                logits = row_values(SharedClassifier(model), encoded.data, single_rows, advance=advance)
             else:
                 budget = settings.packing.tokens_per_row
                 logits = item_values(SharedClassifier(model), encoded.data, budget, advance=advance)

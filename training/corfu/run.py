@@ -91,9 +91,8 @@ def train_corfu(
         stages, truncation = corfu_stages(dataset, tokenizer, settings, length)
         attention = attention_of(settings.hardware) if engine == "shared" else texts_attention(settings.hardware)[0]
         if engine == "shared":
-            rows = [
-                largest_row(stage.train, plan_steps(stage.train, settings, attention), attention) for stage in stages
-            ]
+            data = [stage.train for stage in stages]
+            rows = [largest_row(part, plan_steps(part, settings, attention), attention) for part in data]
             row = max(rows, key=lambda row: (row.input_ids.numel(), len(row.targets)))
             run.estimate(
                 "causal",

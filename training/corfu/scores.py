@@ -105,9 +105,8 @@ def score_quadrants(
         check_sharing(policy)
         # Eight segments of an item behind a context that was cut for one: what held a run's pairs may not hold them.
         segments, items = data.statements.lengths, data.items
-        largest = max(
-            int(data.contexts.lengths[item.context] + segments[list(item.statements)].sum()) for item in items
-        )
+        contexts = data.contexts.lengths
+        largest = max(int(contexts[item.context] + segments[list(item.statements)].sum()) for item in items)
         with progress("scoring", len(items)) as advance:
             budget = max(settings.packing.tokens_per_row, largest)
             log_probabilities = item_values(SharedPolicy(policy), data, budget, advance=advance)

@@ -80,9 +80,8 @@ class EncoderClassifier:
         self.tokenizer.save_pretrained(folder)
         if isinstance(self.module, LateModel):
             weights = {name: tensor.contiguous().cpu() for name, tensor in self.module.state_dict().items()}
-            save_file(
-                {name: tensor for name, tensor in weights.items() if not name.startswith("encoder.")}, folder / HEAD
-            )
+            head = {name: weights[name] for name in weights if not name.startswith("encoder.")}
+            save_file(head, folder / HEAD)
 
 
 def _assemble(source: str, settings: EncoderSettings, name: str) -> EncoderClassifier:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from evaluation.predictions import label_codes
-from training.packing.tokens import PLAIN
+from training.packing.tokens import WITHOUT_MARKS
 
 __all__ = ["EncodedRows", "context_windows", "tile", "tokenize_rows"]
 
@@ -41,7 +41,7 @@ class EncodedRows:
 
 def _token_ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     """Tokenise without marks; long texts are meant to be long, so no warning."""
-    ids: list[list[int]] = tokenizer(list(texts), verbose=False, **PLAIN)["input_ids"]
+    ids: list[list[int]] = tokenizer(list(texts), verbose=False, **WITHOUT_MARKS)["input_ids"]
     return ids
 
 

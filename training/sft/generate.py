@@ -126,9 +126,7 @@ class Generator:
         temperature, stream = settings.temperature, iter(rows)
         while chunk := list(islice(stream, BATCHES_AT_ONCE * settings.batch_size)):
             prompts = [encode_prompt(self.tokenizer, self.task.prompt(row)) for row in chunk]
-            generated = answers(
-                self.model, self.tokenizer, prompts, *limits, settings.batching, temperature=temperature
-            )
-            for row, answer in zip(chunk, sorted(generated), strict=True):
+            texts = answers(self.model, self.tokenizer, prompts, *limits, settings.batching, temperature=temperature)
+            for row, answer in zip(chunk, sorted(texts), strict=True):
                 known = {"id": row["id"], "model": self.name, "seed": settings.seed}
                 yield {**known, **self.task.read(answer.text), "cut": answer.cut}

@@ -120,7 +120,7 @@ def _blocks(payload: dict[str, Any]) -> Blocks:
 
 
 # Statuses that say no more than the role does.
-PLAIN = ("published", "labelled", "finalised", "reverted", "rule")
+UNNAMED = ("published", "labelled", "finalised", "reverted", "rule")
 
 
 @verb(
@@ -194,7 +194,7 @@ def _reasons(item: dict[str, Any]) -> str:
         # What stands in `by` is not said again.
         if value not in (None, "", [], by) and f"{name} {value}" != by and not (name == "rule" and value in by)
     ]
-    status = "" if item["status"] in PLAIN or item["value"] is None else f" ({item['status'].replace('_', ' ')})"
+    status = "" if item["status"] in UNNAMED or item["value"] is None else f" ({item['status'].replace('_', ' ')})"
     parts = (f"{by}{status}", item["why"], ", ".join(evidence), taken and f"TAKEN BACK by batch {taken}")
     return "; ".join(filter(None, parts))
 

@@ -76,19 +76,19 @@ def relation(request: Request) -> Response:
         return page_of(request, "relation.html", 404, head=head, tail=tail, ways=[], error=str(error))
     ways = [
         {
-            "from": {"cui": one, "name": graph.name(one)},
-            "to": {"cui": other, "name": graph.name(other)},
-            "tiers": _by_tier(relations_between(graph, one, other, MAX_HOPS, PATHS), graph),
+            "from": {"cui": start, "name": graph.name(start)},
+            "to": {"cui": finish, "name": graph.name(finish)},
+            "tiers": _by_tier(relations_between(graph, start, finish, MAX_HOPS, PATHS), graph),
         }
-        for one, other in ((first, second), (second, first))
+        for start, finish in ((first, second), (second, first))
     ]
     return page_of(request, "relation.html", head=head, tail=tail, ways=ways, error="")
 
 
-def _by_tier(found: list[dict[str, Any]], graph: ConceptGraph) -> dict[str, list[dict[str, Any]]]:
-    drawn = [{**relation, "picture": path_picture(relation["path"], graph.name)} for relation in found]
+def _by_tier(relations: list[dict[str, Any]], graph: ConceptGraph) -> dict[str, list[dict[str, Any]]]:
+    drawn = [{**relation, "picture": path_picture(relation["path"], graph.name)} for relation in relations]
     tiers = {tier: [relation for relation in drawn if relation["tier"] == tier] for tier in TIERS}
-    return {tier: ones for tier, ones in tiers.items() if ones}
+    return {tier: members for tier, members in tiers.items() if members}
 
 
 ROUTES = [Route("/concept", concept), Route("/suggest", suggest), Route("/relation", relation)]

@@ -80,8 +80,8 @@ class Guard:
     def _reader(self, token: str) -> str | None:
         """Return whose a token is, whether or not it is anybody's in the same time."""
         given = token.encode()
-        found = [reader for known, reader in self._tokens.items() if secrets.compare_digest(given, known.encode())]
-        return found[0] if found else None
+        readers = [reader for known, reader in self._tokens.items() if secrets.compare_digest(given, known.encode())]
+        return readers[0] if readers else None
 
     def _answered(self, request: Request, reader: str | None) -> Response | None:
         """Return what is answered here: refusals, and the start; None where the pages answer."""

@@ -86,14 +86,14 @@ def blocks(text: str, explorer: Explorer, folder: Path) -> Iterator[Block]:
 
 
 def _line(line: str, explorer: Explorer, folder: Path) -> Iterator[Block]:
-    if found := re.match(r"^(#+) (.*)$", line):
-        yield Block("title", _without_marks(found[2]), level=min(len(found[1]) + 1, 4))
-    elif found := PICTURE.match(line):
-        path = (folder / found[2]).resolve()
+    if match := re.match(r"^(#+) (.*)$", line):
+        yield Block("title", _without_marks(match[2]), level=min(len(match[1]) + 1, 4))
+    elif match := PICTURE.match(line):
+        path = (folder / match[2]).resolve()
         there = path.is_relative_to(folder.resolve()) and path.suffix == ".png"
-        yield Block("picture", found[1], key=explorer.key(path) if there else "")
-    elif found := re.match(r"^ *[-*] (.*)$", line):
-        yield Block("item", _without_marks(found[1]))
+        yield Block("picture", match[1], key=explorer.key(path) if there else "")
+    elif match := re.match(r"^ *[-*] (.*)$", line):
+        yield Block("item", _without_marks(match[1]))
     elif line.strip():
         yield Block("text", _without_marks(line))
 

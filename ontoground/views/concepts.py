@@ -27,9 +27,9 @@ def resolve(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
     """
     if not table_exists(connection, "kg.concept"):
         raise InputError("there is no graph yet", do="ontoground graph build")
-    found = connection.execute(f"select cui from kg.concept where cui = upper({quoted(wanted.strip())})").fetchone()
-    if found:
-        return str(found[0])
+    concept = connection.execute(f"select cui from kg.concept where cui = upper({quoted(wanted.strip())})").fetchone()
+    if concept:
+        return str(concept[0])
     named = asked(connection, "ontoground/concept_by_name", wanted).fetchall()
     if len(named) == 1:
         return str(named[0][0])
@@ -121,8 +121,8 @@ def relations_between(graph: ConceptGraph, head: str, tail: str, max_hops: int, 
 
 def around(graph: ConceptGraph, cuis: Iterable[str], hops: int) -> set[str]:
     """Return concepts with all that lie within some edges of them."""
-    found = frontier = set(cuis)
+    reached = frontier = set(cuis)
     for _ in range(hops):
-        frontier = {edge.tail for cui in sorted(frontier) for edge in graph.neighbours(cui)} - found
-        found = found | frontier
-    return found
+        frontier = {edge.tail for cui in sorted(frontier) for edge in graph.neighbours(cui)} - reached
+        reached = reached | frontier
+    return reached

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from difflib import SequenceMatcher
+from operator import itemgetter
 from typing import Any
 
 import duckdb
@@ -47,8 +48,8 @@ def known() -> list[str]:
 
 def built(workspace: Workspace) -> list[str]:
     """Return those of them that are built, MediEval first."""
-    found = [name for name in known() if row_files(workspace, name)]
-    return sorted(found, key=lambda name: (not name.startswith("medieval"), name))
+    names = [name for name in known() if row_files(workspace, name)]
+    return sorted(names, key=lambda name: (not name.startswith("medieval"), name))
 
 
 def row_with_group(
@@ -83,11 +84,11 @@ def surrounded(row: Mapping[str, Any], warehouse: Callable[[], Opened]) -> tuple
 def _span(span: Mapping[str, Any], notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     begin, end = span["begin_offset"], span["end_offset"]
     nowhere: Mapping[str, Any] = {"text": "", "mentions": []}
-    note = next((one for one in notes if one["text"][begin:end] == span["text"]), nowhere)
+    note = next((entry for entry in notes if entry["text"][begin:end] == span["text"]), nowhere)
     read = (mention for mention in note["mentions"] if (mention["begin_offset"], mention["end_offset"]) == (begin, end))
-    said = next(({name: mention[name] for name in ("assertion", "certainty", "reasons")} for mention in read), {})
+    judgement = next(({name: mention[name] for name in ("assertion", "certainty", "reasons")} for mention in read), {})
     around = {"before": note["text"][max(begin - AROUND, 0) : begin], "after": note["text"][end : end + AROUND]}
-    return {**said, **span, **around}
+    return {**judgement, **span, **around}
 
 
 def changed(before: str, after: str) -> list[tuple[str, str]]:
@@ -161,16 +162,15 @@ def _medval(_workspace: Workspace, row: Mapping[str, Any], group: Sequence[Mappi
 
 
 Row = Mapping[str, Any]
+_STATEMENT: tuple[Callable[[Row], str], Callable[[Row], str]] = (itemgetter("statement"), itemgetter("quadrant"))
 SAYS: dict[str, tuple[Callable[[Row], str], Callable[[Row], str]]] = {
-    "medieval": (lambda row: row["statement"], lambda row: row["quadrant"]),
-    "medieval_contradicted": (lambda row: row["statement"], lambda row: row["quadrant"]),
-    "medhal": (lambda row: row["statement"], lambda row: "factual" if row["label"] else "non-factual"),
+    **dict.fromkeys(MEDIEVAL, _STATEMENT),
+    "medhal": (itemgetter("statement"), lambda row: "factual" if row["label"] else "non-factual"),
     "medval": (lambda row: f"{row['task']}, {row['variant']}", lambda row: str(row["risk_level"])),
 }
 """Of each dataset what a row says, and its label."""
 WHY: dict[str, Callable[[Workspace, Row, Sequence[Row]], list[str]]] = {
-    "medieval": _medieval,
-    "medieval_contradicted": _medieval,
+    **dict.fromkeys(MEDIEVAL, _medieval),
     "medhal": _medhal,
     "medval": _medval,
 }

@@ -102,9 +102,9 @@ def medhal(options: Medhal) -> Result:
         feeds = feeds_of(chosen, engine, workspace, own, tally)
         build = workspace.settings.build
         seeds = Seeds(documents=settings.seed, patients=build.seed, ends=build.split_ends)
-        made = Made(options.engine, tier, seeds, {} if model is None else described_model(model))
+        provenance = Made(options.engine, tier, seeds, {} if model is None else described_model(model))
         with bars("pairs") as advance:
-            report = build_medhal(feeds, workspace.dataset("medhal"), settings, made, tally, advance)
+            report = build_medhal(feeds, workspace.dataset("medhal"), settings, provenance, tally, advance)
     return options.result(
         "build medhal",
         _medhal_blocks,

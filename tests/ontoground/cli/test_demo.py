@@ -72,13 +72,6 @@ def test_the_commands_that_the_demo_proposes_work(
         assert capsys.readouterr().out
 
 
-def test_the_demo_refuses_a_workspace_with_other_data(
-    empty_workspace: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert invoke(["demo", "--workspace", str(empty_workspace)]) == 3
-    assert "holds other data" in capsys.readouterr().err
-
-
 def test_run_goes_over_finished_work_without_repeating_it(demo: Demo, told: Any) -> None:
     source = demo.workspace / "demo-input"
     folders = ["--mimic", source / "mimic", "--umls", source / "umls" / "META", "--rxnorm", source / "rxnorm" / "rrf"]
@@ -124,18 +117,6 @@ def test_graph_relations_counts_what_it_leaves_out(demo: Demo, told: Any, capsys
     assert f"{len(weak)} plausible relations more: --all shows them" in capsys.readouterr().out
 
 
-def test_a_name_that_is_nearly_right_gets_suggestions(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["graph", "show", "lisinop", "--workspace", str(demo.workspace)]) == 3
-    assert "lisinopril" in capsys.readouterr().err.lower()
-    assert invoke(["graph", "show", "lisinoprill", "--workspace", str(demo.workspace)]) == 3
-    assert "expected: C9950001 lisinopril" in capsys.readouterr().err
-
-
-def test_an_unknown_cui_is_named(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["graph", "show", "C0000000", "--workspace", str(demo.workspace)]) == 3
-    assert "there is no concept C0000000" in capsys.readouterr().err
-
-
 def test_graph_export_writes_what_it_says(demo: Demo, told: Any, tmp_path: Path) -> None:
     payload = told("graph-export", "graph", "export", "--output", str(tmp_path / "kgx"))
     nodes = (tmp_path / "kgx" / "nodes.tsv").read_text().splitlines()
@@ -172,11 +153,6 @@ def test_notes_for_a_person_hold_the_text_and_the_table(demo: Demo, capsys: pyte
     assert invoke(["notes", "mentions", "--hadm", str(hadm), "--workspace", str(demo.workspace)]) == 0
     said = capsys.readouterr().out
     assert "[allergies]" in said and "assertion" in said
-
-
-def test_an_admission_without_a_note_is_said(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["notes", "mentions", "--hadm", "1", "--workspace", str(demo.workspace)]) == 3
-    assert "no discharge summary" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["sections", "mentions"])

@@ -35,8 +35,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
 
 def evaluate(lab: Lab, *arguments: str | Path) -> Any:
     said = lab.say("evaluate", "quadrants", *arguments, "--json")
-    assert said.code == 0, said.err + said.out
-    return checked(said.out, "evaluate-quadrants")
+    return said.payload("evaluate-quadrants")
 
 
 def test_seeds_are_evaluated_as_one_model_and_their_cards_show_it(lab: Lab) -> None:
@@ -117,8 +116,7 @@ def test_a_note_and_a_statement_of_ones_own_are_judged(lab: Lab, tmp_path: Path)
         evaluate(lab, "--model", lab.runs / run, "--no-baselines", "--dataset", folder, "--out", tmp_path / "report")
         made = pl.read_parquet(lab.runs / run / "predictions-test.parquet")
         said = lab.say("predict", "--model", lab.runs / run, "--note", tmp_path / "note.txt", *asked, "--json")
-        assert said.code == 0, said.err
-        payload = checked(said.out, "predict")
+        payload = said.payload("predict")
         assert payload["context_tokens"] > payload["context_tokens_cut"] == 0
         found = payload["statements"]
         assert [one["statement"] for one in found] == rows["statement"].to_list()

@@ -41,8 +41,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
 
 def evaluate(lab: Lab, kind: str, *arguments: str | Path) -> Any:
     said = lab.say("evaluate", kind, *arguments, "--json")
-    assert said.code == 0, said.err + said.out
-    return checked(said.out, f"evaluate-{kind}")
+    return said.payload(f"evaluate-{kind}")
 
 
 def files(lab: Lab) -> list[str | Path]:

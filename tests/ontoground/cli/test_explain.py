@@ -61,13 +61,6 @@ def test_a_contradicted_row_is_told_with_what_denies_it(denying: Path, capsys: p
     assert w.explain(found["group"][1]["id"])["dataset"] == "medieval"
 
 
-def test_a_row_that_no_dataset_has(demo: Demo, empty_workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["explain", "nothing", "--workspace", str(demo.workspace)]) == 3
-    assert "an id of medieval" in capsys.readouterr().err
-    assert invoke(["explain", "nothing", "--workspace", str(empty_workspace)]) == 3
-    assert "ontoground build medieval" in capsys.readouterr().err
-
-
 def test_any_text_is_read(
     demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,13 +44,6 @@ def test_a_stopped_run_says_one_line_and_nothing_else(number: signal.Signals, af
     assert not any(word in said for word in ("nanobind", "Exception ignored", "Traceback"))
 
 
-def test_a_wrong_memory_limit_names_the_setting(empty_workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["graph", "build", "--workspace", str(empty_workspace), "--set", "run.memory_limit=abc"]
-    assert invoke(arguments) == 2
-    said = capsys.readouterr().err
-    assert "run.memory_limit" in said and "such as 4GB" in said
-
-
 def test_a_locked_workspace_says_so_and_does_not_advise_to_delete_it(empty_workspace: Path) -> None:
     connection = connect(Workspace.existing(empty_workspace).warehouse)
     try:
@@ -87,11 +80,6 @@ def test_items_of_other_splits_come_with_the_option_that_takes_them() -> None:
 def test_a_load_of_a_missing_folder_leaves_no_workspace(tmp_path: Path) -> None:
     assert invoke(["load", "umls", str(tmp_path / "nowhere"), "--workspace", str(tmp_path / "work")]) == 3
     assert not (tmp_path / "work").exists()
-
-
-def test_a_misspelt_query_is_guessed(empty_workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["sql", "quadrants_by_predicat", "--workspace", str(empty_workspace)]) == 2
-    assert "did you mean quadrants_by_predicate?" in capsys.readouterr().err
 
 
 def test_suggested_commands_name_the_workspace(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,7 +50,6 @@ def test_the_tables_and_own_rows_are_shown(tmp_path: Path, capsys: pytest.Captur
     assert {name: one["own_rows"] for name, one in tables.items() if one["own_rows"]} == {"sections": 1}
     assert invoke(["rules", "sections", "--workspace", str(tmp_path)]) == 0
     assert capsys.readouterr().out.endswith(RULES["sections"])
-    assert invoke(["rules", "secions", "--workspace", str(tmp_path)]) == 2
 
 
 def test_a_bad_row_is_told_with_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

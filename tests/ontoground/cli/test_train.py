@@ -37,8 +37,7 @@ def fresh(lab: Lab, tmp_path: Path) -> Lab:
 
 def test_a_classifier_says_what_is_ahead_and_sums_up_and_is_trained_once(fresh: Lab) -> None:
     said = fresh.train("classifier", "--set", "epochs=1", "--json")
-    assert said.code == 0, said.err
-    payload = checked(said.out, "train-classifier")
+    payload = said.payload("train-classifier")
     (run,) = payload["runs"]
     folder = fresh.runs / "classifier-TinyLlama-seed42"
     assert (run["folder"], run["state"], run["seed"], payload["engine"]) == (str(folder), "done", 42, "shared")
@@ -74,8 +73,7 @@ def test_settings_of_a_file_keep_the_other_defaults_and_flags_come_last(fresh: L
         *QUICK[2:],
         "--json",
     )
-    assert said.code == 0, said.err
-    (run,) = checked(said.out, "train-corfu")["runs"]
+    (run,) = said.payload("train-corfu")["runs"]
     settings = json.loads((Path(run["folder"]) / "training.json").read_text())["settings"]
     # CoRFu's own adapter (alpha 32, dropout 0.1), not that of another kind of run.
     assert settings["lora"] == {"r": 4, "alpha": 32, "dropout": 0.1, "target_modules": ["all-linear"]}
@@ -107,8 +105,7 @@ def test_encoders_have_an_engine_of_their_own(fresh: Lab) -> None:
         *TINY_ENCODER,
     )
     said = fresh.say(*command, "--json")
-    assert said.code == 0, said.err
-    payload = checked(said.out, "train-classifier")
+    payload = said.payload("train-classifier")
     assert payload["engine"] == "encoder" and payload["runs"][0]["steps"] == 2
     again = fresh.say(*command)
     assert again.code == 2 and "--out" in again.err
@@ -128,8 +125,7 @@ def test_detectors_and_validators_are_fine_tuned(tmp_path: Path) -> None:
     small = ("--set", "batch_size=4", "--set", "per_device_batch_size=4", "--set", "epochs=1", *ON_CPU)
     for kind in ("medhal", "medval"):
         said = lab.train(kind, *small, "--json")
-        assert said.code == 0, said.err
-        (run,) = checked(said.out, f"train-{kind}")["runs"]
+        (run,) = said.payload(f"train-{kind}")["runs"]
         assert run["steps"] == (2 if kind == "medhal" else 1)
         assert Path(run["folder"]).name == f"{kind}-TinyLlama-seed42"
 
@@ -148,8 +144,7 @@ def test_an_ablation_keeps_the_defaults_of_a_validator_where_a_file_sets_others(
     on_cpu = ("--set", "training.hardware.quantize=none", "--set", "training.hardware.device=cpu")
     command = ("train", "ablation", "--model", lab.model, "--self", source, "--teacher", source, "--config", file)
     said = lab.say(*command, *on_cpu, "--no-baseline", "--json")
-    assert said.code == 0, said.err
-    payload = checked(said.out, "train-ablation")
+    payload = said.payload("train-ablation")
     assert Path(payload["folder"]).name == "ablation-TinyLlama-seed42"
     assert [(cell["cell"], cell["kept"]) for cell in payload["cells"]] == [
         *(("self, tau 0", 4), ("self, tau 0.9", 2)),

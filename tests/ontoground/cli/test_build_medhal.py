@@ -82,9 +82,9 @@ def test_all_splits_are_used_where_asked_and_the_card_says_so(texts: Path, tmp_p
 
 
 def test_a_person_sees_rows_shares_and_reasons(texts: Path, tmp_path: Path) -> None:
-    said = answer_to("build", "medhal", "--texts", texts, "--workspace", tmp_path).out
-    assert "mednli: neutral" in said and "100.0%" in said and "length filtered" in said
-    assert f"in {tmp_path / 'datasets' / 'medhal'}" in said
+    printed = answer_to("build", "medhal", "--texts", texts, "--workspace", tmp_path).out
+    assert "mednli: neutral" in printed and "100.0%" in printed and "length filtered" in printed
+    assert f"in {tmp_path / 'datasets' / 'medhal'}" in printed
 
 
 @pytest.mark.xdist_group("demo")

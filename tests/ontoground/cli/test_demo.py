@@ -51,13 +51,13 @@ def test_the_demo_ends_without_disagreement_and_its_output_fits_the_schema(demo:
 def test_the_demo_shows_a_person_tables_that_fit_80_columns(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["demo", "--no-train", "--patients", str(PATIENTS), "--workspace", str(demo.workspace)]
     assert invoke(arguments) == demo.exit_code
-    said = capsys.readouterr()
-    assert "Statements by predicate and quadrant" in said.out
-    assert "what to try next:" in said.out
-    body, places = said.out.split("\ndataset ")
+    printed = capsys.readouterr()
+    assert "Statements by predicate and quadrant" in printed.out
+    assert "what to try next:" in printed.out
+    body, places = printed.out.split("\ndataset ")
     assert max(len(line.rstrip()) for line in body.splitlines()) <= 80
     assert str(demo.workspace) in places
-    assert said.err.count("up to date") == 8
+    assert printed.err.count("up to date") == 8
 
 
 def test_the_commands_that_the_demo_proposes_work(
@@ -151,8 +151,8 @@ def test_notes_show_one_admission(demo: Demo, told: Any) -> None:
 def test_notes_for_a_person_hold_the_text_and_the_table(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:
     hadm = one(demo, "select min(hadm_id) from ground.mention")
     assert invoke(["notes", "mentions", "--hadm", str(hadm), "--workspace", str(demo.workspace)]) == 0
-    said = capsys.readouterr().out
-    assert "[allergies]" in said and "assertion" in said
+    printed = capsys.readouterr().out
+    assert "[allergies]" in printed and "assertion" in printed
 
 
 @pytest.mark.parametrize("name", ["sections", "mentions"])
@@ -186,7 +186,7 @@ def test_the_demo_leaves_the_classifier_out_where_no_patient_is_left_to_test_it_
     assert one(demo, "select count(distinct subject_id) from mimiciv_hosp.patients") == PATIENTS
     command = ["demo", "--patients", str(PATIENTS), "--workspace", str(demo.workspace), "--json"]
     assert invoke(command) == demo.exit_code
-    said = capsys.readouterr()
-    assert checked(said.out, "demo")["classifier"] is None
-    assert "too few patients for a test split" in said.err
+    printed = capsys.readouterr()
+    assert checked(printed.out, "demo")["classifier"] is None
+    assert "too few patients for a test split" in printed.err
     assert not (demo.workspace / "runs").exists()

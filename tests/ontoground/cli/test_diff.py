@@ -45,21 +45,21 @@ def _diff(before: Path, after: Path, *options: str | Path) -> Answer:
 
 
 def test_a_build_does_not_differ_from_itself(before: Path) -> None:
-    found = _diff(before, before, "--json").payload("diff")
-    assert found["same"] == found["rows_before"] == found["rows_after"] > 0
-    assert (found["changed"], found["added"], found["removed"]) == (0, 0, 0)
-    assert (found["by_column"], found["manifest"]) == ({}, [])
+    payload = _diff(before, before, "--json").payload("diff")
+    assert payload["same"] == payload["rows_before"] == payload["rows_after"] > 0
+    assert (payload["changed"], payload["added"], payload["removed"]) == (0, 0, 0)
+    assert (payload["by_column"], payload["manifest"]) == ({}, [])
 
 
 def test_rows_columns_and_manifests_are_told_apart(before: Path, after: Path) -> None:
     listed = before.parent / "rows.csv"
-    found = _diff(before, after, "--json", "--output", listed).payload("diff")
-    assert (found["changed"], found["added"], found["removed"]) == (2, 1, 1)
-    assert found["by_column"] == {"statement": 2, "hops": 1}
-    assert found["rows_before"] == found["rows_after"] == found["same"] + 3
-    splits = {one["split"]: (one["changed"], one["added"], one["removed"]) for one in found["by_split"]}
+    payload = _diff(before, after, "--json", "--output", listed).payload("diff")
+    assert (payload["changed"], payload["added"], payload["removed"]) == (2, 1, 1)
+    assert payload["by_column"] == {"statement": 2, "hops": 1}
+    assert payload["rows_before"] == payload["rows_after"] == payload["same"] + 3
+    splits = {one["split"]: (one["changed"], one["added"], one["removed"]) for one in payload["by_split"]}
     assert splits == {"train": (2, 1, 1), "test": (0, 0, 0)}
-    assert found["manifest"] == [
+    assert payload["manifest"] == [
         {"key": "inputs.umls/MRREL.RRF.sha256", "before": "a", "after": "b"},
         {"key": "seed", "before": 1, "after": 2},
     ]
@@ -80,8 +80,8 @@ def test_columns_that_came_or_went_are_named(before: Path, after: Path) -> None:
     (after / "data").mkdir()
     for file in (before / "data").glob("*.parquet"):
         pl.read_parquet(file).rename({"tier": "grade"}).write_parquet(after / "data" / file.name)
-    found = _diff(before, after, "--json").payload("diff")
-    assert (found["columns_added"], found["columns_removed"], found["changed"]) == (["grade"], ["tier"], 0)
+    payload = _diff(before, after, "--json").payload("diff")
+    assert (payload["columns_added"], payload["columns_removed"], payload["changed"]) == (["grade"], ["tier"], 0)
 
 
 def test_two_datasets_are_not_compared(before: Path, after: Path) -> None:

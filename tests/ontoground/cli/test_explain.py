@@ -23,44 +23,44 @@ def test_a_row_is_told_with_its_words_in_the_note(quadrant: str, demo: Demo) -> 
     w = ontoground.open(demo.workspace)
     row = w.statements(quadrant=quadrant).sort("id").head(1).collect().to_dicts()[0]
     place = ("--workspace", str(demo.workspace))
-    found = answer_to("explain", row["id"], *place, "--json").payload("explain")
-    assert (found["says"], found["label"], found["dataset"]) == (row["statement"], quadrant, "medieval")
-    assert found["why"][1].startswith("true because" if quadrant in ("Q1", "Q2") else "false because")
+    payload = answer_to("explain", row["id"], *place, "--json").payload("explain")
+    assert (payload["says"], payload["label"], payload["dataset"]) == (row["statement"], quadrant, "medieval")
+    assert payload["why"][1].startswith("true because" if quadrant in ("Q1", "Q2") else "false because")
     (note,) = w.note(row["hadm_id"])
-    for one, span in zip(found["evidence"], row["support_spans"], strict=True):
+    for one, span in zip(payload["evidence"], row["support_spans"], strict=True):
         assert one["before"] + one["text"] + one["after"] in note["text"] and one["text"] == span["text"]
         assert len(one["before"]) > 100
         assert one["assertion"] in ("present", "given") and one["certainty"] in ("certain", "corroborated")
-    assert {one["id"] for one in found["group"]} >= {row["id"]} and len(found["group"]) >= 4
-    assert w.explain(row["id"])["why"] == found["why"]
+    assert {one["id"] for one in payload["group"]} >= {row["id"]} and len(payload["group"]) >= 4
+    assert w.explain(row["id"])["why"] == payload["why"]
     text = answer_to("explain", row["id"], *place).out
     assert row["statement"] in " ".join(text.split()) and "(this row)" in text
-    assert all(f"[[{one['text']}]]" in text for one in found["evidence"])
+    assert all(f"[[{one['text']}]]" in text for one in payload["evidence"])
     assert ("a note links the ends" in text) == (quadrant in ("Q3", "Q4"))
 
 
 def test_a_contradicted_row_is_told_with_what_denies_it(denying: Path) -> None:
     place = ("--workspace", str(denying))
-    found = answer_to("explain", "1-0-h-denied-Q2", *place, "--json").payload("explain")
-    assert (found["dataset"], found["label"]) == ("medieval_contradicted", "Q2")
-    assert "and calls it absent: not supported" in found["why"][-1]
-    assert found["evidence"][-1]["assertion"] == "absent" and found["evidence"][-1]["before"]
-    assert [one["label"] for one in found["group"]] == ["Q2", "Q1"]
+    payload = answer_to("explain", "1-0-h-denied-Q2", *place, "--json").payload("explain")
+    assert (payload["dataset"], payload["label"]) == ("medieval_contradicted", "Q2")
+    assert "and calls it absent: not supported" in payload["why"][-1]
+    assert payload["evidence"][-1]["assertion"] == "absent" and payload["evidence"][-1]["before"]
+    assert [one["label"] for one in payload["group"]] == ["Q2", "Q1"]
     w = ontoground.open(denying)
     assert w.statements("medieval_contradicted", support_level="contradicted").collect().height == 1
     assert w.sql("select count(*) as n from medieval_contradicted").pl()["n"].item() == 2
     # The copy is a row of the default configuration, and is told as such.
-    assert w.explain(found["group"][1]["id"])["dataset"] == "medieval"
+    assert w.explain(payload["group"][1]["id"])["dataset"] == "medieval"
 
 
 def test_any_text_is_read(demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, page = tmp_path / "note.txt", tmp_path / "note.html"
     file.write_text(NOTE)
     place = ("--workspace", str(demo.workspace))
-    found = answer_to("notes", "read", str(file), *place, "--json").payload("notes-read")
-    told = {one["text"]: one["assertion"] for one in found["note"]["mentions"]}
+    payload = answer_to("notes", "read", str(file), *place, "--json").payload("notes-read")
+    told = {one["text"]: one["assertion"] for one in payload["note"]["mentions"]}
     assert told["chest pain"] == "absent" and told["hypertension"] == "present"
-    assert all(re.match(r"C\d{7} \S", one["concepts"]) for one in found["note"]["mentions"])
+    assert all(re.match(r"C\d{7} \S", one["concepts"]) for one in payload["note"]["mentions"])
     text = answer_to("notes", "read", str(file), *place, "--html", str(page)).out
     assert "chest pain" in text and "absent" in text and "marked:" not in text
     html = page.read_text()

@@ -94,8 +94,8 @@ def test_what_derives_from_mimic_says_so(demo: Demo, tmp_path: Path) -> None:
     readme, licence = ((tmp_path / "upload" / name).read_text() for name in ("README.md", "LICENSE.txt"))
     assert "3.1" in section(readme, "Parent Projects") and "2026AA" in section(readme, "Parent Projects")
     assert "Credentialed Health Data License" in licence and "invented" not in readme
-    said = json.loads((tmp_path / "upload" / "croissant.json").read_text())
-    assert said["usageInfo"]["odrl:prohibition"]["odrl:action"]["@id"] == "odrl:distribute"
+    payload = json.loads((tmp_path / "upload" / "croissant.json").read_text())
+    assert payload["usageInfo"]["odrl:prohibition"]["odrl:action"]["@id"] == "odrl:distribute"
     refused = answer_to("export", "physionet", dataset, tmp_path / "again", "--title", "MIMIC statements")
     assert refused.code == 2 and not (tmp_path / "again").exists()
 

@@ -81,8 +81,8 @@ def test_a_failed_query_leaves_no_file(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.usefixtures("ask")
 def test_a_table_is_cut_at_the_limit_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["sql", "-c", "select range as n from range(250)"]) == 0
-    said = capsys.readouterr().out
-    assert "the first 100 rows" in said
+    printed = capsys.readouterr().out
+    assert "the first 100 rows" in printed
     assert invoke(["sql", "-c", "select range as n from range(250)", "--json", "--limit", "0"]) == 0
     assert len(checked(capsys.readouterr().out, "sql")["rows"]) == 250
 
@@ -139,9 +139,9 @@ def test_the_answer_of_a_named_query_is_filtered(demo: Demo, capsys: pytest.Capt
     assert invoke(["sql", "mentions_by_assertion", "--json", *place]) == 0
     whole = json.loads(capsys.readouterr().out)
     assert invoke(["sql", "mentions_by_assertion", "assertion=absent", "--json", *place]) == 0
-    found = json.loads(capsys.readouterr().out)
+    payload = json.loads(capsys.readouterr().out)
     at = whole["columns"].index("assertion")
-    assert found["rows"] == [row for row in whole["rows"] if row[at] == "absent"] != []
+    assert payload["rows"] == [row for row in whole["rows"] if row[at] == "absent"] != []
     assert invoke(["sql", "mentions_by_assertion", "assertion=o'hara", "--json", *place]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == []
 
@@ -202,8 +202,8 @@ def test_a_number_that_json_does_not_have_is_its_name(capsys: pytest.CaptureFixt
     def refuse(name: str) -> None:
         raise AssertionError(name)
 
-    found = json.loads(capsys.readouterr().out, parse_constant=refuse)
-    assert found["rows"] == [["inf", ["nan", 1.5]]]
+    payload = json.loads(capsys.readouterr().out, parse_constant=refuse)
+    assert payload["rows"] == [["inf", ["nan", 1.5]]]
 
 
 @pytest.mark.usefixtures("ask")

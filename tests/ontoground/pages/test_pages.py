@@ -39,9 +39,9 @@ def shown(pages: TestClient, path: str, **query: str) -> str:
 
 
 def first_note(pages: TestClient) -> str:
-    found = re.search(r'href="(/note/[\w-]+)"', pages.get("/notes").text)
-    assert found is not None
-    return found[1]
+    printed = re.search(r'href="(/note/[\w-]+)"', pages.get("/notes").text)
+    assert printed is not None
+    return printed[1]
 
 
 @pytest.mark.parametrize("name", [name for name, _ in named_queries()])

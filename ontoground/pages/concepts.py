@@ -11,7 +11,7 @@ from starlette.routing import Route
 from ground.errors import OntogroundError
 from ground.storage.warehouse import table_exists
 from kg.graph import ConceptGraph
-from ontoground.flow.session import asked, records
+from ontoground.flow.session import records, rows_about
 from ontoground.pages.explorer import explorer_of, page_of
 from ontoground.pages.pictures import path_picture
 from ontoground.views.concepts import card_of, relations_between, resolve
@@ -35,12 +35,12 @@ def concept(request: Request) -> Response:
         try:
             cui = resolve(connection, wanted)
         except OntogroundError as error:
-            near = asked(connection, SUGGESTED, wanted).fetchall()
+            near = rows_about(connection, SUGGESTED, wanted).fetchall()
             return page_of(request, "concept.html", 404, wanted=wanted, card=None, error=str(error), near=near)
         card = card_of(connection, graph, cui, NEIGHBOURS)
         parts = {"said": "ground.mention", "stated": "ground.medieval", "coded": "ground.admission_concept"}
         there = {
-            name: records(asked(connection, f"ontoground/pages/concept_{name}", cui))
+            name: records(rows_about(connection, f"ontoground/pages/concept_{name}", cui))
             for name, table in parts.items()
             if table_exists(connection, table)
         }
@@ -56,7 +56,7 @@ def suggest(request: Request) -> Response:
     if len(wanted) < 2:
         return JSONResponse([])
     with explorer_of(request).asking() as connection:
-        return JSONResponse([[cui, name] for cui, name in asked(connection, SUGGESTED, wanted).fetchall()])
+        return JSONResponse([[cui, name] for cui, name in rows_about(connection, SUGGESTED, wanted).fetchall()])
 
 
 SUGGESTED = "ontoground/concept_like_name"

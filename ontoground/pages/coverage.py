@@ -110,7 +110,7 @@ def _measures(rows: Rows) -> list[str]:
 
 
 def _bars(rows: Rows, measure: str) -> list[Bar]:
-    """Return a bar for each of the first rows; what stands before the first measure names it."""
+    """Return a bar for each of the first rows, labelled by the cells before the first measure."""
     place = rows.columns.index(measure)
     first = min(rows.columns.index(measure) for measure in _measures(rows))
     named = rows.rows[:MOST_BARS]

@@ -13,7 +13,7 @@ from ground.storage.sqlfiles import quoted
 from ground.storage.warehouse import table_exists
 from kg.graph import ConceptGraph
 from kg.predicates import Vocabulary, read_vocabulary
-from ontoground.flow.session import asked, records
+from ontoground.flow.session import records, rows_about
 
 __all__ = ["Phrases", "around", "card_of", "evidence_of", "relations_between", "resolve"]
 
@@ -30,7 +30,7 @@ def resolve(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
     concept = connection.execute(f"select cui from kg.concept where cui = upper({quoted(wanted.strip())})").fetchone()
     if concept:
         return str(concept[0])
-    named = asked(connection, "ontoground/concept_by_name", wanted).fetchall()
+    named = rows_about(connection, "ontoground/concept_by_name", wanted).fetchall()
     if len(named) == 1:
         return str(named[0][0])
     if named:
@@ -40,7 +40,9 @@ def resolve(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
             do="give the CUI of the one that you mean",
         )
     files = ("concept_like_name", "concept_spelt_nearly") if wanted.strip() else ()
-    similar = next(filter(None, (asked(connection, f"ontoground/{file}", wanted).fetchall() for file in files)), [])
+    similar = next(
+        filter(None, (rows_about(connection, f"ontoground/{file}", wanted).fetchall() for file in files)), []
+    )
     raise InputError(
         f"there is no concept {wanted}",
         expected="; ".join(f"{cui} {name}" for cui, name in similar) or "a CUI or an exact name of the loaded release",
@@ -82,7 +84,7 @@ def card_of(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, cui: str
         "name": graph.name(cui),
         "types": [row[0] for row in types],
         "groups": list(graph.groups(cui)),
-        "names": records(asked(connection, "ontoground/concept_names", cui)),
+        "names": records(rows_about(connection, "ontoground/concept_names", cui)),
         "neighbours": [
             {
                 "predicate": predicate,

@@ -17,14 +17,14 @@ from ground.flow.manifest import read_manifest
 from ground.storage.warehouse import set_variables
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
-from ontoground.flow.session import asked, reading, records
+from ontoground.flow.session import reading, records, rows_about
 from ontoground.flow.status import row_files
 from ontoground.views.concepts import Phrases
 from ontoground.views.notes import admission_notes
 from ontoground.views.query import exploring_datasets
 from ontoground.views.sample import checks_of_false, reasons
 
-__all__ = ["built", "changed", "explained", "known", "row_with_group", "surrounded"]
+__all__ = ["TOGETHER", "built_datasets", "changed", "explained", "row_with_group", "surrounded"]
 
 TOGETHER = {
     "medieval": ["group_id"],
@@ -41,14 +41,9 @@ AROUND = 240
 Opened = AbstractContextManager[duckdb.DuckDBPyConnection]
 
 
-def known() -> list[str]:
-    """Return the datasets whose rows can be explained."""
-    return [*TOGETHER]
-
-
-def built(workspace: Workspace) -> list[str]:
-    """Return those of them that are built, MediEval first."""
-    names = [name for name in known() if row_files(workspace, name)]
+def built_datasets(workspace: Workspace) -> list[str]:
+    """Return the datasets that are built and whose rows can be explained, MediEval first."""
+    names = [name for name in TOGETHER if row_files(workspace, name)]
     return sorted(names, key=lambda name: (not name.startswith("medieval"), name))
 
 
@@ -57,7 +52,7 @@ def row_with_group(
 ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
     """Return a row of a dataset, or None, and all rows that were made with it, in the order of their identifiers."""
     set_variables(connection, {"dataset": name, "together": TOGETHER[name]})
-    group = records(asked(connection, "ontoground/pages/row", identifier))
+    group = records(rows_about(connection, "ontoground/pages/row", identifier))
     wanted = next((member for member in group if member["id"] == identifier), None)
     return wanted, sorted(group, key=lambda member: str(member["id"]))
 
@@ -114,7 +109,7 @@ def explained(workspace: Workspace, identifier: str) -> dict[str, Any]:
     Raises:
         InputError: no built dataset has the row.
     """
-    names = built(workspace)
+    names = built_datasets(workspace)
     with exploring_datasets(workspace) as connection:
         for name in names:
             row, group = row_with_group(connection, name, identifier)

@@ -101,7 +101,7 @@ class Evaluated(InWorkspace):
         return "made"
 
     def predicted(self, folder: Path, model: str, method: str, state: str = "made", **more: object) -> dict[str, Any]:
-        """Return what a payload says of the predictions in a folder."""
+        """Return the payload's entry about the predictions in a folder."""
         file = str(folder / f"predictions-{self.split}.parquet")
         return {"model": model, "method": method, "folder": str(folder), "file": file, "state": state, **more}
 
@@ -159,7 +159,7 @@ def place_blocks(report: Mapping[str, Any]) -> Blocks:
 
 
 def few(n: int, what: str) -> str:
-    """Say that so few patients, or what else rows belong to, give no interval; nothing where they do."""
+    """Return words that say that there are too few patients, or other clusters, for an interval; else nothing."""
     from ground.resampling import FEWEST_CLUSTERS
 
     return f" without an interval (fewer than {FEWEST_CLUSTERS} {what})" if n < FEWEST_CLUSTERS else ""

@@ -22,8 +22,11 @@ def own_rules(workspace: Workspace, table: str | None = None) -> dict[str, Any]:
         UsageError: no such table can be added to.
     """
     check_rules(workspace.rules)
-    named = [table] if table else [*EXTENDABLE]
-    return {"folder": str(workspace.rules.folder), "tables": [_table(workspace, name) for name in named]}
+    tables = [package_table(name) for name in ([table] if table else EXTENDABLE)]
+    for described in tables:
+        rows = workspace.rules.rows(described["table"], tuple(described["columns"]))
+        described |= {"own_rows": len(rows), "rows": [list(row.values()) for row in rows]}
+    return {"folder": str(workspace.rules.folder), "tables": tables}
 
 
 def package_table(name: str) -> dict[str, Any]:
@@ -48,9 +51,3 @@ def package_table(name: str) -> dict[str, Any]:
         "examples": [rows[len(rows) * quarter // 4] for quarter in (1, 2, 3)],
         "package_rows": len(rows),
     }
-
-
-def _table(workspace: Workspace, name: str) -> dict[str, Any]:
-    table = package_table(name)
-    own = workspace.rules.rows(name, tuple(table["columns"]))
-    return {**table, "own_rows": len(own), "rows": [list(row.values()) for row in own]}

@@ -91,13 +91,10 @@ def query_text(name: str | None, command: str | None, filters: Sequence[str] = (
     text = text.strip().rstrip(";")
     if not filters:
         return text
-    wanted = " and ".join(_wanted(filter_text) for filter_text in filters)
+    wanted = " and ".join(
+        f"cast({quoted_name(column)} as varchar) = {quoted(value)}" for column, value in map(_parted, filters)
+    )
     return f"with answer as (\n{text}\n)\nselect * from answer where {wanted}"
-
-
-def _wanted(filter_text: str) -> str:
-    column, value = _parted(filter_text)
-    return f"cast({quoted_name(column)} as varchar) = {quoted(value)}"
 
 
 def _parted(filter_text: str) -> tuple[str, str]:

@@ -42,8 +42,11 @@ ON_EMPTY = [
     (["sql", "-c", LONG, "--timeout", "0.2"], 3, "longer than 0.2 s"),
     (["sql", "-c", LONG, "--timeout", "0.2", "--format", "csv"], 3, "longer than 0.2 s"),
     (["sql", "loads", "--format", "xlsx"], 2, "for '--format': 'xlsx' is not one of"),
-    (["explore", "--allow-host", "x"], 2, "other machines need a reason"),
-    (["explore", "--benchmark", "x"], 2, "--review BATCH"),
+    (["explore", "--allow-host", "0.0.0.0"], 2, "other machines need a reason"),
+    (["explore", "--why", "x"], 2, "other machines need a reason"),
+    (["explore", "--model-reader", "x"], 2, "readers are named without a batch"),
+    (["explore", "--review", "sample-1"], 3, "no benchmark yet"),
+    (["explore", "--allow-host", "192.0.2.1", "--why", "x"], 2, "this port cannot be used"),
 ]
 
 

@@ -14,7 +14,7 @@ from collections import defaultdict
 from pathlib import Path
 from zipfile import ZipFile
 
-from ehr.lexicon import ENGLISH_WORDS
+from ehr.misspellings import ENGLISH_WORDS
 from ground.errors import InputError
 from ground.storage.files import write_text
 

@@ -164,7 +164,7 @@ def texts(device: str, shape: str, *, grpo: bool) -> dict[str, Any]:
     from ground.lm.sampling import sampled
     from training.runs.models import evaluating
     from training.runs.resuming import peak_memory
-    from training.runs.texts import add_head, texts_step
+    from training.runs.text_runs import add_head, texts_step
 
     tokens, answer, sampled_tokens, times = (CONTEXT, ANSWER, SAMPLED, 3) if device == "cuda" else (200, 8, 8, 1)
     model = random_model(Sizes(shape, device, tokens, STATEMENT, ROWS, 1, recompute=True), "causal", "sdpa")

@@ -193,7 +193,7 @@ def _corfu_settings(sizes: Sizes) -> Any:
 def corfu_shared(sizes: Sizes, folder: Path) -> dict[str, float]:
     """Train on pairs with the engine `shared`: the reference first, then one step a context."""
     from training.corfu.stage import CorfuObjective, pair_logps
-    from training.packing.rows import plan_steps
+    from training.packing.packed_rows import plan_steps
     from training.packing.shared import SharedPolicy
     from training.packing.trainer import train_packed
 
@@ -217,7 +217,7 @@ def corfu_trl(sizes: Sizes, folder: Path) -> dict[str, float]:
     """Train on the same pairs with trl's DPOTrainer: the paper's batch of 1, accumulated."""
     from transformers import TrainerCallback
 
-    from training.corfu.engine_trl import build_trainer
+    from training.corfu.engine_trl import pair_trainer
 
     clock = Clock()
 
@@ -230,7 +230,7 @@ def corfu_trl(sizes: Sizes, folder: Path) -> dict[str, float]:
 
     stage, settings = _stage(sizes), _corfu_settings(sizes)
     policy = random_model(sizes, "causal", "sdpa")
-    build_trainer(
+    pair_trainer(
         stage, policy, _tokenizer(folder), folder, settings, callbacks=[Advance()], autocast=_autocast(sizes)
     ).train()
     return {"seconds": _step_seconds(clock.at), "items": sizes.n_items}
@@ -313,8 +313,8 @@ def classifier_plain(sizes: Sizes, folder: Path) -> dict[str, float]:
 
 def predict_shared(sizes: Sizes, _folder: Path) -> dict[str, float]:
     """Predict quadrants with the engine `shared`."""
+    from training.packing.packed_rows import row_values
     from training.packing.plan import plan_rows
-    from training.packing.rows import read_rows
     from training.packing.shared import SharedClassifier
 
     rows, _, settings = _classifier(sizes)
@@ -324,13 +324,13 @@ def predict_shared(sizes: Sizes, _folder: Path) -> dict[str, float]:
         range(len(data.items)), data.items, data.contexts.lengths, data.statements.lengths,
         max(settings.packing.tokens_per_row, sizes.context + sizes.n_items * sizes.statement),
     )  # fmt: skip
-    return _timed(lambda: read_rows(module, data, plans), len(data.items))
+    return _timed(lambda: row_values(module, data, plans), len(data.items))
 
 
 def predict_plain(sizes: Sizes, _folder: Path) -> dict[str, float]:
     """Predict them one statement a row."""
+    from training.packing.packed_rows import row_values
     from training.packing.plan import apart
-    from training.packing.rows import read_rows
     from training.packing.shared import SharedClassifier
 
     data = _classifier(sizes)[0].data
@@ -338,7 +338,7 @@ def predict_plain(sizes: Sizes, _folder: Path) -> dict[str, float]:
         SharedClassifier(random_model(sizes, "quadrants", "sdpa")),
         apart(range(len(data.items)), data.items),
     )
-    return _timed(lambda: read_rows(module, data, plans), len(data.items))
+    return _timed(lambda: row_values(module, data, plans), len(data.items))
 
 
 def _timed(work: Callable[[], object], items: int) -> dict[str, float]:

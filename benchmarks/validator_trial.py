@@ -20,14 +20,12 @@ from pathlib import Path
 from benchmarks.command import parser, run
 from builders.medval.items import Item, Judgement, Validator
 from builders.medval.rules.engine import open_rules
-from builders.medval.sources import meqsum
-from builders.medval.sources.rows import csv_rows
+from builders.medval.sources import READERS
 from builders.texts.origin import Origin, Tally
 from builders.texts.sources import text_sources
-from ground.settings import MedvalSettings
 from ground.stable import stable_hash
 from ground.storage.files import write_text
-from ground.storage.warehouse import connect
+from ground.storage.foreign import read_foreign
 from ground.storage.workspace import Workspace
 from ontoground.cli.render import console, table
 
@@ -171,7 +169,8 @@ class Trial:
 def _medec(folder: Path) -> Iterator[tuple[str, str, str, str]]:
     """Yield name, text, its kind of error (empty: none) and the corrected text."""
     for path in sorted(folder.glob("MEDEC*.csv")):
-        for _, row in csv_rows(path, MEDEC):
+        frame = read_foreign(path, "MEDEC", MEDEC).fill_null("")
+        for row in frame.iter_rows(named=True):
             if row["Text"].strip():
                 wrong = row["Error Flag"] == "1"
                 right = row["Corrected Text"] if wrong else row["Text"]
@@ -238,7 +237,7 @@ def trials(texts: Path, half: str) -> Iterator[Trial]:
             yield Trial(f"planted: {sort}", name, item, wrong)
         yield from _appended(name, item)
     yield from _others([(name, right) for name, _, _, right in cases])
-    for one in meqsum.read(texts / "meqsum", text_sources()["meqsum"], "query2question", Tally()):
+    for one in READERS["meqsum"].read(texts / "meqsum", text_sources()["meqsum"], "query2question", Tally()):
         if half_of(one.origin.inner_id) == half:
             yield Trial("MeQSum, clean", one.origin.inner_id, one, one.reference or "")
 
@@ -312,8 +311,7 @@ def main(arguments: Sequence[str]) -> int:
     options.add_argument("--save", type=Path)
     given = options.parse_args(list(arguments))
     workspace = Workspace.existing(given.workspace)
-    with connect(workspace.warehouse, workspace.settings.run, read_only=True) as connection:
-        _, validator = open_rules(workspace, connection, MedvalSettings(), {})
+    _, validator = open_rules(workspace, {})
     asked = list(trials(given.texts, given.half))
     begin = time.process_time()
     answers = answers_of(validator, asked)

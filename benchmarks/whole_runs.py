@@ -155,7 +155,7 @@ def _medhal(device: str, dataset: Path, model: Path, out: Path) -> tuple[Trains,
 def _grpo(device: str, dataset: Path, model: Path, out: Path) -> tuple[Trains, Uses]:
     from ground.contracts.grading import Reference
     from ground.contracts.labels import parse_label
-    from training.grpo.rows import Row
+    from training.grpo.prompts import Row
     from training.grpo.train import EVALUATION, Arm, train_arm
     from training.runs.settings import GrpoSettings
 

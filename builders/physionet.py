@@ -31,7 +31,7 @@ from builders.governance import OPEN_WORLD, responsible_ai, sources_of
 from ground.contracts.dictionary import columns_of
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import LicenceTier, tier_of, to_json
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.storage.files import atomic_directory, sha256_of, write_text
 from ground.storage.publishing import WholeDataset, check_file, whole_dataset
 
@@ -72,7 +72,7 @@ NAME_NOTE = (
 
 
 @dataclass(frozen=True)
-class Exported(Plain):
+class Exported(JsonRecord):
     """What was written: the files, and what is left for the authors, by section."""
 
     folder: str

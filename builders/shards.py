@@ -12,7 +12,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-__all__ = ["ROWS_PER_SHARD", "ROW_GROUP", "SPLITS", "ShardWriter", "Split", "parquet_bytes", "shard_name"]
+__all__ = [
+    "ROWS_PER_SHARD",
+    "ROW_GROUP",
+    "SPLITS",
+    "GroupWriter",
+    "ShardWriter",
+    "Split",
+    "parquet_bytes",
+    "shard_name",
+]
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
@@ -50,11 +59,51 @@ def _with_dictionaries(schema: pa.Schema, given: pa.Schema) -> pa.Schema:
     )
 
 
+class GroupWriter:
+    """Writes one Parquet file in row groups of one size, however its rows come; use it as a context manager.
+
+    A column may be given as a dictionary; it becomes text when its rows are written.
+
+    Args:
+        path: of the file.
+        schema: of the rows.
+        row_group: rows that are held before they are written.
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema, row_group: int = ROW_GROUP) -> None:
+        self.rows = 0
+        self._schema, self._row_group = schema, row_group
+        self._waiting: pa.Table | None = None
+        self._file = _writer(path, schema)
+
+    def __enter__(self) -> GroupWriter:
+        return self
+
+    def write(self, table: pa.Table) -> None:
+        """Append rows."""
+        self.rows += table.num_rows
+        table = table.cast(_with_dictionaries(self._schema, table.schema))
+        waiting = table if self._waiting is None else pa.concat_tables([self._waiting, table])
+        while waiting.num_rows >= self._row_group:
+            self._write_group(waiting.slice(0, self._row_group))
+            waiting = waiting.slice(self._row_group)
+        self._waiting = waiting
+
+    def _write_group(self, group: pa.Table) -> None:
+        self._file.write_table(group.cast(self._schema).combine_chunks(), row_group_size=self._row_group)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None and self._waiting is not None and self._waiting.num_rows:
+            self._write_group(self._waiting)
+        self._file.close()
+
+
 class ShardWriter:
     """Writes ``{split}-NNNNN-of-NNNNN.parquet`` below a folder; use it as a context manager.
 
-    A column may be given as a dictionary; it becomes text when its rows are written. Rows keep their order within a
-    split. How they are cut into tables changes no byte of the files.
+    Rows keep their order within a split. How they are cut into tables changes no byte of the files.
 
     Args:
         folder: where the files go; it must lie in a folder that is still being made (`ground.storage.files`).
@@ -68,10 +117,9 @@ class ShardWriter:
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.rows: Counter[str] = Counter()
-        self._folder, self._schema, self._rows_per_shard = folder, schema, rows_per_shard
-        self._row_group = row_group
-        self._waiting: dict[str, list[pa.Table]] = {split: [] for split in SPLITS}
-        self._open: dict[str, pq.ParquetWriter] = {}
+        self._folder, self._schema = folder, schema
+        self._rows_per_shard, self._row_group = rows_per_shard, row_group
+        self._open: dict[str, GroupWriter] = {}
         self._shards: Counter[str] = Counter()
 
     def __enter__(self) -> ShardWriter:
@@ -81,29 +129,18 @@ class ShardWriter:
         """Append rows of any splits."""
         for split in SPLITS:
             part = table.filter(pc.equal(table["split"], split)).select(self._schema.names)
-            part = part.cast(_with_dictionaries(self._schema, part.schema))
-            if part.num_rows:
-                self._waiting[split].append(part)
-                self._flush(split, self._row_group)
-
-    def _flush(self, split: str, at_least: int) -> None:
-        waiting = pa.concat_tables(self._waiting[split])
-        begin = 0
-        while waiting.num_rows - begin >= at_least and begin < waiting.num_rows:
-            room = self._rows_per_shard - self.rows[split] % self._rows_per_shard
-            group = waiting.slice(begin, min(self._row_group, room))
-            if room == self._rows_per_shard:
-                self._next_shard(split)
-            self._open[split].write_table(group.cast(self._schema).combine_chunks(), row_group_size=self._row_group)
-            self.rows[split] += group.num_rows
-            begin += group.num_rows
-        self._waiting[split] = [waiting.slice(begin)]
+            while part.num_rows:
+                room = self._rows_per_shard - self.rows[split] % self._rows_per_shard
+                if room == self._rows_per_shard:
+                    self._next_shard(split)
+                self._open[split].write(part.slice(0, room))
+                self.rows[split] += min(room, part.num_rows)
+                part = part.slice(room)
 
     def _next_shard(self, split: str) -> None:
         if split in self._open:
-            self._open[split].close()
-        path = self._part(split, self._shards[split])
-        self._open[split] = _writer(path, self._schema)
+            self._open[split].__exit__(None, None, None)
+        self._open[split] = GroupWriter(self._part(split, self._shards[split]), self._schema, self._row_group)
         self._shards[split] += 1
 
     def _part(self, split: str, number: int) -> Path:
@@ -112,12 +149,8 @@ class ShardWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None:
-            for split in SPLITS:
-                if self._waiting[split]:
-                    self._flush(split, 1)
         for writer in self._open.values():
-            writer.close()
+            writer.__exit__(kind, error, trace)
         if error is None:
             for name, shards in self._shards.items():
                 for number in range(shards):

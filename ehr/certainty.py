@@ -2,11 +2,11 @@
 
 The rules (``ehr.assertion``) take a side for each mention. They err where the words are others than those that were
 thought of. So a mention is *certain* only where no word stands near it that could mean anything else
-(``data/doubt_cues.tsv``), no trigger of a rule stands beside it without reaching it, and the note does not call it
-an allergen. What is not certain is *unsure*, with its reasons. A diagnosis or a drug in the
-lists of the discharge stands for itself; a treatment among the history may be of another time. Unsure mentions that the
-codes or orders of the admission speak for are *corroborated*; certain ones on which they are silent where they should
-speak are unsure as well (``sql/ehr/recorded.sql``).
+(``data/doubt_cues.tsv``), no trigger of a rule stands beside it without reaching it, the note does not call it an
+allergen, and its name is not misspelled. What is not certain is *unsure*, with its reasons. A diagnosis or a drug in
+the lists of the discharge stands for itself; a treatment among the history may be of another time. Unsure mentions that
+the codes or orders of the admission speak for are *corroborated*; certain ones on which they are silent where they
+should speak are unsure as well (``sql/ehr/recorded.sql``).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from functools import cache
 from typing import Literal, cast, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from ehr.characters import IndexArray, IntArray
 from ehr.spans import KINDS, Assertion
@@ -55,7 +56,8 @@ _MISSED: dict[Assertion, Doubt] = {
 
 SAID_OTHERWISE = "said_otherwise"
 TIME = "time"
-UNSURE = (*DOUBTS, SAID_OTHERWISE, TIME)
+MISSPELLED = "misspelled"
+UNSURE = (*DOUBTS, SAID_OTHERWISE, TIME, MISSPELLED)
 DOUBT_OF: IndexArray = np.array(
     [1 << DOUBTS.index(_MISSED[assertion]) if assertion in _MISSED else 0 for assertion in ASSERTIONS], dtype=np.int64
 )
@@ -102,6 +104,7 @@ def reasons_of(
     section: IntArray,
     assertion: IndexArray,
     doubts: IndexArray,
+    is_repaired: npt.NDArray[np.bool_],
 ) -> IndexArray:
     """Return for each mention why it is unsure, as bits of ``UNSURE``; 0: it is certain.
 
@@ -113,6 +116,7 @@ def reasons_of(
         section: the place in them of the one in which it stands.
         assertion: what the rules said, as its place in ``ASSERTIONS``.
         doubts: bits of ``DOUBTS``, from the words beside it.
+        is_repaired: whether its name was read by repairing a misspelling.
     """
     listed = np.array([name in LISTS_OF_THE_DISCHARGE for name in sections], dtype=np.bool_)[section]
     before = np.array([name in BEFORE_THE_STAY for name in sections], dtype=np.bool_)[section]
@@ -125,6 +129,8 @@ def reasons_of(
     contradicted = present & ~listed & np.isin(named, allergens)
     of_another_time = present & before & _IS_TREATMENT[kind]
     reasons |= contradicted.astype(np.int64) << UNSURE.index(SAID_OTHERWISE)
+    misspelled = is_repaired & ~(np.isin(named, named[~is_repaired]) & (concept >= 0))
+    reasons |= misspelled.astype(np.int64) << UNSURE.index(MISSPELLED)
     reasons |= of_another_time.astype(np.int64) << UNSURE.index(TIME)
     return reasons
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from ehr.exact import MAX_ROW_BYTES, check_stored, exact, read_as
 from ehr.release import MimicFile, Table
 from ground.errors import InputError
 from ground.storage.loading import Reject, SourceFile
-from ground.storage.scanning import lines_at, open_bytes, whole_file
+from ground.storage.scanning import is_gzip, lines_at, open_bytes, whole_file
 from ground.storage.sqlfiles import quoted, quoted_files
 from ground.storage.warehouse import number_of, table_exists
 
@@ -42,9 +43,11 @@ class Columns:
 
 def _csv_header(file: SourceFile) -> list[str]:
     with whole_file(file.path), open_bytes(file.path) as content:
-        line = content.readline(MAX_ROW_BYTES).decode("utf-8-sig", errors="replace")
+        raw = content.readline(MAX_ROW_BYTES)
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError("a CSV file is not UTF-8", file=file.path, line=1, found="UTF-16", do="save it as UTF-8")
     try:
-        return next(csv.reader([line]), [])
+        return next(csv.reader([raw.decode("utf-8-sig", errors="replace")]), [])
     except csv.Error as error:
         # A carriage return that ends no line, or a field without end.
         raise InputError(
@@ -68,6 +71,7 @@ def _parquet_header(connection: duckdb.DuckDBPyConnection, file: SourceFile) -> 
 def _check(source: MimicFile, names: Sequence[str]) -> None:
     table = source.table
     lacking = [name for name in table.needed if name not in names]
+    other = [separator for separator in ";\t|" if separator in names[0]] if names else []
     if lacking or len(set(names)) != len(names) or not set(names) & set(table.types):
         raise InputError(
             f"{source.file.name} lacks needed columns: {', '.join(lacking)}"
@@ -77,6 +81,7 @@ def _check(source: MimicFile, names: Sequence[str]) -> None:
             line=1,
             found=f"{len(names)} columns, of them documented: {', '.join(n for n in names if n in table.types) or '-'}",
             expected=", ".join(table.types),
+            do=f"save it with commas, not {other[0]!r}, between fields" if len(names) == 1 and other else None,
         )
 
 
@@ -91,7 +96,8 @@ def match_columns(connection: duckdb.DuckDBPyConnection, source: MimicFile) -> C
         names = list(stored)
         check_stored(connection, source, _parquet_item(source.file), stored)
     else:
-        names = [name.strip().lower() for name in _csv_header(source.file)]
+        header = _csv_header(source.file)
+        names = [name.strip().lower() or f"unnamed_{n}" for n, name in enumerate(header, 1)]
     _check(source, names)
     known = source.table.types
     types = {name: known.get(name, "varchar") for name in names}
@@ -126,6 +132,7 @@ def _csv_item(source: MimicFile, types: dict[str, str], more: str) -> str:
     fields = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in types.items())
     parallel = "false" if source.table.module == "note" else "true"
     file = quoted_files([source.file.path])
+    more += ", compression = 'gzip'" if is_gzip(source.file.path) else ""  # DuckDB does not know .GZ
     return (
         f"read_csv({file}, columns = {{{fields}}}, header = true, delim = ',', quote = '\"', "
         f"escape = '\"', auto_detect = false, max_line_size = {MAX_ROW_BYTES}, parallel = {parallel}{more})"

@@ -27,10 +27,9 @@ from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.tables import read_table
 from ground.storage.warehouse import run_sql, set_table
 
-__all__ = ["ENGLISH_WORDS", "KINDS", "Lexicon", "build_lexicon", "fact_tables"]
+__all__ = ["KINDS", "Lexicon", "build_lexicon", "fact_tables"]
 
 _DATA = ROOT / "ehr" / "data"
-ENGLISH_WORDS = _DATA / "english_words.tsv"
 _ARRAYS = ("kind", "reason", "denied", "best", "term", "words")
 _NONE = -1
 _TRUSTED_LENGTH = 5
@@ -96,27 +95,31 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULE
     _require_targets(own, targets)
     connection.execute("drop table concept_degree")
     spelled = names.num_rows
-    written = pa.chunked_array([*names.column("name").chunks, pa.array([term.text for term in terms], pa.string())])
-    case = np.append(_release_cases(names.column("name")), np.array([_CASES[term.case] for term in terms], np.uint8))
-    brand = np.append(names.column("is_brand").to_numpy(zero_copy_only=False), np.zeros(len(terms), dtype=np.bool_))
+    further = [*(term.text for term in terms), *(stops := _own_stops(own))]
+    written = pa.chunked_array([*names.column("name").chunks, pa.array(further, pa.string())])
+    own_case = [*(_CASES[term.case] for term in terms), *(CASE_UPPER for _ in stops)]
+    case = np.append(_release_cases(names.column("name")), np.array(own_case, np.uint8))
+    brand = np.append(names.column("is_brand").to_numpy(zero_copy_only=False), np.zeros(len(further), dtype=np.bool_))
     trie, entry = build_trie(_in_batches(written), case)
+    stopped, of_terms = entry[spelled + len(terms) :], entry[spelled : spelled + len(terms)]
     n_entries = int(entry.max()) + 1 if entry.size else 0
     concepts = _concepts(names, entry[:spelled], n_entries)
-    merged = _merge(terms, entry[spelled:])
+    merged = _merge(terms, of_terms)
     meanings = {place: _meanings(term, targets, concepts.cuis_of(place)) for place, term in merged.items()}
     contextual = [place for place in merged if not _is_unconditional(merged[place])]
     # Own terms decide their meaning; one that does not depend on the context replaces that of the release.
-    concepts.reason[entry[spelled:]] = 0
+    concepts.reason[of_terms] = 0
     unconditional = {place: meanings[place][0] for place in merged.keys() - contextual}
-    further = [meaning for place in contextual for meaning in meanings[place]]
+    senses = [meaning for place in contextual for meaning in meanings[place]]
     counts = [len(meanings[place]) for place in contextual]
     ends = (n_entries + np.cumsum(counts)).tolist()
-    concepts = concepts.with_meanings(unconditional | dict(enumerate(further, n_entries)))
+    concepts = concepts.with_meanings(unconditional | dict(enumerate(senses, n_entries)))
     term_of = np.full(n_entries, -1, dtype=np.int32)
     term_of[contextual] = np.arange(len(contextual), dtype=np.int32)
+    concepts.kind[stopped] = term_of[stopped] = _NONE
     # Own terms decide in which case they match.
-    trie.case[np.isin(trie.entry, entry[spelled:])] = CASE_UPPER
-    np.minimum.at(trie.case, _nodes(trie, entry[spelled:]), case[spelled:])
+    trie.case[np.isin(trie.entry, of_terms)] = CASE_UPPER
+    np.minimum.at(trie.case, _nodes(trie, of_terms), case[spelled : spelled + len(terms)])
     return Lexicon(
         trie=trie,
         kind=concepts.kind,
@@ -129,6 +132,15 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULE
         senses=tuple(tuple(range(end - n, end)) for n, end in zip(counts, ends, strict=True)),
         words=_single_words(written, concepts.kind[entry], brand),
     )
+
+
+def _own_stops(own: OwnRules) -> list[str]:
+    """Return the names that a user stops, in whatever form, unless an own synonym gives them a meaning."""
+    meant = {
+        spelling.lower() for row in own.rows("clinical_synonyms", TERM_COLUMNS) for spelling in row["term"].split("|")
+    }
+    names = [row["name"] for row in own.rows("name_stops", ("name", "reason", "source"))]
+    return [name for name in names if name.lower() not in meant and any(map(str.isalnum, name))]
 
 
 def _in_batches(names: pa.ChunkedArray) -> Iterator[list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
+from dataclasses import replace
 
 import duckdb
 
@@ -30,13 +31,20 @@ from ground.storage.loading import (
 )
 from ground.storage.remote import Place, Places, reading_from, require_allowed, several
 from ground.storage.scanning import FileScan, scanning
-from ground.storage.warehouse import number_of, run_sql, transaction
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import number_of, run_sql, set_variables, transaction
 
 __all__ = ["load_mimic"]
 
 SOURCE = "mimic"
 # Tables whose rows belong to an admission; those without one are counted.
-ADMISSION_TABLES = ("hosp.diagnoses_icd", "hosp.procedures_icd", "hosp.prescriptions", "note.discharge")
+ADMISSION_TABLES = ("hosp.diagnoses_icd", "hosp.procedures_icd", "hosp.prescriptions")
+CHECKED = {
+    "mimiciv_note.discharge": "note_id",
+    "mimiciv_note.radiology": "note_id",
+    "mimiciv_hosp.admissions": "hadm_id",
+}
+"""Tables of which rows are compared with their admission, and what tells a row from others; admissions come last."""
 
 
 class _NotCleanError(Exception):
@@ -61,7 +69,7 @@ def load_mimic(
 ) -> LoadReport:
     """Load a MIMIC-IV release into ``mimiciv_hosp``, ``mimiciv_note`` and ``mimiciv_icu``.
 
-    The folder, or several, hold hosp/, note/ and icu/, or they lie up to three levels below. Each file is one
+    The folder, or several, hold hosp/, note/ and icu/, or they lie up to four levels below. Each file is one
     transaction together with its line in ``ground.load``: a load that was stopped goes on with the next file, and a
     file that has not changed is skipped.
 
@@ -92,6 +100,7 @@ def _load(connection: duckdb.DuckDBPyConnection, release: MimicRelease, settings
             loaded += _load_file(connection, release, source, columns, settings)
             warnings += _column_warnings(source, columns)
             advance(1)
+    loaded = _refuse_rows(connection, loaded)
     warnings += _stale_warnings(connection, loaded, settings)
     warnings += _count_warnings(release, loaded)
     warnings += _orphan_warnings(connection, loaded)
@@ -109,6 +118,8 @@ def _load_file(
 ) -> list[LoadedFile]:
     table = source.table.qualified
     recipe = ",".join(f"{name} {kind}" for name, kind in columns.types.items())
+    if table in CHECKED and source.table.module == "note":
+        recipe += f";admissions {_digest_of_admissions(connection)}"
     finished = finished_files(connection, SOURCE, table, [source.file], recipe)
     if finished is not None:
         return finished
@@ -249,6 +260,38 @@ def _column_warnings(source: MimicFile, columns: Columns) -> list[str]:
     return warnings
 
 
+def _digest_of_admissions(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return the digest of the file of admissions: where it changes, other notes may be refused."""
+    row = connection.execute(
+        "select any_value(sha256) from ground.load join ground.load_origin using (source, file) "
+        "where table_name = 'mimiciv_hosp.admissions'"
+    ).fetchone()
+    return str(row[0]) if row else ""
+
+
+def _refuse_rows(connection: duckdb.DuckDBPyConnection, loaded: Sequence[LoadedFile]) -> list[LoadedFile]:
+    """Take out of the tables what cannot be of its admission, and count and keep it with the refused rows."""
+    refused = dict[str, int]()
+    for table, key in CHECKED.items():
+        file = next((file.file for file in loaded if file.table == table), None)
+        if file is None:
+            continue
+        set_variables(connection, {"load_table": table, "refused_key": key, "source": SOURCE, "file": file})
+        with transaction(connection):
+            connection.execute(f"create or replace temp table refused_row as {sql_text('ehr/refused_row')}")
+            refused[table] = number_of(connection, "select count(*) from refused_row")
+            connection.execute(f"delete from {table} where {key}::varchar in (select key from refused_row)")
+            connection.execute(
+                "insert into ground.reject select getvariable('source'), getvariable('file'), null, reason, key "
+                "from refused_row"
+            )
+            connection.execute(
+                f"update ground.load set rows_rejected = rows_rejected + {refused[table]} "
+                "where source = getvariable('source') and file = getvariable('file')"
+            )
+    return [replace(file, rows_rejected=file.rows_rejected + refused.get(file.table, 0)) for file in loaded]
+
+
 def _stale_warnings(
     connection: duckdb.DuckDBPyConnection, loaded: Sequence[LoadedFile], settings: LoadSettings
 ) -> list[str]:
@@ -269,7 +312,7 @@ def _count_warnings(release: MimicRelease, loaded: Sequence[LoadedFile]) -> list
         if file.rows_read == file.rows_rejected:
             warnings.append(f"{file.file}: not one row is loaded")
         if file.rows_rejected:
-            warnings.append(f"{file.file}: {file.rows_rejected} malformed rows refused, see ground.reject")
+            warnings.append(f"{file.file}: {file.rows_rejected} rows refused, see ground.reject")
     return warnings
 
 

@@ -20,7 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehr.characters import FNV_OFFSET, ByteArray, CodeArray, HashArray, IntArray, codes_of, hash_with
+from ground import ROOT
 from ground.compiled import kernel, part, read_only
+from ground.storage.tables import read_table
 
 __all__ = ["CASE_ANY", "CASE_CAPITAL", "CASE_UPPER", "Matches", "Tokens", "Trie", "build_trie", "mapped", "tokenise"]
 
@@ -28,11 +30,16 @@ __all__ = ["CASE_ANY", "CASE_CAPITAL", "CASE_UPPER", "Matches", "Tokens", "Trie"
 CASE_ANY, CASE_CAPITAL, CASE_UPPER = 0, 1, 2
 # The shape of a token's letters.
 LOWER, CAPITAL, UPPER = 0, 1, 2
-# What lies between a token and the one before it: blanks or a hyphen; a slash; a period after a single letter;
-# anything that no name crosses; a comma. "&" after a single letter is as good as a blank: "I&D".
-SOFT, SLASH, INITIAL, HARD, COMMA = 0, 1, 2, 3, 4
+# What lies between a token and the one before it: blanks; a slash; a period after a single letter; anything that no
+# name crosses; a comma; a hyphen alone; the end of a line. "&" after a single letter is as good as a blank: "I&D".
+SOFT, SLASH, INITIAL, HARD, COMMA, HYPHEN, BREAK = 0, 1, 2, 3, 4, 5, 6
+# What a word may be beside a name, as bits: the head of a phrase, of which a name before it is a part (asthma clinic);
+# such a head of problems only; one that names share (hepatitis A and typhoid shots); a word between those; one that a
+# hyphen joins to a name that stays what it is (HIV-positive).
+ROLES = {"head": 1, "head_of_problems": 2, "shared": 4, "and": 8, "loose": 16}
 # A name may go on after a comma with these words only: "diabetes mellitus, type 2".
 COMMA_WORDS = ("type", "stage", "grade", "class")
+PHRASE_HEADS = ROOT / "ehr" / "data" / "phrase_heads.tsv"
 
 _FOLDED_CODES = 0x2200
 # Beside a folded character, in one number: whether it is a capital, or a figure.
@@ -42,8 +49,9 @@ _CHARACTER = np.uint32((1 << _FIGURE_BIT) - 1)
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of a text in their order, in arrays of one length; offsets are code points, half-open."""
+    """The tokens of a text in their order, in arrays of one length; offsets are code points of ``codes``, half-open."""
 
+    codes: CodeArray
     begin: IntArray
     end: IntArray
     hash: HashArray
@@ -111,7 +119,9 @@ def _gap(codes: CodeArray, begin: int, end: int, previous_length: int) -> int:
         return 3
     if mark:
         return 4 if mark == 44 else 2
-    return 1 if slashes else 0
+    if slashes:
+        return 1
+    return 6 if breaks else (5 if hyphens and end == begin + 1 else 0)
 
 
 @part
@@ -197,7 +207,7 @@ def _scan(codes: CodeArray, table: CodeArray) -> tuple[IntArray, IntArray, HashA
 
 def tokenise(codes: CodeArray) -> Tokens:
     """Return the tokens of a text given as code points."""
-    return Tokens(*_scan(read_only(codes), _letters()))
+    return Tokens(codes, *_scan(read_only(codes), _letters()))
 
 
 @dataclass(frozen=True)
@@ -207,7 +217,7 @@ class Trie:
     ``slots`` and ``slot_token`` are an open-addressing table from a token's hash to its number; ``first`` gives the
     root's child of each token (0: none); ``child_begin`` has one entry more than there are nodes; ``entry`` is the
     number of the name that ends at a node (-1: none) and ``case`` what its letters must be; ``comma_token`` are the
-    numbers of ``COMMA_WORDS``.
+    numbers of ``COMMA_WORDS``; ``role`` are bits of ``ROLES`` of each token.
     """
 
     slots: HashArray
@@ -219,6 +229,7 @@ class Trie:
     entry: IntArray
     case: ByteArray
     comma_token: IntArray
+    role: ByteArray
 
     def save(self, folder: Path) -> None:
         """Write each array to a file of its own, so that processes can map them."""
@@ -234,22 +245,37 @@ class Trie:
         """Return the number of each token, -1 for one that no name has."""
         return _numbers(hashes, self.slots, self.slot_token)
 
-    def find(self, tokens: Tokens, numbers: IntArray | None = None) -> Matches:
-        """Return the longest names from left to right; ``numbers`` may stand in for the tokens' own."""
-        return Matches(
-            *_find(
-                self.token_numbers(tokens.hash) if numbers is None else numbers,
-                tokens.shape,
-                tokens.gap,
-                self.first,
-                self.child_begin,
-                self.child_token,
-                self.child_node,
-                self.entry,
-                self.case,
-                self.comma_token,
-            )
+    def find(
+        self, tokens: Tokens, numbers: IntArray | None = None, is_drug: npt.NDArray[np.bool_] | None = None
+    ) -> tuple[Matches, Matches]:
+        """Return the longest names from left to right, and names that are a part of what is not known.
+
+        A part is joined by a hyphen to a word that is no name (non-diabetic, steroid-sparing), or stands before the
+        head of a phrase (asthma clinic).
+
+        Args:
+            tokens: of the text.
+            numbers: may stand in for the tokens' own. Shape: (tokens,)
+            is_drug: which entries are drugs. Shape: (entries,)
+        """
+        found = _find(
+            self.token_numbers(tokens.hash) if numbers is None else numbers,
+            read_only(tokens.codes),
+            tokens.begin,
+            tokens.end,
+            tokens.shape,
+            tokens.gap,
+            np.zeros(self.entry.size, dtype=np.bool_) if is_drug is None else is_drug,
+            self.first,
+            self.child_begin,
+            self.child_token,
+            self.child_node,
+            self.entry,
+            self.case,
+            self.comma_token,
+            self.role,
         )
+        return Matches(*found[:3]), Matches(*found[3:])
 
     def find_inside(self, tokens: Tokens, matches: Matches, numbers: IntArray | None = None) -> Matches:
         """Return the names inside longer ones: at each token of a match the longest that is not the whole."""
@@ -325,11 +351,21 @@ def _child(node: int, token: int, child_begin: IntArray, child_token: IntArray, 
     return int(child_node[low]) if low < child_begin[node + 1] and child_token[low] == token else 0
 
 
+@part
+def _is_word(token: int, codes: CodeArray, begins: IntArray, ends: IntArray) -> bool:
+    """Whether a token is no figure and no single letter."""
+    return bool(ends[token] - begins[token] > 1 and codes[begins[token]] > 57)
+
+
 @kernel
 def _find(
     numbers: IntArray,
+    codes: CodeArray,
+    token_begin: IntArray,
+    token_end: IntArray,
     shapes: ByteArray,
     gaps: ByteArray,
+    is_drug: npt.NDArray[np.bool_],
     first: IntArray,
     child_begin: IntArray,
     child_token: IntArray,
@@ -337,39 +373,60 @@ def _find(
     entry: IntArray,
     case: ByteArray,
     comma_token: IntArray,
-) -> tuple[IntArray, IntArray, IntArray]:
+    roles: ByteArray,
+) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]:
     size = numbers.size
-    begins = np.empty(size, np.int32)
-    lasts = np.empty(size, np.int32)
-    nodes = np.empty(size, np.int32)
-    count = 0
-    start = 0
+    begins, lasts, nodes = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
+    part_begins, part_lasts, part_nodes = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
+    count = parts = start = 0
     while start < size:
-        best = -1
-        best_node = 0
+        best, best_node, index, least_shape = -1, 0, start, 2
         node = first[numbers[start]] if numbers[start] >= 0 else 0
-        index = start
-        least_shape = 2
         while node > 0:
             least_shape = min(least_shape, shapes[index])
             if entry[node] >= 0 and (case[node] == 0 or (case[node] == 1 and shapes[start] >= 1) or least_shape == 2):
-                best = index
-                best_node = node
+                best, best_node = index, node
             index += 1
             if index == size or gaps[index] == 3 or numbers[index] < 0:
                 break
             if gaps[index] == 4 and not np.any(comma_token == numbers[index]):
                 break
             node = _child(node, numbers[index], child_begin, child_token, child_node)
-        if best >= 0:
-            begins[count] = start
-            lasts[count] = best
-            nodes[count] = best_node
+        if best < 0:
+            start += 1
+            continue
+        after = best + 1
+        known = numbers[after] if after < size else -1
+        role = roles[known] if known >= 0 else 0
+        next_node = first[known] if known >= 0 else 0
+        is_part: Any = False
+        if after < size and gaps[after] in (0, 5):
+            is_part = role & 1 or (role & 2 and not is_drug[entry[best_node]])
+        # Two names with a hyphen are a list.
+        if gaps[start] == 5 and (not count or lasts[count - 1] < start - 1):
+            is_part |= _is_word(start - 1, codes, token_begin, token_end)
+        elif after < size and gaps[after] == 5 and not role & 16 and (next_node == 0 or entry[next_node] < 0):
+            # A capital begins another field: "Chest pain-Mild".
+            is_joined = shapes[after] == 0 or (shapes[after] == 2 and shapes[best] == 2)
+            is_part |= is_joined and _is_word(after, codes, token_begin, token_end)
+        if not is_part:
+            begins[count], lasts[count], nodes[count] = start, best, best_node
             count += 1
             start = best + 1
-        else:
-            start += 1
-    return begins[:count], lasts[:count], nodes[:count]
+            continue
+        part_begins[parts], part_lasts[parts], part_nodes[parts] = start, best, best_node
+        parts += 1
+        joint = start
+        while role & 4 and count and lasts[count - 1] >= joint - 2:
+            between = numbers[joint - 1] if lasts[count - 1] == joint - 2 else -1
+            if not (roles[between] & 8 if between >= 0 else gaps[joint] in (1, 4)):
+                break
+            count -= 1
+            joint = begins[count]
+            part_begins[parts], part_lasts[parts], part_nodes[parts] = joint, lasts[count], nodes[count]
+            parts += 1
+        start += 1
+    return begins[:count], lasts[:count], nodes[:count], part_begins[:parts], part_lasts[:parts], part_nodes[:parts]
 
 
 @kernel
@@ -456,6 +513,14 @@ def _find_every(
     return texts[:count].copy(), entries[:count].copy()
 
 
+def _roles() -> tuple[HashArray, ByteArray]:
+    """Return the words that have a role beside names, as tokens are hashed, and their roles."""
+    rows = read_table(PHRASE_HEADS, ("word", "role", "source"))
+    words = [(word, ROLES[row["role"]]) for row in rows for word in row["word"].split("|")]
+    hashes = tokenise(codes_of(" ".join(word for word, _ in words))).hash
+    return hashes, np.array([role for _, role in words], dtype=np.uint8)
+
+
 def _vocabulary(hashes: HashArray) -> tuple[HashArray, HashArray, IntArray]:
     # There are far more tokens than distinct ones: only these are sorted.
     vocabulary: HashArray = np.sort(pc.unique(pa.array(hashes)).to_numpy())
@@ -491,7 +556,10 @@ def build_trie(batches: Iterable[Sequence[str]], case: ByteArray, max_tokens: in
         (-1: left out). shape: (n,)
     """
     hashes, length = _tokenised(batches)
-    vocabulary, slots, slot_token = _vocabulary(hashes)
+    role_hash, role = _roles()
+    vocabulary, slots, slot_token = _vocabulary(np.append(hashes, role_hash))
+    roles = np.zeros(vocabulary.size, dtype=np.uint8)
+    np.bitwise_or.at(roles, _numbers(role_hash, slots, slot_token), role)
     numbers = _numbers(hashes, slots, slot_token)
     first_token = np.cumsum(length) - length
     used = (length > 0) & (length <= max_tokens)
@@ -509,7 +577,7 @@ def build_trie(batches: Iterable[Sequence[str]], case: ByteArray, max_tokens: in
         edges.append((unique // vocabulary.size, unique % vocabulary.size, children))
         node[alive] = children[inverse]
         total += unique.size
-    return _assemble(edges, total, slots, slot_token, vocabulary.size, node, used, case)
+    return _assemble(edges, total, slots, slot_token, roles, node, used, case)
 
 
 def _assemble(
@@ -517,7 +585,7 @@ def _assemble(
     total: int,
     slots: HashArray,
     slot_token: IntArray,
-    n_tokens: int,
+    roles: ByteArray,
     node: npt.NDArray[np.int64],
     used: npt.NDArray[np.bool_],
     case: ByteArray,
@@ -526,7 +594,7 @@ def _assemble(
     parent, token, child = (
         (np.concatenate([empty, *parts]) for parts in zip(*edges, strict=True)) if edges else (empty,) * 3
     )
-    first = np.zeros(max(1, n_tokens), dtype=np.int32)
+    first = np.zeros(max(1, roles.size), dtype=np.int32)
     first[token[parent == 0]] = child[parent == 0]
     # Levels follow one another and each is sorted by (parent, token), so the whole is.
     child_begin = np.searchsorted(parent, np.arange(total + 1)).astype(np.int32)
@@ -546,5 +614,6 @@ def _assemble(
         entry=entry,
         case=node_case,
         comma_token=comma_token[comma_token >= 0],
+        role=roles,
     )
     return trie, np.where(used, entry[node], -1).astype(np.int32)

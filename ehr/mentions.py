@@ -140,11 +140,12 @@ def _header_end(text: str, header: str, begin: int, end: int) -> int:
     return written.end() if written else begin
 
 
-def _repaired(texts: Texts, tokens: Tokens, lexicon: Lexicon, speller: Speller | None) -> IntArray:
-    """Return the numbers of the tokens, misspelled words with the number of the word that is meant."""
+def _repaired(texts: Texts, tokens: Tokens, lexicon: Lexicon, speller: Speller | None) -> tuple[IntArray, IndexArray]:
+    """Return the numbers of the tokens, misspelled words with that of the word that is meant; and where these begin."""
     numbers = lexicon.trie.token_numbers(tokens.hash)
+    repaired: list[int] = []
     if speller is None:
-        return numbers
+        return numbers, np.array(repaired, dtype=np.int64)
     unknown = np.flatnonzero((numbers < 0) & (tokens.end - tokens.begin >= SHORTEST) & (tokens.shape != UPPER))
     for index, begin, end in zip(
         unknown.tolist(), tokens.begin[unknown].tolist(), tokens.end[unknown].tolist(), strict=True
@@ -152,18 +153,21 @@ def _repaired(texts: Texts, tokens: Tokens, lexicon: Lexicon, speller: Speller |
         word = speller.repair(texts.joined[begin:end].lower())
         if word is not None:
             numbers[index] = lexicon.trie.token_numbers(tokenise(codes_of(word)).hash)[0]
-    return numbers
+            repaired.append(begin)
+    return numbers, np.array(repaired, dtype=np.int64)
 
 
-def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[Mentions, Mentions]:
-    """Return the mentions, and the names that stand inside of their names.
+def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[Mentions, Mentions, IndexArray]:
+    """Return the mentions, and the names that stand inside of their names or are a part of what is not known.
+
+    Last come the places of the misspelled words.
 
     Each of these counts once in a text: "nicotine dependence" speaks of nicotine, and does not say more. One that
     stands by itself as well is a mention already.
     """
     tokens = tokenise(texts.codes)
-    numbers = _repaired(texts, tokens, lexicon, speller)
-    matches = lexicon.trie.find(tokens, numbers)
+    numbers, repaired = _repaired(texts, tokens, lexicon, speller)
+    matches, parts = lexicon.trie.find(tokens, numbers, lexicon.kind == _DRUG)
     nodes = lexicon.trie.entry.size
 
     def placed(first: IntArray, last: IntArray, node: IntArray) -> tuple[Mentions, IndexArray]:
@@ -177,11 +181,12 @@ def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[
     kind, term = lexicon.kind[mentions.entry], lexicon.term[mentions.entry]
     kept = ((kind >= 0) | (term >= 0)) & (mentions.begin >= texts.body[mentions.section])
     inside = lexicon.trie.find_inside(tokens, matches, numbers)
-    shorter, named = placed(inside.first, inside.last, inside.node)
+    within = zip(*((each.first, each.last, each.node) for each in (inside, parts)), strict=True)
+    shorter, named = placed(*(np.concatenate(column) for column in within))
     _, first = np.unique(named, return_index=True)
     once = np.sort(first[(lexicon.kind[shorter.entry[first]] >= 0) & ~np.isin(named[first], known[kept & (kind >= 0)])])
     shorter = shorter.take(once)._replace(reason=np.full(once.size, _INSIDE, dtype=np.int32))
-    return mentions.take(kept), shorter
+    return mentions.take(kept), shorter, repaired
 
 
 def _meant(texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntArray) -> Mentions:
@@ -311,8 +316,10 @@ def find_mentions(
     lexicon: Lexicon,
     speller: Speller | None = None,
     detect: Callable[[str], list[Definition]] = defined_abbreviations,
-) -> tuple[Mentions, Mentions]:
+) -> tuple[Mentions, Mentions, IndexArray]:
     """Return the mentions of texts in order, not overlapping, those left unclear among them; and the names in names.
+
+    Last come the places of misspelled words that were repaired, ascending.
 
     Args:
         texts: with their sections.
@@ -321,6 +328,6 @@ def find_mentions(
         detect: finds the abbreviations that a text defines.
     """
     unclear_in = _unclear_in(texts.sections)
-    mentions, inside = _by_names(texts, lexicon, speller)
+    mentions, inside, repaired = _by_names(texts, lexicon, speller)
     mentions = _meant(texts, mentions, lexicon, unclear_in)
-    return _with_definitions(texts, mentions, lexicon, unclear_in, detect), inside
+    return _with_definitions(texts, mentions, lexicon, unclear_in, detect), inside, repaired

@@ -1,35 +1,41 @@
-"""Repairs one-letter misspellings of long names, carefully: a wrong repair is worse than a missed one."""
+"""Repairs one-letter misspellings of long names; a mention whose name was repaired is never certain by that alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ehr.characters import FNV_OFFSET, CodeArray, HashArray, IntArray, codes_of, hash_on, word_hash
+from ground import ROOT
 from ground.compiled import kernel
+from ground.storage.tables import read_table
 
-__all__ = ["SHORTEST", "Speller"]
+__all__ = ["ENGLISH_WORDS", "SHORTEST", "Speller", "english_words"]
+
+ENGLISH_WORDS = ROOT / "ehr" / "data" / "english_words.tsv"
 
 # Shorter words have too many neighbours one letter away that are words of their own.
-SHORTEST = 8
-# The edit must leave the end of the word alone: another ending is another form of the word, not a slip.
-_KEPT_END = 2
-# English words with these endings are as near to names as misspellings are ("blotting", "bloating").
-_ENGLISH_ENDINGS = ("ing", "tion", "ed", "ly", "ness", "line", "ment", "ity", "able")
-
+SHORTEST = 7
 
 # Repairs that are kept at hand; words of notes have no end.
 _KEPT_REPAIRS = 100_000
+
+
+@cache
+def english_words() -> frozenset[str]:
+    """Return common English words, in small letters."""
+    return frozenset(row["word"] for row in read_table(ENGLISH_WORDS, ("word", "use", "zipf", "source")))
 
 
 @kernel
 def _shortened(codes: CodeArray, ends: IntArray) -> Any:
     """Return the hashes of each word as it is and with one letter left out, and the number of the word.
 
-    Only letters between the first and the last two are left out, since edits leave these alone. Two words that are one
-    edit apart have a hash in common.
+    The first letter is never left out, since edits leave it alone. Two words that are one edit apart have a hash in
+    common.
 
     Args:
         codes: the words, one after another.
@@ -42,7 +48,7 @@ def _shortened(codes: CodeArray, ends: IntArray) -> Any:
     for word in range(ends.size):
         hashes[count], words[count] = word_hash(codes, begin, ends[word]), word
         count += 1
-        for left_out in range(begin + 1, ends[word] - _KEPT_END):
+        for left_out in range(begin + 1, ends[word]):
             value = hash_on(FNV_OFFSET, codes, begin, left_out)
             hashes[count], words[count] = hash_on(value, codes, left_out + 1, ends[word]), word
             count += 1
@@ -54,8 +60,8 @@ class Speller:
     """Finds the one known word that a word is a misspelling of.
 
     Known words are names of one word. A repair is one letter added, left out, replaced or swapped with its neighbour;
-    it keeps the first letter and the last two, and must be the only one. Words are found by what is left of them
-    without one letter (the method of SymSpell), so that the number of known words hardly matters.
+    it keeps the first letter and must be the only one, and English words are none. Words are found by what is left of
+    them without one letter (the method of SymSpell), so that the number of known words hardly matters.
     """
 
     def __init__(self, words: Iterable[str]) -> None:
@@ -80,14 +86,12 @@ class Speller:
         from rapidfuzz.distance import OSA
 
         # What is left of a word without one letter takes time by the square of its length.
-        if not SHORTEST <= len(word) <= self._longest or not word.isalpha() or word.endswith(_ENGLISH_ENDINGS):
+        if not SHORTEST <= len(word) <= self._longest or not word.isalpha() or word in english_words():
             return None
         repairs = [
             known
             for known in self._near(word)
-            if known[0] == word[0]
-            and known.endswith(word[-_KEPT_END:])
-            and OSA.distance(word, known, score_cutoff=1) == 1
+            if known[0] == word[0] and OSA.distance(word, known, score_cutoff=1) == 1
         ]
         return repairs[0] if len(repairs) == 1 else None
 

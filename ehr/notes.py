@@ -27,7 +27,7 @@ from ground.flow.executor import SharedFolder
 from ground.flow.executors import open_executor
 from ground.flow.fingerprints import code_digest, fingerprint, is_current, load_fingerprint, stage_fingerprint
 from ground.flow.manifest import licence_tier
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.settings import NoteSettings, Settings
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.sqlfiles import sql_text
@@ -93,7 +93,7 @@ _READ_TOGETHER = 32
 
 
 @dataclass(frozen=True)
-class SectionReport(Plain):
+class SectionReport(JsonRecord):
     """The result of the section stage. ``without_sections`` notes are one section ``unknown``; empty ones have none."""
 
     notes: int
@@ -105,7 +105,7 @@ class SectionReport(Plain):
 
 
 @dataclass(frozen=True)
-class MentionReport(Plain):
+class MentionReport(JsonRecord):
     """The result of the mention stage; ``unclear`` counts what was left out of ``ground.mention``, by reason."""
 
     notes: int
@@ -311,7 +311,7 @@ def _joined_notes(shard: _MentionShard) -> Iterator[tuple[pa.Table, Texts]]:
 
 def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa.Table, pa.Table]:
     """Return the rows of ``ground.mention`` and ``ground.unclear_mention`` for some notes."""
-    from ehr.certainty import ASSERTIONS, reason_lists
+    from ehr.certainty import ASSERTIONS
 
     def table(mentions: Mentions, judged: pa.Array, further: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
         moved = texts.begin[mentions.owner]
@@ -328,7 +328,7 @@ def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa
         return _table(notes, mentions.owner, columns, schema)
 
     read = reader.judge(texts)
-    unsure = pa.array(reason_lists(), pa.list_(pa.string())).take(pa.array(read.unsure))
+    unsure = pa.array(read.reasons, pa.list_(pa.string())).take(pa.array(read.unsure))
     sureness = [_named((read.unsure > 0).astype(np.int8), ("certain", "unsure")), unsure]
     return (
         table(read.clear, _named(read.assertion, ASSERTIONS), sureness, _MENTION),

@@ -13,8 +13,9 @@ import numpy as np
 
 from ehr.abbreviations import Definition, defined_abbreviations, scispacy_abbreviations
 from ehr.assertion import assert_arrays
-from ehr.certainty import ASSERTIONS, reason_lists, reasons_of
+from ehr.certainty import ASSERTIONS, MISSPELLED, SAID_OTHERWISE, UNSURE, reason_lists, reasons_of
 from ehr.characters import IndexArray, IntArray, codes_of
+from ehr.learned import inputs_of, is_scored, load_model, spoken_against
 from ehr.mentions import Mentions, SectionArrays, Texts, find_mentions, join_texts
 from ehr.sections import UNKNOWN, split_sections
 from ehr.segments import SegmentArrays, segment_arrays, segments_of
@@ -24,6 +25,7 @@ from ground.storage.own_rules import NO_RULES, OwnRules
 if TYPE_CHECKING:
     import duckdb
 
+    from ehr.learned_scan import Model
     from ehr.lexicon import Lexicon
     from ehr.misspellings import Speller
     from ground.settings import NoteSettings
@@ -33,6 +35,8 @@ __all__ = ["Detector", "Judged", "ReadMention", "TextReader", "TextReading", "Un
 Detector = Callable[[str], list[Definition]]
 # Texts that are read together; more would hardly be faster.
 _TOGETHER = 64
+# A reason that holds however likely the rest of the text makes the mention.
+_KEPT = 1 << UNSURE.index(SAID_OTHERWISE) | 1 << UNSURE.index(MISSPELLED)
 _PRESENT, _ABSENT = ASSERTIONS.index(Assertion.PRESENT), ASSERTIONS.index(Assertion.ABSENT)
 
 
@@ -81,11 +85,12 @@ class TextReading:
 
 class Judged(NamedTuple):
     """What stands in texts that are read together: ``assertion`` (places in ``ASSERTIONS``) and ``unsure`` (places in
-    ``reason_lists()``) are those of the ``clear`` mentions."""
+    ``reasons``; 0: certain) are those of the ``clear`` mentions."""
 
     clear: Mentions
     assertion: IndexArray
     unsure: IndexArray
+    reasons: Sequence[tuple[str, ...]]
     unclear: Mentions
 
 
@@ -103,9 +108,11 @@ class TextReader:
         speller: Speller | None = None,
         detect: Detector | None = None,
         own: OwnRules = NO_RULES,
+        model: Model | None = None,
     ) -> None:
         self.lexicon = lexicon
         self._own = own
+        self._model = model
         self._speller = speller
         self._detect = detect or defined_abbreviations
 
@@ -143,11 +150,12 @@ class TextReader:
         from ehr.misspellings import Speller
 
         speller = Speller(lexicon.words.tolist()) if settings.fuzzy else None
-        return cls(lexicon, speller, detector_of(settings.abbreviation_detector), own)
+        model = load_model() if settings.certainty == "learned" else None
+        return cls(lexicon, speller, detector_of(settings.abbreviation_detector), own, model)
 
     def judge(self, texts: Texts) -> Judged:
         """Read texts for a table of mentions; those of a text come one after another."""
-        mentions, inside = find_mentions(texts, self.lexicon, self._speller, self._detect)
+        mentions, inside, repaired = find_mentions(texts, self.lexicon, self._speller, self._detect)
         is_clear = mentions.reason == 0
         clear, unclear = mentions.take(is_clear), Mentions.together([mentions.take(~is_clear), inside])
         kind = self.lexicon.kind[clear.entry].astype(np.int32)
@@ -159,8 +167,24 @@ class TextReader:
         )
         assertion = np.where(self.lexicon.denied[clear.entry] & (assertion == _PRESENT), _ABSENT, assertion)
         best = self.lexicon.best[clear.entry]
-        unsure = reasons_of(clear.owner, best, kind, names, clear.section, assertion, doubts)
-        return Judged(clear, assertion, unsure, unclear.in_order())
+        is_repaired = np.searchsorted(repaired, clear.begin) < np.searchsorted(repaired, clear.end)
+        unsure = reasons_of(clear.owner, best, kind, names, clear.section, assertion, doubts, is_repaired)
+        reasons: Sequence[tuple[str, ...]] = reason_lists()
+        if self._model is not None:
+            unsure, reasons = self._learned(texts, clear, assertion, unsure, self._model)
+        return Judged(clear, assertion, unsure, reasons, unclear.in_order())
+
+    def _learned(
+        self, texts: Texts, mentions: Mentions, assertion: IndexArray, unsure: IndexArray, model: Model
+    ) -> tuple[IndexArray, Sequence[tuple[str, ...]]]:
+        """Return the reasons of mentions once the model has decided which of those that it scores are certain."""
+        inputs = inputs_of(texts, mentions, self.lexicon, assertion, unsure)
+        which, against = spoken_against(texts.joined, inputs, model)
+        known = reason_lists()
+        further = [(*known[own], why) for own, why in zip(unsure[which].tolist(), against, strict=True)]
+        unsure = np.where(is_scored(assertion), unsure & _KEPT, unsure)
+        unsure[which] = np.arange(len(known), len(known) + len(further))
+        return unsure, [*known, *further]
 
     def read(self, text: str, *, headers: bool = True) -> TextReading:
         """Read one text; without ``headers`` it is one section ``unknown``, as a question or a dialogue is."""
@@ -171,17 +195,23 @@ class TextReader:
         groups = (texts[begin : begin + _TOGETHER] for begin in range(0, len(texts), _TOGETHER))
         return [reading for group in groups for reading in self._read(group, headers)]
 
-    def _read(self, texts: Sequence[str], headers: bool) -> Iterator[TextReading]:
+    def join(
+        self, texts: Sequence[str], *, headers: bool = True
+    ) -> tuple[Texts, list[list[Section]], list[SegmentArrays]]:
+        """Return texts as `judge` takes them, and the sections and segments of each."""
         parts = [self._sections(text, headers) for text in texts]
         segments = [segment_arrays(codes_of(text), own) for text, own in zip(texts, parts, strict=True)]
-        joined = join_texts(texts, _arrays(parts), _one_after_another(segments), _owners(segments))
+        return join_texts(texts, _arrays(parts), _one_after_another(segments), _owners(segments)), parts, segments
+
+    def _read(self, texts: Sequence[str], headers: bool) -> Iterator[TextReading]:
+        joined, parts, segments = self.join(texts, headers=headers)
         judged = self.judge(joined)
         judgements = zip(judged.assertion.tolist(), judged.unsure.tolist(), strict=True)
         mentions: list[list[ReadMention]] = [[] for _ in texts]
         for (owner, begin, end, cuis, kind, section, _), (assertion, unsure) in zip(
             self._values(judged.clear, joined), judgements, strict=True
         ):
-            text, reasons = texts[owner][begin:end], reason_lists()[unsure]
+            text, reasons = texts[owner][begin:end], judged.reasons[unsure]
             mentions[owner].append(ReadMention(begin, end, text, cuis, kind, ASSERTIONS[assertion], section, reasons))
         unclear: list[list[UnclearMention]] = [[] for _ in texts]
         for owner, begin, end, cuis, kind, section, reason in self._values(judged.unclear, joined):

@@ -30,8 +30,8 @@ DATA = ROOT / "ehr" / "data"
 SUFFIXES = (".csv.gz", ".csv", ".parquet")
 MODULES = ("hosp", "note", "icu")
 NOTES_BESIDE = "notes as note/discharge.csv.gz, .csv or .parquet, in a folder of their own or beside hosp/"
-# How far below the user's folder a module may lie: files/mimiciv/3.1/hosp.
-LEVELS = ("", "*/", "*/*/", "*/*/*/")
+# How far below the user's folder a module may lie: physionet.org/files/mimiciv/3.1/hosp.
+LEVELS = ("", "*/", "*/*/", "*/*/*/", "*/*/*/*/")
 
 
 @dataclass(frozen=True)
@@ -186,8 +186,11 @@ def _files_of(module: Module) -> tuple[dict[str, Place], list[str]]:
     chosen: dict[str, Place] = {}
     warnings = []
     order = {suffix: rank for rank, suffix in enumerate(SUFFIXES)}
+    # Releases before 2.0 have three tables of hosp in a folder beside it.
+    core = module.folder.parent / "core"
+    folders = [module.folder, *([core] if module.name == "hosp" and core.is_dir() else [])]
     paths = sorted(
-        (path for path in module.folder.iterdir() if not path.name.startswith(".")),
+        (path for folder in folders for path in folder.iterdir() if not path.name.startswith(".")),
         key=lambda path: (order.get(next((s for s in SUFFIXES if path.name.lower().endswith(s)), ""), 9), path.name),
     )
     for path in paths:
@@ -270,7 +273,7 @@ def require_notes(*folders: Place) -> None:
 
 
 def find_mimic(*folders: Place, icu: bool = True) -> MimicRelease:
-    """Find a MIMIC-IV release at or up to three levels below some folders, which share its modules.
+    """Find a MIMIC-IV release at or up to four levels below some folders, which share its modules.
 
     MIMIC-IV (hosp, icu) and MIMIC-IV-Note (note) are two downloads, each with a release of its own.
 

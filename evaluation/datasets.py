@@ -141,12 +141,8 @@ class MedievalDataset:
     @property
     def identity(self) -> dict[str, Any]:
         """What runs and reports say of it."""
-        provenance = {
-            "manifest_sha256": self.manifest_sha256,
-            "licence_tier": self.licence_tier,
-            "rows": self.rows.height,
-        }
-        return {"name": self.folder.resolve().name, **provenance}
+        source = {"name": self.folder.resolve().name, "manifest_sha256": self.manifest_sha256}
+        return source | {"licence_tier": self.licence_tier, "rows": self.rows.height}
 
     @property
     def folds(self) -> tuple[int, ...]:

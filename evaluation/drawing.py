@@ -31,8 +31,7 @@ def wrapped(name: str) -> str:
 def error_bars(estimates: Sequence[Mapping[str, float | None]]) -> tuple[Any, Any]:
     """Return values in percent and the lengths of their error bars. *Shapes:* (n,), (2, n); NaN is not drawn."""
     value, low, high = (
-        np.array([np.nan if estimate[name] is None else estimate[name] for estimate in estimates], dtype=np.float64)
-        * 100
+        np.array([np.nan if row[name] is None else row[name] for row in estimates], dtype=np.float64) * 100
         for name in ("value", "low", "high")
     )
     # A percentile interval can lie beside its value by a rounding.

@@ -167,9 +167,7 @@ def learning_figure(losses: Losses, path: Path) -> None:
     words = {"xlabel": "optimizer step", "ylabel": "loss", "title": "Learning curves"}
     with picture(path, 7.6, 4.4, **words) as axes:
         for at, (name, records) in enumerate(losses.items()):
-            steps, values = (
-                pl.Series([record[key] for record in records], dtype=pl.Float64) for key in ("step", "loss")
-            )
+            steps, values = (pl.Series([step[key] for step in records], dtype=pl.Float64) for key in ("step", "loss"))
             colour = style_of(at)["color"]
             axes.plot(steps, values, color=colour, alpha=0.25, linewidth=0.8)
             # Over a twentieth of the run.

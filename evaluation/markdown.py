@@ -14,10 +14,10 @@ __all__ = ["UNDEFINED", "difference_cell", "estimate_cell", "percent_cell", "ren
 UNDEFINED = "–"
 TEMPLATES = Path(__file__).parent / "templates"
 
-Plain = Mapping[str, Any]
+Fields = Mapping[str, Any]
 
 
-def rendered(template: str, report: Plain, pictures: Sequence[str], **more: Any) -> str:
+def rendered(template: str, report: Fields, pictures: Sequence[str], **more: Any) -> str:
     """Return a report as Markdown.
 
     Args:
@@ -79,7 +79,7 @@ def _row(*cells: object) -> str:
     return markdown_table(_flat(cells), []).partition("\n")[0]
 
 
-def _ranked(models: Iterable[Plain], metric: str) -> list[Plain]:
+def _ranked(models: Iterable[Fields], metric: str) -> list[Fields]:
     """Return models by a metric, the best first; where it is not defined they come last."""
     values = {id(model): model["metrics"][metric]["value"] for model in models}
     return sorted(models, key=lambda model: -1.0 if values[id(model)] is None else values[id(model)], reverse=True)
@@ -90,7 +90,7 @@ def _percent(value: float) -> str:
     return f"{round(100 * value, 1) + 0.0:.1f}"
 
 
-def percent_cell(estimate: Plain | float) -> str:
+def percent_cell(estimate: Fields | float) -> str:
     """Write an estimate in percent with its interval, and its spread over seeds where there are several."""
     known = estimate if isinstance(estimate, Mapping) else {"value": estimate}
     value, low, high, spread = (known.get(name) for name in ("value", "low", "high", "spread"))
@@ -101,14 +101,14 @@ def percent_cell(estimate: Plain | float) -> str:
     return _percent(value) + seeds + interval
 
 
-def difference_cell(estimate: Plain) -> str:
+def difference_cell(estimate: Fields) -> str:
     """Write a difference in percentage points, with its sign and interval."""
     value = estimate["value"]
     sign = "+" if value is not None and round(100 * value, 1) > 0 else ""
     return sign + percent_cell({name: estimate[name] for name in ("value", "low", "high")})
 
 
-def estimate_cell(estimate: Plain) -> str:
+def estimate_cell(estimate: Fields) -> str:
     """Write a coefficient (kappa, alpha, BLEU) with its interval, not in percent."""
     if estimate["value"] is None:
         return UNDEFINED

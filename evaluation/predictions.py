@@ -195,7 +195,7 @@ def write_predictions(
 
     Args:
         path: the file.
-        found: predictions with any of the columns of `PREDICTION_SCHEMA` and `ANSWER_SCHEMA`; of a row in memory what
+        predictions: with any of the columns of `PREDICTION_SCHEMA` and `ANSWER_SCHEMA`; of a row in memory what
             stands beside them is left out.
         kind: of the rows; labels of MedHal and MedVAL are written as booleans and whole numbers.
 

@@ -32,13 +32,13 @@ KEY_SUFFIX = ".key.csv"
 KEY = ("item", "id", "text")
 ERRORS = 6
 """How many errors of an output have columns of their own; more go into the comment."""
-SHOWN = ("item", "instruction", "input", "output")
+ITEM_COLUMNS = ("item", "instruction", "input", "output")
 FILLED = (
     "risk_level",
     *(f"error_{number}_{part}" for number in range(1, ERRORS + 1) for part in ("category", "words")),
     "comment",
 )
-COLUMNS = (*SHOWN, *FILLED)
+COLUMNS = (*ITEM_COLUMNS, *FILLED)
 WIDTHS = {"item": 12, "instruction": 28, "input": 70, "output": 60, "risk_level": 10, "comment": 30}
 PER_TASK = 15
 RATING_SCHEMA: Mapping[str, Any] = {
@@ -104,7 +104,7 @@ def _items(dataset: TextDataset, split: Split, per_task: int, seed: int) -> tupl
     too_long = 0
     for row in dataset.rows(split):
         # A line end and an apostrophe in front may be added.
-        if max(len(row[name]) for name in SHOWN[1:]) >= MOST_CHARACTERS:
+        if max(len(row[name]) for name in ITEM_COLUMNS[1:]) >= MOST_CHARACTERS:
             too_long += 1
         else:
             piles[row["task"]][row["risk_level"]].append(row)
@@ -147,7 +147,7 @@ def _sheet(rows: Sequence[Mapping[str, str]]) -> Sheet:
         page=RATINGS,
         widths={name: WIDTHS.get(name, 24) for name in COLUMNS},
         filled=FILLED,
-        rows=[{name: row[name] for name in SHOWN} for row in rows],
+        rows=[{name: row[name] for name in ITEM_COLUMNS} for row in rows],
         frozen=1,
         checks=checks,
         choices=names,

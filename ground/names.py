@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 __all__ = ["names_found"]
 
-SHOWN = 40
+LONGEST_NAME = 40
 # A value in the place of a name: nothing, a number, a date, a line of text.
 VALUE = re.compile(r"\s*|[\W\d].*|.*[\n\r].*|.{61,}", re.DOTALL)
 
@@ -21,4 +21,4 @@ def names_found(names: Iterable[str]) -> str:
     given = list(names)
     if any(VALUE.fullmatch(name) for name in given):
         return f"{len(given)} cells, not all of them names of columns"
-    return ", ".join(name if len(name) <= SHOWN else f"{name[:SHOWN]}..." for name in given)
+    return ", ".join(name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..." for name in given)

@@ -136,6 +136,11 @@ class LoadSettings(Section):
     max_reject_share: float = Field(
         default=0.01, ge=0, le=1, description="share of refused rows above which a load fails"
     )
+    subset: str = Field(
+        default="",
+        description="why the release is only a part of one, such as `MeSH alone`; without it a UMLS or RxNorm release "
+        "of which a part is missing is refused",
+    )
     verify_sha256: bool = Field(default=False, description="check MIMIC's files against SHA256SUMS.txt")
     icu: bool = Field(default=True, description="load icu/ if it is there")
     skip_tables: tuple[str, ...] = Field(
@@ -164,6 +169,10 @@ class NoteSettings(Section):
         default="own", description="what finds abbreviations defined in a note; scispacy needs the extra `linking`"
     )
     fuzzy: bool = Field(default=True, description="repair one-letter misspellings of long, unambiguous words")
+    certainty: Literal["learned", "rules"] = Field(
+        default="learned",
+        description="what decides whether a mention is certain: a model learned from notes with gold, or rules alone",
+    )
 
 
 class BuildSettings(Section):

@@ -31,7 +31,7 @@ __all__ = [
     "MOST_CHARACTERS",
     "Sheet",
     "fill_in",
-    "plain",
+    "guarded",
     "read_page",
     "read_sheet",
     "text_mark",
@@ -57,17 +57,17 @@ WRAP = {"font_name": "Calibri", "font_size": 10, "text_wrap": True, "valign": "t
 
 def write_csv(frame: pl.DataFrame, file: Path) -> None:
     """Write a table; text that a spreadsheet would run gets an apostrophe before it, numbers stay as they are."""
-    frame.with_columns(_plain(name) for name, kind in frame.schema.items() if kind == pl.String).write_csv(file)
+    frame.with_columns(_guarded(name) for name, kind in frame.schema.items() if kind == pl.String).write_csv(file)
 
 
-def _plain(name: str) -> pl.Expr:
+def _guarded(name: str) -> pl.Expr:
     cell = pl.col(name)
     bare = cell.str.strip_chars_start(" ")
     formula = pl.any_horizontal(bare.str.starts_with(sign) for sign in FORMULA) & ~cell.str.contains(NUMBER)
     return pl.when(formula).then(pl.lit("'") + cell).otherwise(cell).alias(name)
 
 
-def plain(text: str) -> str:
+def guarded(text: str) -> str:
     """Return a cell of a CSV file that no spreadsheet takes for a formula: behind an apostrophe where it could."""
     return f"'{text}" if text.lstrip(" ").startswith(FORMULA) else text
 
@@ -83,7 +83,7 @@ def text_mark(pieces: Iterable[str]) -> str:
 
 
 def write_cells(file: Path, columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> None:
-    """Write rows of text cells as CSV, as they are (`plain` guards a cell); a column that a row lacks is empty."""
+    """Write rows of text cells as CSV, as they are (`guarded` guards a cell); a column that a row lacks is empty."""
     # With a byte order mark: without it Excel takes UTF-8 for something else.
     with atomic_path(file) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as lines:
         writer = csv.DictWriter(lines, columns, restval="")
@@ -189,7 +189,7 @@ def write_sheet(file: Path, sheet: Sheet) -> None:
             lists.hide()
         if not sheet.guide_first:
             _write_guide(book, *sheet.guide)
-    rows = ({name: plain(text) for name, text in row.items()} for row in sheet.rows)
+    rows = ({name: guarded(text) for name, text in row.items()} for row in sheet.rows)
     write_cells(file.with_suffix(".csv"), columns, rows)
 
 

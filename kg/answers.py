@@ -121,14 +121,14 @@ class Relations(Sequence[Relation]):
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
-        self, reader: PathReader, statements: Sequence[Statement], heads: NDArray[np.int64], found: NDArray[np.int64]
+        self, reader: PathReader, statements: Sequence[Statement], heads: NDArray[np.int64], rows: NDArray[np.int64]
     ):
-        self._reader, self._statements, self._heads, self._found = reader, statements, heads, found
+        self._reader, self._statements, self._heads, self._path_rows = reader, statements, heads, rows
 
     @property
     def pair(self) -> NDArray[np.int64]:
         """Number of each path's pair."""
-        return self._found[:, PAIR]
+        return self._path_rows[:, PAIR]
 
     def of_pair(self, number: int) -> Relations:
         """Return the paths of one pair."""
@@ -137,8 +137,8 @@ class Relations(Sequence[Relation]):
 
     def table(self) -> pa.Table:
         """Return all paths as one Arrow table of ``PATH_SCHEMA``; no Python object is made for a row."""
-        arrays = self._found
-        used, codes = np.unique(arrays[:, PLACE], return_inverse=True)
+        rows = self._path_rows
+        used, codes = np.unique(rows[:, PLACE], return_inverse=True)
         indices = pa.array(codes.astype(np.int32))
         names = [
             pa.DictionaryArray.from_arrays(
@@ -146,11 +146,11 @@ class Relations(Sequence[Relation]):
             )
             for part in range(3)
         ]
-        concepts = self._reader.concepts(self._heads[self.pair], arrays[:, FIRST:])
+        concepts = self._reader.concepts(self._heads[self.pair], rows[:, FIRST:])
         return pa.table([pa.array(self.pair), *names, concepts], schema=PATH_SCHEMA)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._path_rows)
 
     @overload
     def __getitem__(self, index: int) -> Relation: ...
@@ -160,7 +160,7 @@ class Relations(Sequence[Relation]):
 
     def __getitem__(self, index: int | slice) -> Relation | Relations:
         if isinstance(index, slice):
-            return Relations(self._reader, self._statements, self._heads, self._found[index])
+            return Relations(self._reader, self._statements, self._heads, self._path_rows[index])
         place = range(len(self))[index]
         return self._rows(place, place + 1)[0]
 
@@ -175,9 +175,9 @@ class Relations(Sequence[Relation]):
         return f"Relations({list(self)})"
 
     def _rows(self, begin: int, end: int) -> list[Relation]:
-        found = self._found[begin:end]
-        paths = self._reader.paths(self._heads[found[:, PAIR]], found[:, FIRST:])
-        statements = (self._statements[place] for place in found[:, PLACE].tolist())
+        rows = self._path_rows[begin:end]
+        paths = self._reader.paths(self._heads[rows[:, PAIR]], rows[:, FIRST:])
+        statements = (self._statements[place] for place in rows[:, PLACE].tolist())
         return [
             Relation(predicate, pattern, tier, path)
             for (predicate, pattern, tier), path in zip(statements, paths, strict=True)

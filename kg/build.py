@@ -12,13 +12,14 @@ import pyarrow as pa
 
 from ground.errors import InputError
 from ground.flow.fingerprints import code_digest, fingerprint, is_current, load_fingerprint, mark_done
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.progress import progress
 from ground.settings import LoadSettings
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.warehouse import count_drop, number_of, reset_drops, run_sql, set_table, table_exists, transaction
 from kg.arrays import evidence_counts, is_written, open_arrays
 from kg.edges import make_edges
+from kg.load import require_types
 from kg.predicates import (
     ANY,
     Vocabulary,
@@ -47,7 +48,7 @@ EVERY_NODE = 1 << 62
 
 
 @dataclass(frozen=True)
-class GraphReport(Plain):
+class GraphReport(JsonRecord):
     """What a build made: counts, and the relations of the release that no line covers."""
 
     concepts: int
@@ -76,6 +77,7 @@ def build_graph(
                 expected="MRCONSO, MRREL and MRSTY loaded",
                 do="run `ontoground load umls META` first",
             )
+    require_types(connection, settings)
     expected = _fingerprint(connection, settings, own)
     if is_current(connection, STAGE, expected) and is_written(folder, expected):
         return _report(connection, folder, skipped=True)

@@ -95,7 +95,7 @@ class FactSearch:
         predicates, names, tiers = (pa.array(texts, pa.string()) for texts in (self._predicates, self._names, TIERS))
         while begin < heads.size:
             some = heads[begin : begin + at_once]
-            head, pattern, tail = self._found(some)
+            head, pattern, tail = self._targets(some)
             at_once = max(1, min(HEADS_AT_ONCE, 2 * at_once, at_once * ROWS_AT_ONCE // max(1, head.size)))
             predicate, hops, tier, name = self._of_pattern[pattern].T
             columns = [
@@ -112,7 +112,7 @@ class FactSearch:
     def _named(self, nodes: NDArray[np.int32]) -> pa.Array:
         return pa.array(self.arrays.cui[nodes].tolist(), pa.binary()).cast(pa.string())
 
-    def _found(self, heads: NDArray[np.int32]) -> tuple[Numbers, Numbers, Numbers]:
+    def _targets(self, heads: NDArray[np.int32]) -> tuple[Numbers, Numbers, Numbers]:
         """Return what is found: place of the head, pattern, place of the tail. Shapes: (n,)"""
         tree, groups = self._tree, self.arrays.groups
         self._hits, begins, visited = find_targets(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -18,6 +19,7 @@ from ground.progress import progress
 from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.files import private_directory
 from ground.storage.loading import (
+    KEPT_REJECTS_OF_A_FAILED_FILE,
     LoadedFile,
     LoadReport,
     Reject,
@@ -35,7 +37,7 @@ from ground.storage.scanning import FileScan, is_gzip, scanning
 from ground.storage.sqlfiles import quoted
 from ground.storage.warehouse import count_drop, number_of, table_exists, transaction
 from kg.release import Kind, Release, RrfFile, find_release
-from kg.rrf import copy_good_rows, read_rrf, rows_with
+from kg.rrf import copy_good_rows, read_rrf, rows_where
 
 __all__ = ["load_rxnorm", "load_umls"]
 
@@ -51,6 +53,13 @@ DIFFERING = {"MRCONSO": ("LUI", "SUI", "AUI", "STR"), "MRREL": ("CUI1", "CUI2", 
 
 Zstandard takes a third of the time, and the same room on disk.
 """
+
+
+LEAST_SHARE = 0.9
+"""Of the rows that MRFILES states, and of the concepts that have a semantic type: below it a part is missing."""
+
+IDENTIFIER = {"CUI": "C[A-Z]?[0-9]+", "CUI1": "C[A-Z]?[0-9]+", "RXCUI": "[0-9]+", "RXCUI1": "[0-9]+"}
+"""What the first column of a file that every release has may hold; a header line does not."""
 
 
 class _NotCleanError(Exception):
@@ -69,7 +78,8 @@ def load_umls(
     next file, and a file that has not changed is skipped.
 
     Raises:
-        InputError: no release, a required file is missing, a file is damaged, or too many of its rows are malformed.
+        InputError: no release, a required file is missing, a file is damaged, too many of its rows are malformed, or a
+            part of the release is missing and ``load.subset`` does not say why.
         RefusedError: it lies in object storage that the settings do not name for credentialed data.
     """
     return _load_from("umls", connection, folder, settings, remote)
@@ -100,6 +110,8 @@ def _load_from(
 
 def _load(connection: duckdb.DuckDBPyConnection, release: Release, settings: LoadSettings) -> LoadReport:
     prepare(connection)
+    for name in release.lacking:
+        require_whole(settings, f"there is no {name}.RRF", release.folder)
     warnings = list(release.warnings)
     loaded: list[LoadedFile] = []
     with progress(f"load {release.kind}", len(release.files)) as advance:
@@ -118,11 +130,55 @@ def _load(connection: duckdb.DuckDBPyConnection, release: Release, settings: Loa
                     do="install the release with these languages, or set load.languages",
                 )
             advance(1)
+    if release.kind == "umls":
+        require_types(connection, settings)
+    in_use = _name_in_use(connection, release, settings)
     stale = forget_other_tables(connection, release.kind, [file.table for file in loaded], [release.kind])
     warnings += [f"{table} of an earlier load is removed: it is no part of this one" for table in stale]
     for table, columns in (*((file.table, file.columns) for file in release.files), *release.absent):
         _create_empty(connection, table, columns)
-    return LoadReport(release.kind, tuple(loaded), release.missing_optional, tuple(warnings), release.name)
+    return LoadReport(release.kind, tuple(loaded), release.missing_optional, tuple(warnings), in_use)
+
+
+def require_whole(settings: LoadSettings, gap: str, file: Place | None, expected: str | None = None) -> None:
+    """Refuse a release of which a part is missing, unless the settings say why.
+
+    Raises:
+        InputError: they do not.
+    """
+    if not settings.subset:
+        raise InputError(
+            "a part of the release is missing",
+            file=file,
+            found=gap,
+            expected=expected or "a whole release",
+            do="copy or install the release again; if it is a part on purpose, say why: "
+            '`--set "load.subset=MeSH alone"`',
+        )
+
+
+def require_types(connection: duckdb.DuckDBPyConnection, settings: LoadSettings) -> None:
+    """Make sure that MRSTY is of the release of MRCONSO: nearly every concept has a semantic type.
+
+    Raises:
+        InputError: too many have none, and the settings do not say that the release is a subset.
+    """
+    concepts, typed = connection.execute(
+        "select count(*), count(*) filter (where cui in (select cui from umls.mrsty)) "
+        "from (select distinct cui from umls.mrconso)"
+    ).fetchall()[0]
+    if typed < LEAST_SHARE * concepts:
+        gap = f"MRSTY has semantic types of {typed} of the {concepts} concepts of MRCONSO"
+        require_whole(settings, gap, None, "MRCONSO and MRSTY of one release")
+
+
+def _name_in_use(connection: duckdb.DuckDBPyConnection, release: Release, settings: LoadSettings) -> str | None:
+    """Return the release's name, and why it is a subset if it is one; it goes where the name goes."""
+    if not settings.subset:
+        return release.name
+    name = f"{release.name or 'release without a name'}, a subset: {settings.subset}"
+    connection.execute("update ground.load set release = ? where source = ?", [name, release.kind])
+    return name
 
 
 def _create_empty(connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str]) -> None:
@@ -142,14 +198,14 @@ class _Job:
     column: str
     chosen: str
     values: tuple[str, ...]
-    max_reject_share: float
+    settings: LoadSettings
 
     @classmethod
     def of(cls, connection: duckdb.DuckDBPyConnection, release: Release, file: RrfFile, settings: LoadSettings) -> _Job:
         """Return the job of a file as the settings want it."""
         column, chosen = CHOSEN.get(file.name, ("", ""))
         values = getattr(settings, f"{chosen}s") if chosen else ()
-        return cls(connection, release, file, column, chosen, values, settings.max_reject_share)
+        return cls(connection, release, file, column, chosen, values, settings)
 
     @property
     def recipe(self) -> str:
@@ -158,8 +214,17 @@ class _Job:
 
     @property
     def condition(self) -> str:
-        """The condition on rows that are kept: with a value that is wanted, where that is asked."""
-        return f"{self.column} in ({', '.join(map(quoted, self.values))})" if self.values else "true"
+        """The condition on rows that are read: with a value that is wanted, where that is asked, or malformed ones."""
+        return (
+            f"{self.column} in ({', '.join(map(quoted, self.values))}) or {self.malformed}" if self.values else "true"
+        )
+
+    @property
+    def malformed(self) -> str:
+        """The condition on rows of the right number of fields that are none of this file, such as a header line."""
+        first = self.file.columns[0]
+        pattern = IDENTIFIER.get(first) if self.file.whole else None
+        return f"not regexp_full_match({first}, {quoted(pattern)})" if pattern else "false"
 
     @property
     def paths(self) -> list[Place]:
@@ -170,9 +235,10 @@ class _Job:
         """Write the bookkeeping, in the transaction that makes the table.
 
         Raises:
-            InputError: a row stands twice.
+            InputError: a row stands twice, or a part of the file is missing.
         """
         _check_key(self)
+        _check_rows(self, sum(rows))
         kind, file = self.release.kind, self.file
         name, recipe = self.release.name, self.recipe
         return record(self.connection, kind, file.table, file.pieces, scans, rows, rejects, release=name, recipe=recipe)
@@ -188,7 +254,10 @@ def _check_key(job: _Job) -> None:
     if repeated is None:
         return
     wanted = {job.file.columns.index(name): value or "" for name, value in repeated.items()}
-    places = list(islice(rows_with(job.file.pieces, wanted), 2))
+    same = rows_where(
+        job.file.pieces, lambda fields: all(at < len(fields) and fields[at] == text for at, text in wanted.items())
+    )
+    places = [(file, line) for file, line, _ in islice(same, 2)]
     file, line = places[-1] if places else (job.file.pieces[0], None)
     raise InputError(
         f"a key is empty or occurs twice: {', '.join(repeated)}",
@@ -200,6 +269,21 @@ def _check_key(job: _Job) -> None:
     )
 
 
+def _check_rows(job: _Job, rows: int) -> None:
+    """Refuse a file that lacks too many of its rows, or all.
+
+    Raises:
+        InputError: it does, and the settings do not say that the release is a subset.
+    """
+    file, stated = job.file, job.file.stated_rows
+    if file.whole and not rows:
+        require_whole(job.settings, f"{file.name} has no row", job.paths[0])
+    if stated is not None and rows < LEAST_SHARE * stated:
+        require_whole(
+            job.settings, f"{rows} rows of {file.name}", job.paths[0], f"{stated} rows, as MRFILES.RRF states"
+        )
+
+
 def _load_file(
     connection: duckdb.DuckDBPyConnection, release: Release, file: RrfFile, settings: LoadSettings
 ) -> list[LoadedFile]:
@@ -207,6 +291,7 @@ def _load_file(
     job = _Job.of(connection, release, file, settings)
     finished = finished_files(connection, release.kind, file.table, file.pieces, job.recipe)
     if finished is not None:
+        _check_rows(job, sum(file.rows_read for file in finished))
         return finished
     with scanning(job.paths) as pending:
         try:
@@ -231,8 +316,9 @@ def _load_fast(job: _Job, pending: Future[list[FileScan]]) -> list[LoadedFile]:
     rows = [scan.lines for scan in scans]
     if not _is_clean(scans, len(job.file.columns)) or (kept != sum(rows) and not job.values):
         raise _NotCleanError
+    rejects = _refuse_malformed(job, sum(rows))
     _count_not_kept(job, sum(rows) - kept)
-    return job.record(scans, rows, [])
+    return job.record(scans, rows, rejects)
 
 
 def _is_clean(scans: Sequence[FileScan], n_fields: int) -> bool:
@@ -248,15 +334,16 @@ def _is_clean(scans: Sequence[FileScan], n_fields: int) -> bool:
 def _load_exactly(job: _Job, scans: Sequence[FileScan]) -> list[LoadedFile]:
     """Load a file that is not clean: its rows are checked line by line, the good ones are loaded from a copy."""
     file = job.file
-    lines = sum(scan.lines for scan in scans)
+    lines, limit = sum(scan.lines for scan in scans), job.settings.max_reject_share
     with _scratch(job.connection) as copy:
-        copied = copy_good_rows(file.pieces, len(file.columns), copy, int(job.max_reject_share * lines))
+        copied = copy_good_rows(file.pieces, len(file.columns), copy, int(limit * lines))
         copy.flush()
         refused = len(copied.rejects)
-        if refused > job.max_reject_share * lines:
+        _check_end(job, scans[-1], copied.rejects)
+        if refused > limit * lines:
             keep_rejects(job.connection, job.release.kind, file.pieces, copied.rejects)
             expected = f"UTF-8, {len(file.columns)} fields each followed by |: {','.join(file.columns)}"
-            raise too_many_rejects(file.pieces, copied.rejects, refused, lines, job.max_reject_share, expected)
+            raise too_many_rejects(file.pieces, copied.rejects, refused, lines, limit, expected)
         with transaction(job.connection):
             good = sum(copied.rows.values()) - refused
             kept = _create_table(job, [Path(copy.name)])
@@ -267,8 +354,43 @@ def _load_exactly(job: _Job, scans: Sequence[FileScan]) -> list[LoadedFile]:
                     found=f"{kept} rows loaded, {refused} refused",
                     expected=f"{good + refused} rows",
                 )
+            malformed = _refuse_malformed(job, lines)
             _count_not_kept(job, good - kept)
-            return job.record(scans, [copied.rows[piece.name] for piece in file.pieces], copied.rejects)
+            rows = [copied.rows[piece.name] for piece in file.pieces]
+            return job.record(scans, rows, [*copied.rejects, *malformed])
+
+
+def _check_end(job: _Job, last: FileScan, rejects: Sequence[Reject]) -> None:
+    """Refuse a file that was cut within its last row.
+
+    Raises:
+        InputError: it was, and the settings do not say that the release is a subset.
+    """
+    piece = job.file.pieces[-1]
+    if not last.ends_line and any((reject.file, reject.line) == (piece.name, last.lines) for reject in rejects):
+        require_whole(job.settings, f"{piece.name} ends within a row, in line {last.lines}", piece.path)
+
+
+def _refuse_malformed(job: _Job, lines: int) -> list[Reject]:
+    """Take the rows whose first field is no identifier out of the table, and return them with their places.
+
+    Raises:
+        InputError: they are more than the allowed share.
+    """
+    first, limit, pieces = job.file.columns[0], job.settings.max_reject_share, job.file.pieces
+    refused = number_of(job.connection, f"select count(*) from {job.file.table} where {job.malformed}")
+    if not refused:
+        return []
+    pattern, too_many = re.compile(IDENTIFIER[first]), refused > limit * lines
+    malformed = rows_where(pieces, lambda fields: bool(fields[0]) and not pattern.fullmatch(fields[0]))
+    rejects = [
+        Reject(piece.name, line, f"{first} is none", "|".join(fields))
+        for piece, line, fields in islice(malformed, KEPT_REJECTS_OF_A_FAILED_FILE if too_many else None)
+    ]
+    if too_many:
+        raise too_many_rejects(pieces, rejects, refused, lines, limit, f"{first} as {IDENTIFIER[first]}")
+    job.connection.execute(f"delete from {job.file.table} where {job.malformed}")
+    return rejects
 
 
 def _scratch(connection: duckdb.DuckDBPyConnection) -> IO[bytes]:

@@ -448,7 +448,7 @@ def _forget(tree: Any, room: Any, n: Any) -> None:
 
 
 @kernel
-def find_targets(graph: Any, groups: Any, tree: Any, endings: Any, room: Any, heads: Any, found: Any) -> Any:
+def find_targets(graph: Any, groups: Any, tree: Any, endings: Any, room: Any, heads: Any, targets: Any) -> Any:
     """Find which targets paths lead to from some heads, one head after another.
 
     A target is found once for each node of the tree, however many paths lead to it.
@@ -460,10 +460,10 @@ def find_targets(graph: Any, groups: Any, tree: Any, endings: Any, room: Any, he
         endings: the edges that end in targets.
         room: to work in.
         heads: where paths begin. Shape: (n_heads,)
-        found: takes what is found, and grows. Shape: (n, 1)
+        targets: takes what is found, and grows. Shape: (n, 1)
 
     Returns:
-        (found, rows (node of the tree << 32 | place of the target); where those of each head begin, shape
+        (targets, each node of the tree << 32 | place of the target; where those of each head begin, shape
         (n_heads + 1,); number of edges that were looked at).
     """
     indptr, step, _ = graph
@@ -478,11 +478,11 @@ def find_targets(graph: Any, groups: Any, tree: Any, endings: Any, room: Any, he
                 if first_node < 0:
                     continue
                 _first_steps(graph, tree, endings, room, (head, first_node), head_groups, (low, begin), n)
-                while to + n[0] > found.shape[0]:
-                    found = grow(found)
+                while to + n[0] > targets.shape[0]:
+                    targets = grow(targets)
                 for hit in range(n[0]):
-                    found[to + hit, 0] = room.hits[hit]
+                    targets[to + hit, 0] = room.hits[hit]
                 to += n[0]
                 _forget(tree, room, n)
         begins[i + 1] = to
-    return found, begins, n[2]
+    return targets, begins, n[2]

@@ -32,23 +32,28 @@ SUFFIX = re.compile(r"\.RRF(\.(?!gz)[a-z]{2})?(\.gz)?$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Documented:
-    """A line of ``rrf_columns.tsv``."""
+    """A line of ``rrf_columns.tsv``; ``whole``: a release without rows of it is a subset."""
 
     name: str
     required: bool
+    whole: bool
     columns: tuple[str, ...]
     key: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class RrfFile:
-    """An RRF file that is there: table, pieces in order, columns, key, and what MRFILES says of its size."""
+    """An RRF file that is there: table, pieces in order, columns, key, and what MRFILES says of its size.
+
+    ``whole``: the release is a subset if the file has no row.
+    """
 
     name: str
     table: str
     pieces: tuple[SourceFile, ...]
     columns: tuple[str, ...]
     required: bool
+    whole: bool
     key: tuple[str, ...]
     stated_rows: int | None = None
     stated_bytes: int | None = None
@@ -56,13 +61,17 @@ class RrfFile:
 
 @dataclass(frozen=True)
 class Release:
-    """An RRF release; ``absent`` holds table and columns of each optional file that it lacks."""
+    """An RRF release; ``absent`` holds table and columns of each file that it lacks.
+
+    ``lacking``: those of them without which it is a subset.
+    """
 
     kind: Kind
     folder: Place
     name: str | None
     files: tuple[RrfFile, ...]
     absent: tuple[tuple[str, tuple[str, ...]], ...]
+    lacking: tuple[str, ...]
     warnings: tuple[str, ...]
 
     @property
@@ -85,7 +94,13 @@ def documented(kind: Kind) -> tuple[Documented, ...]:
     """Return the documented files of a kind of release, in the order of the table."""
     rows = read_table(COLUMN_TABLE, ("release", "file", "need", "columns", "key", "source"))
     return tuple(
-        Documented(row["file"], row["need"] == "required", tuple(row["columns"].split(",")), _key(row["key"]))
+        Documented(
+            row["file"],
+            row["need"] == "required",
+            row["need"] in ("required", "whole"),
+            tuple(row["columns"].split(",")),
+            _key(row["key"]),
+        )
         for row in rows
         if row["release"] == kind
     )
@@ -178,10 +193,19 @@ def _rrf_file(
     stated = mrfiles.get(file.name)
     table = f"{kind}.{file.name.lower()}"
     if stated is None:
-        return RrfFile(file.name, table, pieces[file.name], file.columns, file.required, file.key)
-    _check_columns(pieces["MRFILES"][0].path, file, stated)
+        stated = Stated(file.columns, None, None)
+    else:
+        _check_columns(pieces["MRFILES"][0].path, file, stated)
     return RrfFile(
-        file.name, table, pieces[file.name], stated.columns, file.required, file.key, stated.rows, stated.bytes
+        file.name,
+        table,
+        pieces[file.name],
+        stated.columns,
+        file.required,
+        file.whole,
+        file.key,
+        stated.rows,
+        stated.bytes,
     )
 
 
@@ -256,5 +280,7 @@ def find_release(kind: Kind, folder: Place) -> Release:
     mrfiles = _read_mrfiles(pieces["MRFILES"]) if kind == "umls" and "MRFILES" in pieces else {}
     files = [_rrf_file(kind, file, pieces, mrfiles) for file in documented(kind) if file.name in pieces]
     absent = [(f"{kind}.{file.name.lower()}", file.columns) for file in documented(kind) if file.name not in pieces]
+    lacking = [file.name for file in documented(kind) if file.whole and file.name not in pieces]
     warnings = _column_warnings(kind, files, pieces)
-    return Release(kind, place, _release_name(kind, place, pieces), tuple(files), tuple(absent), tuple(warnings))
+    name = _release_name(kind, place, pieces)
+    return Release(kind, place, name, tuple(files), tuple(absent), tuple(lacking), tuple(warnings))

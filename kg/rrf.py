@@ -7,7 +7,7 @@ NULL.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -20,7 +20,7 @@ from ground.storage.remote import Place
 from ground.storage.scanning import open_bytes
 from ground.storage.sqlfiles import quoted, quoted_files
 
-__all__ = ["Copied", "copy_good_rows", "read_rrf", "rows_with"]
+__all__ = ["Copied", "copy_good_rows", "read_rrf", "rows_where"]
 
 DUMMY = "after_last_field"
 BLOCK_BYTES = 16 << 20
@@ -168,11 +168,13 @@ def copy_good_rows(files: Sequence[SourceFile], n_fields: int, target: IO[bytes]
     return copied
 
 
-def rows_with(files: Sequence[SourceFile], values: Mapping[int, object]) -> Iterator[tuple[SourceFile, int]]:
-    """Yield file and line of each row that has such values in the fields of these numbers (from 0); slow."""
+def rows_where(
+    files: Sequence[SourceFile], test: Callable[[Sequence[str]], bool]
+) -> Iterator[tuple[SourceFile, int, list[str]]]:
+    """Yield file, line and fields of each row whose fields pass a test; slow."""
     named = {file.name: file for file in files}
     for name, first_line, block in _blocks(files):
         for line, text in enumerate(block.decode(errors="replace").split("\n"), first_line):
-            fields = text.split("|")
-            if all(at < len(fields) and fields[at] == value for at, value in values.items()):
-                yield named[name], line
+            fields = text.rstrip("\r").split("|")
+            if test(fields):
+                yield named[name], line, fields

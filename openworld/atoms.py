@@ -120,19 +120,19 @@ class _Identifiers:
 
     def name(self, atoms: list[Atom]) -> list[Atom]:
         """Give the atoms of one concept identifiers and preferences; the first atom is the preferred name."""
-        seen_luis: set[str] = set()
-        seen_suis: set[str] = set()
+        earlier_luis: set[str] = set()
+        earlier_suis: set[str] = set()
         for atom in atoms:
             self.auis += 1
             atom.aui = f"A9{self.auis:08d}"
             atom.lui = self.luis.setdefault(atom.text.lower(), f"L9{len(self.luis) + 1:08d}")
             atom.sui = self.suis.setdefault(atom.text, f"S9{len(self.suis) + 1:08d}")
-            atom.ts = "P" if atom.lui == atoms[0].lui or (atom.lat != "ENG" and atom.lui not in seen_luis) else "S"
-            first = atom.lui not in seen_luis
+            atom.ts = "P" if atom.lui == atoms[0].lui or (atom.lat != "ENG" and atom.lui not in earlier_luis) else "S"
+            first = atom.lui not in earlier_luis
             atom.stt = "PF" if first or atom.sui == atoms[0].sui else "VO"
-            atom.ispref = "N" if atom.sui in seen_suis else "Y"
-            seen_luis.add(atom.lui)
-            seen_suis.add(atom.sui)
+            atom.ispref = "N" if atom.sui in earlier_suis else "Y"
+            earlier_luis.add(atom.lui)
+            earlier_suis.add(atom.sui)
         return atoms
 
 

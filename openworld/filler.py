@@ -15,7 +15,7 @@ import polars as pl
 from ground.errors import UsageError
 from ground.stable import stable_hash
 
-__all__ = ["FIRST_FILLER", "MAX_FILLER", "FillerPlan", "filler_batches"]
+__all__ = ["FIRST_FILLER", "MAX_FILLER", "NO_FILLER", "FillerPlan", "filler_batches"]
 
 FIRST_FILLER = 7_000_000
 MAX_FILLER = 2_800_000
@@ -94,6 +94,9 @@ class FillerPlan:
     def __post_init__(self) -> None:
         if not 0 <= self.concepts <= MAX_FILLER:
             raise UsageError("too many filler concepts", found=str(self.concepts), expected=f"0 to {MAX_FILLER}")
+
+
+NO_FILLER = FillerPlan()
 
 
 def _mix(values: Integers, seed: int) -> Integers:

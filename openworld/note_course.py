@@ -30,14 +30,14 @@ class CoursePart(GeneralTerms):
 
     def heading(self, problem: Problem) -> str:
         """Write the heading of a problem; returns what stands between it and the text."""
-        self.text.say("# ")
+        self.text.add("# ")
         self.heading_name(problem.name)
         return self.dice.pick((": ", ": ", "\n"), "heading", problem.name)
 
     def active(self, problem: Problem) -> None:
         """Write the paragraph of an active problem."""
         text, dice, name = self.text, self.dice.about("active", problem.name), problem.name
-        text.say(self.heading(problem))
+        text.add(self.heading(problem))
         symptoms = self.symptoms(name, 2, "course")
         if symptoms and dice.chance(0.7, "open"):
             sentence = text.sentence("course_open", self.values(S=symptoms), name)
@@ -122,9 +122,9 @@ class CoursePart(GeneralTerms):
     def chronic(self, problem: Problem) -> None:
         """Write the line of a chronic problem."""
         text = self.text
-        text.say("# ")
+        text.add("# ")
         self.heading_name(problem.name)
-        text.say(": ")
+        text.add(": ")
         going_on = [name for name in problem.drugs if self.orders[name].status in ("continued", "new")]
         stopped = [name for name in problem.drugs if self.orders[name].status == "stopped"]
         items = self.drugs(going_on, "chronic")
@@ -137,7 +137,7 @@ class CoursePart(GeneralTerms):
             if not self.orders[name].against:
                 self.stopped(name)
             elif not items:
-                text.say(" See above." if text.tail().endswith(".") else "See above.")
+                text.add(" See above." if text.tail().endswith(".") else "See above.")
         text.line()
 
     def stopped(self, drug: str) -> None:

@@ -58,13 +58,13 @@ class HistoryPart(NoteWriter):
         chosen = dice.sample(free, dice.integer(1, 2, "allergies"), "allergy")
         for number, name in enumerate(chosen):
             if number:
-                text.say(" / ")
+                text.add(" / ")
             text.mention(Item(name), "allergy")
             if dice.chance(0.4, "reaction", name):
-                text.say(" (")
+                text.add(" (")
                 reactions = [finding for finding in note_words()["reaction"] if finding not in self.problems]
                 text.mention(Item(dice.pick(reactions, "which", name)), "allergy")
-                text.say(")")
+                text.add(")")
         text.line()
 
     def story(self) -> None:
@@ -137,7 +137,7 @@ class HistoryPart(NoteWriter):
         else:
             marks = dice.pick(("- ", "", "{}. "), "pmh mark")
             for number, problem in enumerate(known_before, 1):
-                text.say(marks.format(number))
+                text.add(marks.format(number))
                 self.history_item(problem)
                 text.line()
         self.past()

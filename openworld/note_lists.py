@@ -31,7 +31,7 @@ class ListsPart(NoteWriter):
         """Write one line of a list: name with salt or brand, dose, route, frequency, reason."""
         text, drug = self.text, self.known.drugs[order.drug]
         dice = self.dice.about("line", order.drug)
-        text.say(f"{number}. ")
+        text.add(f"{number}. ")
         synonyms = self.known.concepts[order.drug].synonyms
         generic = "-".join(drug.ingredients) if len(drug.ingredients) > 1 and not synonyms else order.drug
         if len(drug.ingredients) > 1 and synonyms:
@@ -44,13 +44,13 @@ class ListsPart(NoteWriter):
         alone = brand and dice.chance(0.2, "brand alone")
         text.mention(Item(order.drug, brand if alone else title))
         if brand and not alone and dice.chance(0.25, "brand too"):
-            text.say(" (")
+            text.add(" (")
             text.mention(Item(order.drug, brand))
-            text.say(")")
-        text.say(f" {order.amount} {drug.unit} {drug.route} {drug.frequency}")
+            text.add(")")
+        text.add(f" {order.amount} {drug.unit} {drug.route} {drug.frequency}")
         if order.as_needed:
             reason = self.reason(order)
-            text.say(":PRN ")
+            text.add(":PRN ")
             text.mention(Item(reason, reason), "hypothetical")
             self.link([order.drug], "treats", [reason], "".join(text._paragraph))
         text.line()
@@ -71,7 +71,7 @@ class ListsPart(NoteWriter):
         self.header("diagnosis")
         self.diagnoses()
         self.header("condition")
-        text.say(dice.pick(phrases()["condition"], "condition"))
+        text.add(dice.pick(phrases()["condition"], "condition"))
         text.line()
         self.header("instructions")
         principal = self.visible("principal")[0]

@@ -32,7 +32,7 @@ class GeneralTerms(NoteWriter):
 
     def bullet(self, slot: str, values: Values, *label: str | int) -> str:
         """Write a phrasing as a list item and return its text."""
-        self.text.say("- ")
+        self.text.add("- ")
         sentence = self.text.phrase(slot, values, *label)
         self.text.line()
         return sentence

@@ -100,7 +100,7 @@ class NoteText:
         self.parts.append(text)
         self.length += len(text)
 
-    def say(self, text: str) -> None:
+    def add(self, text: str) -> None:
         """Add plain text to the paragraph."""
         self._paragraph.append(text)
         self._paragraph_length += len(text)
@@ -145,7 +145,7 @@ class NoteText:
         if not item.surface:
             written = self._misspelled(written)
         start = self.place
-        self.say(written)
+        self.add(written)
         self.mentions.append(Mention(start, start + len(written), item.concept, surface, assertion, self.section))
 
     def surface(self, concept: str) -> str:
@@ -171,27 +171,27 @@ class NoteText:
     def sentence(self, slot: str, values: Values, *label: str | int) -> str:
         """Add a phrasing as a sentence, with a space before it where the paragraph goes on."""
         if self._paragraph and not self.tail().endswith((" ", "\n")):
-            self.say(" ")
+            self.add(" ")
         return self.phrase(slot, values, *label)
 
     def template(self, text: str, values: Values) -> None:
         """Fill in a template."""
         slots, rest = _slots(text)
         for before, name, join, assertion in slots:
-            self.say(before)
+            self.add(before)
             value = values[name]
             if isinstance(value, str):
                 capital = self.starts_sentence() and value[:1].islower()
-                self.say(value[:1].upper() + value[1:] if capital else value)
+                self.add(value[:1].upper() + value[1:] if capital else value)
             else:
                 self._list(value, join, assertion)
-        self.say(rest)
+        self.add(rest)
 
     def _list(self, items: Sequence[Item], join: str, assertion: str) -> None:
         for number, item in enumerate(items):
             if number:
                 last = number == len(items) - 1 and join != ","
-                self.say(f" {join} " if last else ", ")
+                self.add(f" {join} " if last else ", ")
             self.mention(item, assertion)
 
     def text(self) -> str:

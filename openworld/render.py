@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ground.errors import UsageError
 from ground.storage.files import atomic_directory
-from openworld.filler import FillerPlan
+from openworld.filler import NO_FILLER, FillerPlan
 from openworld.release import write_meta
 from openworld.rxnorm import write_rxnorm
 from openworld.shards import write_hospital
@@ -70,9 +70,7 @@ def render(
     patients: int = 120,
     seed: int = 7,
     *,
-    scale_concepts: float = 1.0,
-    names_per_filler: int = 4,
-    relations_per_filler: int = 7,
+    filler: FillerPlan = NO_FILLER,
     volume: Volume = STORY,
     workers: int = 1,
     concepts: int = 0,
@@ -83,9 +81,7 @@ def render(
         folder: replaced as a whole when all is written.
         patients: number of patients; about one in seven has two admissions.
         seed: of patients and notes; the medical content does not depend on it.
-        scale_concepts: 1 for the world's own concepts; more adds filler concepts up to that multiple of them.
-        names_per_filler, relations_per_filler: rows of MRCONSO for a filler concept, and relations that start at it
-            (two rows of MRREL each).
+        filler: concepts beside the world's own, for benchmarks.
         volume: how much is written about an admission.
         workers: processes that make patients; more of them change nothing but the time.
         concepts: that notes can speak of; 0 for the world's own, more adds invented kinds of them (`variety.py`).
@@ -93,19 +89,13 @@ def render(
     Raises:
         UsageError: a number is out of range.
     """
-    if patients < 0 or scale_concepts < 1 or names_per_filler < 1 or relations_per_filler < 0:
-        raise UsageError(
-            "the size of the world is out of range",
-            found=f"patients {patients}, scale_concepts {scale_concepts}",
-            expected="patients >= 0, scale_concepts >= 1, names_per_filler >= 1, relations_per_filler >= 0",
-        )
+    if patients < 0:
+        raise UsageError("the size of the world is out of range", found=f"patients {patients}", expected="0 or more")
     known = knowledge(concepts)
-    filler = round((scale_concepts - 1) * len(known.concepts))
-    plan = FillerPlan(filler, names_per_filler, relations_per_filler, seed, volume.whole_release)
     with atomic_directory(folder) as temporary:
         world = World(temporary)
         world.truth.mkdir(parents=True)
-        counts = write_meta(world.meta, known, plan)
+        counts = write_meta(world.meta, known, replace(filler, seed=seed))
         counts |= write_rxnorm(world.rxnorm, known)
         counts |= write_hospital(world.mimic, world.truth, patients, seed, volume, workers, concepts)
         _write_readme(world.mimic)
@@ -119,15 +109,5 @@ def render_scale(folder: Path, scale: float, seed: int = 7, workers: int = 1, co
     Raises:
         UsageError: the scale is out of range.
     """
-    wanted = sizes(scale)
-    return render(
-        folder,
-        wanted.patients,
-        seed,
-        scale_concepts=1 + wanted.fillers / len(knowledge(concepts).concepts),
-        names_per_filler=wanted.names_per_filler,
-        relations_per_filler=wanted.relations_per_filler,
-        volume=REAL,
-        workers=workers,
-        concepts=concepts,
-    )
+    patients, filler = sizes(scale)
+    return render(folder, patients, seed, filler=filler, volume=REAL, workers=workers, concepts=concepts)

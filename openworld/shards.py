@@ -60,7 +60,7 @@ class _Tables:
         """Add rows to a table."""
         self._writers[name].writerows(rows)
 
-    def tell(self, line: dict[str, Any]) -> None:
+    def put_truth(self, line: dict[str, Any]) -> None:
         """Add a line to the truth."""
         self._rows[TRUTH].append(json.dumps(line, ensure_ascii=False) + "\n")
 
@@ -101,7 +101,7 @@ def _put_note(tables: _Tables, hospital: Hospital, stay: Stay, truth: bool) -> N
     stored = (stay.discharged + timedelta(hours=20)).isoformat(" ")
     tables.put("note/discharge", (note_id, *stay.key, "DS", number, day, stored, note.text))
     if truth:
-        tables.tell(gold_note(hospital.known, note_id, stay.key, note, hospital.cui_of_name))
+        tables.put_truth(gold_note(hospital.known, note_id, stay.key, note, hospital.cui_of_name))
 
 
 def _titles(known: Knowledge) -> Shard:

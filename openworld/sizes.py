@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ground.errors import UsageError
-from openworld.filler import MAX_FILLER
+from openworld.filler import MAX_FILLER, FillerPlan
 
-__all__ = ["LEAST_SCALE", "REAL_BYTES", "REAL_SIZES", "Sizes", "sizes"]
+__all__ = ["LEAST_SCALE", "REAL_BYTES", "REAL_SIZES", "sizes"]
 
 REAL_SIZES = {
     "note/discharge": 331_794,
@@ -24,22 +22,14 @@ PATIENTS = 473_000
 """So many have 332,000 notes, where 39% of the admissions have none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """Patients and filler of a world; the filler alone gives the rows of MRCONSO and MRREL."""
+def sizes(scale: float) -> tuple[int, FillerPlan]:
+    """Return patients and filler of a world at a scale, 1 for that of the real releases.
 
-    patients: int
-    fillers: int
-    names_per_filler: int = 6
-    relations_per_filler: int = 11
-
-
-def sizes(scale: float) -> Sizes:
-    """Return the sizes of a world at a scale, 1 for that of the real releases.
+    The filler alone gives the rows of MRCONSO and MRREL.
 
     Raises:
         UsageError: the scale is out of range.
     """
     if not LEAST_SCALE <= scale <= 1:
         raise UsageError("the scale is out of range", found=f"{scale:g}", expected=f"{LEAST_SCALE:g} to 1")
-    return Sizes(round(PATIENTS * scale), round(MAX_FILLER * scale))
+    return round(PATIENTS * scale), FillerPlan(round(MAX_FILLER * scale), names=6, relations=11, whole=True)

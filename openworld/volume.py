@@ -17,7 +17,6 @@ class Volume:
         laboratory: blocks of laboratory values under a note's Pertinent Results, on average; some 500 characters each.
         courses: the most times that an order is written, each time with a start and a dose of its own.
         other_codes: fewest and most codes of an admission that no concept carries.
-        whole_release: whether filler concepts have contexts, attributes and definitions too, as many as in a release.
         truth_of: the truth about the notes of so many patients, the first ones, is written too.
     """
 
@@ -25,10 +24,9 @@ class Volume:
     laboratory: int = 0
     courses: int = 1
     other_codes: tuple[int, int] = (0, 2)
-    whole_release: bool = False
     truth_of: float = inf
 
 
 STORY = Volume()
-REAL = Volume(without_note=0.39, laboratory=12, courses=5, other_codes=(1, 4), whole_release=True, truth_of=5_000)
+REAL = Volume(without_note=0.39, laboratory=12, courses=5, other_codes=(1, 4), truth_of=5_000)
 """As MIMIC-IV 3.1: 332,000 notes of 10,000 characters; 546,000 admissions, each with 37 prescriptions, 12 diagnoses."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from ground import ROOT
@@ -108,10 +108,11 @@ class Knowledge:
         self.drugs: dict[str, Drug] = {}
         self.is_stated: dict[tuple[str, str, str], bool] = {}
         self._counts = dict.fromkeys(CUI_BASE, 0)
-        self._ancestors: dict[str, tuple[str, ...]] = {}
-        self._kin: dict[str, tuple[str, ...]] = {}
-        self._usual: dict[str, tuple[Drug, ...]] = {}
-        self._barring: dict[str, frozenset[str]] = {}
+        # Asked again and again for every patient.
+        self.usual_drugs = cache(self._usual_drugs)
+        self.barring = cache(self._barring)
+        self.ancestors = cache(self._ancestors)
+        self.kin = cache(self._kin)
         self._read_conditions()
         self._read_terms()
         self._read_classes()
@@ -162,33 +163,26 @@ class Knowledge:
             index.setdefault((fact.predicate, fact.head, "tails"), []).append(fact.tail)
         return {key: tuple(values) for key, values in index.items()}
 
-    def usual_drugs(self, problem: str) -> tuple[Drug, ...]:
+    def _usual_drugs(self, problem: str) -> tuple[Drug, ...]:
         """Return the drugs that treat a problem, without those that are seldom given for it."""
-        if problem not in self._usual:
-            drugs = (self.drugs[name] for name in self.heads("treats", problem) if name in self.drugs)
-            self._usual[problem] = tuple(drug for drug in drugs if problem not in drug.seldom)
-        return self._usual[problem]
+        drugs = (self.drugs[name] for name in self.heads("treats", problem) if name in self.drugs)
+        return tuple(drug for drug in drugs if problem not in drug.seldom)
 
-    def barring(self, drug: str) -> frozenset[str]:
+    def _barring(self, drug: str) -> frozenset[str]:
         """Return the problems in which a drug or one of its ingredients is contraindicated."""
-        if drug not in self._barring:
-            parts = (drug, *self.drugs[drug].ingredients)
-            self._barring[drug] = frozenset(tail for part in parts for tail in self.tails("contraindicated_with", part))
-        return self._barring[drug]
+        parts = (drug, *self.drugs[drug].ingredients)
+        return frozenset(tail for part in parts for tail in self.tails("contraindicated_with", part))
 
-    def ancestors(self, name: str) -> tuple[str, ...]:
+    def _ancestors(self, name: str) -> tuple[str, ...]:
         """Return all ancestors along is_a, nearest first, without the concept itself."""
-        known = self._ancestors.get(name)
-        if known is None:
-            above: dict[str, None] = {}
-            queue = list(self.concepts[name].parents)
-            while queue:
-                parent = queue.pop(0)
-                if parent not in above:
-                    above[parent] = None
-                    queue.extend(self.concepts[parent].parents)
-            known = self._ancestors[name] = tuple(above)
-        return known
+        above: dict[str, None] = {}
+        queue = list(self.concepts[name].parents)
+        while queue:
+            parent = queue.pop(0)
+            if parent not in above:
+                above[parent] = None
+                queue.extend(self.concepts[parent].parents)
+        return tuple(above)
 
     @cached_property
     def kinds(self) -> dict[str, list[str]]:
@@ -203,12 +197,10 @@ class Knowledge:
         """Invented kind -> its place among those of its base, from 1 on."""
         return {name: rank for names in self.kinds.values() for rank, name in enumerate(names, 1)}
 
-    def kin(self, name: str) -> tuple[str, ...]:
+    def _kin(self, name: str) -> tuple[str, ...]:
         """Return the disorders, no classes, that share a parent with a concept, the concept among them, in order."""
-        if name not in self._kin:
-            kin = {child for parent in self.concepts[name].parents for child in self._children.get(parent, ())}
-            self._kin[name] = tuple(sorted(kin, key=self._order.__getitem__))
-        return self._kin[name]
+        kin = {child for parent in self.concepts[name].parents for child in self._children.get(parent, ())}
+        return tuple(sorted(kin, key=self._order.__getitem__))
 
     @cached_property
     def _children(self) -> dict[str, list[str]]:

@@ -27,7 +27,7 @@ from builders.medhal.rows import PART_SCHEMA, pair_rows
 from builders.medhal.versions import Selection, select
 from builders.shards import ShardWriter
 from builders.texts.origin import Seeds, Tally
-from builders.texts.shortcuts import Told, shortcuts_of
+from builders.texts.shortcuts import LabelledText, shortcuts_of
 from ground.contracts.rows_text import MEDHAL_SCHEMA
 from ground.errors import InputError
 from ground.flow.manifest import LicenceTier, manifest_of, to_json
@@ -35,7 +35,7 @@ from ground.settings import MedhalSettings
 from ground.stable import hash_of_joined
 from ground.storage.files import atomic_directory, sha256_of, write_text
 
-__all__ = ["DATASET", "Made", "build_medhal"]
+__all__ = ["DATASET", "Provenance", "build_medhal"]
 
 DATASET = "medhal"
 BATCH_PAIRS = 128
@@ -44,8 +44,8 @@ PART = ".judged.parquet"
 
 
 @dataclass(frozen=True)
-class Made:
-    """How the rows were made: what the manifest says beside inputs and settings.
+class Provenance:
+    """How the rows are made: what the manifest says beside inputs and settings.
 
     Attributes:
         engine: ``rules`` or ``lm``.
@@ -64,7 +64,7 @@ def build_medhal(
     feeds: Sequence[Feed],
     folder: Path,
     settings: MedhalSettings,
-    made: Made,
+    provenance: Provenance,
     tally: Tally,
     advance: Callable[[str, int], None] = lambda _source, _pairs: None,
     batch_pairs: int = BATCH_PAIRS,
@@ -75,7 +75,7 @@ def build_medhal(
         feeds: one for each source, in the order of the source table.
         folder: the dataset's; one that is there is replaced.
         settings: what decides the rows.
-        made: how they are made.
+        provenance: how they are made.
         tally: counts; the feeds hold the same one.
         advance: is told the source and the number of pairs that were judged since the last call.
         batch_pairs: pairs that are judged and held at once; it changes no byte.
@@ -90,7 +90,7 @@ def build_medhal(
         with pq.ParquetWriter(part, PART_SCHEMA, compression="lz4") as writer:
             for feed in feeds:
                 for pairs in _judged(feed, judgements, tally, advance, batch_pairs):
-                    rows, lines = pair_rows(pairs, feed.stamp, made.seeds, settings.max_chars)
+                    rows, lines = pair_rows(pairs, feed, provenance.seeds, settings.max_chars)
                     writer.write_table(rows)
                     index.append(lines)
         selection = select(index)
@@ -99,9 +99,9 @@ def build_medhal(
         _require_pairs(selection, tally)
         _write_rows(part, work / "data", selection)
         part.unlink()
-        told = [one.as_dict() for one in shortcuts_of(_told(work / "data"))]
-        report = report_of(feeds, selection, tally, judgements, told)
-        _write_papers(work, feeds, settings, made, report)
+        shortcuts = [shortcut.as_dict() for shortcut in shortcuts_of(_labelled_texts(work / "data"))]
+        report = report_of(feeds, selection, tally, judgements, shortcuts)
+        _write_papers(work, feeds, settings, provenance, report)
     return report
 
 
@@ -148,40 +148,40 @@ def _write_rows(part: Path, folder: Path, selection: Selection) -> None:
             begin += pairs.height
 
 
-def _told(folder: Path) -> Iterator[Told]:
+def _labelled_texts(folder: Path) -> Iterator[LabelledText]:
     """Yield what tells factual statements from others, by source; rows over one context are of one document."""
     for file in sorted(folder.glob("*.parquet")):
         for group in range(pq.read_metadata(file).num_row_groups):
             columns = ["source", "pair_id", "context", "statement", "label"]
             for row in pq.ParquetFile(file).read_row_group(group, columns=columns).to_pylist():
                 document = row["pair_id"] if row["context"] is None else str(hash_of_joined(row["context"]))
-                yield Told(row["source"], document, row["statement"], not row["label"])
+                yield LabelledText(row["source"], document, row["statement"], not row["label"])
 
 
 def _write_papers(
-    folder: Path, feeds: Sequence[Feed], settings: MedhalSettings, made: Made, report: BuildReport
+    folder: Path, feeds: Sequence[Feed], settings: MedhalSettings, provenance: Provenance, report: BuildReport
 ) -> None:
     """Write card, croissant.json and manifest beside the data."""
-    write_text(folder / "README.md", card_of(feeds, settings, made.engine, made.tier, report))
-    licence = licence_of_sources(made.tier, {feed.source.name: feed.stamp.licence for feed in feeds})
+    write_text(folder / "README.md", card_of(feeds, settings, provenance.engine, provenance.tier, report))
+    licence = licence_of_sources(provenance.tier, {feed.source.name: feed.licence for feed in feeds})
     data = sorted((folder / "data").glob("*.parquet"))
     manifest = manifest_of(
         DATASET,
-        inputs=[one for feed in feeds for one in feed.inputs],
+        inputs=[entry for feed in feeds for entry in feed.inputs],
         settings={
             **settings.model_dump(mode="json"),
-            "engine": made.engine,
+            "engine": provenance.engine,
             "sources": [feed.source.source for feed in feeds],
-            "seed_of_patients": made.seeds.patients,
-            "split_ends": list(made.seeds.ends),
+            "seed_of_patients": provenance.seeds.patients,
+            "split_ends": list(provenance.seeds.ends),
         },
         seed=settings.seed,
         kept={"rows": report.rows, "files": {file.relative_to(folder).as_posix(): sha256_of(file) for file in data}},
         dropped=report.dropped,
-        tier=made.tier,
+        tier=provenance.tier,
     )
     manifest["shortcuts"] = report.shortcuts
     described = croissant_of(manifest, DESCRIPTION, {"data": MEDHAL_SCHEMA}, licence)
     write_text(folder / "croissant.json", to_json(described))
-    manifest["language_model"] = dict(made.model) or None
+    manifest["language_model"] = dict(provenance.model) or None
     write_text(folder / "manifest.json", to_json(manifest))

@@ -57,8 +57,8 @@ def _paper(table: str) -> list[dict[str, str]]:
 
 
 def _papers(table: str, key: str, column: str) -> str:
-    found = [row["value"] for row in _paper(table) if row["key"] == key and row["column"] == column]
-    return found[0] if found else NONE
+    values = [row["value"] for row in _paper(table) if row["key"] == key and row["column"] == column]
+    return values[0] if values else NONE
 
 
 def card_of(
@@ -95,7 +95,7 @@ def card_of(
         "\n### Tasks and versions (its Table 4)\n",
         _versions(report),
         "\n## What the statement alone tells\n",
-        shortcut_table([Shortcut(**one) for one in report.shortcuts]),
+        shortcut_table([Shortcut(**shortcut) for shortcut in report.shortcuts]),
         "\n## Left out, by source and reason\n",
         left_table(("reason", "n"), sorted(report.dropped.items())),
         "\n## Columns\n",
@@ -118,7 +118,10 @@ def _splits_note(settings: MedhalSettings) -> str:
 
 
 def _contents(report: BuildReport) -> str:
-    rows = [(one.source, one.task, one.factual, one.non_factual, 2 * one.factual) for one in report.sources]
+    rows = [
+        (counts.source, counts.task, counts.factual, counts.non_factual, 2 * counts.factual)
+        for counts in report.sources
+    ]
     total = report.rows // 2
     return left_table(
         ("source", "task", "factual", "not factual", "rows"), [*rows, ("all", "", total, total, report.rows)]
@@ -126,20 +129,20 @@ def _contents(report: BuildReport) -> str:
 
 
 def _sources(feeds: Sequence[Feed], report: BuildReport) -> str:
-    ours = {one.source: one for one in report.sources}
+    ours = {counts.source: counts for counts in report.sources}
     names = [*ours, *(row["key"] for row in _paper("sources") if row["column"] == "rows" and row["key"] not in ours)]
     called = {feed.source.source: feed.source for feed in feeds}
     rows = []
     for name in names:
-        one = ours.get(name)
+        counts = ours.get(name)
         rows.append(
             (
                 called[name].name if name in called else _name("sources", name),
                 ("yes" if called[name].synthetic else "no") if name in called else NONE,
                 _papers("sources", name, "samples"),
-                one.items if one else NONE,
+                counts.items if counts else NONE,
                 _papers("sources", name, "rows"),
-                2 * one.factual if one else NONE,
+                2 * counts.factual if counts else NONE,
             )
         )
     return left_table(("source", "synthetic text", "items (paper)", "items", "rows (paper)", "rows"), rows)
@@ -153,12 +156,12 @@ def _kept(feeds: Sequence[Feed], report: BuildReport) -> str:
     rows = [
         (
             feed.source.name,
-            one.judge or "none: the source's own labels",
-            _papers("kept", one.source, "percent"),
-            percent(one.confirmed, one.pairs) if one.judge else NONE,
-            one.pairs,
+            counts.judge or "none: the source's own labels",
+            _papers("kept", counts.source, "percent"),
+            percent(counts.confirmed, counts.pairs) if counts.judge else NONE,
+            counts.pairs,
         )
-        for feed, one in zip(feeds, report.sources, strict=True)
+        for feed, counts in zip(feeds, report.sources, strict=True)
     ]
     return left_table(("source", "judge", "kept (paper)", "kept", "pairs judged or taken"), rows)
 
@@ -183,5 +186,5 @@ def _versions(report: BuildReport) -> str:
 def _licences(feeds: Sequence[Feed]) -> str:
     return left_table(
         ("source", "tier", "licence", "origin"),
-        [(feed.source.name, feed.source.tier, feed.stamp.licence, feed.source.origin) for feed in feeds],
+        [(feed.source.name, feed.source.tier, feed.licence, feed.source.origin) for feed in feeds],
     )

@@ -79,7 +79,9 @@ class BuildReport:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report for ``--json`` output."""
-        return asdict(self) | {"sources": [asdict(one) | {"kept_share": one.kept_share} for one in self.sources]}
+        return asdict(self) | {
+            "sources": [asdict(counts) | {"kept_share": counts.kept_share} for counts in self.sources]
+        }
 
 
 def report_of(
@@ -110,7 +112,7 @@ def _counts(feed: Feed, pairs: int, tally: Tally, judgements: Judgements) -> Sou
     name = feed.source.source
     return SourceCounts(
         source=name,
-        task=feed.stamp.task,
+        task=feed.task,
         items=tally.read[name] - tally.dropped[name, OTHER_SPLIT],
         pairs=judgements.judged[name],
         judge=feed.judge.name if judgements.asked and feed.judge is not None else None,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from builders.medhal.judges import Judge, LmJudge, RulesJudge
-from builders.medhal.lm.writer import LmWriter
+from builders.medhal.lm_writer import LmWriter
 from builders.medhal.rules.check_extraction import check_extraction
 from builders.medhal.rules.check_question import check_question
 from builders.medhal.rules.check_summary import check_summary

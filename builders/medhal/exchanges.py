@@ -31,7 +31,7 @@ def exchange_of(pair: Pair, task: MedhalTask) -> tuple[int, bool] | None:
     """
     factual, wrong = pair.factual.statement, pair.wrong.statement
     if task == "question_answering" and pair.wrong.rule != "lm":
-        denied = [set(_TOKEN.findall(said.lower())) & _DENIALS for said in (factual, wrong)]
+        denied = [set(_TOKEN.findall(statement.lower())) & _DENIALS for statement in (factual, wrong)]
         if bool(denied[0]) is not bool(denied[1]):
             word = "cannot" if "cannot" in denied[0] | denied[1] else "not"
             return content_hash("answer", word), bool(denied[1])
@@ -39,10 +39,12 @@ def exchange_of(pair: Pair, task: MedhalTask) -> tuple[int, bool] | None:
         return None
     if pair.wrong.rule in _NEGATIONS:
         return content_hash("negation"), pair.wrong.rule == _NEGATIONS[0]
-    one, other = (" ".join(words) for words in unshared(*(_TOKEN.findall(said.lower()) for said in (factual, wrong))))
-    if _NUMBER.fullmatch(one) and _NUMBER.fullmatch(other):
-        return content_hash("number"), _value(one) > _value(other)
-    return content_hash("words", *sorted((one, other))), one > other
+    before, after = (
+        " ".join(words) for words in unshared(*(_TOKEN.findall(statement.lower()) for statement in (factual, wrong)))
+    )
+    if _NUMBER.fullmatch(before) and _NUMBER.fullmatch(after):
+        return content_hash("number"), _value(before) > _value(after)
+    return content_hash("words", *sorted((before, after))), before > after
 
 
 def _value(number: str) -> float:

@@ -1,4 +1,4 @@
-"""Our own facts as MedHal items: MediEval's true and supported statement of a group against one that is not both.
+"""Our own facts as pairs of claims: MediEval's true and supported statement of a group against one that is not both.
 
 A statement of MediEval alone is judged on two axes; a MedHal row has one label. So each statement also says what the
 record holds ("..., and this patient's record documents both X and Y"): then Q1 holds, Q2 fails by the record, Q3 by
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import duckdb
 
 from builders.medhal.extraction import word_table
-from builders.medhal.items import FactPair
+from builders.medhal.items import Claim, Pair
 from builders.medieval.facts import TAXONOMIC
 from builders.medieval.wording import statement_of
 from builders.texts.edits.model import article_of
@@ -28,7 +29,7 @@ from ground.storage.tables import Row, read_table
 from ground.storage.warehouse import database_config, open_database
 from ground.storage.workspace import Workspace
 
-__all__ = ["SOURCE", "denials", "is_counted", "read_facts"]
+__all__ = ["SOURCE", "denials", "fact_pairs", "is_counted"]
 
 SOURCE = "mimic"
 RECORD_CLAIM = "{statement}, and this patient's record documents both {head} and {tail}."
@@ -77,23 +78,17 @@ def _medieval_files(workspace: Workspace) -> list[Path]:
     return files
 
 
-def _scratch(workspace: Workspace) -> duckdb.DuckDBPyConnection:
-    """Open a database of our own in memory: what it spills stays in the workspace."""
-    spill = workspace.root / "cache" / "duckdb"
-    return open_database(config=database_config(workspace.settings.run, spill))
-
-
 def _sentence(text: str) -> str:
     return text[0].upper() + text[1:].removesuffix(".") + "."
 
 
 def _claim(statement: str, head: str, tail: str, says: tuple[str, str]) -> str:
     """Return a statement of MediEval with what the record holds; ``says`` are its words between the ends, and ours."""
-    held = {"head": _one(head), "tail": _one(tail)}
+    held = {"head": _with_article(head), "tail": _with_article(tail)}
     return RECORD_CLAIM.format(statement=statement.removesuffix(".").replace(*says, 1), **held)
 
 
-def _one(name: str) -> str:
+def _with_article(name: str) -> str:
     """Return a name as the record holds it: one of what is counted."""
     return f"{article_of(name)} {name}" if is_counted(name) else name
 
@@ -102,12 +97,12 @@ def _between(sentence: str) -> str:
     return sentence.removeprefix("{head}").removesuffix("{tail}")
 
 
-def _seen(name: str, role: str, spans: Sequence[Mapping[str, Any]]) -> str:
+def _as_documented(name: str, role: str, spans: Sequence[Mapping[str, Any]]) -> str:
     """Return a concept's name, with the words of the record where they are others."""
     texts = [span["text"] for span in spans if span["role"] == role]
     if not texts or " ".join(texts[0].split()).casefold() == name.casefold():
-        return _one(name)
-    return f'{_one(name)} ("{" ".join(texts[0].split())}")'
+        return _with_article(name)
+    return f'{_with_article(name)} ("{" ".join(texts[0].split())}")'
 
 
 def _is_overstated(name: str, text: str, context: str) -> bool:
@@ -118,8 +113,8 @@ def _is_overstated(name: str, text: str, context: str) -> bool:
     """
     if name.lower() not in context.lower() and _PASSING.fullmatch(text):
         return True
-    said, written = (set(re.findall(r"[a-z0-9]+", part.lower())) for part in (name, text))
-    return said > written and name.lower() not in context.lower()
+    named, written = (set(re.findall(r"[a-z0-9]+", part.lower())) for part in (name, text))
+    return named > written and name.lower() not in context.lower()
 
 
 def _overstates(row: Mapping[str, Any]) -> bool:
@@ -151,14 +146,16 @@ def _explanation(row: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
     role = row["replaced_end"]
     kept_role = "tail" if role == "head" else "head"
     put_in, kept = row[f"wrong_{role}_name"], row[f"wrong_{kept_role}_name"]
-    original_seen = _seen(row[f"{role}_name"], role, row["spans"])
+    documented_original = _as_documented(row[f"{role}_name"], role, row["spans"])
     # A class is documented by what belongs to it, and the first statement names such a member.
     by_member = row["predicate"] in TAXONOMIC and kept_role == "tail"
-    kept_seen = _seen(kept, role, row["spans"]) if by_member else _seen(kept, kept_role, row["wrong_spans"])
+    documented_kept = (
+        _as_documented(kept, role, row["spans"]) if by_member else _as_documented(kept, kept_role, row["wrong_spans"])
+    )
     if row["quadrant"] == "Q2":
-        documented = original_seen if by_member else f"{kept_seen} and {original_seen}"
+        documented = documented_original if by_member else f"{documented_kept} and {documented_original}"
         return (
-            f"The relation is medically true, but this patient's record does not mention {_one(put_in)}. "
+            f"The relation is medically true, but this patient's record does not mention {_with_article(put_in)}. "
             f"It documents {documented}."
         )
     denial = denials()[row["predicate"]].format(head=row["wrong_head_name"], tail=row["wrong_tail_name"])
@@ -167,17 +164,19 @@ def _explanation(row: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
     if row["known_head"] is not None:
         facts.insert(0, statement_of(template, row["known_head"], row["known_tail"]))
     if row["quadrant"] == "Q3":
-        put_in_seen = _seen(put_in, role, row["wrong_spans"])
-        first = f"This patient's record documents both {put_in_seen} and {kept_seen}, but {denial}."
+        documented_put_in = _as_documented(put_in, role, row["wrong_spans"])
+        first = f"This patient's record documents both {documented_put_in} and {documented_kept}, but {denial}."
     else:
-        first = f"This patient's record does not mention {_one(put_in)}, and {denial}."
+        first = f"This patient's record does not mention {_with_article(put_in)}, and {denial}."
     return " ".join([first, *(_sentence(fact) for fact in facts)])
 
 
-def _pair(row: Mapping[str, Any], sentences: Mapping[str, str]) -> FactPair:
+def _pair(row: Mapping[str, Any], sentences: Mapping[str, str]) -> Pair:
     theirs = sentences[row["predicate"]]
     says = (_between(theirs), _between(_own_sentences().get(row["predicate"], theirs)))
-    return FactPair(
+    factual = _claim(row["statement"], row["head_name"], row["tail_name"], says)
+    wrong = _claim(row["wrong"], row["wrong_head_name"], row["wrong_tail_name"], says)
+    return Pair(
         origin=Origin(
             source=SOURCE,
             inner_id=f"{row['group_id']}-{row['quadrant']}",
@@ -186,10 +185,16 @@ def _pair(row: Mapping[str, Any], sentences: Mapping[str, str]) -> FactPair:
             subject_id=row["subject_id"],
         ),
         context=row["context"],
-        statement=_claim(row["statement"], row["head_name"], row["tail_name"], says),
-        wrong=_claim(row["wrong"], row["wrong_head_name"], row["wrong_tail_name"], says),
-        explanation=_explanation(row, sentences),
-        quadrant=row["quadrant"],
+        factual=Claim(factual, factual=True, explanation=None, synthetic=True, rule="record_fact_q1"),
+        wrong=Claim(
+            wrong,
+            factual=False,
+            explanation=_explanation(row, sentences),
+            synthetic=True,
+            rule=f"record_fact_{row['quadrant'].lower()}",
+            # Neither record nor graph is complete: what they lack is not refuted.
+            falsity="unsupported",
+        ),
     )
 
 
@@ -215,13 +220,25 @@ def _count(scratch: duckdb.DuckDBPyConnection, tally: Tally) -> None:
             tally.drop(SOURCE, reason, n)
 
 
-def read_facts(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tally: Tally) -> Iterator[FactPair]:
-    """Read pairs of statements from the workspace's MediEval dataset, by patient and group.
+def _why_not(row: Mapping[str, Any], sentences: Mapping[str, str]) -> str | None:
+    """Return why two statements give no pair, None where they do."""
+    if row["predicate"] not in sentences or row["predicate"] not in denials():
+        return "predicate_has_no_denial"
+    if _overstates(row):
+        return "name_says_more_than_record"
+    if _lacks_article(row):
+        return "name_lacks_article"
+    return "same_statement" if row["statement"] == row["wrong"] else None
+
+
+def fact_pairs(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tally: Tally) -> Iterator[Pair]:
+    """Yield pairs of statements of the workspace's MediEval dataset, by patient and group.
 
     Each group gives one pair: its Q1 against one of Q2, Q3 and Q4, drawn by a stable hash so that names stand in
     factual statements as often as in others. Every factual statement has one partner and stands once. Q2's explanation
     says what the note lacks and what it holds instead, Q3's that the relation is not known, and what is (a true
-    statement of the dataset about the end that was put in, where there is one, and Q1's), Q4's both.
+    statement of the dataset about the end that was put in, where there is one, and Q1's), Q4's both. The rule of a
+    claim names its quadrant.
 
     Args:
         workspace: its dataset ``medieval`` and its settings are read; nothing is written.
@@ -233,15 +250,16 @@ def read_facts(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tall
     """
     files = _medieval_files(workspace)
     sentences = dict(connection.execute(sql_text("builders/medieval/truth/template")).fetchall())
-    told_inverses = dict(
+    inverses = dict(
         connection.execute(
             "select predicate, inverse from kg.predicate where statement = 'both' "
             "union select inverse, predicate from kg.predicate where statement = 'both'"
         ).fetchall()
     )
-    scratch = _scratch(workspace)
-    try:
-        _prepare(scratch, files, workspace.settings.build.seed, told_inverses)
+    # What this database of our own spills stays in the workspace.
+    spill = workspace.root / "cache" / "duckdb"
+    with closing(open_database(config=database_config(workspace.settings.run, spill))) as scratch:
+        _prepare(scratch, files, workspace.settings.build.seed, inverses)
         _count(scratch, tally)
         rows = scratch.sql(
             "select record_fact.*, medieval_row.context from record_fact "
@@ -250,11 +268,8 @@ def read_facts(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tall
         )
         for batch in rows.to_arrow_reader(ROWS_AT_ONCE):
             for row in batch.to_pylist():
-                if _overstates(row):
-                    tally.drop(SOURCE, "name_says_more_than_record")
-                elif _lacks_article(row):
-                    tally.drop(SOURCE, "name_lacks_article")
-                else:
+                reason = _why_not(row, sentences)
+                if reason is None:
                     yield _pair(row, sentences)
-    finally:
-        scratch.close()
+                else:
+                    tally.drop(SOURCE, reason)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from builders.texts.origin import Origin
 from ground.contracts.rows_text import Falsity
 
-__all__ = ["Claim", "Extraction", "FactPair", "NliItem", "Pair", "QaItem", "SummaryItem"]
+__all__ = ["Claim", "Extraction", "NliItem", "Pair", "QaItem", "SummaryItem"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,26 +70,6 @@ class SummaryItem:
     origin: Origin
     text: str
     summary: str
-
-
-@dataclass(frozen=True, slots=True)
-class FactPair:
-    """Two statements of MediEval about one admission, the first true and supported, the second not both.
-
-    Each also claims that the record documents both of its ends, so that it is right or wrong whoever reads it.
-
-    Attributes:
-        context: the sections of the note that MediEval shows.
-        explanation: why the second one does not hold, in words, from the path or from what the note lacks.
-        quadrant: of the second statement: Q2, Q3 or Q4.
-    """
-
-    origin: Origin
-    context: str
-    statement: str
-    wrong: str
-    explanation: str
-    quadrant: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,39 +92,40 @@ class GraphJudge:
 
     def _rows(self, pairs: Sequence[Pair]) -> dict[str, dict[str, Any]]:
         """Return the two statements of each pair by their ids."""
-        names = [name for pair in pairs for name in _names(pair)]
+        names = [name for pair in pairs for name in _statement_ids(pair)]
         subjects = [pair.origin.subject_id for pair in pairs if pair.origin.subject_id is not None]
         if not subjects:
             return {}
-        found = self._connection.execute(
+        cursor = self._connection.execute(
             "select * from record_fact_end where subject_id between $low and $high and id in (select unnest($names))",
             {"low": min(subjects), "high": max(subjects), "names": names},
         )
-        columns = [column[0] for column in found.description or ()]
-        return {row[0]: dict(zip(columns, row, strict=True)) for row in found.fetchall()}
+        columns = [column[0] for column in cursor.description or ()]
+        return {row[0]: dict(zip(columns, row, strict=True)) for row in cursor.fetchall()}
 
     def _notes(self, rows: Mapping[str, Mapping[str, Any]]) -> dict[int, str]:
         """Return the note of each admission as plain words, closed by spaces."""
         wanted = sorted({row["hadm_id"] for row in rows.values()})
-        found = self._connection.execute(
+        cursor = self._connection.execute(
             "select hadm_id, text from mimiciv_note.discharge where hadm_id in (select unnest($wanted)) "
             "order by hadm_id, note_id",
             {"wanted": wanted},
         ).fetchall()
         texts: dict[int, str] = {}
-        for hadm_id, text in found:
-            texts[hadm_id] = texts.get(hadm_id, " ") + _plain(text) + " "
+        for hadm_id, text in cursor:
+            texts[hadm_id] = texts.get(hadm_id, " ") + _in_words(text) + " "
         return texts
 
     def _end_names(self, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, set[str]]:
         """Return the names of the ends that were put in, of their forms and of what is below, between spaces."""
         wanted = sorted({row[f"{row['replaced_end']}_cui"] for row in rows.values() if row["replaced_end"] != "none"})
-        found = self._connection.execute(
+        cursor = self._connection.execute(
             "select cui, list(name) from end_name where cui in (select unnest($wanted)) group by cui",
             {"wanted": wanted},
         ).fetchall()
         return {
-            cui: {f" {plain} " for plain in map(_plain, names) if len(plain) >= SHORTEST_NAME} for cui, names in found
+            cui: {f" {lowered} " for lowered in map(_in_words, names) if len(lowered) >= SHORTEST_NAME}
+            for cui, names in cursor
         }
 
     def _verdict(
@@ -134,18 +135,18 @@ class GraphJudge:
         notes: Mapping[int, str],
         names: Mapping[str, set[str]],
     ) -> Refusal | None:
-        one, other = (rows.get(name) for name in _names(pair))
-        if one is None or other is None:
+        factual, wrong = (rows.get(name) for name in _statement_ids(pair))
+        if factual is None or wrong is None:
             return Refusal("judge_graph_knows_no_such_statement")
-        context = _plain(pair.context or "")
-        if not one["is_stated"] or not all(_documented(one, role, context) for role in ("head", "tail")):
+        context = _in_words(pair.context or "")
+        if not factual["is_stated"] or not all(_documented(factual, role, context) for role in ("head", "tail")):
             return Refusal("judge_graph_calls_factual_wrong")
-        if not (_tells(pair.factual.statement, one) and _tells(pair.wrong.statement, other)):
+        if not (_names_both_ends(pair.factual.statement, factual) and _names_both_ends(pair.wrong.statement, wrong)):
             return Refusal("judge_graph_reads_other_names")
-        put_in = other["replaced_end"]
-        note = notes.get(other["hadm_id"], "")
-        absent = other[f"{put_in}_silent"] and not any(name in note for name in names.get(other[f"{put_in}_cui"], ()))
-        if not _fails(pair.origin.inner_id[-2:], other, context, absent=absent):
+        put_in = wrong["replaced_end"]
+        note = notes.get(wrong["hadm_id"], "")
+        absent = wrong[f"{put_in}_silent"] and not any(name in note for name in names.get(wrong[f"{put_in}_cui"], ()))
+        if not _fails(pair.origin.inner_id[-2:], wrong, context, absent=absent):
             return Refusal("judge_graph_does_not_call_wrong_wrong")
         return None
 
@@ -182,21 +183,21 @@ def _settings_of(workspace: Workspace) -> BuildSettings:
         ) from error
 
 
-def _names(pair: Pair) -> tuple[str, str]:
+def _statement_ids(pair: Pair) -> tuple[str, str]:
     """Return the ids of the two statements in MediEval."""
     return pair.origin.inner_id[:-2] + "Q1", pair.origin.inner_id
 
 
-def _plain(text: str) -> str:
+def _in_words(text: str) -> str:
     return " ".join(re.findall(r"[a-z0-9]+", text.lower()))
 
 
 def _documented(row: Mapping[str, Any], role: str, context: str) -> bool:
     """Tell whether words that document an end stand in the context that the row shows."""
-    shown = f" {context} "
-    return any(f" {_plain(text)} " in shown for text in row[f"{role}_texts"] or ())
+    spaced = f" {context} "
+    return any(f" {_in_words(text)} " in spaced for text in row[f"{role}_texts"] or ())
 
 
-def _tells(statement: str, row: Mapping[str, Any]) -> bool:
-    plain = statement.lower()
-    return all(row[f"{role}_name"].lower() in plain for role in ("head", "tail"))
+def _names_both_ends(statement: str, row: Mapping[str, Any]) -> bool:
+    lowered = statement.lower()
+    return all(row[f"{role}_name"].lower() in lowered for role in ("head", "tail"))

@@ -8,9 +8,7 @@ from pathlib import Path
 import duckdb
 
 from builders.medhal.engines import Engine
-from builders.medhal.feeds import Feed
-from builders.medhal.own_feed import own_feed
-from builders.medhal.text_feeds import text_feed
+from builders.medhal.feeds import Feed, own_feed, text_feed
 from builders.texts.origin import Tally
 from builders.texts.sources import NamedTexts, TextSource, resolve_sources, text_sources
 from ground.errors import InputError, UsageError
@@ -59,36 +57,36 @@ def chosen_sources(names: str | None, named: NamedTexts, *, own: bool) -> dict[T
 
 def _found(named: NamedTexts, *, own: bool) -> dict[TextSource, Path | None]:
     texts = named.folder
-    known = [one for one in text_sources().values() if one.dataset == "medhal"]
-    found: dict[TextSource, Path | None] = {}
-    for one in known:
-        if one.layout == OWN_LAYOUT and own:
-            found[one] = None
-        elif one.layout != OWN_LAYOUT and texts is not None and (texts / one.folder).is_dir():
-            found[one] = texts / one.folder
-    found |= named.sources
-    if not found:
+    known = [source for source in text_sources().values() if source.dataset == "medhal"]
+    chosen: dict[TextSource, Path | None] = {}
+    for source in known:
+        if source.layout == OWN_LAYOUT and own:
+            chosen[source] = None
+        elif source.layout != OWN_LAYOUT and texts is not None and (texts / source.folder).is_dir():
+            chosen[source] = texts / source.folder
+    chosen |= named.sources
+    if not chosen:
         raise UsageError(
             "no source of medhal is named and none was found",
-            expected=", ".join(one.source for one in known),
+            expected=", ".join(source.source for source in known),
             do="name the folder of texts with --texts DIR or NAME=DIR:LAYOUT, or sources with --sources NAME,NAME=DIR",
         )
-    return found
+    return chosen
 
 
 def _named(names: str) -> dict[str, Path | None]:
     """Read ``medqa,sumpubmed=DIR``."""
-    found: dict[str, Path | None] = {}
-    for one in names.split(","):
-        name, equals, folder = one.strip().partition("=")
-        if not name or (equals and not folder) or name in found:
+    folders: dict[str, Path | None] = {}
+    for entry in names.split(","):
+        name, equals, folder = entry.strip().partition("=")
+        if not name or (equals and not folder) or name in folders:
             raise UsageError(
                 "--sources cannot be read",
-                found=one.strip() or names,
+                found=entry.strip() or names,
                 expected="NAME or NAME=DIR, each once, by commas",
             )
-        found[name] = Path(folder).expanduser() if equals else None
-    return found
+        folders[name] = Path(folder).expanduser() if equals else None
+    return folders
 
 
 def _folder(source: TextSource, named: Path | None, texts: Path | None) -> Path | None:

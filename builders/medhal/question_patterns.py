@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 
-from builders.texts.any_of import AnyOf
+from builders.texts.any_of import any_of
 from ground import ROOT
 from ground.storage.tables import read_table
 
@@ -28,10 +29,10 @@ def pattern(name: str) -> re.Pattern[str]:
 
 
 @cache
-def _any_of(name: str) -> AnyOf:
-    return AnyOf(_expressions(name))
+def _any_of(name: str) -> Callable[[str], bool]:
+    return any_of(_expressions(name))
 
 
 def has(name: str, text: str) -> bool:
     """Tell whether a text has an expression of a name, wherever; quicker than `pattern`. KeyError as there."""
-    return _any_of(name).found(text)
+    return _any_of(name)(text)

@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 import pyarrow as pa
 
 from builders.medhal.exchanges import exchange_of
+from builders.medhal.feeds import Feed
 from builders.medhal.items import Claim, Pair
 from builders.medhal.versions import INDEX, content_hash
 from builders.shards import Split
 from builders.texts.origin import Seeds
-from ground.contracts.rows_text import MEDHAL_SCHEMA, MedhalTask
+from ground.contracts.rows_text import MEDHAL_SCHEMA
 from ground.stable import stable_hash
 
-__all__ = ["PART_SCHEMA", "Stamp", "pair_rows"]
+__all__ = ["PART_SCHEMA", "pair_rows"]
 
 VERSIONS = ("in_length_filtered", "in_balanced")
 PART_SCHEMA = pa.schema([field for field in MEDHAL_SCHEMA if field.name not in VERSIONS])
 """Rows before the versions are known."""
 
 
-@dataclass(frozen=True)
-class Stamp:
-    """What all rows of a source share."""
-
-    source: str
-    task: MedhalTask
-    licence: str
-
-
-def pair_rows(pairs: Sequence[Pair], stamp: Stamp, seeds: Seeds, max_chars: int) -> tuple[pa.Table, pl.DataFrame]:
+def pair_rows(pairs: Sequence[Pair], feed: Feed, seeds: Seeds, max_chars: int) -> tuple[pa.Table, pl.DataFrame]:
     """Return two rows for each pair, side by side, and a line of the index (`builders.medhal.versions`) for each.
 
     Ids and the order within a pair come from a hash, so that neither tells the label.
@@ -40,17 +31,17 @@ def pair_rows(pairs: Sequence[Pair], stamp: Stamp, seeds: Seeds, max_chars: int)
     rows, index = list[dict[str, object]](), list[dict[str, object]]()
     for pair in pairs:
         name = content_hash("pair", pair.origin.source, pair.origin.inner_id)
-        pair_id = f"{stamp.source}-{name:016x}"
+        pair_id = f"{feed.source.source}-{name:016x}"
         split = seeds.split(pair.origin)
         context = f"{content_hash((pair.context or '').strip()):016x}"
         claims = (pair.factual, pair.wrong)
         if stable_hash(seeds.documents, "medhal order", pair_id) % 2:
             claims = (pair.wrong, pair.factual)
         rows += [
-            _row(pair, claim, stamp, pair_id, f"{pair_id}-{place}", split)
+            _row(pair, claim, feed, pair_id, f"{pair_id}-{place}", split)
             for place, claim in zip("ab", claims, strict=True)
         ]
-        exchange = exchange_of(pair, stamp.task)
+        exchange = exchange_of(pair, feed.task)
         index.append(
             {
                 "pair": name,
@@ -62,15 +53,15 @@ def pair_rows(pairs: Sequence[Pair], stamp: Stamp, seeds: Seeds, max_chars: int)
                 "exchange": None if exchange is None else exchange[0],
                 "way": exchange is not None and exchange[1],
                 "short": all(len(pair.context or "") + len(claim.statement) < max_chars for claim in claims),
-                "source": stamp.source,
-                "task": stamp.task,
+                "source": feed.source.source,
+                "task": feed.task,
                 "split": split,
             }
         )
     return pa.Table.from_pylist(rows, schema=PART_SCHEMA), pl.DataFrame(index, INDEX)
 
 
-def _row(pair: Pair, claim: Claim, stamp: Stamp, pair_id: str, name: str, split: Split) -> dict[str, object]:
+def _row(pair: Pair, claim: Claim, feed: Feed, pair_id: str, name: str, split: Split) -> dict[str, object]:
     return {
         "id": name,
         "pair_id": pair_id,
@@ -80,11 +71,11 @@ def _row(pair: Pair, claim: Claim, stamp: Stamp, pair_id: str, name: str, split:
         "falsity": claim.falsity,
         "explanation": claim.explanation,
         "inner_id": pair.origin.inner_id,
-        "source": stamp.source,
-        "task": stamp.task,
+        "source": feed.source.source,
+        "task": feed.task,
         "synthetic": claim.synthetic,
         "wording": "framed" if claim.framed else "smooth",
-        "licence": stamp.licence,
+        "licence": feed.licence,
         "subject_id": pair.origin.subject_id,
         "split": split,
     }

@@ -71,7 +71,7 @@ def _fitted(pool: Pool, target: Floats, quadrant: int, rounds: int) -> Floats:
 def _draw_with(connection: duckdb.DuckDBPyConnection, pool: Pool, spread: float, rounds: int) -> None:
     """Draw Q4 again, with chances fitted to what targets that spread this much leave after Q2."""
     pool.choice[:, Q4] = -1
-    target = _targets(connection, spread, pool.called.size)
+    target = _targets(connection, spread, pool.name_no.size)
     pool.draw(_fitted(pool, np.maximum(target - pool.drawn(Q2), 0), Q4, rounds), Q4)
 
 

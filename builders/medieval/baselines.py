@@ -14,7 +14,7 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.resampling import draws, percentile_interval
 from ground.stable import stable_hash
 
@@ -42,7 +42,7 @@ View = Literal["statement", "context", "overlap"]
 
 
 @dataclass(frozen=True)
-class Auc(Plain):
+class Auc(JsonRecord):
     """Area under the ROC curve with a 95% percentile interval over resampled patients, None for too few patients."""
 
     view: View

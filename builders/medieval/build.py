@@ -10,7 +10,6 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from builders.cards import LICENCE, croissant_of
 from builders.medieval.assemble import say_statements
@@ -27,13 +26,13 @@ from builders.medieval.contradicted import (
 from builders.medieval.facts import find_true_facts, read_support, run_steps
 from builders.medieval.files import file_of, file_shards
 from builders.medieval.groups import make_groups
-from builders.shards import ROW_GROUP
+from builders.shards import ROW_GROUP, GroupWriter
 from ground.contracts.rows import CONTRADICTED_SCHEMA, MEDIEVAL_SCHEMA, STATEMENT_SCHEMA
 from ground.errors import InputError
 from ground.flow.executors import open_executor, open_threads
 from ground.flow.fingerprints import fingerprint, is_current, mark_done, stage_fingerprint
 from ground.flow.manifest import dropped, inputs, licence_tier, manifest_of, to_json
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.progress import progress
 from ground.settings import BuildSettings
 from ground.storage.files import atomic_directory, private_directory, sha256_of, write_text
@@ -63,7 +62,7 @@ PLACED = ("support_span", "placed_row")
 
 
 @dataclass(frozen=True)
-class BuildReport(Plain):
+class BuildReport(JsonRecord):
     """What a build made."""
 
     folder: str
@@ -144,16 +143,10 @@ def _write_statements(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
     """Write each distinct statement once, with how many samples use it, and return their number."""
     connection.execute("select 1").fetchall()
     reader = connection.sql(sql_text("builders/medieval/rows/distinct_statement")).to_arrow_reader(ROW_GROUP)
-    rows, waiting = 0, STATEMENT_SCHEMA.empty_table()
-    with pq.ParquetWriter(path, STATEMENT_SCHEMA, compression="zstd", store_schema=True) as writer:
+    with GroupWriter(path, STATEMENT_SCHEMA) as writer:
         for batch in reader:
-            waiting = pa.concat_tables([waiting, pa.Table.from_batches([batch]).cast(STATEMENT_SCHEMA)])
-            while waiting.num_rows >= ROW_GROUP:
-                writer.write_table(waiting.slice(0, ROW_GROUP).combine_chunks(), row_group_size=ROW_GROUP)
-                waiting, rows = waiting.slice(ROW_GROUP), rows + ROW_GROUP
-        if waiting.num_rows:
-            writer.write_table(waiting.combine_chunks(), row_group_size=ROW_GROUP)
-    return int(rows + waiting.num_rows)
+            writer.write(pa.Table.from_batches([batch]))
+    return writer.rows
 
 
 def _contradicted(workspace: Workspace, connection: duckdb.DuckDBPyConnection, folder: Path) -> list[Auc]:

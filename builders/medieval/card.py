@@ -10,9 +10,8 @@ import duckdb
 from builders.cards import LICENCE, columns_table, front_matter, left_table
 from builders.medieval.baselines import Auc, auc_table
 from builders.medieval.contradicted import CONTRADICTED
-from builders.medieval.contradicted_card import contradicted_section
 from ground.contracts.rows import QUADRANTS
-from ground.flow.manifest import LicenceTier
+from ground.flow.manifest import LicenceTier, releases
 from ground.storage.sqlfiles import sql_text
 
 __all__ = ["DESCRIPTION", "card_of"]
@@ -57,6 +56,32 @@ LIMITS = """
 - An `id` names the place of a row in this build (admission, fact, end, quadrant). Another build, by other rules,
   settings or releases, can have another sentence under it: cite a row with `provenance_sha256` of `manifest.json`.
 - Not a source of medical advice.
+"""
+
+DENIED = """
+## Contradicted rows
+
+In `data/` the record says nothing of the end that a Q2 or Q4 statement is not supported by. A model can pass there by
+looking for names. The configuration `contradicted` has what it falls for: the note names the end and says that it is
+not so (denied, ruled out, of the family, an allergy, over, or yet to come; `denied_spans` shows where and how). Beside
+each lies a copy of a supported row of `data/` with the same statement, of another patient.
+"""
+
+NONE_DENIED = """
+This build has none: admissions that deny what others have are too few here to balance.
+"""
+
+DENIED_BALANCE = """
+Each statement is contradicted as often as supported in each split, and each admission contradicts as many as it
+supports. So statement or context alone tell nothing, whatever is fitted on which split. Do not cut a part off a split
+by patient: what is left out would be the reverse of what stays. Both ends are named in every context, and statements
+are matched by which of their ends are named once and which more often: a model that looks for names only is at chance.
+"""
+
+DENIED_LIMITS = """
+- What is thought of ("return if", "as needed for") counts on neither side. A drug that was given or stopped in the stay
+  is not contradicted.
+- Allergies and family history count where the chosen sections speak of them.
 """
 
 
@@ -110,6 +135,7 @@ def card_of(
         f"distinct statements: {total['statements']}",
         f"- complete groups (all four quadrants): {total['complete']}",
         f"- statements that claim more than one edge: {total['multi_hop']}",
+        *(f"- release of {source}: {release}" for source, release in releases(connection)),
     ]
     parts = [
         front_matter(
@@ -137,7 +163,7 @@ def card_of(
         "TF-IDF with logistic regression; intervals by resampling patients. Support must not be told by the statement, "
         "and no label by the context, so those intervals should hold 0.5. Truth can be known from medicine.\n",
         auc_table(aucs),
-        contradicted_section(connection, denied),
+        *_contradicted(connection, denied),
         "## Left out, by reason\n",
         left_table(["reason", "n"], sorted(dropped.items())),
         "\n## Columns\n",
@@ -147,3 +173,20 @@ def card_of(
         LICENCE[tier] + "\n",
     ]
     return "\n".join(parts)
+
+
+def _contradicted(connection: duckdb.DuckDBPyConnection, aucs: Sequence[Auc]) -> list[str]:
+    """Return the section on the rows of ``ground.medieval_contradicted``, with the baselines of its own."""
+    counts = connection.execute(sql_text("builders/medieval/contradicted/by_split")).fetchall()
+    if not counts:
+        return [DENIED + NONE_DENIED]
+    assertions = connection.execute(sql_text("builders/medieval/contradicted/by_assertion")).fetchall()
+    return [
+        DENIED,
+        left_table(["split", "Q2 contradicted", "Q4 contradicted", "Q1 supported", "Q3 supported"], counts),
+        "",
+        left_table(["the note says", "section", "rows"], assertions),
+        DENIED_BALANCE,
+        auc_table(aucs),
+        DENIED_LIMITS,
+    ]

@@ -127,11 +127,11 @@ def read_terms(connection: duckdb.DuckDBPyConnection) -> tuple[Terms, pa.Array]:
         of_head=_flags(arguments["of_head"]),
         # Of many rows it is a copy, which could be written.
         mask=read_only(nameable["mask"].to_numpy()),
-        plain=_flags(nameable["plain"]),
+        names_class=_flags(nameable["names_class"]),
         has_members=_flags(nameable["has_members"]),
         sibling_begin=sibling_begin,
         sibling=sibling,
-        relative_begin=np.concatenate([[0], np.cumsum(np.diff(sibling_begin)[original], dtype=np.int64)]),
+        frame_sibling_begin=np.concatenate([[0], np.cumsum(np.diff(sibling_begin)[original], dtype=np.int64)]),
         cover_begin=begins(covering, int(covering[-1]) + 1 if covering.size else 0),
         cover=cover,
         by_code=by_code.astype(np.uint8),

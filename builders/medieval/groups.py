@@ -1,9 +1,9 @@
-"""Groups of four: candidates for Q2, Q3 and Q4 of each fact, checked, one of each drawn so that names tell nothing.
+"""Groups of four statements: candidates for Q2, Q3 and Q4 of each fact are judged, and one of each is drawn.
 
-What is true or false of a pair does not depend on the admission, so it is asked once for all: a first pass over the
-admissions marks the pairs that some group asks about, SQL and the graph judge them, and further passes read the
-answers. Admissions are arrays throughout (builders/medieval/kernels.py); workers read them a shard at a time. What they
-share they do not write, but for bytes that each of them sets to the same value.
+Whether a pair is true or false does not depend on the admission. So a first pass over the admissions marks the pairs
+that some group needs, SQL and the graph judge each of them once, and further passes use the verdicts. Admissions are
+arrays (builders/medieval/kernels.py), which workers read a shard at a time. Workers share memory that they only read,
+except bytes that all of them would set to the same value.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from kg.graph import ConceptGraph
 __all__ = ["make_groups"]
 
 BUCKET_SIZE = 256
-"""Distractors that one group looks at, about."""
+"""Distractors in a bucket, about; a group looks at one bucket."""
 
 ALIKE = 4
 """How often the chance of a candidate is doubled for the same semantic types, and for a common broad area."""
@@ -57,10 +57,10 @@ REGIONS = 62
 """Broad areas of medicine that are looked at (sql/builders/medieval/groups/trait.sql)."""
 
 BANDS = 3
-"""Powers of two of admissions from which on two concepts are not as common as one another at all."""
+"""Difference in frequency, in powers of two, from which on two concepts are not alike."""
 
 WEIGHT_FLOOR = 0.02
-"""Weight of a concept that no supported statement has, against 1 for one that a single fact has."""
+"""Weight of a concept that no supported statement has; one that a single fact has weighs 1."""
 
 TYING = (
     "causes",
@@ -78,24 +78,24 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class _Traits:
-    """What makes a replacement like what it replaces (docs/definitions.md#alike). Shapes: (concepts,)
+    """What makes a candidate like the end that it replaces (docs/definitions.md#alike). Shapes: (concepts,)
 
     Attributes:
         kind: a number for the same semantic types.
         regions: broad areas, a bit each.
         band: power of two of the admissions that attest a concept.
-        called: a number for the same name.
+        name_no: a number for the same name.
     """
 
     kind: npt.NDArray[np.int32]
     regions: npt.NDArray[np.int64]
     band: npt.NDArray[np.int8]
-    called: npt.NDArray[np.int32]
+    name_no: npt.NDArray[np.int32]
 
     def wanted(self, terms: kernels.Terms) -> npt.NDArray[np.int64]:
-        """Return the areas that a replacement in each frame may lie in without being false by its area alone.
+        """Return the areas that go with the kept end of each frame: a candidate there is not false by its area alone.
 
-        These are the areas of what facts of the argument have beside an end of an area of the kept end.
+        They are the areas of the ends that facts of the argument have beside ends of the kept end's areas.
 
         Shape: (frames,)
         """
@@ -108,22 +108,22 @@ class _Traits:
             wanted[holds] |= beside[terms.argument[holds]]
         return wanted
 
-    def ease(
+    def preference(
         self, original: npt.NDArray[np.int32], wanted: npt.NDArray[np.int64], code: npt.NDArray[np.int32]
     ) -> Bytes:
-        """Return how often the chance of each candidate is doubled: a preference, so that no fact loses its last one.
+        """Return how often the chance of each candidate is doubled; none is excluded: no fact loses its last one.
 
         Args:
-            original: what is replaced. Shape: (n,)
-            wanted: the areas that go with the kept end, a bit each. Shape: (n,)
+            original: the replaced end. Shape: (n,)
+            wanted: areas that go with the kept end, a bit each. Shape: (n,)
             code: the candidate. Shape: (n,)
         """
-        ease: Bytes = ALIKE * (self.kind[original] == self.kind[code]).astype(np.uint8)
-        ease += ALIKE * ((wanted & self.regions[code]) != 0).astype(np.uint8)
-        ease += ((self.regions[original] & self.regions[code]) != 0).astype(np.uint8)
+        preference: Bytes = ALIKE * (self.kind[original] == self.kind[code]).astype(np.uint8)
+        preference += ALIKE * ((wanted & self.regions[code]) != 0).astype(np.uint8)
+        preference += ((self.regions[original] & self.regions[code]) != 0).astype(np.uint8)
         apart = np.abs(self.band[original] - self.band[code])
-        ease += np.maximum(0, BANDS - apart).astype(np.uint8)
-        return ease
+        preference += np.maximum(0, BANDS - apart).astype(np.uint8)
+        return preference
 
 
 @dataclass
@@ -134,7 +134,7 @@ class _Groups:
         executor: works on several shards at a time.
         terms: what holds of concepts and frames.
         hashes: stable hash of each concept. Shape: (concepts,)
-        verdicts: of replacements.
+        verdicts: of candidates.
         shards: number of shards of admissions.
         folder: where the shards lie.
         without: facts that have no candidate for Q2, Q3 and Q4. Shape: (3,)
@@ -167,15 +167,15 @@ class _Groups:
 
 
 def _asked(executor: Executor, terms: kernels.Terms, folder: Path, shards: int, ends: int) -> tuple[Bytes, Bytes]:
-    """Return which replacements and which relatives some group asks about. Shapes: (pairs, ends / 8), (relatives,)
+    """Return the ends and the siblings that are candidates of some group. Shapes: (pairs, ends / 8), (siblings,)
 
-    Two workers that set bits of one byte would lose one of them: each has tables of its own.
+    Each worker has tables of its own: of two bits that two workers set in one byte, one would be lost.
     """
     buckets = int(np.diff(terms.first_bucket).max(initial=1))
     of_workers = list[tuple[Bytes, Bytes]]()
 
     def tables() -> tuple[Bytes, Bytes, Bytes]:
-        own = bits(int(terms.pair.max(initial=-1)) + 1, ends), np.zeros(int(terms.relative_begin[-1]), np.uint8)
+        own = bits(int(terms.pair.max(initial=-1)) + 1, ends), np.zeros(int(terms.frame_sibling_begin[-1]), np.uint8)
         of_workers.append(own)
         return *own, np.zeros((terms.original.size, buckets), np.uint8)
 
@@ -186,16 +186,16 @@ def _asked(executor: Executor, terms: kernels.Terms, folder: Path, shards: int, 
         pass
     if not of_workers:  # no shard, no worker
         tables()
-    asked, relatives = (
+    asked, siblings = (
         reduce(partial(np.bitwise_or, out=all_of[0]), all_of) for all_of in zip(*of_workers, strict=True)
     )
-    return asked, relatives
+    return asked, siblings
 
 
 def _near(
     connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, cui: pa.Array, ends: int, least: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Return the ends that are too close to each end to be distractors, whatever forms of drugs they are.
+    """Return the ends that are too close to each end to be its distractors; all forms of a drug are one.
 
     Shapes: (ends + 1,), (n,)
     """
@@ -222,7 +222,7 @@ def _near(
 
 
 def _count_near(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> None:
-    """Count the false distractors that are too close to what some group would replace with them."""
+    """Count the distractors that make a false statement but are too close to the end that they would replace."""
     terms, met = groups.terms, np.zeros(groups.verdicts.near.size, np.uint8)
     argument = np.repeat(np.arange(terms.first_bucket.size - 1), np.diff(terms.bucket_begin[terms.first_bucket]))
     bucket = np.repeat(np.arange(terms.bucket_begin.size - 1), np.diff(terms.bucket_begin))
@@ -234,7 +234,7 @@ def _count_near(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> None:
 
 
 def _complete(groups: _Groups, number: int) -> tuple[npt.NDArray[np.int64], pa.Table]:
-    """Return of one shard the facts without a candidate for Q2, Q3 and Q4 (3,), and the complete groups."""
+    """Return the numbers of facts of one shard without a candidate for Q2, Q3 and Q4 (3,), and the complete groups."""
     shard = groups.shard(number)
     _, counts = groups.candidates(shard, np.ones(shard.frame.size, np.bool_), every=False)
     # The two arguments of a fact follow one another.
@@ -276,16 +276,16 @@ def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> No
 
 def _read_traits(connection: duckdb.DuckDBPyConnection) -> _Traits:
     run_steps(connection, "groups", ["trait"])
-    table = arrow_of(connection, "select kind, regions, band, called from trait order by code")
-    kind, regions, band, called = (table[name].to_numpy() for name in table.column_names)
-    return _Traits(kind.astype(np.int32), regions, band.astype(np.int8), called.astype(np.int32))
+    table = arrow_of(connection, "select kind, regions, band, name_no from trait order by code")
+    kind, regions, band, name_no = (table[name].to_numpy() for name in table.column_names)
+    return _Traits(kind.astype(np.int32), regions, band.astype(np.int8), name_no.astype(np.int32))
 
 
 def _by_shard(connection: duckdb.DuckDBPyConnection) -> Iterator[tuple[int, pa.Table, pa.ChunkedArray]]:
     """Yield each shard's number, its drawn groups, and the hash of each with each quadrant."""
     for some in admissions_at_once(connection):
         between = f"where number between {some[0]} and {some[-1]} order by group_no"
-        group = arrow_of(connection, f"select group_no, number, frame, turn from fact_group {between}")
+        group = arrow_of(connection, f"select group_no, number, frame, precedence from fact_group {between}")
         keys = arrow_of(connection, sql_text("builders/medieval/groups/group_hash"))["hash"]
         for first, its in zip(some[::SHARD_SIZE], in_shards(some, group["number"].to_numpy()), strict=True):
             yield first // SHARD_SIZE, group[its], keys[len(REPLACED) * its.start : len(REPLACED) * its.stop]
@@ -322,10 +322,10 @@ def _list_candidates(
         np.searchsorted(its, np.arange(shard.group_begin.size)),
         groups.terms.kept[shard.frame[chosen]],
         original,
-        group["turn"].to_numpy(),
+        group["precedence"].to_numpy(),
         begin,
         code,
-        traits.ease(np.repeat(original, each), np.repeat(wanted[shard.frame[chosen]], each), code),
+        traits.preference(np.repeat(original, each), np.repeat(wanted[shard.frame[chosen]], each), code),
         exponential(hashes),
     )
 
@@ -337,7 +337,7 @@ def make_groups(
     executor: Executor,
     scratch: Path,
 ) -> None:
-    """Make ``fact_group``, ``choice``, ``relative_fact`` and ``extension``: complete groups and their statements.
+    """Make ``fact_group``, ``choice``, ``sibling_fact`` and ``extension``: complete groups and their statements.
 
     Args:
         connection: with what is true and what is attested.
@@ -362,10 +362,10 @@ def make_groups(
     with TemporaryDirectory(dir=scratch) as folder:
         shards_at = Path(folder)
         linked, named = linked_pairs(connection, executor, shards_at, shards, terms, meant)
-        asked, close = _asked(executor, terms, shards_at, shards, ends)
-        # What is false is asked of areas that what is true makes anew.
+        asked, siblings = _asked(executor, terms, shards_at, shards, ends)
+        # Falsehood comes first: it uses the tables of areas that judging truth replaces.
         judge_false(connection, graph, terms, asked, linked, settings)
-        true = judge_true(connection, graph, terms, close, settings)
+        true = judge_true(connection, graph, terms, siblings, settings)
         near = _near(connection, graph, cui, ends, settings.min_distractor_distance)
         groups = _Groups(
             executor,
@@ -382,7 +382,7 @@ def make_groups(
         count = number_of(connection, "select count(*) from fact_group")
         traits = _read_traits(connection)
         wanted = traits.wanted(terms)
-        pool = Pool(executor, groups.folder, traits.called, WEIGHT_FLOOR, np.full((count, 3), -1, np.int32))
+        pool = Pool(executor, groups.folder, traits.name_no, WEIGHT_FLOOR, np.full((count, 3), -1, np.int32))
         listed = partial(_list_candidates, groups, traits, wanted)
         for candidates in executor.in_order(nothing, lambda _, of_shard: listed(of_shard), _by_shard(connection)):
             pool.add(candidates)

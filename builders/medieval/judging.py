@@ -259,39 +259,39 @@ def judge_true(
     connection: duckdb.DuckDBPyConnection,
     graph: ConceptGraph,
     terms: Terms,
-    relatives: Bytes,
+    siblings: Bytes,
     settings: BuildSettings,
 ) -> Bytes:
-    """Return which relatives that a frame asks about make a true statement, and make ``relative_fact``.
+    """Return which sibling candidates make a true statement, and make ``sibling_fact``.
 
     Args:
         connection: with the tables of the groups.
         graph: the concept graph.
         terms: of the cohort.
-        relatives: whether a frame asks about a relative of what it replaces. Shape: (frames' relatives,)
+        siblings: whether a sibling is a candidate of a frame. Shape: (frames' siblings,)
         settings: of the build.
 
     Returns:
-        The same, set where the statement is true. Shape: (frames' relatives,)
+        The same, set where the statement is true. Shape: (frames' siblings,)
     """
     concepts = max(1, terms.mask.size)
-    where = np.flatnonzero(relatives)
-    frame = np.searchsorted(terms.relative_begin, where, side="right") - 1
-    code = terms.sibling[terms.sibling_begin[terms.original[frame]] + where - terms.relative_begin[frame]]
-    close = terms.pair[frame].astype(np.int64) * concepts + code
-    pair, code = np.divmod(np.unique(close), concepts)
+    where = np.flatnonzero(siblings)
+    frame = np.searchsorted(terms.frame_sibling_begin, where, side="right") - 1
+    code = terms.sibling[terms.sibling_begin[terms.original[frame]] + where - terms.frame_sibling_begin[frame]]
+    statement = terms.pair[frame].astype(np.int64) * concepts + code
+    pair, code = np.divmod(np.unique(statement), concepts)
     set_table(connection, "asked_code", pa.table({"pair": pair, "code": code}))
-    relative = sql_text("builders/medieval/groups/replacement")
-    connection.execute(f"create or replace temp table relative as {relative}")
-    heads, tails = (cuis(connection, f"select distinct {end}_cui from relative") for end in SLOTS)
-    find_true(connection, graph, settings, heads, tails, among="relative")
-    connection.execute("create or replace temp table relative_fact as select * from true_fact")
+    connection.execute(
+        f"create or replace temp table replacement as {sql_text('builders/medieval/groups/replacement')}"
+    )
+    heads, tails = (cuis(connection, f"select distinct {end}_cui from replacement") for end in SLOTS)
+    find_true(connection, graph, settings, heads, tails, among="replacement")
+    connection.execute("create or replace temp table sibling_fact as select * from true_fact")
     table = arrow_of(
         connection,
-        "select relative.pair, relative.code from relative inner join relative_fact using (predicate, head_cui, "
-        "tail_cui)",
+        "select pair, code from replacement semi join sibling_fact using (predicate, head_cui, tail_cui)",
     )
     true = table["pair"].to_numpy().astype(np.int64) * concepts + table["code"].to_numpy()
-    answer = np.zeros_like(relatives)
-    answer[where[np.isin(close, true)]] = 1
+    answer = np.zeros_like(siblings)
+    answer[where[np.isin(statement, true)]] = 1
     return answer

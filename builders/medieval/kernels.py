@@ -1,8 +1,9 @@
-"""Compiled loops over groups and candidates: what is neither attested nor linked, what is drawn, how often.
+"""Compiled loops over groups and their candidates: which are valid, how likely each is, which one is drawn.
 
-Concepts, frames and admissions are numbers here (nameable.sql, frame.sql and admission.sql of sql/builders/medieval).
-An admission looks at some twenty thousand candidates; none of them is kept in memory before it is known to be a
-candidate of a kept group.
+A group replaces one end of a fact of an admission. Candidates for Q2 are siblings of the replaced end, for Q3 the ends
+of the admission's other facts, for Q4 distractors: distant concepts of one bucket. Concepts, frames and admissions are
+numbers here (nameable.sql, frame.sql and admission.sql of sql/builders/medieval). An admission has some twenty thousand
+candidates; they are kept in memory for the groups that are kept only.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ class Terms(NamedTuple):
     """What holds of concepts, frames and arguments, whatever the admission.
 
     Attributes:
-        original: concept that a frame replaces. Shape: (frames,)
-        kept: concept that it keeps. Shape: (frames,)
+        original: the end that a frame replaces. Shape: (frames,)
+        kept: the end that it keeps. Shape: (frames,)
         argument: predicate, and slot of it. Shape: (frames,)
         pair: number of (argument, kept). Shape: (frames,)
         first_bucket: first bucket of an argument. Shape: (arguments + 1,)
@@ -48,11 +49,11 @@ class Terms(NamedTuple):
         taxonomic: whether the predicate of an argument names a class. Shape: (arguments,)
         of_head: whether an argument is that of the head. Shape: (arguments,)
         mask: semantic groups. Shape: (concepts,)
-        plain: whether a class can be named in a sentence. Shape: (concepts,)
+        names_class: whether a class can be named in a sentence. Shape: (concepts,)
         has_members: whether drugs have the class. Shape: (concepts,)
-        sibling_begin: where the relatives of a concept begin. Shape: (concepts + 1,)
-        sibling: relatives.
-        relative_begin: where the relatives of the concept that a frame replaces begin. Shape: (frames + 1,)
+        sibling_begin: where the siblings of a concept begin. Shape: (concepts + 1,)
+        sibling: siblings.
+        frame_sibling_begin: where the siblings of the concept that a frame replaces begin. Shape: (frames + 1,)
         cover_begin: where what a mentioned concept covers begins. Shape: (mentioned concepts + 1,)
         cover: covered concepts.
         by_code: whether a code covers it too.
@@ -69,11 +70,11 @@ class Terms(NamedTuple):
     taxonomic: Bytes
     of_head: Bytes
     mask: npt.NDArray[np.int64]
-    plain: Bytes
+    names_class: Bytes
     has_members: Bytes
     sibling_begin: Ints
     sibling: Ints
-    relative_begin: npt.NDArray[np.int64]
+    frame_sibling_begin: npt.NDArray[np.int64]
     cover_begin: Ints
     cover: Ints
     by_code: Bytes
@@ -85,7 +86,7 @@ class Shard(NamedTuple):
     Attributes:
         group_begin: where the groups of an admission begin.
         frame: frame of a group.
-        bucket: bucket of distractors that a group looks at.
+        bucket: bucket that the distractors of a group come from.
         mention_begin: where the concepts that notes or codes may mean of an admission begin.
         mention: such a concept.
         from_code: whether a code says so.
@@ -114,9 +115,9 @@ class Verdicts(NamedTuple):
 
     Attributes:
         false: a bit for each (argument, kept end) and end that makes it false. Shape: (pairs, ends / 8)
-        true: whether a relative of what a frame replaces makes it true. Shape: (frames' relatives,)
-        near_begin: where the ends that are too close to an end to be distractors begin. Shape: (ends + 1,)
-        near: ends.
+        true: whether a sibling of the replaced end makes it true. Shape: (frames' siblings,)
+        near_begin: where the ends begin that are too close to an end to be its distractors. Shape: (ends + 1,)
+        near: these ends.
     """
 
     false: Bytes
@@ -198,18 +199,17 @@ def _ends(terms: Any, shard: Any, admission: int, seen: Any) -> Any:
 
 @part
 def _fits(code: int, groups: int, original: int, kept: int, wanted: int) -> Any:
-    """Tell whether a concept may stand in for the replaced end: another one, of a common semantic group.
+    """Tell whether a candidate is another concept than both ends, of a semantic group of the replaced end.
 
-    Numbers only are handed over in the inner loops: every array handed over is counted there, which takes longer than
-    the work.
+    Inner loops pass numbers only: the reference counts of passed arrays would take longer than the work.
     """
     return code not in (original, kept) and (groups & wanted) != 0
 
 
 @part
-def _nameable(taxonomic: int, of_head: int, plain: int, has_members: int) -> Any:
-    """Tell whether a relative can stand where a predicate names a class."""
-    return not taxonomic or (plain != 0 and not (of_head != 0 and has_members != 0))
+def _nameable(taxonomic: int, of_head: int, names_class: int, has_members: int) -> Any:
+    """Tell whether a sibling can stand where a predicate names a class."""
+    return not taxonomic or (names_class != 0 and not (of_head != 0 and has_members != 0))
 
 
 @part
@@ -219,24 +219,23 @@ def _bucket_of(terms: Any, shard: Any, group: int) -> Any:
 
 
 @kernel
-def mark_asked(terms: Any, shard: Any, asked: Any, relatives: Any, done: Any) -> None:
-    """Mark the replacements that some group asks about.
+def mark_asked(terms: Any, shard: Any, asked: Any, siblings: Any, done: Any) -> None:
+    """Mark the candidates that some group has, so that each is judged once.
 
     Args:
         terms: of the cohort.
         shard: admissions.
-        asked: a bit for each (argument, kept end) and end that stands in for the other one. Shape: (pairs, ends / 8)
-        relatives: whether a frame asks about a relative of what it replaces. Shape: (frames' relatives,)
-        done: whether all that a frame can ask of a bucket is marked, so that no group need look again.
-            Shape: (frames, buckets of an argument)
+        asked: a bit for each (argument, kept end) and candidate. Shape: (pairs, ends / 8)
+        siblings: whether a sibling is a candidate of a frame. Shape: (frames' siblings,)
+        done: whether all distractors of a bucket are marked for a frame. Shape: (frames, buckets of an argument)
     """
     unclear = np.full(terms.mask.size, -1, np.int32)
     seen = np.full(terms.mask.size, -1, np.int32)
-    mask, bucket, sibling, plain, has_members = (
+    mask, bucket, sibling, names_class, has_members = (
         terms.mask,
         terms.bucket,
         terms.sibling,
-        terms.plain,
+        terms.names_class,
         terms.has_members,
     )
     for admission in range(shard.group_begin.size - 1):
@@ -261,15 +260,15 @@ def mark_asked(terms: Any, shard: Any, asked: Any, relatives: Any, done: Any) ->
                 if known[code] and _fits(code, mask[code], original, kept, wanted):
                     row[code >> 3] |= 1 << (code & 7)
             taxonomic, of_head = terms.taxonomic[argument], terms.of_head[argument]
-            slot = terms.relative_begin[frame] - terms.sibling_begin[original]
+            slot = terms.frame_sibling_begin[frame] - terms.sibling_begin[original]
             for i in range(terms.sibling_begin[original], terms.sibling_begin[original + 1]):
                 code = sibling[i]
                 if (
                     unclear[code] != admission
                     and code != kept
-                    and _nameable(taxonomic, of_head, plain[code], has_members[code])
+                    and _nameable(taxonomic, of_head, names_class[code], has_members[code])
                 ):
-                    relatives[slot + i] = 1
+                    siblings[slot + i] = 1
 
 
 @kernel
@@ -294,14 +293,14 @@ def mark_related(head: Any, tail: Any, begin: Any, twin: Any, related: Any) -> N
 
 @kernel
 def mark_near(terms: Any, shard: Any, verdicts: Any, bucket_of: Any, met: Any) -> None:
-    """Mark the false distractors that some group looks at though they are too close to what they would replace.
+    """Mark the distractors of some group that make a false statement but are too close to the replaced end.
 
     Args:
         terms: of the cohort.
         shard: admissions.
-        verdicts: of replacements.
+        verdicts: of candidates.
         bucket_of: bucket of an argument in which a concept is, -1 for none. Shape: (arguments, ends)
-        met: marks of the ends that are too close to an end. Shape: (near ends,)
+        met: takes the marks. Shape: (near ends,)
     """
     unclear = np.full(terms.mask.size, -1, np.int32)
     mask, near_begin, near = terms.mask, verdicts.near_begin, verdicts.near
@@ -337,12 +336,12 @@ def _index_links(shard: Any, admission: int, begin: Any, end: Any, seen: Any) ->
 
 
 class _Marks(NamedTuple):
-    """What holds of concepts in the admission, or for the group, that stands there. Shapes: (concepts,)
+    """Concepts that are no candidates: of which admission, or of which group, was marked last. Shapes: (concepts,)
 
     Attributes:
-        unclear: the last admission in which the concept is unclear.
-        blocked: the last group whose kept end is linked with it.
-        close: the last group whose replaced end it is too close to.
+        unclear: admission in which the concept is unclear.
+        blocked: group whose kept end a note links with it.
+        close: group whose replaced end it is too close to.
     """
 
     unclear: Ints
@@ -354,7 +353,7 @@ class _Marks(NamedTuple):
 def _replacements(
     terms: Any, shard: Any, verdicts: Any, marks: Any, ends: Any, admission: int, group: int, every: bool
 ) -> Any:
-    """Return the candidates of a group for Q2, Q3 and Q4, each list sorted where its source is, and their counts.
+    """Return the candidates of a group for Q2, Q3 and Q4, and the numbers of those for Q2 and Q3.
 
     All of them, or only the first for each.
     """
@@ -362,17 +361,17 @@ def _replacements(
     argument, original, kept = terms.argument[frame], terms.original[frame], terms.kept[frame]
     row, known, wanted = verdicts.false[terms.pair[frame]], terms.known[argument], terms.mask[original]
     mask, bucket, sibling, true = terms.mask, terms.bucket, terms.sibling, verdicts.true
-    plain, has_members = terms.plain, terms.has_members
+    names_class, has_members = terms.names_class, terms.has_members
     taxonomic, of_head = terms.taxonomic[argument], terms.of_head[argument]
     unclear, blocked, close = marks.unclear, marks.blocked, marks.close
     begin, end = _bucket_of(terms, shard, group)
     first, last = terms.sibling_begin[original], terms.sibling_begin[original + 1]
-    slot = terms.relative_begin[frame] - first
+    slot = terms.frame_sibling_begin[frame] - first
     codes, n = np.empty(last - first + ends.size + end - begin, np.int32), 0
     for i in range(first, last):
         code = sibling[i]
         free = true[slot + i] and unclear[code] != admission and code != kept and (every or n == 0)
-        if free and _nameable(taxonomic, of_head, plain[code], has_members[code]):
+        if free and _nameable(taxonomic, of_head, names_class[code], has_members[code]):
             codes[n] = code
             n += 1
     of_q2 = n
@@ -400,10 +399,10 @@ def candidates_of(terms: Any, shard: Any, verdicts: Any, wanted: Any, every: boo
     Args:
         terms: of the cohort.
         shard: admissions.
-        verdicts: of replacements.
+        verdicts: of candidates.
         wanted: which groups. Shape: (groups,)
         every: all candidates, or only the first of a group for each of Q2, Q3 and Q4.
-        counts: takes the numbers of their candidates for Q2, Q3 and Q4. Shape: (groups, 3)
+        counts: takes the numbers of candidates for Q2, Q3 and Q4. Shape: (groups, 3)
 
     Returns:
         The candidates, by group and quadrant. Shape: (n,)
@@ -443,7 +442,7 @@ def candidates_of(terms: Any, shard: Any, verdicts: Any, wanted: Any, every: boo
 
 
 @part
-def _same(mention: Any, begin: int, end: int, other: int, other_end: int) -> Any:
+def _equal(mention: Any, begin: int, end: int, other: int, other_end: int) -> Any:
     """Tell whether two runs of mentions are the same."""
     if end - begin != other_end - other:
         return False
@@ -459,7 +458,7 @@ def facts_of(
 ) -> Any:
     """Return (fact, admission, closeness) of the facts whose two ends rest on different mentions. Shape: (n, 3)
 
-    What is not mentioned itself (closeness 2) is an end only as a class, for another member of it than the head.
+    A class that is not mentioned itself (closeness 2) is an end only if a member other than the head is mentioned.
 
     Args:
         begin: where the ends of an admission begin. Shape: (admissions + 1,)
@@ -485,7 +484,7 @@ def facts_of(
                 other = place[tail[fact]]
                 if other < first or not (closeness[other] < 2 or loose[fact]):
                     continue
-                if _same(
+                if _equal(
                     mention, mention_begin[end], mention_begin[end + 1], mention_begin[other], mention_begin[other + 1]
                 ):
                     continue
@@ -497,13 +496,13 @@ def facts_of(
 
 
 @kernel
-def add_chances(begin: Any, code: Any, ease: Any, weight: Any, quadrant: int, expected: Any) -> None:
-    """Add up the chances of the candidates for one quadrant: in a group, in proportion to weight and ease.
+def add_chances(begin: Any, code: Any, preference: Any, weight: Any, quadrant: int, expected: Any) -> None:
+    """Add up the chances of the candidates for one quadrant, in a group in proportion to weight and preference.
 
     Args:
         begin: where the candidates of a group for Q2, Q3 and Q4 begin. Shape: (3 * groups + 1,)
         code: candidates.
-        ease: of the candidates: how often the chance is doubled, as they are like what they replace. Shape: (n,)
+        preference: how often the chance of a candidate is doubled, as it is like the replaced end. Shape: (n,)
         weight: of concepts. Shape: (concepts,)
         quadrant: 0 to 2 for Q2 to Q4.
         expected: sums, added to. Shape: (concepts,)
@@ -514,7 +513,7 @@ def add_chances(begin: Any, code: Any, ease: Any, weight: Any, quadrant: int, ex
         if n > chance.size:
             chance = np.empty(2 * n)
         for i in range(n):
-            chance[i] = weight[code[first + i]] * (1 << ease[first + i])
+            chance[i] = weight[code[first + i]] * (1 << preference[first + i])
             total += chance[i]
         for i in range(n):
             expected[code[first + i]] += chance[i] / total
@@ -522,7 +521,7 @@ def add_chances(begin: Any, code: Any, ease: Any, weight: Any, quadrant: int, ex
 
 @part
 def _mark_taken(kept: int, pairs: Any, n: int, run: int, blocked: Any) -> None:
-    """Block the names that would make a statement that the admission has already."""
+    """Block the names that would repeat a statement of the admission."""
     for i in range(n):
         if pairs[i, 0] == kept:
             blocked[pairs[i, 1]] = run
@@ -531,29 +530,30 @@ def _mark_taken(kept: int, pairs: Any, n: int, run: int, blocked: Any) -> None:
 
 
 @part
-def _first_candidate(candidates: Any, run: int, weight: Any, called: Any, blocked: Any, stamp: int) -> int:
-    """Return the candidate of a run that comes first in the race, or -1."""
-    code, ease, draw = candidates.code, candidates.ease, candidates.draw
+def _first_candidate(candidates: Any, run: int, weight: Any, name_no: Any, blocked: Any, stamp: int) -> int:
+    """Return the candidate of a run with the lowest draw for its weight and preference, or -1."""
+    code, preference, draw = candidates.code, candidates.preference, candidates.draw
     best, least = -1, np.inf
     for i in range(candidates.begin[run], candidates.begin[run + 1]):
-        if blocked[called[code[i]]] != stamp:
-            value = draw[i] / (weight[code[i]] * (1 << ease[i]))
+        if blocked[name_no[code[i]]] != stamp:
+            value = draw[i] / (weight[code[i]] * (1 << preference[i]))
             if value < least or (value == least and best >= 0 and code[i] < code[best]):
                 best, least = i, value
     return best
 
 
 @part
-def _keep_first(candidates: Any, called: Any, drawn: Any, pairs: Any, choice: Any) -> int:
-    """Choose what was drawn; of those that make the same statement, the one of the lowest hash. Return how many."""
-    kept, turn, n = candidates.kept, candidates.turn, 0
+def _keep_first(candidates: Any, name_no: Any, drawn: Any, pairs: Any, choice: Any) -> int:
+    """Keep the drawn candidates, of equal statements that of the lowest precedence; return how many were kept."""
+    kept, precedence, n = candidates.kept, candidates.precedence, 0
     for i in range(drawn.shape[0]):
-        group, own, other = drawn[i, 0] // 3, called[kept[drawn[i, 0] // 3]], called[drawn[i, 1]]
+        group, own, other = drawn[i, 0] // 3, name_no[kept[drawn[i, 0] // 3]], name_no[drawn[i, 1]]
         keeps = True
         for j in range(drawn.shape[0]):
-            rival, rival_own, rival_other = drawn[j, 0] // 3, called[kept[drawn[j, 0] // 3]], called[drawn[j, 1]]
+            rival, rival_own, rival_other = drawn[j, 0] // 3, name_no[kept[drawn[j, 0] // 3]], name_no[drawn[j, 1]]
             same = (rival_own == own and rival_other == other) or (rival_own == other and rival_other == own)
-            if j != i and same and (turn[rival] < turn[group] or (turn[rival] == turn[group] and j < i)):
+            first = precedence[rival] < precedence[group] or (precedence[rival] == precedence[group] and j < i)
+            if j != i and same and first:
                 keeps = False
         if keeps:
             choice[group, drawn[i, 0] % 3] = drawn[i, 1]
@@ -563,31 +563,31 @@ def _keep_first(candidates: Any, called: Any, drawn: Any, pairs: Any, choice: An
 
 
 @part
-def _pairs_of(candidates: Any, called: Any, choice: Any, first: int, last: int, pairs: Any) -> int:
-    """List the pairs of names that the statements of an admission's groups have already; return how many."""
+def _pairs_of(candidates: Any, name_no: Any, choice: Any, first: int, last: int, pairs: Any) -> int:
+    """List the pairs of names of the statements that an admission has, and return how many they are."""
     kept, original, n = candidates.kept, candidates.original, 0
     for group in range(first, last):
-        pairs[n, 0], pairs[n, 1] = called[kept[group]], called[original[group]]
+        pairs[n, 0], pairs[n, 1] = name_no[kept[group]], name_no[original[group]]
         n += 1
         for quadrant in range(3):
             if choice[group, quadrant] >= 0:
-                pairs[n, 0], pairs[n, 1] = called[kept[group]], called[choice[group, quadrant]]
+                pairs[n, 0], pairs[n, 1] = name_no[kept[group]], name_no[choice[group, quadrant]]
                 n += 1
     return n
 
 
 @kernel
-def choose(candidates: Any, weight: Any, called: Any, quadrant: int, choice: Any) -> None:
-    """Draw the statements of one quadrant, in rounds, until no group of an admission finds a new one.
+def choose(candidates: Any, weight: Any, name_no: Any, quadrant: int, choice: Any) -> None:
+    """Draw the statements of one quadrant, in rounds, until no group of an admission can draw another.
 
-    A race of exponential draws: the chance of a candidate is in proportion to its weight and ease. Where two groups of
-    an admission draw the same pair of names the lower hash keeps it, and the other draws again in the next round: no
-    statement stands twice in an admission, nor the pair of a first statement in another.
+    The least of exponential draws divided by weight and preference is chosen, so a candidate's chance is in proportion
+    to both. If two groups of an admission draw the same pair of names, the lower precedence keeps it and the other
+    draws again in the next round. So no statement is repeated in an admission, nor the pair of a Q1 statement.
 
     Args:
         candidates: of one shard.
         weight: of concepts. Shape: (concepts,)
-        called: a number for the name of a concept. Shape: (concepts,)
+        name_no: a number for the name of a concept. Shape: (concepts,)
         quadrant: 0 to 2 for Q2 to Q4.
         choice: chosen concepts, -1 for none, added to. Shape: (groups, 3)
     """
@@ -596,16 +596,16 @@ def choose(candidates: Any, weight: Any, called: Any, quadrant: int, choice: Any
     for admission in range(candidates.group_begin.size - 1):
         first, last = candidates.group_begin[admission], candidates.group_begin[admission + 1]
         pairs, drawn = np.empty((4 * (last - first), 2), np.int32), np.empty((last - first, 2), np.int32)
-        taken, n = _pairs_of(candidates, called, choice, first, last, pairs), 1
+        taken, n = _pairs_of(candidates, name_no, choice, first, last, pairs), 1
         while n:
             n = 0
             for group in range(first, last):
                 if choice[group, quadrant] < 0:
                     stamp += 1
-                    _mark_taken(called[candidates.kept[group]], pairs, taken, stamp, blocked)
+                    _mark_taken(name_no[candidates.kept[group]], pairs, taken, stamp, blocked)
                     run = 3 * group + quadrant
-                    best = _first_candidate(candidates, run, weight, called, blocked, stamp)
+                    best = _first_candidate(candidates, run, weight, name_no, blocked, stamp)
                     if best >= 0:
                         drawn[n, 0], drawn[n, 1] = run, candidates.code[best]
                         n += 1
-            taken += _keep_first(candidates, called, drawn[:n], pairs[taken:], choice)
+            taken += _keep_first(candidates, name_no, drawn[:n], pairs[taken:], choice)

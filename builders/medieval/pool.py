@@ -21,20 +21,20 @@ class Candidates(NamedTuple):
         group_begin: where the groups of an admission begin. Shape: (admissions + 1,)
         kept: the kept end of a group. Shape: (groups,)
         original: the end of it that is replaced. Shape: (groups,)
-        turn: hash of a group. Shape: (groups,)
+        precedence: hash of a group. Shape: (groups,)
         begin: where the candidates of a group for Q2, Q3 and Q4 begin. Shape: (3 * groups + 1,)
         code: candidates. Shape: (n,)
-        ease: how often the chance of each is doubled, as it is like what it replaces. Shape: (n,)
+        preference: how often the chance of each is doubled, as it is like what it replaces. Shape: (n,)
         draw: exponential draw of each. Shape: (n,)
     """
 
     group_begin: npt.NDArray[np.int64]
     kept: npt.NDArray[np.int32]
     original: npt.NDArray[np.int32]
-    turn: npt.NDArray[np.float64]
+    precedence: npt.NDArray[np.float64]
     begin: npt.NDArray[np.int64]
     code: npt.NDArray[np.int32]
-    ease: npt.NDArray[np.uint8]
+    preference: npt.NDArray[np.uint8]
     draw: npt.NDArray[np.float64]
 
 
@@ -45,7 +45,7 @@ class Pool:
     Attributes:
         executor: works on several shards at a time.
         folder: takes a file for each attribute of the ``Candidates`` of each shard.
-        called: a number for the name of a concept. Shape: (concepts,)
+        name_no: a number for the name of a concept. Shape: (concepts,)
         floor: weight of a concept that no supported statement has.
         choice: chosen concepts of all groups for Q2, Q3 and Q4, -1 for none. Shape: (groups, 3)
         begin: where the groups of each shard begin, and where those of the last one end.
@@ -53,7 +53,7 @@ class Pool:
 
     executor: Executor
     folder: Path
-    called: npt.NDArray[np.int32]
+    name_no: npt.NDArray[np.int32]
     floor: float
     choice: npt.NDArray[np.int32]
     begin: list[int] = field(default_factory=lambda: [0])
@@ -76,7 +76,7 @@ class Pool:
 
     def replaced(self) -> npt.NDArray[np.float64]:
         """Return how often groups replace each concept, NaN for those that none does. Shape: (concepts,)"""
-        n = np.zeros(self.called.size)
+        n = np.zeros(self.name_no.size)
         for shard in self._shards:
             (original,) = self._arrays(shard, "original")
             n += np.bincount(original, minlength=n.size)
@@ -90,12 +90,12 @@ class Pool:
         from builders.medieval.kernels import add_chances
 
         def chances(_: None, shard: int) -> npt.NDArray[np.float64]:
-            own = np.zeros(self.called.size)
-            begin, code, ease = self._arrays(shard, "begin", "code", "ease")
-            add_chances(begin, code, ease, weight, quadrant, own)
+            own = np.zeros(self.name_no.size)
+            begin, code, preference = self._arrays(shard, "begin", "code", "preference")
+            add_chances(begin, code, preference, weight, quadrant, own)
             return own
 
-        expected = np.zeros(self.called.size)
+        expected = np.zeros(self.name_no.size)
         # Added up in the order of the shards: the last bits of a sum hang on it.
         for own in self.executor.in_order(nothing, chances, self._shards):
             expected += own
@@ -108,7 +108,7 @@ class Pool:
         def draw(_: None, shard: int) -> None:
             candidates = Candidates(*self._arrays(shard, *Candidates._fields))
             chosen = self.choice[self.begin[shard] : self.begin[shard + 1]]
-            choose(candidates, weight, self.called, quadrant, chosen)
+            choose(candidates, weight, self.name_no, quadrant, chosen)
 
         for _ in self.executor.in_order(nothing, draw, self._shards):
             pass
@@ -116,7 +116,7 @@ class Pool:
     def drawn(self, quadrant: int) -> npt.NDArray[np.intp]:
         """Return how often each concept is drawn for a quadrant (0 to 2 for Q2 to Q4). Shape: (concepts,)"""
         chosen = self.choice[:, quadrant]
-        return np.bincount(chosen[chosen >= 0], minlength=self.called.size)
+        return np.bincount(chosen[chosen >= 0], minlength=self.name_no.size)
 
     def complete(self) -> npt.NDArray[np.intp]:
         """Return the numbers of the groups that have a statement of every quadrant."""

@@ -9,25 +9,24 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.cards import croissant_of, licence_of_sources
-from builders.medval.algorithm import Triple, triple_id
+from builders.medval.algorithm import Triple, make_triples, triple_id
 from builders.medval.card import DESCRIPTION, card_of
 from builders.medval.counts import BuildReport, Counts, count_triples
 from builders.medval.feeds import Engine, Feed, Plan
-from builders.medval.items import Item, Peers
+from builders.medval.items import Generator, Item, Peers, Validator
 from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA, chat_table, data_rows, data_table, triple_table
-from builders.medval.workers import OpenEngine, triples_of
-from builders.shards import SPLITS, ShardWriter
+from builders.shards import SPLITS, GroupWriter, ShardWriter
 from builders.texts.origin import DEFAULT_ENDS, OTHER_SPLIT, Seeds, Tally
-from builders.texts.shortcuts import Shortcut, Told, shortcuts_of
+from builders.texts.shortcuts import LabelledText, Shortcut, shortcuts_of
 from ground.contracts.rows_text import MEDVAL_SCHEMA, RISK_LEVELS, MedvalTask, RiskLevel
 from ground.errors import InputError
+from ground.flow.executor import Executor, Serial
+from ground.flow.executors import Processes
 from ground.flow.manifest import LicenceTier, manifest_of, to_json
 from ground.settings import MedvalSettings
 from ground.stable import stable_hash
@@ -41,6 +40,9 @@ ROW_GROUP = 2_000
 SLIGHT: RiskLevel = 2
 PEERS = 500
 """References that edits take words from, of each task and source."""
+OpenEngine = Callable[[Peers], tuple[Generator, Validator]]
+"""Opens an engine that may take words from some references; for several processes it must be picklable, as a
+``functools.partial`` of a module's function is."""
 
 
 @dataclass(frozen=True)
@@ -92,67 +94,47 @@ def build_medval(
         InputError: no triple was kept, or a source is not of its layout.
     """
     tallies = [Tally() for _ in plan.feeds]
-    feeds = {(feed.task, feed.source.source): feed for feed in plan.feeds}
     with atomic_directory(folder) as work:
-        with _Writers(work) as writers:
-            batches = _batches(plan.feeds, tallies, settings, batch)
-            peers = peers_of(plan.feeds, settings)
-            for triples in triples_of(batches, method.open_engine, peers, settings, method.workers):
-                item = triples[0].item
-                writers.write(triples, feeds[item.task, item.origin.source], method, settings)
-                advance(item.task, len(triples))
+        splits = _write_rows(work, plan, settings, method, _batches(plan.feeds, tallies, settings, batch), advance)
         counts = count_triples(work / "triples.parquet")
         dropped = _dropped(plan.feeds, tallies, counts)
         _require_rows(counts, dropped)
         shortcuts = shortcuts_of(_labelled_outputs(work / "data"))
-        report = _report(folder, plan, settings, method, counts, writers.rows, dropped, shortcuts)
+        report = _report(folder, plan, settings, method, counts, splits, dropped, shortcuts)
         _write_papers(work, plan, settings, method, counts, report)
     return report
 
 
-class _Writers:
-    """The files of rows, conversations and triples; how inputs are batched changes none of them."""
+def _write_rows(
+    folder: Path,
+    plan: Plan,
+    settings: MedvalSettings,
+    method: Method,
+    batches: Iterator[list[Item]],
+    advance: Callable[[str, int], None],
+) -> dict[str, int]:
+    """Write rows, conversations and triples, and return the rows of each split."""
+    licences = {(feed.task, feed.source.source): feed.licence for feed in plan.feeds}
+    seeds = Seeds(settings.seed, method.patient_seed, method.split_ends)
+    engine = partial(method.open_engine, peers_of(plan.feeds, settings))
+    workers: Executor = Serial() if method.workers == 1 else Processes(method.workers)
+    with (
+        ShardWriter(folder / "data", MEDVAL_SCHEMA) as data,
+        ShardWriter(folder / "chat", CHAT_SCHEMA) as chat,
+        GroupWriter(folder / "triples.parquet", TRIPLE_SCHEMA, ROW_GROUP) as audit,
+    ):
+        for triples in workers.in_order(engine, partial(_triples, settings), batches):
+            item = triples[0].item
+            rows = list(data_rows(triples, licences[item.task, item.origin.source], method.engine, seeds))
+            data.write(data_table(rows))
+            chat.write(chat_table(rows))
+            audit.write(triple_table(triples, seeds))
+            advance(item.task, len(triples))
+    return {split: data.rows[split] for split in SPLITS}
 
-    def __init__(self, folder: Path) -> None:
-        self._data = ShardWriter(folder / "data", MEDVAL_SCHEMA)
-        self._chat = ShardWriter(folder / "chat", CHAT_SCHEMA)
-        self._triples = pq.ParquetWriter(folder / "triples.parquet", TRIPLE_SCHEMA, compression="zstd")
-        self._waiting: list[pa.Table] = []
 
-    @property
-    def rows(self) -> dict[str, int]:
-        """Rows written, by split."""
-        return {split: self._data.rows[split] for split in SPLITS}
-
-    def __enter__(self) -> _Writers:
-        return self
-
-    def write(self, triples: Sequence[Triple], feed: Feed, method: Method, settings: MedvalSettings) -> None:
-        """Write a batch."""
-        seeds = Seeds(settings.seed, method.patient_seed, method.split_ends)
-        rows = list(data_rows(triples, feed.licence, method.engine, seeds))
-        self._data.write(data_table(rows))
-        self._chat.write(chat_table(rows))
-        self._waiting.append(triple_table(triples, seeds))
-        self._flush(ROW_GROUP)
-
-    def _flush(self, at_least: int) -> None:
-        waiting = pa.concat_tables(self._waiting)
-        begin = 0
-        while waiting.num_rows - begin >= at_least and begin < waiting.num_rows:
-            group = waiting.slice(begin, ROW_GROUP).combine_chunks()
-            self._triples.write_table(group, row_group_size=ROW_GROUP)
-            begin += group.num_rows
-        self._waiting = [waiting.slice(begin)]
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None and self._waiting:
-            self._flush(1)
-        self._triples.close()
-        self._chat.__exit__(kind, error, trace)
-        self._data.__exit__(kind, error, trace)
+def _triples(settings: MedvalSettings, engine: tuple[Generator, Validator], items: Sequence[Item]) -> list[Triple]:
+    return make_triples(items, *engine, settings)
 
 
 def _batches(
@@ -221,26 +203,23 @@ def _highest_hashes(feeds: Sequence[Feed], settings: MedvalSettings) -> dict[Med
     limit = settings.max_inputs_per_task
     if limit is None:
         return {}
-    lowest: dict[MedvalTask, list[int]] = {}
-    seen = _Seen()
-    for feed in feeds:
-        kept = lowest.setdefault(feed.task, [])
-        for item in _wanted(feed, Tally(), settings, seen):
-            # A heap of negated hashes: its first is the highest of the lowest ones.
-            heapq.heappush(kept, -_order(settings.seed, item))
-            if len(kept) > limit:
-                heapq.heappop(kept)
-    return {task: -kept[0] for task, kept in lowest.items() if kept}
+    highest, seen = {}, _Seen()
+    for task in dict.fromkeys(feed.task for feed in feeds):
+        wanted = (_wanted(feed, Tally(), settings, seen) for feed in feeds if feed.task == task)
+        hashes = (_order(settings.seed, item) for items in wanted for item in items)
+        if lowest := heapq.nsmallest(limit, hashes):
+            highest[task] = lowest[-1]
+    return highest
 
 
-def _labelled_outputs(folder: Path) -> Iterator[Told]:
+def _labelled_outputs(folder: Path) -> Iterator[LabelledText]:
     """Yield what tells safe outputs (level 1) from unsafe ones (3 and 4), by task and source."""
     for file in sorted(folder.glob("*.parquet")):
         columns = ["task", "source", "triple_id", "output", "risk_level"]
         for row in pq.read_table(file, columns=columns).to_pylist():
             if row["risk_level"] != SLIGHT:
                 group = f"{row['task']}, {row['source']}"
-                yield Told(group, row["triple_id"], row["output"], row["risk_level"] > SLIGHT)
+                yield LabelledText(group, row["triple_id"], row["output"], row["risk_level"] > SLIGHT)
 
 
 def _dropped(feeds: Sequence[Feed], tallies: Sequence[Tally], counts: Counts) -> dict[str, int]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import open_database
 
@@ -62,7 +62,7 @@ def count_triples(path: Path) -> Counts:
 
 
 @dataclass(frozen=True)
-class BuildReport(Plain):
+class BuildReport(JsonRecord):
     """What a build made.
 
     Attributes:

@@ -19,7 +19,7 @@ from ehr.spans import Assertion, Segment
 from ground.contracts.rows_text import MedvalTask
 from kg.graph import ConceptGraph
 
-__all__ = ["KEPT_VIEWS", "LONG", "Concepts", "Dose", "Polarity", "Seen", "View", "stem"]
+__all__ = ["KEPT_VIEWS", "LONG", "Concepts", "Dose", "Polarity", "Seen", "View"]
 
 Polarity = Literal["present", "absent", "unknown"]
 KEPT_VIEWS = 4096
@@ -36,11 +36,6 @@ _STEM = 5
 _WORD = re.compile(r"[a-z][a-z'-]+")
 _END = re.compile(r"\n|[.;] ")
 _STATED = frozenset({Assertion.PRESENT, Assertion.HISTORICAL})
-
-
-def stem(word: str) -> str:
-    """Return the beginning of a word by which its forms are known to be one."""
-    return word.lower()[:_STEM]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +91,12 @@ class View:
     @cached_property
     def stems(self) -> frozenset[str]:
         """The beginnings of the words."""
-        return frozenset(map(stem, self.words))
+        return frozenset(word[:_STEM] for word in self.words)
 
     @cached_property
     def forms(self) -> frozenset[str]:
         """The words and what they may be forms of."""
         return frozenset[str]().union(*map(forms_of, self.words))
-
-    @cached_property
-    def by_stem(self) -> dict[str, list[str]]:
-        """The words by how they begin."""
-        by_stem: dict[str, list[str]] = {}
-        for word in sorted(self.words):
-            by_stem.setdefault(stem(word), []).append(word)
-        return by_stem
 
     @cached_property
     def drugs(self) -> list[Seen]:
@@ -186,7 +173,6 @@ class Concepts:
         self._names: dict[str, tuple[str, ...]] = {}
         self._families: dict[str, frozenset[str]] = {}
         self._above: dict[str, frozenset[str]] = {}
-        self._lineage: dict[str, frozenset[str]] = {}
 
     # ---- texts
 
@@ -235,13 +221,6 @@ class Concepts:
             ancestors = self.graph.ancestors(cui, _ANCESTOR_STEPS) if cui in self.graph else {}
             self._above[cui] = frozenset((cui, *ancestors))
         return self._above[cui]
-
-    def lineage(self, cuis: Iterable[str]) -> frozenset[str]:
-        """Return concepts of the graph and all above them."""
-        for cui in cuis:
-            if cui not in self._lineage:
-                self._lineage[cui] = frozenset({cui, *self.graph.ancestors(cui)} if cui in self.graph else ())
-        return frozenset[str]().union(*(self._lineage[cui] for cui in cuis))
 
     def akin(self, left: Iterable[str], right: Iterable[str]) -> bool:
         """Tell whether a concept of one set is one of the other, or is above or below one."""

@@ -19,7 +19,6 @@ _FREQUENT = {"noun": 5.4, "other": 4.9}
 # What English lacks counts as hardly used.
 _RARE = 2.0
 _ENDINGS = ("s", "es", "ies", "ed", "d", "ing", "ly", "er", "r", "ness", "ion")
-_NO_ADJECTIVE = ("ed", "ing", "ly", "s", "er", "est")
 
 
 class WordFrequencies:
@@ -31,10 +30,6 @@ class WordFrequencies:
         self.frequent = frozenset(
             row["word"] for row in _rows() if float(row["zipf"]) >= _FREQUENT[row["use"]] and row["word"] in self
         )
-
-    def qualifies(self, word: str) -> bool:
-        """Tell whether a word in lower case is an adjective that tells something ("chronic", "sharp")."""
-        return word in _adjectives() and word not in self.frequent
 
     def __contains__(self, word: str) -> bool:
         """Tell whether a word in lower case is everyday English."""
@@ -51,13 +46,6 @@ class WordFrequencies:
 def _english() -> dict[str, float]:
     """Return log10 of the uses of each word in a billion."""
     return {row["word"]: float(row["zipf"]) for row in _rows()}
-
-
-@cache
-def _adjectives() -> frozenset[str]:
-    return frozenset(
-        row["word"] for row in _rows() if row["use"] == "other" and not row["word"].endswith(_NO_ADJECTIVE)
-    )
 
 
 @cache

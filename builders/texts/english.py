@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Callable, Set
 from functools import cache, lru_cache
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from builders.texts.any_of import AnyOf
-from ehr.lexicon import ENGLISH_WORDS
+from builders.texts.any_of import any_of
+from ehr.misspellings import english_words
 from ground import ROOT
 from ground.storage.tables import read_table
 
@@ -33,18 +33,18 @@ _BRACKETS = ("()", "[]", "“”")
 
 
 @cache
-def _slips(*kinds: str) -> AnyOf:
+def _slips(*kinds: str) -> Callable[[str], bool]:
     rows = read_table(ROOT / "builders" / "data" / "slips.tsv", ("kind", "pattern", "source"))
-    return AnyOf(row["pattern"] for row in rows if row["kind"] in kinds)
+    return any_of(row["pattern"] for row in rows if row["kind"] in kinds)
 
 
 def is_broken(text: str) -> bool:
     """Tell whether a text has a slip of English.
 
-    >>> [is_broken(said) for said in ("What is the the cause?", "Where can i ask?", "It is cause by gout.", "An ulcer")]
+    >>> [is_broken(text) for text in ("What is the the cause?", "Where can i ask?", "It is cause by gout.", "An ulcer")]
     [True, True, True, False]
     """
-    return _slips("slip").found(text)
+    return _slips("slip")(text)
 
 
 def is_damaged(sentence: str) -> bool:
@@ -52,20 +52,15 @@ def is_damaged(sentence: str) -> bool:
 
     Slips of number, article and small words count here, which would be too many to refuse a whole text for.
 
-    >>> [is_damaged(said) for said in ("It fell at % of sites.", "In <dig> men it fell.", "It fell")]
+    >>> [is_damaged(text) for text in ("It fell at % of sites.", "In <dig> men it fell.", "It fell")]
     [True, True, True]
-    >>> [is_damaged(said) for said in ("It is fast growing.", "An evidence.", "It is a fast growing sector.")]
+    >>> [is_damaged(text) for text in ("It is fast growing.", "An evidence.", "It is a fast growing sector.")]
     [False, True, True]
     >>> is_damaged("Doses of 5 mg or more (in adults) were given to 12% of them.")
     False
     """
     uneven = any(sentence.count(pair[0]) != sentence.count(pair[1]) for pair in _BRACKETS) or sentence.count('"') % 2
-    return bool(uneven) or _ENDS.search(sentence) is None or _slips("slip", "damage").found(sentence)
-
-
-@cache
-def _english() -> frozenset[str]:
-    return frozenset(row["word"] for row in read_table(ENGLISH_WORDS, ("word", "use", "zipf", "source")))
+    return bool(uneven) or _ENDS.search(sentence) is None or _slips("slip", "damage")(sentence)
 
 
 def lost_capitals(text: str, document: str) -> frozenset[str]:
@@ -74,7 +69,7 @@ def lost_capitals(text: str, document: str) -> frozenset[str]:
     >>> lost_capitals("The gbs rates and the rna rise.", "GBS was common. The rna (RNA) of GBS.")
     frozenset({'gbs'})
     """
-    words = {word for word in _SHORT.findall(text) if word.upper() in document} - _english()
+    words = {word for word in _SHORT.findall(text) if word.upper() in document} - english_words()
     return frozenset(words - {*_SHORT.findall(document)} if words else words)
 
 
@@ -99,18 +94,18 @@ def unknown_words(sentence: str, document: str) -> int:
     >>> unknown_words("Cold tress tolerance of mulberries was prevailant.", "The mulberry tolerates stress and cold.")
     2
     """
-    words = {word for word in _WORD.findall(sentence.lower()) if not _CARDINAL.fullmatch(word)} - _english()
-    return sum(not _has_form(document, word) and not _formed(word, _english()) for word in words)
+    words = {word for word in _WORD.findall(sentence.lower()) if not _CARDINAL.fullmatch(word)} - english_words()
+    return sum(not _has_form(document, word) and not _formed(word, english_words()) for word in words)
 
 
 @lru_cache(maxsize=2)
 def _known(names: frozenset[str]) -> dict[str, frozenset[str]]:
     """Return words of English and of names by their first and last letter, and all of them by no letter."""
-    known = _english() | names
+    known = english_words() | names
     alike: dict[str, set[str]] = {}
     for word in known:
         alike.setdefault(f"{word[:1]}{word[-1:]}", set()).add(word)
-    return {"": known} | {ends: frozenset(found) for ends, found in alike.items()}
+    return {"": known} | {ends: frozenset(words) for ends, words in alike.items()}
 
 
 def is_misspelt(text: str, document: str, names: frozenset[str]) -> bool:
@@ -119,7 +114,7 @@ def is_misspelt(text: str, document: str, names: frozenset[str]) -> bool:
     The first and the last letter must agree: another ending is another form of a word, not a slip.
 
     >>> names = frozenset({"ulcerative"})
-    >>> [is_misspelt(f"He has {said} colitis.", "", names) for said in ("ulceratice", "ulcerative", "ulceration")]
+    >>> [is_misspelt(f"He has {word} colitis.", "", names) for word in ("ulceratice", "ulcerative", "ulceration")]
     [True, False, False]
     """
     alike = _known(names)
@@ -137,5 +132,5 @@ def is_misspelt(text: str, document: str, names: frozenset[str]) -> bool:
 
 def _formed(word: str, known: Set[str]) -> bool:
     """Tell whether a word is a known one with an ending."""
-    stems = {word[: found.start()] for at in range(len(word)) if (found := _ENDING.match(word, at))}
+    stems = {word[: ending.start()] for at in range(len(word)) if (ending := _ENDING.match(word, at))}
     return bool({*stems, *(f"{stem}{last}" for stem in stems for last in ("e", "y"))} & known)

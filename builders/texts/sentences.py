@@ -42,9 +42,9 @@ def sentences_of(text: str) -> list[Sentence]:
     """Return a text's sentences in order; between them, before and after lies only white space."""
     lower_cased = _is_lower_cased(text)
     cuts = {0, len(text)}
-    cuts.update(found.end() for found in PARAGRAPH.finditer(text))
+    cuts.update(match.end() for match in PARAGRAPH.finditer(text))
     cuts.update(place + 1 for place in _line_ends(text))
-    cuts.update(found.end() for found in STOP.finditer(text) if _ends(text, found, lower_cased))
+    cuts.update(match.end() for match in STOP.finditer(text) if _ends(text, match, lower_cased))
     places = sorted(cuts)
     spans = [_stripped(text, begin, end) for begin, end in pairwise(places)]
     return [Sentence(begin, end, text[begin:end]) for begin, end in spans if begin < end]
@@ -81,8 +81,8 @@ def _line_ends(text: str) -> list[int]:
     """Return the line breaks that end a sentence: all but those that wrap a line."""
     ends = []
     line_begin = 0
-    for found in re.finditer(r"\n", text):
-        place = found.start()
+    for match in re.finditer(r"\n", text):
+        place = match.start()
         line, following = text[line_begin:place].strip(), text[place + 1 : place + 80].split("\n", 1)[0]
         opens = following.lstrip()[:1]
         if len(line) < WRAPPED or line[-1:] in ".?!:;" or BULLET.match(following) or opens.isupper():

@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from builders.cards import left_table
 from builders.medieval.baselines import scored_auc
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.stable import stable_hash
 
-__all__ = ["LIMIT", "Shortcut", "Told", "shortcut_table", "shortcuts_of"]
+__all__ = ["LIMIT", "LabelledText", "Shortcut", "shortcut_table", "shortcuts_of"]
 
 Reader = Literal["words", "letters", "form"]
 READERS: tuple[Reader, ...] = get_args(Reader)
@@ -39,7 +39,7 @@ _MARKS = re.compile(r"[^\w\s]")
 
 
 @dataclass(frozen=True)
-class Told:
+class LabelledText:
     """A row: the group that it is measured in, its document, its text, and whether it is wrong."""
 
     group: str
@@ -49,7 +49,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Shortcut(Plain):
+class Shortcut(JsonRecord):
     """How well a reader of the text alone tells wrong rows from right ones: area under the ROC curve, 95% interval.
 
     ``verdict``: ``held`` where the interval includes a half and ends below `LIMIT`, ``told`` where it does not, ``too
@@ -67,30 +67,30 @@ class Shortcut(Plain):
     verdict: Literal["held", "told", "too few"]
 
 
-def shortcuts_of(rows: Iterable[Told]) -> list[Shortcut]:
+def shortcuts_of(rows: Iterable[LabelledText]) -> list[Shortcut]:
     """Return what each reader tells of each group that has both labels in five documents or more."""
-    groups: dict[str, dict[str, list[Told]]] = {}
+    groups: dict[str, dict[str, list[LabelledText]]] = {}
     for row in rows:
         documents = groups.setdefault(row.group, {})
         documents.setdefault(row.document, []).append(row)
         if len(documents) > 2 * MOST:
             groups[row.group] = _lowest(documents)
-    return [found for name in sorted(groups) for found in _measured(name, _lowest(groups[name]))]
+    return [shortcut for name in sorted(groups) for shortcut in _measured(name, _lowest(groups[name]))]
 
 
-def _lowest(documents: dict[str, list[Told]]) -> dict[str, list[Told]]:
+def _lowest(documents: dict[str, list[LabelledText]]) -> dict[str, list[LabelledText]]:
     names = sorted(documents, key=lambda name: stable_hash(FOLD_SEED, "fold", name))
     return {name: documents[name] for name in names[:MOST]}
 
 
-def _measured(group: str, documents: dict[str, list[Told]]) -> list[Shortcut]:
+def _measured(group: str, documents: dict[str, list[LabelledText]]) -> list[Shortcut]:
     number = {name: place for place, name in enumerate(documents)}
-    rows = [row for told in documents.values() for row in told]
+    rows = [row for of_document in documents.values() for row in of_document]
     wrong = np.array([row.wrong for row in rows])
     if len(number) < FOLDS or wrong.all() or not wrong.any():
         return []
     of_row = np.array([number[row.document] for row in rows])
-    found = []
+    shortcuts = []
     for reader in READERS:
         scores = _cross_validated(_features(reader, [row.text for row in rows]), wrong, of_row % FOLDS)
         auc = scored_auc(scores, wrong, of_row, "statement", "is_supported", "", FOLD_SEED)
@@ -101,8 +101,8 @@ def _measured(group: str, documents: dict[str, list[Told]]) -> list[Shortcut]:
         held = low <= 0.5 <= high < LIMIT
         verdict: Literal["held", "told", "too few"] = "too few" if few else "held" if held else "told"
         area = (round(auc.auc, 3), round(low, 3), round(high, 3))
-        found.append(Shortcut(group, reader, len(rows) - n, n, *area, verdict))
-    return found
+        shortcuts.append(Shortcut(group, reader, len(rows) - n, n, *area, verdict))
+    return shortcuts
 
 
 def _features(reader: Reader, texts: Sequence[str]) -> Any:
@@ -149,14 +149,22 @@ def _fitted(train: Any, wrong: npt.NDArray[np.bool_], test: Any) -> npt.NDArray[
     return scores - np.median(scores)
 
 
-def shortcut_table(found: Sequence[Shortcut]) -> str:
+def shortcut_table(shortcuts: Sequence[Shortcut]) -> str:
     """Return what was found as a section of a card, with a warning for each group that is told."""
     rows = [
-        (one.group, one.reader, one.right, one.wrong, f"{one.auc:.3f}", f"{one.low:.3f} to {one.high:.3f}", one.verdict)
-        for one in found
+        (
+            each.group,
+            each.reader,
+            each.right,
+            each.wrong,
+            f"{each.auc:.3f}",
+            f"{each.low:.3f} to {each.high:.3f}",
+            each.verdict,
+        )
+        for each in shortcuts
     ]
-    told = sorted({one.group for one in found if one.verdict == "told"})
-    warning = f"**Warning: the text alone tells the label in {', '.join(told)}.**\n\n" if told else ""
+    told_groups = sorted({shortcut.group for shortcut in shortcuts if shortcut.verdict == "told"})
+    warning = f"**Warning: the text alone tells the label in {', '.join(told_groups)}.**\n\n" if told_groups else ""
     note = (
         "Areas under the ROC curve of readers that see the text alone, cross-validated by document. `held`: the 95%"
         f" interval includes .5 and ends below {LIMIT}; `told`: not so; `too few`: less than {FEWEST} rows a side.\n\n"

@@ -69,7 +69,7 @@ def resolve_sources(names: Sequence[str], dataset: Dataset) -> tuple[TextSource,
     Raises:
         UsageError: a name is no source of this dataset.
     """
-    known = {name: found for name, found in text_sources().items() if found.dataset == dataset}
+    known = {name: source for name, source in text_sources().items() if source.dataset == dataset}
     unknown = sorted(set(names) - set(known))
     if unknown:
         raise UsageError(
@@ -78,7 +78,7 @@ def resolve_sources(names: Sequence[str], dataset: Dataset) -> tuple[TextSource,
             expected=", ".join(known),
             do="name sources as `--sources` lists them",
         )
-    return tuple(found for name, found in known.items() if name in names)
+    return tuple(source for name, source in known.items() if name in names)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,11 @@ def named_texts(values: Sequence[str], dataset: Dataset) -> NamedTexts:
         UsageError: a value of neither form, a name twice, or a layout that has no reader, with those that have one.
         InputError: a folder is not there.
     """
-    known = {one.source: one for one in text_sources().values() if one.dataset == dataset and one.layout != WORKSPACE}
+    known = {
+        source.source: source
+        for source in text_sources().values()
+        if source.dataset == dataset and source.layout != WORKSPACE
+    }
     folders: list[Path] = []
     sources: dict[TextSource, Path] = {}
     for value in values:
@@ -113,13 +117,13 @@ def named_texts(values: Sequence[str], dataset: Dataset) -> NamedTexts:
             continue
         folder, _, layout = named["folder"].rpartition(":") if ":" in named["folder"] else (named["folder"], "", "")
         sources[_source(named["name"], layout, known, value)] = Path(folder).expanduser()
-    if len(folders) > 1 or len({one.source for one in sources}) + len(folders) < len(values):
+    if len(folders) > 1 or len({source.source for source in sources}) + len(folders) < len(values):
         raise UsageError("texts are named twice", found=", ".join(values), expected="one DIR, and each NAME only once")
     return NamedTexts(folders[0] if folders else None, sources)
 
 
 def _source(name: str, layout: str, known: Mapping[str, TextSource], value: str) -> TextSource:
-    by_layout = {one.layout: one for one in reversed(list(known.values()))}
+    by_layout = {source.layout: source for source in reversed(list(known.values()))}
     if name in known and layout in ("", known[name].layout):
         return known[name]
     if layout not in by_layout or name in known:

@@ -60,7 +60,7 @@ def reward(
 
 
 # What the authors' code accepts, and nothing else.
-PLAIN_NUMBER = re.compile(r"-?\d+\.?\d*")
+BARE_NUMBER = re.compile(r"-?\d+\.?\d*")
 BRACKETED = (
     re.compile(r"\(\s*(\d{1,9})\s+weeks?,\s*(\d{1,9})\s+days?\s*\)", re.IGNORECASE),
     re.compile(r"\(\s*'(\d{1,9})\s+weeks?'\s*,\s*'(\d{1,9})\s+days?'\s*\)", re.IGNORECASE),
@@ -107,7 +107,7 @@ def _limit(kind: LabelKind, value: object) -> float | str | datetime | None:
 
 def _released_value(answer: str) -> float | str | datetime | None:
     """Return a number, the word ``unknown``, or a time; None for all else."""
-    if PLAIN_NUMBER.fullmatch(answer):
+    if BARE_NUMBER.fullmatch(answer):
         return float(answer)
     for form in BRACKETED:
         if match := form.fullmatch(answer):

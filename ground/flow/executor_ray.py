@@ -196,7 +196,7 @@ class StoredFolder(SharedFolder):
         with (copy / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not (copy / "files").exists():
-                _write(copy / "files.part", self.files)
+                _write_files(copy / "files.part", self.files)
                 (copy / "files.part").rename(copy / "files")
         return copy / "files"
 
@@ -205,7 +205,7 @@ class StoredFolder(SharedFolder):
         shutil.rmtree(Path(tempfile.gettempdir()) / f"ontoground-{self.key}", ignore_errors=True)
 
 
-def _write(folder: Path, files: Iterable[tuple[str, Any]]) -> None:
+def _write_files(folder: Path, files: Iterable[tuple[str, Any]]) -> None:
     import ray
 
     for name, reference in files:

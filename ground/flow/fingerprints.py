@@ -15,7 +15,7 @@ from ground.storage.sqlfiles import quoted, sql_root
 
 __all__ = ["code_digest", "fingerprint", "is_current", "load_fingerprint", "mark_done", "stage_fingerprint"]
 
-CODE = frozenset({".py", ".sql", ".tsv"})
+CODE = frozenset({".npz", ".py", ".sql", ".tsv"})
 Value = str | int | float | bool | None | Sequence[str] | Mapping[str, str]
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "licence_tier",
     "manifest_of",
     "read_manifest",
+    "releases",
     "tier_in",
     "tier_of",
     "to_json",
@@ -103,6 +104,13 @@ def inputs(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     ).fetchall()
     names = ("source", "file", "bytes", "sha256", "rows_read", "rows_rejected", "release")
     return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def releases(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
+    """Return source and release of what is loaded, sorted; a release's name says that it is a subset, and why."""
+    return connection.execute(
+        "select distinct source, release from ground.load where release is not null order by all"
+    ).fetchall()
 
 
 def dropped(connection: duckdb.DuckDBPyConnection, stage: str) -> dict[str, int]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ground.errors import InputError, UsageError
-from ground.lm.exchange import Answer, Exchange
+from ground.lm.exchange import Exchange, RawAnswer
 from ground.lm.privacy import Destination, cloud_model
 from ground.lm.results import Failure, FailureReason, Result, Usage
 from ground.lm.settings import LmSettings
@@ -117,7 +117,7 @@ class Endpoint:
             if result is not None:
                 return result
 
-    async def _ask(self, client: AsyncOpenAI, exchange: Exchange, with_schema: bool) -> Answer | None:
+    async def _ask(self, client: AsyncOpenAI, exchange: Exchange, with_schema: bool) -> RawAnswer | None:
         """Ask once (the client retries what is of the moment); None where the answer is no chat completion."""
         settings = self._settings
         body: dict[str, Any] = {
@@ -198,7 +198,7 @@ def _names(listed: dict[str, Any]) -> set[str]:
     return {listed["name"], listed.get("model", listed["name"])}
 
 
-def _answer(completion: Any) -> Answer:
+def _answer(completion: Any) -> RawAnswer:
     """Read a chat completion; servers differ in what they leave out, and an error may come as 200.
 
     Raises:
@@ -213,7 +213,7 @@ def _answer(completion: Any) -> Answer:
         # JSON can hold half a surrogate pair, which UTF-8 cannot.
         str.encode(words or "")
     usage = getattr(completion, "usage", None)
-    return Answer(
+    return RawAnswer(
         text=text,
         finish_reason=finished,
         model=model,

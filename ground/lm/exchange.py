@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from ground.lm.results import Completion, Failure, FailureReason, Message, Request, Result, Usage
 from ground.lm.settings import LmSettings
 from ground.lm.structured import AnswerError, instruction, parse_answer
 
-__all__ = ["Answer", "Exchange"]
+__all__ = ["Exchange", "RawAnswer"]
 
 # Reasons to finish, by OpenAI's names; others are passed on unchanged.
 CUT_AT_LIMIT = "length"
@@ -16,7 +17,7 @@ FILTERED = "content_filter"
 
 
 @dataclass(frozen=True)
-class Answer:
+class RawAnswer:
     """The answer of a backend to one try."""
 
     text: str | None = field(repr=False)
@@ -54,7 +55,7 @@ class Exchange:
             messages[-1]["content"] += f"\n\n{instruction(self.request.schema)}"
         return messages + [message.model_dump() for message in self._replies]
 
-    def take(self, answer: Answer) -> Result | None:
+    def take(self, answer: RawAnswer) -> Result | None:
         """Judge an answer; None means that the model is to be asked again."""
         self.attempts += 1
         self.usage = self.usage.plus(answer.usage)
@@ -70,7 +71,7 @@ class Exchange:
         except AnswerError as error:
             return self._ask_again(answer, error)
 
-    def _ask_again(self, answer: Answer, error: AnswerError) -> Failure | None:
+    def _ask_again(self, answer: RawAnswer, error: AnswerError) -> Failure | None:
         cut = answer.finish_reason == CUT_AT_LIMIT
         text = answer.text or ""
         if self.attempts <= self.settings.answer_retries:
@@ -79,7 +80,7 @@ class Exchange:
             self._replies = [
                 *([Message(role="assistant", content=text)] if text.strip() else []),
                 Message(
-                    role="user", content=f"Your answer was not valid: {advice}. Answer again, with the JSON alone."
+                    role="user", content=f"Your answer was not valid: {advice}. RawAnswer again, with the JSON alone."
                 ),
             ]
             return None
@@ -87,30 +88,21 @@ class Exchange:
             return self.fail(FailureReason.EMPTY, "the answer has no text", answer)
         return self.fail(FailureReason.TRUNCATED if cut else FailureReason.MALFORMED, str(error), answer)
 
-    def _completion(self, text: str, parsed: object, answer: Answer) -> Completion:
-        return Completion(
-            key=self.key,
-            model=answer.model or self.settings.model,
-            usage=self.usage,
-            attempts=self.attempts,
-            temperature=self.temperature,
-            seed=self.seed,
-            finish_reason=answer.finish_reason,
-            text=text,
-            parsed=parsed,
-        )
+    def _completion(self, text: str, parsed: object, answer: RawAnswer) -> Completion:
+        return Completion(**self._outcome(answer), text=text, parsed=parsed)
 
-    def fail(self, reason: FailureReason, detail: str, answer: Answer | None = None) -> Failure:
+    def fail(self, reason: FailureReason, detail: str, answer: RawAnswer | None = None) -> Failure:
         """Return the failure of this request."""
-        return Failure(
-            key=self.key,
-            model=(answer.model if answer else None) or self.settings.model,
-            usage=self.usage,
-            attempts=self.attempts,
-            temperature=self.temperature,
-            seed=self.seed,
-            finish_reason=answer.finish_reason if answer else None,
-            reason=reason,
-            detail=detail,
-            text=answer.text if answer else None,
-        )
+        answer = answer or RawAnswer(None)
+        return Failure(**self._outcome(answer), reason=reason, detail=detail, text=answer.text)
+
+    def _outcome(self, answer: RawAnswer) -> dict[str, Any]:
+        return {
+            "key": self.key,
+            "model": answer.model or self.settings.model,
+            "usage": self.usage,
+            "attempts": self.attempts,
+            "temperature": self.temperature,
+            "seed": self.seed,
+            "finish_reason": answer.finish_reason,
+        }

@@ -10,7 +10,7 @@ from typing import Any
 
 from ground.errors import InputError, UsageError
 from ground.lm.cache import content_key
-from ground.lm.exchange import Answer, Exchange
+from ground.lm.exchange import Exchange, RawAnswer
 from ground.lm.results import FailureReason, Result, Usage
 from ground.lm.sampling import answers, prompt_tokens
 from ground.lm.settings import LmSettings
@@ -75,7 +75,7 @@ class LocalModel:
                 else:
                     spent = Usage(prompt_tokens=asked, completion_tokens=answer.tokens)
                     result = exchange.take(
-                        Answer(answer.text, "length" if answer.cut else "stop", settings.model, spent)
+                        RawAnswer(answer.text, "length" if answer.cut else "stop", settings.model, spent)
                     )
                 if result is None:
                     again.append(exchange)

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 
 from ground.errors import InputError, UsageError
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.settings import LoadSettings
 from ground.storage.files import sha256_of
 from ground.storage.remote import Place
@@ -45,16 +45,16 @@ class SourceFile:
     Attributes:
         name: below the release's folder.
         path: where it lies.
-        seen: size, times and inode before it was read; a remote file is compared by the store's version instead.
+        state: size, times and inode before it was read; a remote file is compared by the store's version instead.
     """
 
     name: str
     path: Place
-    seen: tuple[int, ...] = field(init=False, compare=False)
+    state: tuple[int, ...] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         """Look at the file."""
-        object.__setattr__(self, "seen", _standing(self.path))
+        object.__setattr__(self, "state", _file_state(self.path))
 
     @property
     def version(self) -> int:
@@ -75,13 +75,13 @@ class SourceFile:
         """
         if not isinstance(self.path, Path):
             self.path.require_unchanged()
-        elif self.seen != _standing(self.path) or self.seen[0] != size:
+        elif self.state != _file_state(self.path) or self.state[0] != size:
             raise InputError(
                 "a file was changed while it was read", file=self.path, do="load it again when no program writes it"
             )
 
 
-def _standing(path: Place) -> tuple[int, ...]:
+def _file_state(path: Place) -> tuple[int, ...]:
     if not isinstance(path, Path) or not path.is_file():
         return ()
     stat = path.stat()
@@ -110,7 +110,7 @@ class LoadedFile:
 
 
 @dataclass(frozen=True)
-class LoadReport(Plain):
+class LoadReport(JsonRecord):
     """What a load did: one line a file, optional files that are not there, and what the user should know."""
 
     source: str

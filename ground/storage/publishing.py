@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import data_files, tier_in
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.progress import progress
 from ground.settings import RemoteSettings
 from ground.storage.files import sha256_of
@@ -29,7 +29,7 @@ PART = ".part"
 
 
 @dataclass(frozen=True)
-class Published(Plain):
+class Published(JsonRecord):
     """What was done: files sent, files that were there already, files of an earlier dataset that were removed."""
 
     url: str
@@ -52,7 +52,7 @@ class WholeDataset:
 
 
 @dataclass(frozen=True)
-class _Standing:
+class _TargetState:
     """What lies at the target: all files, those of datasets that were put there, and whether this manifest is there."""
 
     there: frozenset[str]
@@ -76,12 +76,12 @@ def publish(folder: Path, target: Place, settings: RemoteSettings, *, replace: b
     dataset = whole_dataset(folder)
     require_allowed(target, credentialed=dataset.tier != "open", settings=settings)
     with _store_errors(target):
-        standing = _standing(dataset, target, replace=replace)
-        wanted = [name for name in dataset.names if name not in standing.there or not _is_sent(dataset, target, name)]
+        state = _target_state(dataset, target, replace=replace)
+        wanted = [name for name in dataset.names if name not in state.there or not _is_sent(dataset, target, name)]
         kept = tuple(name for name in dataset.names if name not in wanted)
-        if standing.same_manifest and not wanted:
+        if state.same_manifest and not wanted:
             return Published(str(target), dataset.tier, (), (*kept, MANIFEST), (), 0)
-        stale = _make_way(dataset, target, standing)
+        stale = _make_way(dataset, target, state)
         size = _send(dataset, target, wanted)
     return Published(str(target), dataset.tier, (*wanted, MANIFEST), kept, stale, size + len(dataset.manifest))
 
@@ -106,7 +106,7 @@ def whole_dataset(folder: Path) -> WholeDataset:
     return WholeDataset(folder, content, tier_in(manifest), digests, names)
 
 
-def _standing(dataset: WholeDataset, target: RemotePath, *, replace: bool) -> _Standing:
+def _target_state(dataset: WholeDataset, target: RemotePath, *, replace: bool) -> _TargetState:
     """Look at the target.
 
     Raises:
@@ -128,7 +128,7 @@ def _standing(dataset: WholeDataset, target: RemotePath, *, replace: bool) -> _S
     if foreign:
         found = f"{len(foreign)} other files, such as {min(foreign)}"
         raise InputError("the folder holds something else", file=target, found=found, expected="an empty folder")
-    return _Standing(frozenset(there), frozenset(theirs), same)
+    return _TargetState(frozenset(there), frozenset(theirs), same)
 
 
 def _names_below(target: RemotePath) -> set[str]:
@@ -150,13 +150,13 @@ def _is_sent(dataset: WholeDataset, target: RemotePath, name: str) -> bool:
     return str(info["ETag"]).strip('"') == md5.hexdigest()
 
 
-def _make_way(dataset: WholeDataset, target: RemotePath, standing: _Standing) -> tuple[str, ...]:
+def _make_way(dataset: WholeDataset, target: RemotePath, state: _TargetState) -> tuple[str, ...]:
     """Record what is being sent, then remove the earlier manifest and the files that are not of this dataset."""
     ours = {*dataset.names, MANIFEST}
-    names = sorted((standing.theirs | ours) - {PENDING})
+    names = sorted((state.theirs | ours) - {PENDING})
     _write(target / PENDING, json.dumps({"files": names}).encode())
-    stale = sorted((standing.theirs & standing.there) - ours - {PENDING})
-    for name in ([MANIFEST] if MANIFEST in standing.there else []) + stale:
+    stale = sorted((state.theirs & state.there) - ours - {PENDING})
+    for name in ([MANIFEST] if MANIFEST in state.there else []) + stale:
         _remove(target / name)
     return tuple(stale)
 

@@ -115,7 +115,7 @@ class InWorkspace:
 
     def __post_init__(self) -> None:
         """Keep a workspace that is there to its owner, whatever the verb."""
-        from ground.storage.answers import is_workspace
+        from ground.storage.outputs import is_workspace
 
         if is_workspace(self.workspace):
             self._enter()
@@ -250,7 +250,7 @@ def verb(app: typer.Typer, short_help: str, *examples: str) -> Callable[[Verb], 
 
 def _refuse_overwriting(outputs: list[str], given: Mapping[str, Any]) -> None:
     """Refuse an output in the place of a file or folder that the command line names as an input."""
-    from ground.storage.answers import answer_file
+    from ground.storage.outputs import answer_file
 
     for output in outputs:
         if given[output] is not None:

@@ -59,8 +59,8 @@ def _help(verb: tuple[str, ...]) -> str:
 def settings_page() -> str:
     """Return the Markdown of ``docs/settings.md``: its own words, and keys, defaults and meanings of each section."""
     from ground.lm.settings import LmSettings
+    from training.asking.detectors import AskedSettings
     from training.asking.quadrants import ZeroshotSettings
-    from training.asking.texts import AskedSettings
     from training.runs.settings import (
         ClassifierSettings,
         CorfuSettings,

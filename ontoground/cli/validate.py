@@ -45,4 +45,6 @@ def _blocks(payload: dict[str, Any]) -> Blocks:
         yield "  " + ", ".join(f"{key} {'nothing' if value is None else value}" for key, value in row.items())
     if len(disagreements) > SHOWN:
         yield f"  and {number(len(disagreements) - SHOWN)} more; --json lists all"
+    for source, names in payload["releases"].items():
+        yield f"{source}: {', '.join(names)}"
     yield f"{number(payload['rows'])} rows: {number(len(disagreements))} disagreements"

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ground.errors import OntogroundError
-from ground.spreadsheet import plain
+from ground.spreadsheet import guarded
 from ontoground.pages.explorer import explorer_of, form_of, page_of
 from ontoground.pages.guard import reader_of
 from stewardship.sheets.review import LEAST, Answered, ChangedError, Review
@@ -111,7 +111,7 @@ def verdicts(request: Request) -> Response:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(VERDICT)
-    writer.writerows([plain(verdict[name]) for name in VERDICT] for verdict in review.verdicts())
+    writer.writerows([guarded(verdict[name]) for name in VERDICT] for verdict in review.verdicts())
     headers = {"content-disposition": f'attachment; filename="{review.batch.name}.csv"'}
     return Response(out.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 
+from ground.flow.manifest import releases
 from ground.storage.sqlfiles import sql_names, sql_text, sql_title
 from ground.storage.warehouse import set_variables
 from ground.storage.workspace import Workspace
@@ -26,7 +27,7 @@ NOTES_AT_ONCE = 20_000
 
 
 def validated(workspace: Workspace, dataset: Path) -> dict[str, Any]:
-    """Return rows checked, label disagreements, and the warehouse checks with their offending rows.
+    """Return rows checked, label disagreements, the warehouse checks with their offending rows, and the releases.
 
     Raises:
         InputError: the folder is no dataset of MediEval.
@@ -34,13 +35,21 @@ def validated(workspace: Workspace, dataset: Path) -> dict[str, Any]:
     with reading(workspace) as connection:
         report = validate_medieval(workspace, connection, dataset).as_dict()
         notes = _parts_of_notes(connection)
+        loaded = dict[str, list[str]]()
+        for source, release in releases(connection):
+            loaded.setdefault(source, []).append(release)
         counted = {name: _offending(connection, name, notes if name in OF_NOTES else [{}]) for name in sql_names(AREA)}
     checks = [
         {"check": name.removeprefix(f"{AREA}/"), "title": sql_title(name), "rows": rows}
         for name, rows in counted.items()
         if rows is not None
     ]
-    return {**report, "checks": checks, "agrees": not report["disagreements"] and not any(counted.values())}
+    return {
+        **report,
+        "checks": checks,
+        "releases": loaded,
+        "agrees": not report["disagreements"] and not any(counted.values()),
+    }
 
 
 def _parts_of_notes(connection: duckdb.DuckDBPyConnection) -> list[dict[str, str]]:

@@ -95,13 +95,18 @@ left join listed on told.note_id = listed.note_id and told.cui = listed.cui
 group by told.note_id, told.begin_offset
 having bool_or(recorded.cui is not null) and bool_and(listed.cui is null);
 
--- Words of an end are no doubt of what was given and ended. Words of denial are: an order may be cancelled
+-- Words of an end are no doubt of what was given and ended, nor is what was learned to speak against the mention. Words
+-- of denial are: an order may be cancelled
 update ground.mention_part
 set
     assertion = 'given',
     certainty = case
         when certainty = 'certain' then 'certain'
-        when list_has_all(['past', 'stopped', 'said_otherwise', 'conditional'], reasons) then 'corroborated'
+        when
+            list_has_all(
+                ['past', 'stopped', 'said_otherwise', 'conditional'],
+                list_filter(reasons, lambda reason: not starts_with(reason, 'learned:'))
+            ) then 'corroborated'
         else 'unsure'
     end
 from given

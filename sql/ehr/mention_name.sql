@@ -177,6 +177,13 @@ ordinary as (
     from named
     semi join trigger_phrase on lower(named.name) = trigger_phrase.phrase
     where named.kind != 'disorder' and not named.is_sign
+    union
+    -- An acronym that the tables do not have may be anything: ADA is a diet, ACLS is no syndrome.
+    select
+        named.cui,
+        named.name
+    from named
+    where named.kind != 'drug' and regexp_full_match(named.name, '[A-Z]{2,4}')
 )
 
 select

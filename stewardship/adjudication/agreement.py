@@ -21,6 +21,7 @@ __all__ = [
     "ValueType",
     "agrees",
     "bootstrap_mean",
+    "mcnemar",
     "review",
     "smape",
     "smape_bound",
@@ -163,6 +164,13 @@ def wilson(successes: int, n: int) -> Estimate:
         return Estimate(None, None, None, 0)
     low, high = proportion_confint(successes, n, alpha=0.05, method="wilson")
     return Estimate(successes / n, max(0.0, float(low)), min(1.0, float(high)), n)
+
+
+def mcnemar(gained: int, lost: int) -> float | None:
+    """Return the p-value of McNemar's exact test, the binomial test of the rows that changed; None without any."""
+    from scipy.stats import binomtest
+
+    return float(binomtest(gained, gained + lost).pvalue) if gained + lost else None
 
 
 def smape_terms(physician: ArrayLike, prediction: ArrayLike) -> NDArray[np.float64]:

@@ -55,18 +55,16 @@ def finalise(
         physician: uid to the physician's label.
         settings: the share of the physician's value that ``released`` lets pass.
     """
-    result, reviewed = (
-        {uid: item for uid, item in given.items() if item.answered} for given in (recomputed, physician)
-    )
-    results = {}
-    for uid in [*result, *(uid for uid in reviewed if uid not in result)]:
+    new, reviewed = ({uid: item for uid, item in given.items() if item.answered} for given in (recomputed, physician))
+    finals = {}
+    for uid in [*new, *(uid for uid in reviewed if uid not in new)]:
         if (label := reviewed.get(uid)) is not None:
-            results[uid] = _reviewed(uid, label, result.get(uid), policy, settings)
+            finals[uid] = _reviewed(uid, label, new.get(uid), policy, settings)
         else:
             unread = uid in physician and physician[uid].kind is LabelKind.UNPARSEABLE
             why = "the reviewer's label cannot be read" if unread else "no reviewer labelled the row"
-            results[uid] = Final(result[uid], "recomputed", why, reviewed=False)
-    return results
+            finals[uid] = Final(new[uid], "recomputed", why, reviewed=False)
+    return finals
 
 
 def _reviewed(

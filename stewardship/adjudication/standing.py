@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ground.contracts.labels import LabelValue, parse_label
+from ground.contracts.labels import LabelValue
 from ground.errors import UsageError
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.events import DEFERRED, HIGH_CONFIDENCE, OPEN, RULE, Event, Events
 
 __all__ = ["Standing", "check_final", "disputed", "outdated", "rests_on", "reviewers", "standing"]
+
+RUNS = (HIGH_CONFIDENCE, DEFERRED)
+"""Statuses of the recomputed labels that runs gave, or a table."""
 
 
 @dataclass(frozen=True)
@@ -65,19 +68,13 @@ def reviewers(event: Event) -> str:
 def standing(benchmark: Benchmark) -> Standing:
     """Read the labels that stand in a benchmark's history."""
     history = benchmark.history
-    events = history.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED))
-    high = {uid: event.value for uid, event in events.items() if event.status == HIGH_CONFIDENCE}
+    events = history.latest("recomputed", statuses=RUNS)
     from_tables = all("file" in event.evidence and event.status == HIGH_CONFIDENCE for event in events.values())
-    settled = rests_on(history)["recomputed"]
     return Standing(
-        original=history.labels("original", categories=benchmark.categories),
-        recomputed={uid: parse_label(value, categories=benchmark.categories) for uid, value in high.items()},
-        settled={
-            uid: parse_label(event.value, categories=benchmark.categories)
-            for uid, event in settled.items()
-            if event.status != DEFERRED
-        },
-        physician=history.labels("physician", categories=benchmark.categories),
+        original=history.labels("original"),
+        recomputed=history.labels("recomputed", statuses=RUNS),
+        settled=history.labels("recomputed", statuses=(*RUNS, RULE)),
+        physician=history.labels("physician"),
         audits={uid: event.status for uid, event in history.latest("audit").items()},
         attempted=benchmark.items.height if from_tables else len(events),
         strata=benchmark.column("stratum"),
@@ -88,7 +85,7 @@ def standing(benchmark: Benchmark) -> Standing:
 
 def rests_on(events: Events) -> dict[str, dict[str, Event]]:
     """Return the events behind the labels that can become final: role to uid to event."""
-    settled = events.latest("recomputed", statuses=(HIGH_CONFIDENCE, DEFERRED, RULE))
+    settled = events.latest("recomputed", statuses=(*RUNS, RULE))
     return {"recomputed": settled, "physician": events.latest("physician")}
 
 

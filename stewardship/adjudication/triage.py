@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from ground.contracts.labels import LabelValue
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from stewardship.adjudication.discrepancy import FLAGGED, Flag, discrepancies
 
 __all__ = ["COLUMNS", "TriageSummary", "summarise", "triage"]
@@ -92,7 +92,7 @@ def _natural(uid: str) -> list[tuple[int, int, str]]:
 
 
 @dataclass(frozen=True)
-class TriageSummary(Plain):
+class TriageSummary(JsonRecord):
     """Triage over a benchmark (paper 3.2: 887, 220, 66, 286, 24.8%, 7.4%, 27.3%, 85%).
 
     Attributes:

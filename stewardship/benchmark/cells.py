@@ -162,11 +162,11 @@ def _excel(file: Path) -> pl.DataFrame:
 
     try:
         book = fastexcel.read_excel(file)
-        display, wrong = read_page(book, 0, "string")
+        texts, wrong = read_page(book, 0, "string")
         numbers, _ = read_page(book, 0, "float")
     except fastexcel.FastExcelError as error:
         raise InputError("the table cannot be read", file=file, found=type(error).__name__) from error
-    names, *rows = display.rows() or [()]
+    names, *rows = texts.rows() or [()]
     if wrong:
         row, column = wrong[0]
         raise InputError(
@@ -178,7 +178,7 @@ def _excel(file: Path) -> pl.DataFrame:
         )
     columns = {}
     for place, name in enumerate(names):
-        cells = [_digits(*pair) for pair in zip(display[:, place][1:], numbers[:, place][1:], strict=True)]
+        cells = [_digits(*pair) for pair in zip(texts[:, place][1:], numbers[:, place][1:], strict=True)]
         if name is not None:
             columns[place] = cells
         elif any(cells):
@@ -189,16 +189,16 @@ def _excel(file: Path) -> pl.DataFrame:
     return _frame([str(names[place]).strip() for place in columns], kept, file)
 
 
-def _digits(display: str | None, number: float | None) -> str | None:
+def _digits(text: str | None, number: float | None) -> str | None:
     """Return a cell's text, with all digits of its number: the reader shows nine decimals."""
     # A text NaN is read as a number too.
-    if display is None or number is None or not math.isfinite(number):
-        return display
+    if text is None or number is None or not math.isfinite(number):
+        return text
     try:
-        same = float(display) == number
+        same = float(text) == number
     except ValueError:
-        return display
-    return display if same else repr(number)
+        return text
+    return text if same else repr(number)
 
 
 def _parquet(file: Path) -> pl.DataFrame:

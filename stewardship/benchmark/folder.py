@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from ground.contracts.labels import parse_label
+from ground.contracts.labels import LabelValue, parse_label
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import LicenceTier
 from ground.storage.files import atomic_directory, write_text
@@ -79,6 +79,10 @@ class Benchmark:
         """
         return self._history.refresh()
 
+    def parse(self, text: str | None) -> LabelValue:
+        """Return a text as a label of this benchmark."""
+        return parse_label(text, categories=self.categories)
+
     def column(self, name: str) -> dict[str, str]:
         """Return a column of the rows by uid, without empty cells; empty where the benchmark lacks it."""
         if name not in self.items.columns:
@@ -87,7 +91,7 @@ class Benchmark:
 
     @functools.cached_property
     def _history(self) -> History:
-        return History(self.folder)
+        return History(self.folder, self.categories)
 
     @classmethod
     def open(cls, workspace: Path, name: str | None = None) -> Benchmark:
@@ -159,17 +163,17 @@ class Benchmark:
             {"file": item.file.name, "layout": item.layout, "rows": len(item), "sha256": item.sha256} for item in tables
         ]
         record = {"name": name, "categories": list(categories), "files": files}
-        result = cls(folder, name, items, tuple(categories), record)
+        benchmark = cls(folder, name, items, tuple(categories), record)
         # Whole or not at all: a folder without its record is none that was taken up, and is replaced.
         with atomic_directory(folder) as part:
             items.write_parquet(part / ITEMS)
-            history = replace(result, folder=part).history
+            history = replace(benchmark, folder=part).history
             for table in tables:
-                if events := _events(table, history, categories, open_because.strip()):
+                if events := _events(table, history, open_because.strip()):
                     history.append(events)
             for file, text in {**(beside or {}), RECORD: json.dumps(record, indent=2) + "\n"}.items():
                 write_text(part / file, text)
-        return result
+        return benchmark
 
 
 def _items(tables: Sequence[LabelTable]) -> pl.DataFrame:
@@ -189,7 +193,7 @@ def _items(tables: Sequence[LabelTable]) -> pl.DataFrame:
     return items
 
 
-def _events(table: LabelTable, history: History, categories: Sequence[str], open_because: str) -> list[Event]:
+def _events(table: LabelTable, history: History, open_because: str) -> list[Event]:
     """Return what a table says that the history does not say yet: the first spelling of a label stays."""
     events: list[Event] = []
     comments = table.frame["comment"] if "comment" in table.frame.columns else [None] * len(table)
@@ -198,8 +202,8 @@ def _events(table: LabelTable, history: History, categories: Sequence[str], open
     for column, role in LABELS.items():
         if column not in table.frame.columns:
             continue
-        known = history.labels(role, categories=categories)
-        added = [
+        known = history.labels(role)
+        read = (
             Event(
                 uid=uid,
                 role=role,
@@ -211,8 +215,8 @@ def _events(table: LabelTable, history: History, categories: Sequence[str], open
             )
             for uid, value, comment in zip(table.frame["uid"], table.frame[column], comments, strict=True)
             if value is not None
-            and parse_label(value, physician=role == "physician", categories=categories) != known.get(uid)
-        ]
+        )
+        added = [event for event in read if history.label(event) != known.get(event.uid)]
         if role == "original" and (other := [event.uid for event in added if event.uid in known]):
             raise InputError(
                 "a table gives rows another original label than the tables before it",

@@ -63,8 +63,8 @@ def _meld_na(features: Features, version: Version) -> float:
     if any(dialysis) and not (version == "v1.0" and creatinine < 1):
         features.step("on dialysis: creatinine counts as 4 mg/dL")
         creatinine = 4.0
-    result = meld_i(creatinine, bilirubin, inr)
+    meld = meld_i(creatinine, bilirubin, inr)
     # MELD(i) is rounded to one decimal and multiplied by 10; v1.0 rounded it to a whole number.
-    score = 10 * (round(result) if version == "v1.0" else math.floor(10 * result + 0.5) / 10)
-    features.step(f"MELD(i): {result:.4g}, times 10: {score:.4g}")
+    score = 10 * (round(meld) if version == "v1.0" else math.floor(10 * meld + 0.5) / 10)
+    features.step(f"MELD(i): {meld:.4g}, times 10: {score:.4g}")
     return meld_na(score, sodium)

@@ -99,10 +99,10 @@ class Features:
         Raises:
             NotComputable: missing, no number with a unit, of a unit that cannot be converted, or out of its range.
         """
-        result = self._given(name)
-        if not (isinstance(result, list | tuple) and len(result) == 2 and isinstance(result[1], str)):
-            raise NotComputable(f"{name} is not a number with a unit: {_cut(result)}")
-        value, written = _finite(name, result[0]), result[1]
+        cell = self._given(name)
+        if not (isinstance(cell, list | tuple) and len(cell) == 2 and isinstance(cell[1], str)):
+            raise NotComputable(f"{name} is not a number with a unit: {_cut(cell)}")
+        value, written = _finite(name, cell[0]), cell[1]
         known = _ranges().get(name)
         try:
             converted = convert(value, written, unit, substance_of(name), as_v1=self.lenient)
@@ -139,10 +139,10 @@ class Features:
         if absent is not None and not self.has(name):
             self.assume(f"{name} is not mentioned: taken as {_yes(absent)}")
             return absent
-        result = self._given(name)
-        value = result if isinstance(result, bool) else FLAGS.get(str(result).strip().lower())
+        cell = self._given(name)
+        value = cell if isinstance(cell, bool) else FLAGS.get(str(cell).strip().lower())
         if value is None:
-            raise NotComputable(f"{name} is neither true nor false: {_cut(result)}")
+            raise NotComputable(f"{name} is neither true nor false: {_cut(cell)}")
         self.step(f"{name}: {_yes(value)}")
         return value
 
@@ -158,13 +158,13 @@ class Features:
         if absent is not None and not self.has(name):
             self.assume(f"{name} is not mentioned: taken as {absent}")
             return absent
-        result = self._given(name)
-        wanted = " ".join(result.split()).casefold() if isinstance(result, str) else None
+        cell = self._given(name)
+        wanted = " ".join(cell.split()).casefold() if isinstance(cell, str) else None
         for option in options:
             if option.casefold() == wanted:
                 self.step(f"{name}: {option}")
                 return option
-        raise NotComputable(f"{name} is none of {', '.join(options)}: {_cut(result)}")
+        raise NotComputable(f"{name} is none of {', '.join(options)}: {_cut(cell)}")
 
     def parts(self, name: str) -> tuple[object, ...]:
         """Return the parts of a feature that is a list, such as a drug, its dose and the unit.
@@ -172,11 +172,11 @@ class Features:
         Raises:
             NotComputable: missing or no list.
         """
-        result = self._given(name)
-        if not isinstance(result, list | tuple):
-            raise NotComputable(f"{name} is no list: {_cut(result)}")
-        self.step(f"{name}: {' '.join(map(str, result))}")
-        return tuple(result)
+        cell = self._given(name)
+        if not isinstance(cell, list | tuple):
+            raise NotComputable(f"{name} is no list: {_cut(cell)}")
+        self.step(f"{name}: {' '.join(map(str, cell))}")
+        return tuple(cell)
 
     def date(self, name: str) -> date:
         """Return a date, written as month/day/year or year-month-day.
@@ -184,10 +184,10 @@ class Features:
         Raises:
             NotComputable: missing or no date.
         """
-        result = self._given(name)
-        day = parse_label(result).day if isinstance(result, str) else None
+        cell = self._given(name)
+        day = parse_label(cell).day if isinstance(cell, str) else None
         if day is None:
-            raise NotComputable(f"{name} is no date: {_cut(result)}")
+            raise NotComputable(f"{name} is no date: {_cut(cell)}")
         self.step(f"{name}: {day:%m/%d/%Y}")
         return day
 
@@ -231,24 +231,24 @@ def _outside(name: str, value: float, known: Range) -> str:
     return f"{name} is out of range: {value:,.6g}{unit}, expected {known.low:,.10g} to {known.high:,.10g}{unit}"
 
 
-def _finite(name: str, result: object) -> float:
-    if isinstance(result, bool) or not isinstance(result, int | float) or not math.isfinite(result):
-        raise NotComputable(f"{name} is not a number: {_cut(result)}")
-    return float(result)
+def _finite(name: str, cell: object) -> float:
+    if isinstance(cell, bool) or not isinstance(cell, int | float) or not math.isfinite(cell):
+        raise NotComputable(f"{name} is not a number: {_cut(cell)}")
+    return float(cell)
 
 
 def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def _cut(result: object) -> str:
-    text = str(result)
+def _cut(cell: object) -> str:
+    text = str(cell)
     return text if len(text) <= 40 else f"{text[:40]}..."
 
 
 def _python_names(text: str) -> str:
     return re.sub(
         r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\b(true|false|null)\b""",
-        lambda result: result[1] or {"true": "True", "false": "False", "null": "None"}[result[2]],
+        lambda match: match[1] or {"true": "True", "false": "False", "null": "None"}[match[2]],
         text,
     )

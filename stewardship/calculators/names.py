@@ -31,7 +31,7 @@ PLURAL = re.compile(r"(?<=\w\w[^siu])s$")
 BRACKET = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 # Where words run together: systolicPressure, 3days.
 HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z]{3})(?=\d)|(?<=\d)(?=[A-Za-z])")
-SAID = 3
+NAMED = 3
 """Features named in a reason; the others are counted."""
 
 
@@ -59,10 +59,10 @@ class Named:
             if item.absent and not item.absent.startswith("needed") and self.cells.get(item.feature) is None
         ]
         if self.unread and taken:
-            more = f" and {len(taken) - SAID} more" if len(taken) > SAID else ""
+            more = f" and {len(taken) - NAMED} more" if len(taken) > NAMED else ""
             raise NotRead(
                 f"features not read: {names_found(self.unread)}; one of them may be what would be taken for granted: "
-                f"{', '.join(taken[:SAID])}{more}",
+                f"{', '.join(taken[:NAMED])}{more}",
                 self.unread,
             )
 
@@ -133,7 +133,7 @@ def _words(name: str) -> Words:
     pattern, read = _same()
     # What stands for several words may hold one that is read as another: until nothing changes, and no ring turns.
     for _ in range(4):
-        text, before = pattern.sub(lambda result: f" {read[result[0].strip()]} ", text), text
+        text, before = pattern.sub(lambda match: f" {read[match[0].strip()]} ", text), text
         if text.split() == before.split():
             break
         text = f" {' '.join(text.split())} "
@@ -150,8 +150,8 @@ def _same() -> tuple[re.Pattern[str], dict[str, str]]:
 
 def _split(name: str) -> list[str]:
     """Return a name's words in order, in lower case, without signs, plurals and a unit in brackets."""
-    bare = BRACKET.sub(lambda result: "" if is_unit(result[1]) else result[0], unicodedata.normalize("NFKC", name))
-    text = SIGN.sub(lambda result: SIGNS[result[0]], bare).casefold()
+    bare = BRACKET.sub(lambda match: "" if is_unit(match[1]) else match[0], unicodedata.normalize("NFKC", name))
+    text = SIGN.sub(lambda match: SIGNS[match[0]], bare).casefold()
     words = re.findall(r"[^\W_]+", text.replace("'s", "").replace("’s", ""))
     return [PLURAL.sub("", word) for word in words]
 

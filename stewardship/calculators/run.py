@@ -64,7 +64,7 @@ def run_calculators(rows: pl.DataFrame, only: frozenset[int] | None = None) -> p
     return pl.DataFrame(results, schema=SCORES, orient="row")
 
 
-def compare(result: pl.DataFrame, labels: pl.DataFrame, version: Version, rule: LimitsRule) -> pl.DataFrame:
+def compare(scores: pl.DataFrame, labels: pl.DataFrame, version: Version, rule: LimitsRule) -> pl.DataFrame:
     """Say of each row that has a label whether a calculator gives it.
 
     Args:
@@ -75,7 +75,7 @@ def compare(result: pl.DataFrame, labels: pl.DataFrame, version: Version, rule: 
     Returns:
         *shape* (m, 5), in the order of the rows found: ``uid``, ``calculator_id``, ``ours``, ``theirs``, ``agrees``.
     """
-    both = result.join(labels.drop_nulls("label").select("uid", "label"), on="uid", maintain_order="left")
+    both = scores.join(labels.drop_nulls("label").select("uid", "label"), on="uid", maintain_order="left")
     types: dict[int, OutputType] = {calculator.id: WRITTEN[calculator.output_type] for calculator in calculators()}
     agrees = [
         within(parse_label(ours), Reference.of(parse_label(theirs), rule, types[which]))

@@ -144,9 +144,9 @@ def _kidney(score: Score) -> None:
 
 def _check_coma(features: Features) -> None:
     """Refuse a coma score that is no whole number."""
-    result = features.cells.get(COMA)
-    if isinstance(result, float) and not result.is_integer():
-        raise NotComputable(f"{COMA} is no whole number: {result:g}")
+    coma = features.cells.get(COMA)
+    if isinstance(coma, float) and not coma.is_integer():
+        raise NotComputable(f"{COMA} is no whole number: {coma:g}")
 
 
 def _has(score: Score, name: str) -> bool:

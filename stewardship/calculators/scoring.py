@@ -169,11 +169,11 @@ class Score:
         # Conversions leave a trace in the last digits: 100.4 F is 38 C, neither above nor below.
         value = float(f"{value:.9g}")
         unit = f"per {item.unit}" if item.unit in COUNTS else item.unit
-        display = f"{item.name} {value:.6g} {unit}".rstrip()
+        words = f"{item.name} {value:.6g} {unit}".rstrip()
         for line in item.lines:
             if _holds(line.when, value):
-                return line.points or 0, f"{display} ({line.when})"
-        return 0, display
+                return line.points or 0, f"{words} ({line.when})"
+        return 0, words
 
     def _choice(self, item: ScoreItem, feature: str) -> tuple[float, str]:
         words = {word.strip(): line for line in item.lines for word in line.when.split(";")}

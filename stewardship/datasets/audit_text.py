@@ -5,17 +5,23 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import polars as pl
 
 from ground.contracts.rows_text import MEDVAL_DELTAS
-from stewardship.datasets.faults import AGGREGATION, EXTRACTION, NOT_ANSWERABLE, Fault
 from stewardship.datasets.recompute import judged, read_back
 from stewardship.datasets.rows import evidence_of, features_of
 
-__all__ = ["medhal_faults", "medval_faults"]
+__all__ = ["AGGREGATION", "EXTRACTION", "NOT_ANSWERABLE", "Fault", "medhal_faults", "medval_faults"]
+
+EXTRACTION = "feature_extraction"
+"""A mention or an edit is not what the evidence says."""
+AGGREGATION = "aggregation_logic"
+"""The evidence stands, but the label does not follow from it."""
+NOT_ANSWERABLE = "not_answerable"
+"""The evidence that the label needs is not there."""
 
 SPACE = re.compile(r"\s+")
 WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
@@ -24,6 +30,14 @@ SILENT = re.compile(r"record does not mention (?P<name>.+?)(?:, and |\. |\.$)")
 QUOTED = re.compile(r'\("(?P<words>[^"]+)"\)')
 CLOSE = 1e-6
 OMISSIONS = ("missing_claim", "missing_comparison", "missing_context")
+
+
+class Fault(NamedTuple):
+    """One fault of one row, in words that hold no text of a note."""
+
+    uid: str
+    mode: str
+    words: str
 
 
 def medhal_faults(

@@ -18,8 +18,14 @@ from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.storage.warehouse import set_table
 from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import dataset_of
-from stewardship.datasets.audit_text import medhal_faults, medval_faults
-from stewardship.datasets.faults import AGGREGATION, EXTRACTION, NOT_ANSWERABLE, Fault
+from stewardship.datasets.audit_text import (
+    AGGREGATION,
+    EXTRACTION,
+    NOT_ANSWERABLE,
+    Fault,
+    medhal_faults,
+    medval_faults,
+)
 from stewardship.datasets.recompute import judged
 from stewardship.datasets.rows import evidence_of, features_of
 from stewardship.second_road.graph import opened

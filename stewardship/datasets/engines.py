@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import Any, Literal
 
 from ground import ROOT
 from ground.contracts.labels import ABSTENTION
@@ -24,7 +22,7 @@ from stewardship.runs.engines import Answer, Ask, Engine
 from stewardship.second_road import readings
 from stewardship.second_road.readings import DATA
 
-__all__ = ["DatasetEngine", "evidence_engine", "sql_engine"]
+__all__ = ["DatasetEngine"]
 
 TABLES = ("assertion_cues.tsv", "reader_words.tsv")
 
@@ -36,17 +34,11 @@ class DatasetEngine(Engine):
     alone = True
     """One run a row is all that it has to say: the same warehouse gives the same answer."""
 
-    def __init__(
-        self, name: str, workspace: Path, benchmark: Benchmark, function: Callable[..., pl.DataFrame], final: str
-    ) -> None:
-        """Wrap a function of the workspace, the benchmark and ``uids`` that returns a frame.
+    def __init__(self, name: Literal["evidence", "sql"], workspace: Path, benchmark: Benchmark) -> None:
+        """Bind the auditor by evidence, or the recomputation by SQL, to the rows of a benchmark.
 
         Args:
-            name: of the engine.
-            workspace: with the warehouse.
-            benchmark: whose rows are asked about.
-            function: `audited` or `recomputed`.
-            final: column of the frame that holds the answer.
+            workspace: with the warehouse that the dataset was built from.
 
         Raises:
             InputError: the benchmark is none of our datasets, or the workspace has no warehouse.
@@ -55,8 +47,6 @@ class DatasetEngine(Engine):
         self._kind = dataset_of(benchmark)
         self._workspace = Workspace.existing(workspace)
         self._benchmark = benchmark
-        self._function = function
-        self._final = final
 
     def describe(self) -> dict[str, Any]:
         """Return what stands for the rules, the tables and the warehouse."""
@@ -73,11 +63,13 @@ class DatasetEngine(Engine):
         asked = {ask.item.uid: ask for ask in asks}
         if not asked:
             return
-        frame = self._function(self._workspace.root, self._benchmark, uids=list(asked))
+        judge = audited if self.name == "evidence" else recomputed
+        frame = judge(self._workspace.root, self._benchmark, uids=list(asked))
         yield [self._answer(asked[row["uid"]], row) for row in frame.iter_rows(named=True)]
 
     def _answer(self, ask: Ask, row: Mapping[str, Any]) -> Answer:
-        answer, words = row[self._final], row.get("remark") or row.get("why")
+        answer = row["verdict"] if self.name == "evidence" else row["label"]
+        words = row.get("remark") or row.get("why")
         if answer == ABSTENTION:
             # That this road cannot say does not make the label N/A: the row is deferred.
             return Answer(ask, self.name, reason=f"cannot say: {words}")
@@ -87,16 +79,6 @@ class DatasetEngine(Engine):
         with closing(connect(self._workspace.warehouse, self._workspace.settings.run, read_only=True)) as connection:
             stages = connection.execute("select stage, fingerprint from ground.stage order by all").fetchall()
         return content_key({"stages": stages})
-
-
-def evidence_engine(workspace: Path, benchmark: Benchmark) -> DatasetEngine:
-    """Return the auditor that derives labels again from the rows' evidence."""
-    return DatasetEngine("evidence", workspace, benchmark, audited, "verdict")
-
-
-def sql_engine(workspace: Path, benchmark: Benchmark) -> DatasetEngine:
-    """Return the recomputation by SQL over the warehouse and a second reading of the notes."""
-    return DatasetEngine("sql", workspace, benchmark, recomputed, "label")
 
 
 def _digest() -> str:

@@ -53,9 +53,7 @@ def recomputed(workspace: Path, benchmark: Benchmark, *, uids: Collection[str] |
         elif kind == "medhal":
             labels = _medhal(connection, items)
         else:
-            labels = [
-                (item["uid"], ABSTENTION, "a risk level is a judgement: ask a model or an expert") for item in items
-            ]
+            labels = [(item["uid"], ABSTENTION, JUDGEMENT) for item in items]
     schema = dict.fromkeys(("uid", "label", "why"), pl.String)
     return pl.DataFrame(labels, schema=schema, orient="row").sort("uid")
 

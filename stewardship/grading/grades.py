@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +20,6 @@ from ground.contracts.grading import (
     grade_value,
     output_type_of,
 )
-from ground.contracts.labels import parse_label
 from ground.contracts.rewards import released_reward, reward
 from ground.errors import InputError, UsageError
 from ground.names import names_found
@@ -40,6 +40,7 @@ __all__ = [
     "Missing",
     "Others",
     "Share",
+    "check_models",
     "grade_rows",
     "label_set",
     "read_answers",
@@ -112,10 +113,10 @@ def label_set(benchmark: Benchmark, name: str, limits: LimitsRule | None = None)
             what they rest on.
     """
     if name in LABELLED:
-        result, own = _of_role(benchmark, name)
+        references, own = _of_role(benchmark, name)
     else:
-        result, own = _of_release(benchmark, name), True
-    labels = {uid: item for uid, item in result.items() if item.value.answered}
+        references, own = _of_release(benchmark, name), True
+    labels = {uid: item for uid, item in references.items() if item.value.answered}
     if not labels:
         raise InputError(
             "there are no such labels yet",
@@ -147,13 +148,13 @@ def _of_role(benchmark: Benchmark, role: Role) -> tuple[dict[str, Reference], bo
     if role == "final":
         check_final(benchmark.history)
     types = benchmark.column("output_type")
-    labels = benchmark.history.labels(role, categories=benchmark.categories)
+    labels = benchmark.history.labels(role)
     results = {uid: Reference.of(label, "corrected", output_type_of(types.get(uid))) for uid, label in labels.items()}
     if role != "original" or not {"lower", "upper"} <= set(benchmark.items.columns):
         return results, False
     ends = zip(*(benchmark.items[name] for name in ("uid", "lower", "upper")), strict=True)
     for uid, *texts in ends:
-        low, high = (parse_label(text, categories=benchmark.categories) for text in texts)
+        low, high = (benchmark.parse(text) for text in texts)
         if uid in results and low.answered and high.answered:
             results[uid] = replace(results[uid], lower=low, upper=high)
     return results, True
@@ -202,6 +203,17 @@ def read_answers(file: Path, form: Form | None = None) -> list[Answers]:
     if not answers:
         raise InputError("the predictions file has no row", file=file)
     return answers
+
+
+def check_models(answers: Iterable[Answers]) -> None:
+    """Refuse answers of two models of one name.
+
+    Raises:
+        UsageError: there are such.
+    """
+    if twice := sorted(name for name, count in Counter(item.model for item in answers).items() if count > 1):
+        do = "give the files a column `model`, or different names"
+        raise UsageError("two models have the same name", found=", ".join(twice), do=do)
 
 
 def _form(texts: Iterable[str | None]) -> Form:

@@ -16,8 +16,19 @@ from numpy.typing import NDArray
 from ground.errors import UsageError
 from ground.resampling import LEVEL, resampled
 from ground.stable import stable_hash
+from stewardship.adjudication.agreement import mcnemar
 from stewardship.benchmark.folder import Benchmark
-from stewardship.grading.grades import Answers, Grader, LabelSet, Missing, Others, Share, grade_rows, share
+from stewardship.grading.grades import (
+    Answers,
+    Grader,
+    LabelSet,
+    Missing,
+    Others,
+    Share,
+    check_models,
+    grade_rows,
+    share,
+)
 
 __all__ = ["Board", "Difference", "Entry", "Place", "board", "paired_difference"]
 
@@ -114,10 +125,7 @@ def board(
     if first.name == second.name:
         raise UsageError("both sides have the same labels", found=first.name, expected="two different ones")
     names = [answer.model for answer in answers]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UsageError(
-            "two models have the same name", found=", ".join(twice), expected="a column `model` with different names"
-        )
+    check_models(answers)
     common = set(first.references) & set(second.references)
     left_out = len(first.references) - len(common), len(second.references) - len(common)
     if missing == "leave_out":
@@ -186,13 +194,10 @@ def paired_difference(before: Sequence[bool], after: Sequence[bool], resamples: 
 
 
 def _difference(before: Bools, after: Bools, drawn: NDArray[np.float64]) -> Difference:
-    from scipy.stats import binomtest
-
     gained, lost = int((after & ~before).sum()), int((before & ~after).sum())
     low, high = (float(end) for end in np.percentile(drawn, LEVEL))
-    # McNemar's exact test is the binomial test of the rows that changed.
-    p = float(binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
-    return Difference((gained - lost) / len(before), low, high, gained, lost, p)
+    p = mcnemar(gained, lost)
+    return Difference((gained - lost) / len(before), low, high, gained, lost, 1.0 if p is None else p)
 
 
 def _tau(before: NDArray[np.int64], after: NDArray[np.int64]) -> float | None:

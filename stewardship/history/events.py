@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
-import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from ground.contracts.labels import LabelValue, parse_label
 
-__all__ = ["DEFERRED", "HIGH_CONFIDENCE", "OPEN", "REVERTED", "ROLES", "RULE", "Batch", "Event", "Events", "Role"]
+__all__ = [
+    "DEFERRED",
+    "HIGH_CONFIDENCE",
+    "OPEN",
+    "REVERTED",
+    "ROLES",
+    "RULE",
+    "Batch",
+    "Event",
+    "Events",
+    "Evidence",
+    "Role",
+]
 
 Role = Literal["original", "audit", "recomputed", "physician", "reading", "final"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -26,6 +36,9 @@ HIGH_CONFIDENCE, DEFERRED = "high_confidence", "deferred"
 """Statuses of the recomputed labels of runs that agree, or do not."""
 RULE = "rule"
 """Status of the recomputed labels that a rule put right (`stewardship.versions.rules`), and of no others."""
+
+
+Evidence = dict[str, str | int | float | bool | list[str] | None]
 
 
 class Event(BaseModel):
@@ -52,7 +65,7 @@ class Event(BaseModel):
     status: str
     by: str
     why: str = ""
-    evidence: dict[str, str | int | float | bool | list[str] | None] = Field(default_factory=dict)
+    evidence: Evidence = Field(default_factory=dict)
     batch: str = ""
     at: str = Field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -90,9 +103,11 @@ class Events:
 
     Attributes:
         events: all of them, those of batches that were taken back too.
+        categories: names that labels can be; none where labels are numbers, dates and abstentions.
     """
 
-    def __init__(self, events: Sequence[Event] = ()) -> None:
+    def __init__(self, events: Sequence[Event] = (), categories: Collection[str] = ()) -> None:
+        self.categories = categories
         self.events: list[Event] = []
         self._batches: dict[str, list[Event]] = {}
         self._rows: dict[str, list[Event]] = {}
@@ -119,13 +134,16 @@ class Events:
             }
         return dict(self._latest[key])
 
-    def labels(self, role: Role, *, categories: Collection[str] = ()) -> dict[str, LabelValue]:
-        """Return the label of each row that has one of this role, by uid."""
-        return {
-            uid: parse_label(event.value, physician=role == "physician", categories=categories)
-            for uid, event in self.latest(role).items()
-            if event.value is not None
-        }
+    def labels(
+        self, role: Role, *, statuses: Collection[str] = (), without: Collection[str] = ()
+    ) -> dict[str, LabelValue]:
+        """Return the label of each row that has one of this role, by uid; arguments as of `latest`."""
+        latest = self.latest(role, statuses=statuses, without=without)
+        return {uid: self.label(event) for uid, event in latest.items() if event.value is not None}
+
+    def label(self, event: Event) -> LabelValue:
+        """Return the label that an event says."""
+        return parse_label(event.value, physician=event.role == "physician", categories=self.categories)
 
     def row(self, uid: str) -> list[Event]:
         """Return the events of one row, oldest first, those taken back too."""
@@ -152,11 +170,6 @@ class Events:
             for name, events in self._batches.items()
         ]
 
-    def frame(self) -> pl.DataFrame:
-        """Return all events as a table, oldest first; ``evidence`` is JSON."""
-        rows = [{**event.model_dump(), "evidence": json.dumps(event.evidence)} for event in self.events]
-        return pl.DataFrame(rows, schema=dict.fromkeys(Event.model_fields, pl.String))
-
     def digest(self, events: int | None = None) -> str:
         """Return a SHA-256 of what the first events say, all where left out; when they were said is not part of it."""
         digest = hashlib.sha256()
@@ -179,7 +192,7 @@ class Events:
 
     def as_of(self, events: int) -> Events:
         """Return what the first events came to."""
-        return Events(self.events[:events])
+        return Events(self.events[:events], self.categories)
 
     def _take(self, events: Sequence[Event]) -> None:
         for event in events:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -55,13 +55,16 @@ class History(Events):
         chain: SHA-256 that stands for all of them, in order; empty where there are none.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, categories: Collection[str] = ()) -> None:
         """Open the history in a folder; it need not be there yet.
+
+        Args:
+            categories: names that labels can be.
 
         Raises:
             InputError: a line was altered, removed, moved or added by something else, and which one.
         """
-        super().__init__()
+        super().__init__(categories=categories)
         self.file = folder / FILE
         self._seal = Seal()
         self.refresh()
@@ -211,8 +214,8 @@ def _events(added: bytes, before: Seal, seal: Seal, file: Path) -> list[Event]:
     try:
         return EVENTS.validate_json(b"[" + b",".join(bodies) + b"]")
     except ValidationError as error:
-        result = ", ".join(sorted({str(item["type"]) for item in error.errors(include_input=False)}))
-        raise InputError("the history has lines that are not events", file=file, found=result) from None
+        kinds = ", ".join(sorted({str(item["type"]) for item in error.errors(include_input=False)}))
+        raise InputError("the history has lines that are not events", file=file, found=kinds) from None
 
 
 def _bodies(added: bytes, before: Seal, file: Path) -> tuple[list[bytes], str]:

@@ -85,26 +85,26 @@ def _strata(report: Report, path: Path) -> None:
     flagged = [
         (name, counts) for name, counts in report.triage.by_stratum.items() if counts["differ"] + counts["abstained"]
     ]
-    display = flagged[:STRATA]
-    names = [name if len(name) <= NAME else name[: NAME - 1] + "…" for name, _ in display]
-    figure = new_figure(8, 1.3 + 0.21 * len(display))
+    listed = flagged[:STRATA]
+    names = [name if len(name) <= NAME else name[: NAME - 1] + "…" for name, _ in listed]
+    figure = new_figure(8, 1.3 + 0.21 * len(listed))
     axes = figure.subplots()
-    places = np.arange(len(display))
-    start = np.zeros(len(display))
+    places = np.arange(len(listed))
+    start = np.zeros(len(listed))
     for label, colour, values in (
-        ("labels differ", ORANGE, [counts["differ"] for _, counts in display]),
-        ("one label abstains", BLUE, [counts["abstained"] for _, counts in display]),
-        ("not flagged", PALE, [counts["n"] - counts["differ"] - counts["abstained"] for _, counts in display]),
+        ("labels differ", ORANGE, [counts["differ"] for _, counts in listed]),
+        ("one label abstains", BLUE, [counts["abstained"] for _, counts in listed]),
+        ("not flagged", PALE, [counts["n"] - counts["differ"] - counts["abstained"] for _, counts in listed]),
     ):
         axes.barh(places, values, left=start, color=colour, label=label, height=0.75)
         start += np.array(values)
     axes.set_yticks(places, names, fontsize="small")
-    axes.set_ylim(len(display) - 0.4, -0.6)
+    axes.set_ylim(len(listed) - 0.4, -0.6)
     axes.set_xlabel("rows with a recomputed label")
     axes.xaxis.get_major_locator().set_params(integer=True)
-    more = report.triage.strata - len(display)
+    more = report.triage.strata - len(listed)
     if more:
-        least = "no flag" if len(flagged) == len(display) else "no flag or fewer"
+        least = "no flag" if len(flagged) == len(listed) else "no flag or fewer"
         axes.set_title(f"{more} further strata have {least}", fontsize="small", loc="left")
     figure.legend(loc="outside upper center", ncols=3, frameon=False)
     tidy(axes, "x")

@@ -148,12 +148,12 @@ def _verdicts(benchmark: Benchmark, source: Source, labels: Mapping[str, str | N
     if source == "physician":
         drawn = drawn_of(history, read_batches(benchmark.folder))
         events = {uid: event for uid, event in events.items() if drawn.get(uid) in FAIR_DRAWS}
-    answer = history.labels(source, categories=benchmark.categories)
+    theirs = history.labels(source)
     # An abstention says that the row has no label, not which is right.
     return {
-        uid: answer[uid].text() != labels.get(uid)
+        uid: theirs[uid].text() != labels.get(uid)
         for uid in events
-        if uid in answer and answer[uid].kind is LabelKind.CATEGORY
+        if uid in theirs and theirs[uid].kind is LabelKind.CATEGORY
     }
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ground.contracts.labels import LabelKind, LabelValue, parse_label
+from ground.contracts.labels import LabelKind, LabelValue
 from ground.settings import StewardSettings
 from stewardship.adjudication.discrepancy import FLAGGED, discrepancies
 from stewardship.benchmark.folder import Benchmark
@@ -90,7 +90,7 @@ def _answers(benchmark: Benchmark) -> dict[str, list[LabelValue]]:
             continue
         for run in read_runs(folder):
             if series.get(run.uid) == folder.name and run.run <= len(answers[run.uid]):
-                answers[run.uid][run.run - 1] = parse_label(run.parsed, categories=benchmark.categories)
+                answers[run.uid][run.run - 1] = benchmark.parse(run.parsed)
     return answers
 
 

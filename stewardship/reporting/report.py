@@ -15,6 +15,7 @@ from stewardship.adjudication.agreement import (
     Estimate,
     Reviewed,
     bootstrap_mean,
+    mcnemar,
     review,
     smape,
     smape_bound,
@@ -191,9 +192,9 @@ def _sources(benchmark: Benchmark) -> dict[str, list[str]]:
     roles: tuple[Role, ...] = ("original", "audit", "recomputed", "physician")
     events = {role: benchmark.history.latest(role).values() for role in roles}
     return {
-        role: [name for name, _ in Counter(event.by for event in result).most_common()]
-        for role, result in events.items()
-        if result
+        role: [name for name, _ in Counter(event.by for event in own).most_common()]
+        for role, own in events.items()
+        if own
     }
 
 
@@ -231,6 +232,7 @@ def _phase3(
     common = [row for row in rows if row.physician.number is not None and _all_numbers(row)]
     pairs = [row for row in rows if all(name in row.agree for name in LABELLERS)]
     outcomes = Counter((row.agree["original"], row.agree["recomputed"]) for row in pairs)
+    only = {"original": outcomes[True, False], "recomputed": outcomes[False, True]}
     flagged = [row for row in rows if flags.get(row.uid) in FLAGGED and "original" in row.agree]
     steps = [float(row.agree["recomputed"]) - float(row.agree["original"]) for row in pairs]
     return Phase3(
@@ -256,11 +258,11 @@ def _phase3(
         },
         smape={name: smape(rows, name, settings) for name in LABELLERS},
         smape_common={name: smape(common, name, settings) for name in LABELLERS},
-        only={"original": outcomes[True, False], "recomputed": outcomes[False, True]},
+        only=only,
         both=outcomes[True, True],
         neither=outcomes[False, False],
         gain=bootstrap_mean(steps, "gain", settings),
-        p_value=_mcnemar(outcomes),
+        p_value=mcnemar(only["recomputed"], only["original"]),
         right_nonetheless=_agreement(flagged, "original"),
         distances=_distances(table, {row.uid for row in rows}),
         drawn=dict(Counter(drawn[row.uid] for row in rows).most_common()),
@@ -276,16 +278,6 @@ def _all_numbers(row: Reviewed) -> bool:
 def _agreement(rows: Sequence[Reviewed], labeller: str) -> Estimate:
     own = [row.agree[labeller] for row in rows if labeller in row.agree]
     return wilson(sum(own), len(own))
-
-
-def _mcnemar(outcomes: Mapping[tuple[bool, bool], int]) -> float | None:
-    """Return the p-value of the exact McNemar test (``statsmodels.stats.contingency_tables.mcnemar``)."""
-    from statsmodels.stats.contingency_tables import mcnemar
-
-    if not outcomes[True, False] + outcomes[False, True]:
-        return None
-    square = [[outcomes[True, True], outcomes[True, False]], [outcomes[False, True], outcomes[False, False]]]
-    return float(mcnemar(square, exact=True).pvalue)
 
 
 def _distances(table: pl.DataFrame, reviewed: set[str]) -> tuple[float | None, float | None]:

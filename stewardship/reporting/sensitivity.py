@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from ground.contracts.labels import LabelValue
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import (
     Estimate,
@@ -45,7 +45,7 @@ AGREE_LIMITS = (0.02, 0.1)
 
 
 @dataclass(frozen=True)
-class Variant(Plain):
+class Variant(JsonRecord):
     """One other reading, and what it comes to.
 
     Attributes:
@@ -121,13 +121,12 @@ def _flags(table: pl.DataFrame, of: int, settings: StewardSettings) -> Iterator[
     outcome = "flagged rows"
     flagged = pl.col("flag").is_in([flag.value for flag in FLAGGED])
     number, day = pl.col("unit").eq_missing("rel_err"), pl.col("unit").eq_missing("days")
-    base = table.filter(flagged).height
 
     def counted(expression: pl.Expr) -> str:
         return count_of(table.filter(expression).height, of)
 
     yield Variant(outcome, AS_SET, counted(flagged))
-    yield Variant(outcome, "the same, of the compared rows", count_of(base, table.height))
+    yield Variant(outcome, "the same, of the compared rows", count_of(table.filter(flagged).height, table.height))
     for limit in FLAG_LIMITS:
         if limit != settings.flag_rel_err and table.filter(number).height:
             moved = pl.when(number).then(pl.col("distance") > limit + SLACK).otherwise(flagged)

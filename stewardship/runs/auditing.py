@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ground.settings import StewardSettings
 from stewardship.benchmark.folder import Benchmark
@@ -13,24 +14,20 @@ from stewardship.runs.engines import Answer, Engine
 from stewardship.runs.phases import (
     Outcome,
     chosen_rows,
-    make_runs,
     needed,
     outcome_of,
     quorum_of_runs,
-    ready_votes,
-    run_columns,
-    run_of,
+    run_phase,
     runs_and_quorum,
     vote_text,
-    write_votes,
 )
 from stewardship.runs.prompts import FAILURE_MODES, Claim
-from stewardship.runs.store import Run, RunStore, Vote
+from stewardship.runs.store import Vote
 from stewardship.runs.votes import LIKELY_ERROR, PASSED, AuditSummary, Verdict, audit, parse_verdict, summarise
 
-__all__ = ["AuditOutcome", "audit_labels", "claims", "read_audit"]
+__all__ = ["AuditOutcome", "audit_labels", "claims"]
 
-SAID = {LIKELY_ERROR: "Likely Error", PASSED: "Passed"}
+VALUES = {LIKELY_ERROR: "Likely Error", PASSED: "Passed"}
 WRITTEN = {Verdict.SUSPICIOUS: "Suspicious", Verdict.PASS: "Pass", Verdict.NONE: None}
 
 
@@ -74,28 +71,25 @@ def audit_labels(
     """
     number, quorum = runs_and_quorum(engine, runs, settings, "audit_quorum")
     rows = chosen_rows(benchmark, engine, uids)
-    with RunStore(benchmark.folder, "audit", engine.name, engine.describe()) as store:
-        counts = make_runs(store, engine, claims(benchmark, rows, with_text=engine.shows), number, read_audit, advance)
-        labelled = [uid for uid in benchmark.history.latest("original") if uid in rows]
-        votes = ready, _ = ready_votes(store, labelled, number, settle=settle)
-        events = [_event(uid, cast, quorum, store.series, settings) for uid, cast in ready.items()]
-        modes = {event.uid: _commonest(ready[event.uid]) for event in events if event.status == LIKELY_ERROR}
-        table = write_votes(
-            store.folder,
-            ["uid", *run_columns(number), "suspicious", "verdict", "failure_mode"],
-            (
-                (
-                    *(event.uid, *map(vote_text, ready[event.uid])),
-                    *(str(event.evidence["suspicious"]), event.value, modes.get(event.uid)),
-                )
-                for event in events
-            ),
-        )
-        return AuditOutcome(
-            **outcome_of(benchmark, store, counts, votes, events, table),
-            summary=summarise({event.uid: event.status for event in events}, benchmark.column("stratum")),
-            failure_modes=dict(Counter(mode or "not named" for mode in modes.values()).most_common()),
-        )
+    labelled = [uid for uid in benchmark.history.latest("original") if uid in rows]
+    asked = claims(benchmark, rows, with_text=engine.shows)
+    phase_runs = run_phase(
+        benchmark, engine, "audit", asked, labelled, read=_read, runs=number, settle=settle, advance=advance
+    )
+    events = [_event(uid, cast, quorum, phase_runs.series, settings) for uid, cast in phase_runs.votes.items()]
+    statuses = {event.uid: event.status for event in events}
+    modes = {uid: _modes(phase_runs.votes[uid]) for uid, status in statuses.items() if status == LIKELY_ERROR}
+    columns: dict[str, dict[str, Any]] = {
+        "suspicious": {event.uid: event.evidence["suspicious"] for event in events},
+        "verdict": {event.uid: event.value for event in events},
+        "failure_mode": {uid: named[0][0] if named else None for uid, named in modes.items()},
+    }
+    commonest = Counter(mode or "not named" for mode in columns["failure_mode"].values())
+    return AuditOutcome(
+        **outcome_of(benchmark, phase_runs, events, columns),
+        summary=summarise(statuses, benchmark.column("stratum")),
+        failure_modes=dict(commonest.most_common()),
+    )
 
 
 def claims(benchmark: Benchmark, rows: Collection[str], *, with_text: bool = True) -> Iterator[Claim]:
@@ -124,48 +118,38 @@ def claims(benchmark: Benchmark, rows: Collection[str], *, with_text: bool = Tru
             )
 
 
-def read_audit(answer: Answer) -> Run:
-    """Make a run of an auditor's answer."""
+def _read(answer: Answer) -> dict[str, Any]:
     verdict = parse_verdict(answer.final)
     known = answer.failure_mode in FAILURE_MODES and verdict is Verdict.SUSPICIOUS
-    outcome = "failed" if answer.final is None else "unparseable" if verdict is Verdict.NONE else "answered"
-    return run_of(
-        answer,
-        "audit",
-        outcome=outcome,
-        parsed=WRITTEN[verdict],
-        failure_mode=answer.failure_mode if known else None,
-        remark=answer.remark or None,
-    )
+    return {
+        "outcome": "failed" if answer.final is None else "unparseable" if verdict is Verdict.NONE else "answered",
+        "parsed": WRITTEN[verdict],
+        "failure_mode": answer.failure_mode if known else None,
+    }
 
 
 def _event(uid: str, votes: list[Vote | None], quorum: int, series: str, settings: StewardSettings) -> Event:
-    result = audit([parse_verdict(vote_text(vote)) for vote in votes], quorum=quorum)
+    audited = audit([parse_verdict(vote_text(vote)) for vote in votes], quorum=quorum)
     modes = _modes(votes)
     named = f" ({', '.join(f'{mode} {count}' for mode, count in modes)})" if modes else ""
     return Event(
         uid=uid,
         role="audit",
-        value=SAID[result.status],
-        status=result.status,
+        value=VALUES[audited.status],
+        status=audited.status,
         by=series,
-        why=f"{result.suspicious} of {result.runs} runs Suspicious{named}; {quorum} make a likely error",
+        why=f"{audited.suspicious} of {audited.runs} runs Suspicious{named}; {quorum} make a likely error",
         evidence={
             "series": series,
-            "suspicious": result.suspicious,
-            "answered": result.answered,
-            "runs": result.runs,
+            "suspicious": audited.suspicious,
+            "answered": audited.answered,
+            "runs": audited.runs,
             "suspicious_runs": [str(run) for run, vote in enumerate(votes, 1) if vote_text(vote) == "Suspicious"],
             "failure_modes": [mode for mode, _ in modes],
-            **quorum_of_runs(settings, result.runs, audit_quorum=quorum),
+            **quorum_of_runs(settings, audited.runs, audit_quorum=quorum),
         },
     )
 
 
 def _modes(votes: list[Vote | None]) -> list[tuple[str, int]]:
     return Counter(vote.failure_mode for vote in votes if vote and vote.failure_mode).most_common()
-
-
-def _commonest(votes: list[Vote | None]) -> str | None:
-    modes = _modes(votes)
-    return modes[0][0] if modes else None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable
 from typing import Any
 
 from ground.errors import UsageError
@@ -28,12 +27,8 @@ class CalculatorEngine(Engine):
         """Return the version and what stands for the calculators' definitions."""
         return {"engine": "calculators", "version": "corrected", "definitions": definitions_digest()}
 
-    def answers(self, asks: Iterator[Ask]) -> Iterator[Sequence[Answer]]:
+    def answer(self, ask: Ask) -> Answer:
         """Compute."""
-        while asked := list(islice(asks, 200)):
-            yield [self._answer(ask) for ask in asked]
-
-    def _answer(self, ask: Ask) -> Answer:
         item = ask.item
         assert isinstance(item, Extracted)
         try:
@@ -50,5 +45,5 @@ class CalculatorEngine(Engine):
 def unread_features(items: Iterable[Extracted]) -> dict[str, tuple[str, ...]]:
     """Return by uid the features whose names are not known to the row's calculator, of rows that have such."""
     known = {name for calculator in calculators() for name in (str(calculator.id), calculator.name)}
-    result = ((item.uid, calculate(item.name, item.features).unread) for item in items if item.name in known)
-    return {uid: unread for uid, unread in result if unread}
+    unread_of = ((item.uid, calculate(item.name, item.features).unread) for item in items if item.name in known)
+    return {uid: unread for uid, unread in unread_of if unread}

@@ -1,4 +1,4 @@
-"""Where runs come from: a model (`stewardship.runs.conversing`), a Python callable, a file of recorded answers.
+"""Where runs come from: a model (`stewardship.runs.conversing`), calculators, a file of recorded answers.
 
 An engine takes questions, each with the number of its run, and gives answers as they are finished, in any order.
 """
@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ground.errors import InputError
 from ground.lm.results import Message
@@ -21,7 +20,10 @@ from ground.storage.files import sha256_of
 from stewardship.runs.prompts import Claim, Extracted, Question
 from stewardship.tools.base import ToolUse
 
-__all__ = ["Answer", "Ask", "AskedItem", "CallableEngine", "Engine", "RecordedEngine", "check_rows"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Answer", "Ask", "AskedItem", "Engine", "RecordedEngine"]
 
 AskedItem = Claim | Question | Extracted
 UIDS = ("uid", "instance", "Unique ID", "Row Number", "id")
@@ -29,6 +31,8 @@ ANSWERS = ("answer", "verdict", "output", "response")
 WIDE = re.compile(r"run[ _-]?(\d+)", re.IGNORECASE)
 MODES = "failure_mode"
 REMARKS = "critique"
+AT_ONCE = 200
+"""Runs that are answered before any is stored."""
 
 
 @dataclass(frozen=True)
@@ -86,44 +90,14 @@ class Engine(ABC):
         """Return the rows that it can answer; None: all."""
         return None
 
-    @abstractmethod
     def answers(self, asks: Iterator[Ask]) -> Iterator[Sequence[Answer]]:
         """Yield answers as they are finished; ``asks`` is read as places become free."""
+        while asked := list(islice(asks, AT_ONCE)):
+            yield list(map(self.answer, asked))
 
-
-class CallableEngine(Engine):
-    """Runs a function of the user's: ``function(item, run)`` returns the answer as text, or None for no answer.
-
-    The item is a `stewardship.runs.prompts.Claim` for an audit and a `Question` for a recomputation. An error of the
-    function ends the phase; what was finished before is stored.
-    """
-
-    def __init__(
-        self, function: Callable[[AskedItem, int], str | None], *, name: str, version: str = "", threads: int = 1
-    ) -> None:
-        """Wrap a function.
-
-        Args:
-            version: change it where the function has changed, so that its runs are made anew.
-        """
-        self.name = name
-        self._function = function
-        self._version = version
-        self._threads = threads
-
-    def describe(self) -> dict[str, Any]:
-        """Return name and version."""
-        return {"engine": "callable", "name": self.name, "version": self._version}
-
-    def answers(self, asks: Iterator[Ask]) -> Iterator[Sequence[Answer]]:
-        """Call the function, ``threads`` calls at a time."""
-        with ThreadPoolExecutor(self._threads) as pool:
-            while asked := list(islice(asks, self._threads)):
-                yield list(pool.map(self._answer, asked))
-
-    def _answer(self, ask: Ask) -> Answer:
-        answer = self._function(ask.item, ask.run)
-        return Answer(ask, self.name, answer, answer, None if answer is not None else "no_answer")
+    def answer(self, ask: Ask) -> Answer:
+        """Return the answer of one run, where runs are answered one by one."""
+        raise NotImplementedError
 
 
 class RecordedEngine(Engine):
@@ -149,10 +123,19 @@ class RecordedEngine(Engine):
         cells = read_cells(file)
         self.name = re.sub(r"(\.csv|\.tsv)?\.\w+$", "", file.name) or "recorded"
         self._file, self._sha256 = file.name, sha256_of(file)
-        uid = _column(cells.columns, UIDS, file)
-        wide = {name: int(match[1]) for name in cells.columns if (match := WIDE.fullmatch(name))}
-        rows = cells.iter_rows(named=True)
-        self._cells = _wide(rows, uid, wide, file) if wide else _long(rows, uid, cells.columns, file)
+        self._cells: dict[tuple[str, int], tuple[str | None, ...]] = {}
+        for line, uid, run, cell in _records(cells, file):
+            what = None
+            if not uid:
+                what = "a row has no key"
+            elif not run.isdecimal() or not int(run):
+                what = "a run has no number"
+            elif (uid, int(run)) in self._cells:
+                what = "a run is there twice"
+            if what:
+                expected = "each key and run once, runs from 1"
+                raise InputError(what, file=file, line=line, found=f"run {run}" if run else None, expected=expected)
+            self._cells[uid, int(run)] = cell
         self.runs = max((run for _, run in self._cells), default=0)
         if not self.runs:
             raise InputError("the file holds no run", file=file)
@@ -165,81 +148,31 @@ class RecordedEngine(Engine):
         """Return the rows that the file has."""
         return frozenset(uid for uid, _ in self._cells)
 
-    def answers(self, asks: Iterator[Ask]) -> Iterator[Sequence[Answer]]:
-        """Yield what is recorded; a run that is not there has no answer."""
-        while asked := list(islice(asks, 500)):
-            yield [self._answer(ask) for ask in asked]
-
-    def _answer(self, ask: Ask) -> Answer:
+    def answer(self, ask: Ask) -> Answer:
+        """Return what is recorded; a run that is not there has no answer."""
         answer, mode, remark = self._cells.get((ask.item.uid, ask.run), (None, None, None))
         reason = None if answer is not None else "no_answer"
         return Answer(ask, self._file, answer, answer, reason, failure_mode=mode, remark=remark)
 
 
-Cells = dict[tuple[str, int], tuple[str | None, str | None, str | None]]
+def _records(cells: pl.DataFrame, file: Path) -> Iterator[tuple[int, str, str, tuple[str | None, ...]]]:
+    """Yield the line, key and number of each run, and its answer, failure mode and critique."""
+    uid = _column(cells, file, UIDS)
+    wide = {name: match[1] for name in cells.columns if (match := WIDE.fullmatch(name))}
+    if not wide:
+        _column(cells, file, ("run",), f"run1, run2, ...; or run, and one of {', '.join(ANSWERS)}")
+        answer = _column(cells, file, ANSWERS)
+    for line, row in enumerate(cells.iter_rows(named=True), start=2):
+        key = (row[uid] or "").strip()
+        if wide:
+            yield from ((line, key, run, (row[name], None, None)) for name, run in wide.items())
+        else:
+            yield line, key, (row["run"] or "").strip(), (row[answer], row.get(MODES), row.get(REMARKS))
 
 
-def _column(columns: Sequence[str], names: Sequence[str], file: Path) -> str:
+def _column(cells: pl.DataFrame, file: Path, names: Sequence[str], expected: str = "") -> str:
     for name in names:
-        if name in columns:
+        if name in cells.columns:
             return name
-    raise InputError(
-        "columns are missing", file=file, found=names_found(columns), expected=f"one of {', '.join(names)}"
-    )
-
-
-def _wide(rows: Iterable[dict[str, str | None]], uid: str, wide: dict[str, int], file: Path) -> Cells:
-    results: Cells = {}
-    for line, row in enumerate(rows, start=2):
-        for name, run in wide.items():
-            _put(results, row[uid], run, (row[name], None, None), file, line)
-    return results
-
-
-def _long(rows: Iterable[dict[str, str | None]], uid: str, columns: Sequence[str], file: Path) -> Cells:
-    if "run" not in columns:
-        raise InputError(
-            "columns of runs are missing",
-            file=file,
-            found=names_found(columns),
-            expected=f"run1, run2, ...; or run, and one of {', '.join(ANSWERS)}",
-        )
-    answer, number = _column(columns, ANSWERS, file), "run"
-    results: Cells = {}
-    for line, row in enumerate(rows, start=2):
-        run = (row[number] or "").strip()
-        if not run.isdecimal():
-            raise InputError("a run has no number", file=file, line=line, found=run or None, expected="1, 2, ...")
-        _put(results, row[uid], int(run), (row[answer], row.get(MODES), row.get(REMARKS)), file, line)
-    return results
-
-
-def _put(
-    result: Cells,
-    uid: str | None,
-    run: int,
-    answer: tuple[str | None, str | None, str | None],
-    file: Path,
-    line: int,
-) -> None:
-    key = ((uid or "").strip(), run)
-    if not key[0] or key in result or run < 1:
-        what = "a row has no key" if not key[0] else "a run is there twice" if key in result else "a run has no number"
-        raise InputError(what, file=file, line=line, expected="each key and run once, runs from 1")
-    result[key] = answer
-
-
-def check_rows(engine: Engine, uids: Iterable[str]) -> None:
-    """Refuse an engine that has rows which a benchmark lacks.
-
-    Raises:
-        InputError: it has.
-    """
-    lost = sorted((engine.rows() or frozenset()) - set(uids))
-    if lost:
-        raise InputError(
-            "there are answers to rows that the benchmark lacks",
-            found=f"{len(lost):,} rows, such as {', '.join(lost[:3])}",
-            expected="keys of the benchmark",
-            do="name the right benchmark with --benchmark",
-        )
+    expected = expected or f"one of {', '.join(names)}"
+    raise InputError("columns are missing", file=file, found=names_found(cells.columns), expected=expected)

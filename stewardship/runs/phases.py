@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,24 +16,21 @@ from ground.settings import Quorum, StewardSettings
 from ground.storage.files import write_text
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import RULE, Event
-from stewardship.runs.engines import Answer, Ask, AskedItem, Engine, RecordedEngine, check_rows
+from stewardship.runs.engines import Answer, Ask, AskedItem, Engine, RecordedEngine
 from stewardship.runs.store import Phase, Run, RunStore, Vote, message_key
 
 __all__ = [
     "Outcome",
+    "PhaseRuns",
     "RunCounts",
     "append_new",
     "chosen_rows",
-    "make_runs",
     "needed",
     "outcome_of",
     "quorum_of_runs",
-    "ready_votes",
-    "run_columns",
-    "run_of",
+    "run_phase",
     "runs_and_quorum",
     "vote_text",
-    "write_votes",
 ]
 
 VOTES = "votes.csv"
@@ -50,6 +47,25 @@ class RunCounts:
     stored: int = 0
     made: int = 0
     passing: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class PhaseRuns:
+    """The runs of a phase.
+
+    Attributes:
+        folder: where they are stored.
+        runs: of each row.
+        votes: uid to its runs in order, of each row that can be counted; None: not stored.
+        incomplete: the other rows: runs are missing.
+    """
+
+    series: str
+    folder: Path
+    runs: int
+    counts: RunCounts
+    votes: dict[str, list[Vote | None]]
+    incomplete: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -81,8 +97,14 @@ def chosen_rows(benchmark: Benchmark, engine: Engine, uids: Collection[str] | No
         UsageError: no row is left.
     """
     every = benchmark.items["uid"].to_list()
-    check_rows(engine, every)
     able = engine.rows()
+    if lost := sorted((able or frozenset()) - set(every)):
+        raise InputError(
+            "there are answers to rows that the benchmark lacks",
+            found=f"{len(lost):,} rows, such as {', '.join(lost[:3])}",
+            expected="keys of the benchmark",
+            do="name the right benchmark with --benchmark",
+        )
     rows = {uid for uid in every if (uids is None or uid in uids) and (able is None or uid in able)}
     if not rows:
         raise UsageError("there is no row left to ask about", found=f"{len(every)} rows in the benchmark")
@@ -128,23 +150,47 @@ def quorum_of_runs(settings: StewardSettings, runs: int, **quorums: int) -> dict
     return {name: quorum for name, quorum in quorums.items() if runs > 1 and quorum != getattr(settings, name)}
 
 
-def make_runs(
-    store: RunStore,
+def run_phase(
+    benchmark: Benchmark,
     engine: Engine,
+    phase: Phase,
     items: Iterable[AskedItem],
+    uids: Iterable[str],
+    *,
+    read: Callable[[Answer], dict[str, Any]],
     runs: int,
-    read: Callable[[Answer], Run],
+    settle: bool,
     advance: Callable[[int], None],
-) -> RunCounts:
-    """Ask for each run that is not stored, and store it as it is finished.
+) -> PhaseRuns:
+    """Make the runs of a phase that are missing, and return those that can be counted.
 
     Args:
+        items: what the runs are shown.
+        uids: the rows whose runs are counted.
+        read: returns what an answer says, as fields of `Run`.
         runs: of each row; numbered from 1.
+        settle: take runs that are missing for empty votes; else their rows are incomplete.
         advance: told how many runs have come to an end.
 
     Raises:
         InputError: the engine cannot go on; what was finished is stored.
     """
+    with RunStore(benchmark.folder, phase, engine.name, engine.describe()) as store:
+        counts = _make_runs(store, engine, items, runs, read, advance)
+    cast = {uid: [store.votes.get(uid, {}).get(run) for run in range(1, runs + 1)] for uid in uids}
+    votes = {uid: own for uid, own in cast.items() if settle or None not in own}
+    incomplete = tuple(uid for uid in cast if uid not in votes)
+    return PhaseRuns(store.series, store.folder, runs, counts, votes, incomplete)
+
+
+def _make_runs(
+    store: RunStore,
+    engine: Engine,
+    items: Iterable[AskedItem],
+    runs: int,
+    read: Callable[[Answer], dict[str, Any]],
+    advance: Callable[[int], None],
+) -> RunCounts:
     counts = RunCounts()
 
     def missing() -> Iterator[Ask]:
@@ -158,7 +204,8 @@ def make_runs(
 
     for finished in engine.answers(missing()):
         kept = [answer for answer in finished if not answer.passing]
-        store.append([read(answer) for answer in kept], [message for answer in kept for message in answer.messages])
+        results = [_run(answer, store.phase, **read(answer)) for answer in kept]
+        store.append(results, [message for answer in kept for message in answer.messages])
         counts.made += len(kept)
         counts.passing.update(answer.reason or "" for answer in finished if answer.passing)
         advance(len(finished))
@@ -172,38 +219,20 @@ def make_runs(
     return counts
 
 
-def run_of(answer: Answer, phase: Phase, **read: Any) -> Run:
-    """Return an answer as the run that is stored; ``read`` is what the phase reads in it."""
+def _run(answer: Answer, phase: Phase, **read: Any) -> Run:
+    same = ("reason", "model", "seed", "temperature", "tools", "prompt_tokens", "completion_tokens", "keys")
     return Run(
         uid=answer.ask.item.uid,
         phase=phase,
         run=answer.ask.run,
+        remark=answer.remark or None,
         answer=answer.raw,
-        reason=answer.reason,
         prompt=tuple(map(message_key, answer.messages)),
-        model=answer.model,
-        seed=answer.seed,
-        temperature=answer.temperature,
-        tools=answer.tools,
-        prompt_tokens=answer.prompt_tokens,
-        completion_tokens=answer.completion_tokens,
-        keys=answer.keys,
         # Given, since what is as by default is not stored.
         at=datetime.now(UTC).isoformat(timespec="seconds"),
+        **{name: getattr(answer, name) for name in same},
         **read,
     )
-
-
-def ready_votes(
-    store: RunStore, uids: Iterable[str], runs: int, *, settle: bool
-) -> tuple[dict[str, list[Vote | None]], tuple[str, ...]]:
-    """Return the first ``runs`` runs of each row that can be counted (None: not stored), and the other rows.
-
-    A row can be counted where all its runs are stored, or where ``settle`` takes the missing ones for empty votes.
-    """
-    cast = {uid: [store.votes.get(uid, {}).get(run) for run in range(1, runs + 1)] for uid in uids}
-    ready = {uid: votes for uid, votes in cast.items() if settle or None not in votes}
-    return ready, tuple(uid for uid in cast if uid not in ready)
 
 
 def vote_text(vote: Vote | None) -> str | None:
@@ -212,31 +241,29 @@ def vote_text(vote: Vote | None) -> str | None:
 
 
 def outcome_of(
-    benchmark: Benchmark,
-    store: RunStore,
-    counts: RunCounts,
-    votes: tuple[dict[str, list[Vote | None]], tuple[str, ...]],
-    events: Sequence[Event],
-    table: Path,
+    benchmark: Benchmark, runs: PhaseRuns, events: Sequence[Event], columns: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Append what is new to the history and return the fields of `Outcome`; ``votes`` is that of `ready_votes`."""
-    ready, incomplete = votes
-    outcomes = Counter(vote.outcome if vote else "failed" for cast in ready.values() for vote in cast)
+    """Write the votes beside the runs, append what is new to the history, and return the fields of `Outcome`.
+
+    Args:
+        columns: of the table of votes, beside the key and the runs; each by uid.
+    """
+    outcomes = Counter(vote.outcome if vote else "failed" for cast in runs.votes.values() for vote in cast)
+    head = ["uid", *(f"run{run}" for run in range(1, runs.runs + 1)), *columns]
+    rows = [
+        (uid, *map(vote_text, cast), *(column.get(uid) for column in columns.values()))
+        for uid, cast in runs.votes.items()
+    ]
     return {
-        "series": store.series,
-        "folder": store.folder,
-        "counts": counts,
-        "incomplete": incomplete,
+        "series": runs.series,
+        "folder": runs.folder,
+        "counts": runs.counts,
+        "incomplete": runs.incomplete,
         "events": append_new(benchmark, events),
         "unparseable": outcomes["unparseable"],
         "unanswered": outcomes["failed"],
-        "votes": table,
+        "votes": _write_votes(runs.folder, head, rows),
     }
-
-
-def run_columns(runs: int) -> list[str]:
-    """Return the names of the columns of runs in a table of votes: run1, run2, ..."""
-    return [f"run{run}" for run in range(1, runs + 1)]
 
 
 def append_new(benchmark: Benchmark, events: Sequence[Event]) -> int:
@@ -252,12 +279,10 @@ def append_new(benchmark: Benchmark, events: Sequence[Event]) -> int:
     return len(new)
 
 
-def write_votes(folder: Path, head: Sequence[str], rows: Iterable[Sequence[str | int | None]]) -> Path:
-    """Write the votes of a series beside its runs, one row an instance; it can be read as recorded answers."""
+def _write_votes(folder: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
+    """Write the votes of a series, one row an instance; the table can be read as recorded answers."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(rows)
+    csv.writer(text, lineterminator="\n").writerows([head, *rows])
     file = folder / VOTES
     write_text(file, text.getvalue())
     return file

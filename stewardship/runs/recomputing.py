@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from ground.contracts.grading import answer_in_tags
 from ground.contracts.labels import LabelKind, LabelValue, parse_label
@@ -17,21 +18,17 @@ from stewardship.runs.engines import Answer, AskedItem, Engine
 from stewardship.runs.phases import (
     Outcome,
     chosen_rows,
-    make_runs,
     needed,
     outcome_of,
     quorum_of_runs,
-    ready_votes,
-    run_columns,
-    run_of,
+    run_phase,
     runs_and_quorum,
     vote_text,
-    write_votes,
 )
 from stewardship.runs.prompts import Extracted, Question
-from stewardship.runs.store import Run, RunStore, Vote
+from stewardship.runs.store import Vote
 
-__all__ = ["RecomputeOutcome", "extracted", "questions", "read_recomputed", "recompute_labels"]
+__all__ = ["RecomputeOutcome", "extracted", "questions", "recompute_labels"]
 
 
 @dataclass(frozen=True)
@@ -78,33 +75,31 @@ def recompute_labels(
     items: Iterator[AskedItem] = (
         extracted(benchmark, rows) if from_features else questions(benchmark, rows, with_text=engine.shows)
     )
-    read = partial(read_recomputed, categories=benchmark.categories)
-    with RunStore(benchmark.folder, "recompute", engine.name, engine.describe()) as store:
-        counts = make_runs(store, engine, items, number, read, advance)
-        ordered = [uid for uid in benchmark.items["uid"] if uid in rows]
-        votes = ready, _ = ready_votes(store, ordered, number, settle=settle)
-        counting = settings.model_copy(update={"quorum": quorum, "near_quorum": near})
-        labels = {
-            uid: consensus([parse_label(vote_text(vote), categories=benchmark.categories) for vote in cast], counting)
-            for uid, cast in ready.items()
-        }
-        other = quorum_of_runs(settings, number, quorum=quorum, near_quorum=near)
-        why = "computed from the extracted features by a local calculator; " if from_features else ""
-        events = [_event(uid, ready[uid], item, store.series, why, other) for uid, item in labels.items()]
-        table = write_votes(
-            store.folder,
-            ["uid", *run_columns(number), "votes", "rule", "status", "label"],
-            (
-                (
-                    *(uid, *map(vote_text, ready[uid])),
-                    *(item.votes, item.rule, item.status, item.label.text() if item.label else None),
-                )
-                for uid, item in labels.items()
-            ),
-        )
-        return RecomputeOutcome(
-            **outcome_of(benchmark, store, counts, votes, events, table), summary=summarise(labels.values())
-        )
+    categories = benchmark.categories
+    phase_runs = run_phase(
+        benchmark,
+        engine,
+        "recompute",
+        items,
+        [uid for uid in benchmark.items["uid"] if uid in rows],
+        read=partial(_read, categories=categories),
+        runs=number,
+        settle=settle,
+        advance=advance,
+    )
+    counting = settings.model_copy(update={"quorum": quorum, "near_quorum": near})
+    labels = {
+        uid: consensus([parse_label(vote_text(vote), categories=categories) for vote in cast], counting)
+        for uid, cast in phase_runs.votes.items()
+    }
+    other = quorum_of_runs(settings, number, quorum=quorum, near_quorum=near)
+    why = "computed from the extracted features by a local calculator; " if from_features else ""
+    events = [_event(uid, phase_runs.votes[uid], item, phase_runs.series, why, other) for uid, item in labels.items()]
+    columns: dict[str, dict[str, Any]] = {
+        name: {uid: getattr(item, name) for uid, item in labels.items()} for name in ("votes", "rule", "status")
+    }
+    columns["label"] = {event.uid: event.value for event in events}
+    return RecomputeOutcome(**outcome_of(benchmark, phase_runs, events, columns), summary=summarise(labels.values()))
 
 
 def questions(benchmark: Benchmark, rows: Collection[str], *, with_text: bool = True) -> Iterator[Question]:
@@ -135,24 +130,21 @@ def extracted(benchmark: Benchmark, rows: Collection[str]) -> Iterator[Extracted
             yield Extracted(uid, numbers.get(uid) or name or "", features or "")
 
 
-def read_recomputed(answer: Answer, *, categories: Collection[str] = ()) -> Run:
-    """Make a run of an answer: the label between the last tags where something is tagged, else the whole text."""
+def _read(answer: Answer, *, categories: Collection[str] = ()) -> dict[str, Any]:
+    """Read the label between the last tags where something is tagged, else the whole text."""
     if answer.final is None:
-        return run_of(answer, "recompute", outcome="failed")
+        return {"outcome": "failed"}
     tagged = answer_in_tags(answer.final)
     # A model's text without tags is no answer: some number of its reasoning would be taken for the label.
     bare = None if answer.messages else answer.final
     label = parse_label(tagged if tagged is not None else bare, categories=categories)
     if label.kind is LabelKind.MISSING:
         label = LabelValue(LabelKind.UNPARSEABLE)
-    return run_of(
-        answer,
-        "recompute",
-        outcome="answered" if label.answered else "unparseable",
-        parsed=label.text() if label.answered else None,
-        kind=str(label.kind),
-        remark=answer.remark,
-    )
+    return {
+        "outcome": "answered" if label.answered else "unparseable",
+        "parsed": label.text() if label.answered else None,
+        "kind": str(label.kind),
+    }
 
 
 def _event(

@@ -18,13 +18,13 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from ground.errors import InputError, UsageError
 from ground.lm.cache import content_key
@@ -50,6 +50,7 @@ MESSAGES = "messages.jsonl"
 SERIES = "series.json"
 
 Phase = Literal["audit", "recompute"]
+Line = TypeVar("Line")
 
 
 class Run(BaseModel):
@@ -133,11 +134,12 @@ class RunStore:
             _take(self._runs, self.folder)
             if not (self.folder / SERIES).is_file():
                 write_text(self.folder / SERIES, json.dumps(described, indent=2, ensure_ascii=False) + "\n")
-            for file in (self._runs, self._messages):
-                _mend(file)
-            for run in _read(self.folder / RUNS):
+            for file, lines in ((self._runs, RUNS), (self._messages, MESSAGES)):
+                # A last line that was cut is taken away.
+                file.truncate(sum(map(len, _whole_lines(self.folder / lines))))
+            for run in read_runs(self.folder):
                 self._count(run)
-            self._known.update(key for key, _ in _messages(self.folder / MESSAGES))
+            self._known.update(key for key, _ in _read(self.folder / MESSAGES, "message", _message))
         except BaseException:
             self.close()
             raise
@@ -217,7 +219,7 @@ def read_runs(folder: Path) -> Iterator[Run]:
     Raises:
         InputError: a line is no run.
     """
-    return _read(folder / RUNS)
+    return _read(folder / RUNS, "run", Run.model_validate_json)
 
 
 def read_messages(folder: Path) -> dict[str, Message]:
@@ -226,45 +228,35 @@ def read_messages(folder: Path) -> dict[str, Message]:
     Raises:
         InputError: a line is no message.
     """
-    return dict(_messages(folder / MESSAGES))
+    return dict(_read(folder / MESSAGES, "message", _message))
 
 
-def _messages(file: Path) -> Iterator[tuple[str, Message]]:
-    for number, line in _lines(file):
+def _message(line: bytes) -> tuple[str, Message]:
+    value = json.loads(line)
+    return value.pop("sha256"), Message.model_validate(value)
+
+
+def _read(file: Path, what: str, read: Callable[[bytes], Line]) -> Iterator[Line]:
+    for number, line in enumerate(_whole_lines(file), start=1):
         try:
-            value = json.loads(line)
-            key = value.pop("sha256")
-            yield key, Message.model_validate(value)
+            value = read(line)
         except (ValueError, KeyError, AttributeError):
-            # The error is not repeated: it may quote a note.
-            raise _no_line(file, number, "message") from None
+            # The error is not repeated: it may quote a note or an answer.
+            raise InputError(
+                f"a line is no {what}",
+                file=file,
+                line=number,
+                expected=f"JSON as `ontoground steward` wrote it, one {what} a line",
+                do="restore the file, or move the folder away to ask again (cached answers are reused)",
+            ) from None
+        yield value
 
 
-def _read(file: Path) -> Iterator[Run]:
-    for number, line in _lines(file):
-        try:
-            yield Run.model_validate_json(line)
-        except ValidationError:
-            # The error is not repeated: it may quote an answer.
-            raise _no_line(file, number, "run") from None
-
-
-def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
+def _whole_lines(file: Path) -> Iterator[bytes]:
+    """Yield the lines of a file without a last one that was cut."""
     if file.is_file():
         with file.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.endswith(b"\n"):
-                    yield number, line
-
-
-def _no_line(file: Path, number: int, what: str) -> InputError:
-    return InputError(
-        f"a line is no {what}",
-        file=file,
-        line=number,
-        expected=f"JSON as `ontoground steward` wrote it, one {what} a line",
-        do="restore the file, or move the folder away to ask again (cached answers are reused)",
-    )
+            yield from (line for line in lines if line.endswith(b"\n"))
 
 
 def _opened(file: Path) -> BinaryIO:
@@ -279,22 +271,6 @@ def _take(file: BinaryIO, folder: Path) -> None:
         raise UsageError(
             "another process is making these runs", file=folder, do="wait until it ends; its stored runs are kept"
         ) from None
-
-
-def _mend(file: BinaryIO) -> None:
-    """Take away a last line that was cut."""
-    end = file.seek(0, os.SEEK_END)
-    place = end
-    while place > 0:
-        start = max(0, place - (1 << 16))
-        file.seek(start)
-        result = file.read(place - start).rfind(b"\n")
-        if result >= 0:
-            place = start + result + 1
-            break
-        place = start
-    if place < end:
-        file.truncate(place)
 
 
 def _add(file: BinaryIO, lines: Sequence[str]) -> None:

@@ -39,8 +39,8 @@ def parse_verdict(text: str | None) -> Verdict:
     is not right, ``Yes`` that it is (assumed: docs/stewardship.md#what-is-assumed). All else is no verdict.
     """
     body = text or ""
-    result = ANSWER.findall(body)
-    return WORDS.get((result[-1] if result else body).strip().strip(".").casefold(), Verdict.NONE)
+    tagged = ANSWER.findall(body)
+    return WORDS.get((tagged[-1] if tagged else body).strip().strip(".").casefold(), Verdict.NONE)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import duckdb
 
 from ground.errors import InputError
 from ground.flow.executors import open_threads
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import quoted_files
 from ground.storage.warehouse import number_of, run_sql, set_table, set_variables
@@ -50,7 +50,7 @@ Check = Callable[[duckdb.DuckDBPyConnection], Lines]
 
 
 @dataclass(frozen=True)
-class ValidationReport(Plain):
+class ValidationReport(JsonRecord):
     """Labels that the warehouse does not confirm; none is success."""
 
     folder: str

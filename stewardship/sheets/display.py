@@ -70,11 +70,11 @@ def spot_check_displays(benchmark: Benchmark, uids: Collection[str]) -> dict[str
     """Return what spot checks show of rows, by uid: the label and the audit's critique too."""
     # A sheet that shows the label may show what it rests on.
     ours = all(map(is_ours, benchmark.items.head(1).to_dicts()))
-    display = displays_of(benchmark, uids, evidence=ours)
-    labels, answer = benchmark.history.latest("original"), critiques(benchmark)
+    displays = displays_of(benchmark, uids, evidence=ours)
+    labels, critique = benchmark.history.latest("original"), critiques(benchmark)
     return {
-        uid: replace(item, label=labels[uid].value or "" if uid in labels else "", critique=answer.get(uid, ""))
-        for uid, item in display.items()
+        uid: replace(item, label=labels[uid].value or "" if uid in labels else "", critique=critique.get(uid, ""))
+        for uid, item in displays.items()
     }
 
 

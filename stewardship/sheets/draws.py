@@ -121,7 +121,7 @@ def _ranked(benchmark: Benchmark) -> pl.DataFrame:
 
 def _groups(benchmark: Benchmark) -> pl.DataFrame:
     """Return the rows of a balanced sample with what they are balanced over: their labels, or else their strata."""
-    labels = benchmark.history.labels("original", categories=benchmark.categories)
+    labels = benchmark.history.labels("original")
     rows = benchmark.items.select(
         "uid",
         *(

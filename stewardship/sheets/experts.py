@@ -55,7 +55,7 @@ class Experts:
                 do="name them: --rater NAME (repeatable), or --experts FILE",
             )
         for rater in raters:
-            _check_name(rater, None)
+            _check_name(rater, None, None)
         return cls({rater: ({},) for rater in raters})
 
     @classmethod
@@ -82,7 +82,7 @@ class Experts:
         most: dict[str, int] = {}
         for line, row in enumerate(cells.to_dicts(), start=2):
             rater = (row.get("rater") or "").strip()
-            _check_name(rater, (file, line))
+            _check_name(rater, file, line)
             condition = {FIELDS[name]: value.strip() for name, value in row.items() if name in FIELDS and value}
             for column, value in condition.items():
                 _check_value(items, column, value, file, line)
@@ -104,18 +104,11 @@ class Experts:
         )
 
 
-def _check_name(rater: str, place: tuple[Path, int] | None) -> None:
-    if NAME.fullmatch(rater):
-        return
-    if place is None:
-        raise UsageError("this cannot be the name of a rater", found=rater, expected="1 to 40 letters, digits, - and _")
-    raise InputError(
-        "this cannot be the name of a rater",
-        file=place[0],
-        line=place[1],
-        found=rater,
-        expected="1 to 40 letters, digits, - and _",
-    )
+def _check_name(rater: str, file: Path | None, line: int | None) -> None:
+    if not NAME.fullmatch(rater):
+        kind = UsageError if file is None else InputError
+        expected = "1 to 40 letters, digits, - and _"
+        raise kind("this cannot be the name of a rater", file=file, line=line, found=rater, expected=expected)
 
 
 def _check_value(items: pl.DataFrame, column: str, value: str, file: Path, line: int) -> None:
@@ -134,11 +127,6 @@ def _check_value(items: pl.DataFrame, column: str, value: str, file: Path, line:
 
 def _rows(text: str, file: Path, line: int) -> int:
     if not text.strip().isdecimal() or int(text) < 1:
-        raise InputError(
-            "the most rows of a rater is not a number",
-            file=file,
-            line=line,
-            found=text,
-            expected="a number, such as 17",
-        )
+        what, expected = "the most rows of a rater is not a number", "a number, such as 17"
+        raise InputError(what, file=file, line=line, found=text, expected=expected)
     return int(text)

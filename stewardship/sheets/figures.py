@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Literal
 
 from ground.contracts.labels import LabelKind, LabelValue
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from ground.reliability import alpha_interval, kappa_interval, krippendorff_alpha
 from ground.settings import StewardSettings
 from stewardship.adjudication.agreement import Estimate, review, wilson
@@ -76,7 +76,7 @@ class Alpha:
 
 
 @dataclass(frozen=True)
-class Reliability(Plain):
+class Reliability(JsonRecord):
     """Agreement of raters.
 
     Attributes:
@@ -154,9 +154,9 @@ def _kappa(
         return None, None, None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = kappa_interval(confusion_matrix(first, second), seed=seed)
+        interval = kappa_interval(confusion_matrix(first, second), seed=seed)
         # There are two labels: some drawing has them too, if not this one.
-        low, high = result or (-1.0, 1.0)
+        low, high = interval or (-1.0, 1.0)
         return float(cohen_kappa_score(first, second)), low, high
 
 

@@ -79,5 +79,5 @@ def _meanings(categories: Sequence[str]) -> tuple[str, dict[str, str]]:
     sets: dict[str, dict[str, str]] = {"medval": levels}
     for row in read_table(MEANINGS, ("labels", "name", "means", "source")):
         sets.setdefault(row["labels"], {})[row["name"]] = row["means"]
-    known = ((name, result) for name, result in sets.items() if categories and set(categories) <= set(result))
+    known = ((name, meanings) for name, meanings in sets.items() if categories and set(categories) <= set(meanings))
     return next(known, ("none", {}))

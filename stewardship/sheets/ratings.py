@@ -101,12 +101,12 @@ def _key(label: LabelValue, decimals: int) -> tuple[LabelKind, object]:
     return label.kind, label.rounded(decimals).value
 
 
-def current_ratings(history: History, *, categories: Sequence[str] = ()) -> dict[str, dict[str, LabelValue]]:
+def current_ratings(history: History) -> dict[str, dict[str, LabelValue]]:
     """Return by row what each rater, no language model, said last, as far as it holds; rows of one rater too."""
     ratings: dict[str, dict[str, LabelValue]] = {}
     for uid, by in answers_by(history, "physician").items():
         for rater, event in by.items():
-            label = parse_label(event.value, physician=True, categories=categories)
+            label = history.label(event)
             if label.answered:
                 ratings.setdefault(uid, {})[rater] = label
     return ratings
@@ -141,7 +141,6 @@ def new_events(
     history: History,
     *,
     settings: StewardSettings = USUAL,
-    categories: Sequence[str] = (),
     settle_now: bool = False,
     role: Role = "physician",
 ) -> list[Event]:
@@ -154,23 +153,20 @@ def new_events(
     """
     ratings = list(ratings)
     by_name = {batch.name: batch for batch in batches}
-    asked: dict[str, set[str]] = {}
-    for batch in batches:
-        if batch.kind in ("blind", "sample"):
-            for item in batch.items:
-                asked.setdefault(item.uid, set()).add(item.rater)
+    asked = _asked(batches)
     uids = {rating.uid for rating in ratings}
+    waiting: set[str] = set()
     if settle_now:
-        uids |= {uid for uid, event in history.latest(role).items() if event.status == AWAITING}
-    before, latest = answers_by(history, role, uids), _outcomes(history, role, uids)
-    answer: dict[str, dict[str, str]] = {}
+        waiting = {uid for uid, event in history.latest(role).items() if event.status == AWAITING}
+    before, latest = answers_by(history, role, uids | waiting), _outcomes(history, role, uids | waiting)
+    labels = {uid: {rater: event.value or "" for rater, event in by.items()} for uid, by in before.items()}
     answers: list[Event] = []
     decisions: dict[str, Event] = {}
     for rating in ratings:
         batch = by_name[rating.batch]
         single = len(asked.get(rating.uid, ())) <= 1
         event = _event(rating, SETTLED if batch.kind == "adjudication" else LABELLED if single else RATED, batch, role)
-        answer.setdefault(rating.uid, _values(before.get(rating.uid, {})))[rating.rater] = event.value or ""
+        labels.setdefault(rating.uid, {})[rating.rater] = event.value or ""
         old = before.get(rating.uid, {}).get(rating.rater)
         if old is not None and _same(old, event):
             continue
@@ -187,17 +183,25 @@ def new_events(
         for uid, event in decided.items()
         if uid in changed and uid not in decisions
     ]
-    waiting = {uid for uid, event in latest.items() if event.status == AWAITING} if settle_now else set()
     outcomes = []
     for uid in sorted((changed | waiting) - decisions.keys() - decided.keys()):
-        values = answer.get(uid) or _values(before.get(uid, {}))
-        labels = {rater: parse_label(value, physician=True, categories=categories) for rater, value in values.items()}
-        outcomes.append(_outcome(uid, labels, asked.get(uid, set()), settings, role, settle_now=settle_now))
+        read = {rater: _label(text, history) for rater, text in labels.get(uid, {}).items()}
+        outcomes.append(_outcome(uid, read, asked.get(uid, set()), settings, role, settle_now=settle_now))
     return [*answers, *decisions.values(), *again, *outcomes]
 
 
-def _values(by: Mapping[str, Event]) -> dict[str, str]:
-    return {rater: event.value or "" for rater, event in by.items()}
+def _asked(batches: Sequence[SheetBatch]) -> dict[str, set[str]]:
+    """Return by row the raters who were to label it."""
+    raters: dict[str, set[str]] = {}
+    for batch in batches:
+        if batch.kind in ("blind", "sample"):
+            for item in batch.items:
+                raters.setdefault(item.uid, set()).add(item.rater)
+    return raters
+
+
+def _label(text: str, history: History) -> LabelValue:
+    return parse_label(text, physician=True, categories=history.categories)
 
 
 def _same(old: Event, new: Event) -> bool:
@@ -240,16 +244,16 @@ def _outcome(
         why = f"{len(names)} of {len(raters)} raters have answered"
         return Event(uid=uid, role=role, status=AWAITING, by="raters", why=why, evidence={"raters": names})
     if len(labels) == 1:
-        result = Settled(next(iter(labels.values())), f"1 of {len(raters)} raters, the others did not answer")
+        settled = Settled(next(iter(labels.values())), f"1 of {len(raters)} raters, the others did not answer")
     else:
-        result = settle(labels, settings)
+        settled = settle(labels, settings)
     return Event(
         uid=uid,
         role=role,
-        value=None if result.label is None else result.label.text(),
-        status=OPEN if result.label is None else SETTLED,
+        value=None if settled.label is None else settled.label.text(),
+        status=OPEN if settled.label is None else SETTLED,
         by="raters",
-        why=result.why,
+        why=settled.why,
         evidence={"raters": names, "labels": [labels[name].text() for name in names]},
     )
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ground.contracts.labels import LabelKind, LabelValue
 from ground.errors import InputError
-from ground.spreadsheet import plain, read_sheet, text_mark, write_cells
+from ground.spreadsheet import guarded, read_sheet, text_mark, write_cells
 from stewardship.sheets.batch import Item, SheetBatch
 from stewardship.sheets.cells import expected_of, read_answer
 from stewardship.sheets.writing import ANSWERS
@@ -239,7 +239,7 @@ def write_refused(read: SheetsRead, files: Sequence[Path], questions: Mapping[st
         for line, item in sorted(own.items()):
             cells = (item.item, questions.get(item.uid or "", ""), "", rows[line].comment, rows[line].answer)
             about = (item.problem, item.expected, item.do, item.file, str(line))
-            lines.append(dict(zip(columns, map(plain, (*cells, *about)), strict=True)))
+            lines.append(dict(zip(columns, map(guarded, (*cells, *about)), strict=True)))
         write_cells(table, columns, lines)
         written.append(table)
     return written
@@ -254,14 +254,14 @@ def _by_item(rows: Sequence[KeyedRow]) -> dict[str, list[KeyedRow]]:
 
 def _settled(copies: Sequence[KeyedRow]) -> tuple[KeyedRow | None, list[Refusal]]:
     """Return the one row of an item that counts: copies that say the same, or nothing, are no harm."""
-    answer = [copy for copy in copies if copy.row.answer or copy.row.comment] or [copies[0]]
-    if len({(item.row.answer, item.row.comment) for item in answer}) == 1:
-        return answer[0], []
-    places = " and ".join(item.row.place for item in answer)
+    filled = [copy for copy in copies if copy.row.answer or copy.row.comment] or [copies[0]]
+    if len({(item.row.answer, item.row.comment) for item in filled}) == 1:
+        return filled[0], []
+    places = " and ".join(item.row.place for item in filled)
     do = f"keep one of {places}, and empty the answer and comment of the other"
     return None, [
         _refusal(item.row, item.item, "item", "an item that is there twice, with unlike answers", do=do)
-        for item in answer
+        for item in filled
     ]
 
 
@@ -353,7 +353,7 @@ def _coverage(rows: Sequence[KeyedRow], batches: Sequence[SheetBatch]) -> tuple[
 
 def _unguarded(text: str) -> str:
     """Take away the apostrophe that guards a cell of a CSV file, also one that Excel shows after it was typed."""
-    return text[1:] if text.startswith("'") and plain(text[1:]) != text[1:] else text
+    return text[1:] if text.startswith("'") and guarded(text[1:]) != text[1:] else text
 
 
 def _quoted(text: str) -> str:
@@ -370,6 +370,6 @@ def _refusal(
     expected: str = "an item as it was given",
     do: str = "take the row out, or put its item back as it was",
 ) -> Refusal:
-    result = _quoted(row.answer) if column == "answer" else (_quoted(row.item) if item is None else None)
+    quoted = _quoted(row.answer) if column == "answer" else (_quoted(row.item) if item is None else None)
     uid = None if item is None else item.uid
-    return Refusal(row.file.name, row.line, column, row.item, uid, problem, result, expected, do)
+    return Refusal(row.file.name, row.line, column, row.item, uid, problem, quoted, expected, do)

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import polars as pl
 
-from ground.contracts.labels import LabelKind, LabelValue, parse_label
+from ground.contracts.labels import LabelKind, LabelValue
 from ground.errors import InputError, UsageError
 from ground.settings import StewardSettings
 from ground.spreadsheet import text_mark
@@ -111,14 +111,14 @@ class Review:
     batches: Sequence[SheetBatch]
     settings: StewardSettings
     models: frozenset[str] = frozenset()
-    _said: dict[str, Answered] = field(default_factory=dict)
-    _known: str | None = None
+    _answered: dict[str, Answered] = field(default_factory=dict)
+    _chain: str | None = None
     _alone: threading.RLock = field(default_factory=threading.RLock)
 
     def __post_init__(self) -> None:
         """Refuse a batch whose texts are no longer those that it was written with, and a reader of two kinds."""
-        display = self._displays
-        if moved := [item for item in self.batch.items if _marks(display[item.uid]) != (item.question, item.context)]:
+        displays = self._displays
+        if moved := [item for item in self.batch.items if _marks(displays[item.uid]) != (item.question, item.context)]:
             raise InputError(
                 "rows have changed since the batch was written",
                 file=self.benchmark.folder,
@@ -140,8 +140,8 @@ class Review:
 
     def progress(self, rater: str) -> list[tuple[str, bool]]:
         """Return a reader's items in his order, and whether he has answered each."""
-        answer = self._answers()
-        return [(item.item, item.item in answer) for item in self.items(rater)]
+        answers = self._answers()
+        return [(item.item, item.item in answers) for item in self.items(rater)]
 
     def task(self, rater: str, name: str) -> Task:
         """Return what a reader is shown of an item.
@@ -203,12 +203,11 @@ class Review:
         Args:
             models: of the readers that are language models, or else of people: the two are never put together.
         """
-        categories = self.benchmark.categories
         here: dict[str, dict[str, LabelValue]] = {}
         for item in self.batch.items:
             answer = self._answers().get(item.item)
             if answer is not None and (item.rater in self.models) is models:
-                here.setdefault(item.uid, {})[item.rater] = parse_label(answer.answer, categories=categories)
+                here.setdefault(item.uid, {})[item.rater] = self.benchmark.parse(answer.answer)
         shared = sum(len(by) > 1 for by in here.values())
         return shared, reliability(here, {}, self.settings) if shared >= LEAST else None
 
@@ -219,17 +218,17 @@ class Review:
         paragraph: the statement. ``verdict``: right where the answer is the published label, doubtful where it is N/A,
         else wrong.
         """
-        answer = self._answers()
+        answers = self._answers()
         with self._alone:
-            labels = self.benchmark.history.labels("original", categories=self.benchmark.categories)
+            labels = self.benchmark.history.labels("original")
         strata = self.benchmark.column("stratum")
         wanted = pl.col("uid").is_in([entry.uid for entry in self.batch.items])
         ids = {row["uid"]: row_id(row) for row in self.benchmark.items.filter(wanted).to_dicts()}
         for item in sorted(self.batch.items, key=lambda entry: (entry.uid, entry.rater)):
-            if (entry := answer.get(item.item)) is None:
+            if (entry := answers.get(item.item)) is None:
                 continue
             label = labels.get(item.uid)
-            value = parse_label(entry.answer, categories=self.benchmark.categories)
+            value = self.benchmark.parse(entry.answer)
             yield {
                 "id": ids[item.uid],
                 "uid": item.uid,
@@ -260,10 +259,8 @@ class Review:
     @cached_property
     def _disagreement(self) -> Mapping[str, float]:
         uids = {item.uid for item in self.batch.items}
-        categories = self.benchmark.categories
         return {
-            uid: _apart([parse_label(opinion.answer, categories=categories) for opinion in self._opinions(uid, "")])
-            for uid in uids
+            uid: _apart([self.benchmark.parse(opinion.answer) for opinion in self._opinions(uid, "")]) for uid in uids
         }
 
     def _opinions(self, uid: str, rater: str) -> tuple[Opinion, ...]:
@@ -325,7 +322,6 @@ class Review:
             self._batches_of[model],
             history,
             settings=self.settings,
-            categories=self.benchmark.categories,
             role="reading" if model else "physician",
         )
 
@@ -358,9 +354,9 @@ class Review:
             if self.batch.kind == "spot_check":
                 return dict(self._checked())
             history = self.benchmark.history
-            if self._known != history.chain:
-                self._said, self._known = dict(self._from(history)), history.chain
-            return self._said
+            if self._chain != history.chain:
+                self._answered, self._chain = dict(self._from(history)), history.chain
+            return self._answered
 
     def _from(self, history: History) -> Iterator[tuple[str, Answered]]:
         uids = {entry.uid for entry in self.batch.items}

@@ -54,7 +54,7 @@ def spot_check_summary(benchmark: Path) -> dict[str, Any] | None:
 def spot_checks(benchmark: Path) -> dict[str, dict[str, dict[str, str]]]:
     """Return what was said, by row and rater: verdict, comment, sheet, and the reason where it was asked."""
     file = benchmark / SHEETS / FILE
-    result: dict[str, dict[str, dict[str, str]]] = (
+    checks: dict[str, dict[str, dict[str, str]]] = (
         json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     )
-    return result
+    return checks

@@ -90,13 +90,13 @@ class ReferenceTool:
             return ToolResult("the query has no words", ok=False)
         query = " or ".join(f'"{word}"' for word in words).replace(" or ", " OR ")
         with self._lock:
-            result = self._index.execute(
+            passages = self._index.execute(
                 "select file, text from passage where passage match ? order by bm25(passage), rowid limit ?",
                 (query, PASSAGES),
             ).fetchall()
-        if not result:
+        if not passages:
             return ToolResult("no document has any of these words")
-        return ToolResult("\n\n".join(f"[{name}]\n{text}" for name, text in result))
+        return ToolResult("\n\n".join(f"[{name}]\n{text}" for name, text in passages))
 
 
 class _Reader(HTMLParser):

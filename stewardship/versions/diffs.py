@@ -77,8 +77,8 @@ class Diff:
 
     def counts(self) -> dict[str, int]:
         """Return how many rows each change has, most first."""
-        result = self.frame.group_by("change").len().sort(["len", "change"], descending=[True, False])
-        return {change: int(count) for change, count in zip(result["change"], result["len"], strict=True)}
+        counts = self.frame.group_by("change").len().sort(["len", "change"], descending=[True, False])
+        return {change: int(count) for change, count in zip(counts["change"], counts["len"], strict=True)}
 
     def by_stratum(self) -> pl.DataFrame:
         """Return how many rows of each stratum changed, those with most labels that are far off first.
@@ -181,8 +181,8 @@ def compare(
     ).with_columns(apart["distance", "unit", "flag"])  # fmt: skip
     table = table.with_columns(pl.when(_is_value(pl.col("change"))).then(pl.col("distance", "unit", "flag")))
     lost = gone.select("uid", "stratum", pl.lit(REMOVED).alias("change"), pl.col("label").alias("before"))
-    result = pl.concat([table.filter(pl.col("change").is_not_null()), lost], how="diagonal")
-    return Diff(result.select(DIFF_COLUMNS), before.height, after.height, limit)
+    changed = pl.concat([table.filter(pl.col("change").is_not_null()), lost], how="diagonal")
+    return Diff(changed.select(DIFF_COLUMNS), before.height, after.height, limit)
 
 
 def _is_value(change: pl.Expr) -> pl.Expr:

@@ -67,7 +67,7 @@ def label_rows(benchmark: Benchmark, recipe: Recipe, events: Events | None = Non
     if recipe.rest == "original":
         chosen = {**events.latest("original"), **chosen}
     # MedCalc-Bench v1.0 asks for weeks and days where its label has them, and its grader goes by that.
-    originals = events.labels("original", categories=benchmark.categories)
+    originals = events.labels("original")
     weeks = {uid for uid, label in originals.items() if label.weeks_days}
     rows, unreadable = [], []
     items = benchmark.items
@@ -75,7 +75,7 @@ def label_rows(benchmark: Benchmark, recipe: Recipe, events: Events | None = Non
         event = chosen.get(item["uid"])
         if event is None:
             continue
-        value = parse_label(event.value, categories=benchmark.categories)
+        value = benchmark.parse(event.value)
         if not value.answered:
             unreadable.append(item["uid"])
             continue
@@ -138,7 +138,7 @@ def role_rows(benchmark: Benchmark, role: Role) -> pl.DataFrame:
         InputError: no row has one.
     """
     events = benchmark.history.latest(role)
-    values = benchmark.history.labels(role, categories=benchmark.categories)
+    values = benchmark.history.labels(role)
     if not values:
         raise InputError(f"no row has a label of role {role}", file=benchmark.history.file)
     rows = [

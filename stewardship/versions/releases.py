@@ -106,11 +106,11 @@ class Release:
                 expected=", ".join(map(str, known)) or None,
                 do="make one with `ontoground steward release`",
             )
-        result = wanted or known[-1]
-        folder = benchmark.folder / FOLDER / str(result)
+        chosen = wanted or known[-1]
+        folder = benchmark.folder / FOLDER / str(chosen)
         _check_sums(folder)
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        return cls(folder, result, manifest, pl.read_parquet(folder / PARQUET, glob=False))
+        return cls(folder, chosen, manifest, pl.read_parquet(folder / PARQUET, glob=False))
 
     def references(self) -> dict[str, Reference]:
         """Return each row's label with its limits, to grade against, by uid."""
@@ -176,12 +176,12 @@ def check_previous(benchmark: Benchmark, release: Release) -> None:
     if (previous := release.manifest["previous"]) is None:
         return
     sums = benchmark.folder / FOLDER / previous["version"] / SUMS
-    result = sha256_of(sums) if sums.is_file() else "no release"
-    if result != previous["sha256"]:
+    sha256 = sha256_of(sums) if sums.is_file() else "no release"
+    if sha256 != previous["sha256"]:
         raise InputError(
             f"release {previous['version']} is not the one that {release.version} came after",
             file=sums,
-            found=result,
+            found=sha256,
             expected=previous["sha256"],
             do="restore the folder of the release",
         )
@@ -203,12 +203,12 @@ def _check_sums(folder: Path) -> None:
         raise InputError("a release's list of hashes was altered", file=folder / SUMS, found=f"no {min(missing)}")
     for name, sha256 in expected.items():
         file = folder / name
-        result = sha256_of(file) if file.is_file() else "no file"
-        if result != sha256:
+        actual = sha256_of(file) if file.is_file() else "no file"
+        if actual != sha256:
             raise InputError(
                 "a file of a frozen release was altered",
                 file=file,
-                found=result,
+                found=actual,
                 expected=sha256,
                 do="restore the file, or remove the release's folder and make it again",
             )

@@ -152,27 +152,24 @@ def make_release(
         InputError, UsageError: as `draft_release`.
         UsageError: it is there already with another licence, or without one of the caveats.
     """
-    result = draft_release(benchmark, recipe, version, limit=limit)
-    folder = benchmark.folder / FOLDER / str(result.version)
-    if not result.new:
-        return replace(
-            result, folder=folder, caveats=_frozen(Release.open(benchmark, result.version), licence, caveats)
-        )
-    before = Release.open(benchmark, result.before) if result.before else None
-    if licence is None:
-        licence = before.manifest["licence"] if before else ""
-    lines = (*result.caveats, *caveats)
+    draft = draft_release(benchmark, recipe, version, limit=limit)
+    folder = benchmark.folder / FOLDER / str(draft.version)
+    if not draft.new:
+        return replace(draft, folder=folder, caveats=_frozen(Release.open(benchmark, draft.version), licence, caveats))
+    before = Release.open(benchmark, draft.before) if draft.before else None
+    stated = before.manifest["licence"] if before and licence is None else licence or ""
+    lines = (*draft.caveats, *caveats)
     with atomic_directory(folder) as part:
-        result.frame.write_parquet(part / PARQUET)
-        write_csv(_own_columns(benchmark, result.frame), part / CSV)
-        manifest = _manifest(benchmark, result, recipe, before, part, licence=licence, caveats=lines)
+        draft.frame.write_parquet(part / PARQUET)
+        write_csv(_own_columns(benchmark, draft.frame), part / CSV)
+        manifest = _manifest(benchmark, draft, recipe, before, part, licence=stated, caveats=lines)
         (part / MANIFEST).write_text(to_json(manifest), encoding="utf-8")
-        (part / CARD).write_text(harmless(card(manifest, result.diff)), encoding="utf-8")
-        sums = [f"{sha256_of(part / name)}  {name}\n" for name in (PARQUET, CSV, MANIFEST, CARD)]
-        (part / SUMS).write_text("".join(sums), encoding="ascii")
+        (part / CARD).write_text(harmless(card(manifest, draft.diff)), encoding="utf-8")
+        sums = "".join(f"{sha256_of(part / name)}  {name}\n" for name in (PARQUET, CSV, MANIFEST, CARD))
+        (part / SUMS).write_text(sums, encoding="ascii")
         for file in part.iterdir():
             file.chmod(0o400)
-    return replace(result, folder=folder, caveats=lines)
+    return replace(draft, folder=folder, caveats=lines)
 
 
 def _frozen(release: Release, licence: str | None, caveats: Sequence[str]) -> tuple[str, ...]:
@@ -191,7 +188,7 @@ def _frozen(release: Release, licence: str | None, caveats: Sequence[str]) -> tu
 
 def _manifest(
     benchmark: Benchmark,
-    result: Draft,
+    draft: Draft,
     recipe: Recipe,
     before: Release | None,
     folder: Path,
@@ -199,13 +196,13 @@ def _manifest(
     licence: str,
     caveats: Sequence[str],
 ) -> dict[str, Any]:
-    history, frame = benchmark.history, result.frame
+    history, frame = benchmark.history, draft.frame
     return {
         "benchmark": benchmark.name,
-        "version": str(result.version),
+        "version": str(draft.version),
         "previous": {"version": str(before.version), "sha256": before.sha256} if before else None,
-        "change": result.grade,
-        "changes": result.diff.counts() if result.diff else {},
+        "change": draft.grade,
+        "changes": draft.diff.counts() if draft.diff else {},
         "recipe": asdict(recipe),
         "inputs": (benchmark.record or {}).get("files", []),
         "history": {"events": len(history.events), "sha256": history.digest()},

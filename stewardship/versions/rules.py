@@ -24,14 +24,14 @@ import duckdb
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from ground.contracts.labels import LabelValue, parse_label
+from ground.contracts.labels import LabelValue
 from ground.errors import InputError, UsageError
 from ground.settings import StewardSettings
 from ground.storage.files import private_directory, write_text
 from ground.storage.warehouse import QUERY_ERRORS, open_database
 from stewardship.adjudication.agreement import USUAL, agrees, value_type
 from stewardship.benchmark.folder import Benchmark
-from stewardship.history.log import RULE, Event
+from stewardship.history.events import RULE, Event, Evidence
 
 __all__ = ["Do", "Effect", "Rows", "Rule", "RuleOutcome", "apply_rule", "read_rule", "try_rule"]
 
@@ -94,11 +94,12 @@ def try_rule(benchmark: Benchmark, rule: Rule, settings: StewardSettings = USUAL
             no reviewed row, or none of the rows that the rule is about.
     """
     history, names = benchmark.history, benchmark.categories
-    recomputed = history.labels("recomputed", categories=names)
-    physician = history.labels("physician", categories=names)
-    original = history.labels("original", categories=names)
-    runs = _of_runs(benchmark)
-    given = None if rule.do.value is None else parse_label(rule.do.value, categories=names)
+    recomputed = history.labels("recomputed")
+    physician = history.labels("physician")
+    original = history.labels("original")
+    # What the runs said before any rule.
+    runs = history.labels("recomputed", without=(RULE,))
+    given = None if rule.do.value is None else benchmark.parse(rule.do.value)
     if given is not None and not given.answered:
         raise UsageError(
             "the value of the rule is not a label", found=rule.do.value, expected=", ".join(names) or "a number"
@@ -161,37 +162,27 @@ def apply_rule(benchmark: Benchmark, outcome: RuleOutcome, *, force: bool = Fals
     kept = benchmark.folder / FOLDER / f"{rule.name}-{rule.sha256[:12]}.json"
     private_directory(kept.parent)
     write_text(kept, rule.model_dump_json(indent=2) + "\n")
-    return history.append(
-        [
-            Event(
-                uid=item.uid,
-                role="recomputed",
-                value=item.after.text(),
-                status=RULE,
-                by=f"rule {rule.name} ({rule.by})",
-                why=rule.why,
-                evidence={
-                    "rule": rule.name,
-                    "rule_sha256": rule.sha256,
-                    "did": rule.do.named()[0],
-                    "before": item.before.text() if item.before is not None else None,
-                    "reviewed_rows": list(rule.evidence),
-                },
-            )
-            for item in outcome.changed
-            if item.after is not None
-        ],
-        check=check,
-    )
+    return history.append([_event(rule, item) for item in outcome.changed], check=check)
 
 
-def _of_runs(benchmark: Benchmark) -> dict[str, LabelValue]:
-    """Return the recomputed labels that no rule gave."""
-    return {
-        uid: parse_label(event.value, categories=benchmark.categories)
-        for uid, event in benchmark.history.latest("recomputed", without=(RULE,)).items()
-        if event.value is not None
+def _event(rule: Rule, effect: Effect) -> Event:
+    assert effect.after is not None
+    evidence: Evidence = {
+        "rule": rule.name,
+        "rule_sha256": rule.sha256,
+        "did": rule.do.named()[0],
+        "before": effect.before.text() if effect.before is not None else None,
+        "reviewed_rows": list(rule.evidence),
     }
+    return Event(
+        uid=effect.uid,
+        role="recomputed",
+        value=effect.after.text(),
+        status=RULE,
+        by=f"rule {rule.name} ({rule.by})",
+        why=rule.why,
+        evidence=evidence,
+    )
 
 
 def _check_evidence(rule: Rule, about: set[str], reviewed: set[str]) -> None:
@@ -213,9 +204,7 @@ def _about(benchmark: Benchmark, rule: Rule) -> pl.DataFrame:
     if not (rows.strata or rows.uids or rows.where.strip()):
         raise UsageError("the rule names no rows", expected="strata, uids or where in [rows]")
     labels = {
-        role: {
-            uid: label.text() for uid, label in benchmark.history.labels(role, categories=benchmark.categories).items()
-        }
+        role: {uid: label.text() for uid, label in benchmark.history.labels(role).items()}
         for role in ("original", "recomputed", "physician", "final")
     }
     table = items.with_columns(
@@ -247,7 +236,7 @@ def _where(table: pl.DataFrame, condition: str) -> list[str]:
         connection.execute(f"create table label_row as select * replace (uid as uid{cast}) from given")
         connection.execute("set enable_external_access = false; set lock_configuration = true")
         try:
-            result = connection.execute(f"select uid from label_row where ({condition})").fetchall()
+            rows = connection.execute(f"select uid from label_row where ({condition})").fetchall()
         except duckdb.Error as error:
             raise UsageError(
                 "the condition of the rule cannot be run",
@@ -257,7 +246,7 @@ def _where(table: pl.DataFrame, condition: str) -> list[str]:
                 else f"{type(error).__name__} on a row",
                 expected=f"SQL on {', '.join(name for name in table.columns if name != 'context')}; labels are text",
             ) from None
-    return [str(uid) for (uid,) in result]
+    return [str(uid) for (uid,) in rows]
 
 
 def _as_json(cell: str) -> str | None:
@@ -329,7 +318,7 @@ class Do(BaseModel):
     decimals: int = Field(default=2, ge=0, description="decimals of a number that was computed")
 
     @model_validator(mode="after")
-    def _one(self) -> Do:
+    def _only_one(self) -> Do:
         if len(self.named()) != 1:
             raise ValueError("exactly one of calculator, take, abstain, value, multiply, add")
         return self

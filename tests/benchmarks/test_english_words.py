@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.english_words import HEAD, first_tags, main, word_table, zipf
-from ehr.lexicon import ENGLISH_WORDS
+from ehr.misspellings import ENGLISH_WORDS
 from ground.errors import InputError
 
 

@@ -9,16 +9,16 @@ from itertools import product
 import pytest
 
 from builders.texts import shortcuts
-from builders.texts.shortcuts import Told, shortcut_table, shortcuts_of
+from builders.texts.shortcuts import LabelledText, shortcut_table, shortcuts_of
 
 NAMES = ("gout", "asthma", "anemia", "migraine", "eczema", "sepsis", "angina")
 
 
-def told(n: int, wrong_word: str = "") -> Iterator[Told]:
+def told(n: int, wrong_word: str = "") -> Iterator[LabelledText]:
     for place in range(n):
         name, other = NAMES[place % 7], NAMES[place * place % 7]
-        yield Told("notes", f"document {place}", f"The patient has {name}.", False)
-        yield Told("notes", f"document {place}", f"The patient {wrong_word}has {other}.", True)
+        yield LabelledText("notes", f"document {place}", f"The patient has {name}.", False)
+        yield LabelledText("notes", f"document {place}", f"The patient {wrong_word}has {other}.", True)
 
 
 def test_a_word_that_only_wrong_rows_have_is_told() -> None:
@@ -31,7 +31,8 @@ def test_a_word_that_only_wrong_rows_have_is_told() -> None:
 def test_names_drawn_alike_are_held() -> None:
     draw = random.Random(20261211)
     found = shortcuts_of(
-        Told("notes", f"{n}", f"The patient has {draw.choice(NAMES)}.", draw.random() < 0.5) for n in range(1400)
+        LabelledText("notes", f"{n}", f"The patient has {draw.choice(NAMES)}.", draw.random() < 0.5)
+        for n in range(1400)
     )
     assert {one.verdict for one in found} == {"held"}
     assert "Warning" not in shortcut_table(found)
@@ -58,7 +59,9 @@ def test_intervals_hold_a_half_where_chance_gives_the_labels(monkeypatch: pytest
     for trial, document in product(range(40), range(60)):
         wrong = draw.random() < 0.5
         texts = [" ".join(draw.choices(said, k=6)) for _ in "ab"]
-        rows += [Told(f"{trial}", f"{document}", text, wrong is bool(place)) for place, text in enumerate(texts)]
+        rows += [
+            LabelledText(f"{trial}", f"{document}", text, wrong is bool(place)) for place, text in enumerate(texts)
+        ]
     found = shortcuts_of(rows)
     assert len(found) == 40
     # Without `WIDER` nine of them do not.
@@ -71,6 +74,6 @@ def test_words_that_stand_with_the_other_label_elsewhere_are_told() -> None:
     for n in range(520):
         names = f"name{n // 2}", f"other{n // 2}"
         right, wrong = names if n % 2 else names[::-1]
-        rows += [Told("notes", f"{n}", right, False), Told("notes", f"{n}", wrong, True)]
+        rows += [LabelledText("notes", f"{n}", right, False), LabelledText("notes", f"{n}", wrong, True)]
     found = {one.reader: one for one in shortcuts_of(rows)}
     assert found["words"].high < 0.5 and found["words"].verdict == "told"

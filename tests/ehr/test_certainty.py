@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
 
 from ehr import certainty
 from ehr.assertion import assert_arrays
-from ehr.certainty import ASSERTIONS, DOUBTS, SAID_OTHERWISE, TIME, load_cues, reason_lists, reasons_of
+from ehr.certainty import ASSERTIONS, DOUBTS, SAID_OTHERWISE, TIME, UNSURE, load_cues, reason_lists, reasons_of
 from ehr.characters import codes_of
+from ehr.learned import GROUPS, MODEL, inputs_of, load_model
+from ehr.learned_scan import COLUMNS, TABLE, Inputs, Model, features_of, scores_of
+from ehr.lexicon import Lexicon, build_lexicon
+from ehr.reading import TextReader
 from ehr.segments import segment_arrays
 from ehr.spans import KINDS, Assertion, Kind, Section
 from ground.errors import InputError
+from ground.settings import NoteSettings
+from ground.storage.warehouse import connect
+from tests.ehr.test_lexicon import fill
 
 COURSE = "brief_hospital_course"
 
@@ -47,7 +56,7 @@ def named_reasons(
     numbers = [np.array([KINDS.index(kind) for kind in kinds], dtype=np.int32), np.array(concepts, dtype=np.int32)]
     one = np.zeros_like(numbers[0])
     said = np.array([ASSERTIONS.index(assertion) for assertion in assertions], dtype=np.int64)
-    found = reasons_of(one, numbers[1], numbers[0], [section], one, said, np.array(doubts, dtype=np.int64))
+    found = reasons_of(one, numbers[1], numbers[0], [section], one, said, np.array(doubts, dtype=np.int64), one > 0)
     return [reason_lists()[number] for number in found.tolist()]
 
 
@@ -112,3 +121,79 @@ def test_a_damaged_table_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(certainty, "CUES", table)
     with pytest.raises(InputError, match="cue"):
         load_cues.__wrapped__()
+
+
+NOTES = (
+    "Chief Complaint:\nPneumonia\n \nPast Medical History:\nHTN, no COPD\n \nBrief Hospital Course:\n"
+    "Started on warfarin. No pneumonia on CT. Question of COPD in 2019, ruled out last winter.\n",
+    "",
+    "Denies pneumonia.\nCOPD: No\nHTN: Yes\r\nEdema at her mother's.",
+    "warfarin\n\n\nwarfarin was stopped ___ and hypertension came back",
+)
+
+
+@pytest.fixture(scope="module")
+def lexicon(tmp_path_factory: pytest.TempPathFactory) -> Lexicon:
+    with connect(tmp_path_factory.mktemp("named") / "warehouse.duckdb") as connection:
+        fill(connection)
+        return build_lexicon(connection)
+
+
+def reader(lexicon: Lexicon, certainty: Literal["learned", "rules"]) -> TextReader:
+    return TextReader.of(lexicon, NoteSettings(certainty=certainty))
+
+
+def read_inputs(lexicon: Lexicon, notes: Sequence[str]) -> Inputs:
+    texts, _, _ = reader(lexicon, "rules").join(notes)
+    judged = reader(lexicon, "rules").judge(texts)
+    return inputs_of(texts, judged.clear, lexicon, judged.assertion, judged.unsure)
+
+
+def test_a_score_is_the_sum_of_whole_weights(lexicon: Lexicon) -> None:
+    inputs, model = read_inputs(lexicon, NOTES), load_model()
+    sums, against = scores_of(inputs, model)
+    group, places = inputs.mentions[:, COLUMNS.index("group")], features_of(inputs).astype(np.int64)
+    scored = group < len(GROUPS)
+    weights = np.where(places >= 0, model.weights.astype(np.int64)[np.minimum(group, 1)[:, None], places], 0)
+    assert scored.sum() >= 8 and set(group[scored].tolist()) == {0, 1}
+    assert sums.tolist() == np.where(scored, weights.sum(axis=1), 0).tolist()
+    least = model.least[np.minimum(group, 1)]
+    assert (against[~scored | (sums >= least)] == -1).all() and (sums[scored] < least[scored]).any()
+
+
+def test_what_was_learned_says_the_same_of_a_note_among_others(lexicon: Lexicon) -> None:
+    alone = [features_of(read_inputs(lexicon, [note])).tolist() for note in NOTES]
+    for order in ((0, 1, 2, 3), (3, 2, 0, 1), (2, 2, 0, 3)):
+        together = features_of(read_inputs(lexicon, [NOTES[number] for number in order])).tolist()
+        assert together == [row for number in order for row in alone[number]]
+
+
+def test_rules_alone_decide_where_that_is_set(lexicon: Lexicon) -> None:
+    by_rules, learned = (reader(lexicon, one).read_all(NOTES) for one in ("rules", "learned"))
+    pairs = [
+        pair
+        for texts in zip(by_rules, learned, strict=True)
+        for pair in zip(*(one.mentions for one in texts), strict=True)
+    ]
+    assert {why for rules, _ in pairs for why in rules.unsure} <= {*UNSURE}
+    assert all((rules.begin, rules.end, rules.assertion) == (one.begin, one.end, one.assertion) for rules, one in pairs)
+    words = [why for _, one in pairs for why in one.unsure if why not in UNSURE]
+    assert words and all(re.fullmatch(r"learned: (\S| )+", why) for why in words)
+    assert any('"' in why for why in words)
+
+
+def test_a_model_of_no_weights_trusts_nothing_and_says_so(lexicon: Lexicon) -> None:
+    nothing = Model(np.zeros((len(GROUPS), TABLE), np.int16), np.ones(len(GROUPS), np.int64))
+    (read,) = TextReader(lexicon, model=nothing).read_all(["Pneumonia. Father had COPD."])
+    assert [one.unsure for one in read.mentions] == [("learned: little speaks for it",), ()]
+
+
+def test_the_learned_file_is_small_and_a_damaged_one_is_named(tmp_path: Path) -> None:
+    assert MODEL.stat().st_size < 1_000_000
+    damaged, other = tmp_path / "damaged.npz", tmp_path / "other.npz"
+    damaged.write_bytes(MODEL.read_bytes()[:5000])
+    with pytest.raises(InputError, match=r"cannot be read(.|\n)*damaged.npz"):
+        load_model(damaged)
+    np.savez(other, weights=np.zeros(8, np.int16), least=np.zeros(len(GROUPS), np.int64), slots=np.array(1))
+    with pytest.raises(InputError, match="another form"):
+        load_model(other)

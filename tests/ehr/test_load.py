@@ -6,6 +6,7 @@ import datetime
 import gzip
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -346,6 +347,78 @@ def test_orphans_are_counted(warehouse: Connection, tmp_path: Path) -> None:
     assert [w for w in report.warnings if "rows of admissions" in w] == [
         "mimiciv_hosp.diagnoses_icd: 2 rows of admissions that mimiciv_hosp.admissions lacks"
     ]
+
+
+def test_what_cannot_be_of_its_admission_is_refused_and_counted(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path, ".csv", notes=())
+    admissions = folder / "hosp" / "admissions.csv"
+    admissions.write_text(admissions.read_text() + "1,12,2182-05-06 22:23:00,2182-05-05 17:15:00,,URGENT,0\n")
+    header = "note_id,subject_id,hadm_id,note_type,note_seq,charttime,storetime,text\n"
+    lines = ["1-DS-1,1,10", "2-DS-2,2,10", "1-DS-3,1,99", "1-DS-4,1,12"]
+    notes = "".join(f"{line},DS,{n},2180-05-07 00:00:00,,its text\n" for n, line in enumerate(lines))
+    write_table(folder, "note/discharge", header + notes, ".csv")
+    write_table(folder, "note/radiology", header + notes.replace("-DS-", "-RR-") + "1-RR-5,1,,RR,9,,,text\n", ".csv")
+    report = load_mimic(warehouse, folder, SETTINGS)
+    refused = {table.table: table.rows_rejected for table in report.tables if table.rows_rejected}
+    assert refused == {"mimiciv_hosp.admissions": 1, "mimiciv_note.discharge": 3, "mimiciv_note.radiology": 3}
+    kept = "select note_id from mimiciv_note.discharge union all select note_id from mimiciv_note.radiology order by 1"
+    assert rows(warehouse, kept) == [("1-DS-1",), ("1-RR-1",), ("1-RR-5",)]
+    reasons = rows(warehouse, "select raw, reason from ground.reject where file = 'note/discharge.csv' order by raw")
+    assert reasons == [
+        ("1-DS-3", "there is no such admission"),
+        ("1-DS-4", "the admission ends before it begins"),
+        ("2-DS-2", "the admission is another patient's"),
+    ]
+    again = load_mimic(warehouse, folder, SETTINGS)
+    assert {table.table: table.rows_rejected for table in again.tables if table.rows_rejected} == refused
+    assert all(table.skipped_because_done for table in again.tables)
+
+    admissions.write_text(admissions.read_text() + "1,99,2183-05-06 22:23:00,2183-05-07 17:15:00,,URGENT,0\n")
+    load_mimic(warehouse, folder, SETTINGS)
+    assert ("1-DS-3",) in rows(warehouse, "select note_id from mimiciv_note.discharge")
+
+
+def test_a_column_without_a_name_is_named_by_its_place(warehouse: Connection, tmp_path: Path) -> None:
+    folder = write_mimic(tmp_path, ".csv")
+    file = folder / "hosp" / "patients.csv"
+    file.write_text("".join(f",{line}\n" for line in file.read_text().splitlines()))
+    report = load_mimic(warehouse, folder, SETTINGS)
+    assert "hosp/patients.csv: columns not documented, loaded as text: unnamed_1" in report.warnings
+    assert rows(warehouse, "select unnamed_1, subject_id from mimiciv_hosp.patients") == [(None, 1)]
+
+
+@pytest.mark.parametrize(
+    ("change", "found", "do"),
+    [
+        (lambda raw: raw.replace(b",", b";"), "1 columns, of them documented: -", "save it with commas, not ';'"),
+        (lambda raw: raw.decode().encode("utf-16"), "UTF-16", "save it as UTF-8"),
+    ],
+)
+def test_a_header_in_another_form_says_how_to_save_it(
+    warehouse: Connection, tmp_path: Path, change: Callable[[bytes], bytes], found: str, do: str
+) -> None:
+    folder = write_mimic(tmp_path, ".csv")
+    file = folder / "hosp" / "patients.csv"
+    file.write_bytes(change(file.read_bytes()))
+    with pytest.raises(InputError) as caught:
+        load_mimic(warehouse, folder, SETTINGS)
+    assert (caught.value.file, caught.value.found) == (str(file), found)
+    assert str(caught.value.do).startswith(do)
+
+
+def test_names_in_capitals_and_the_layout_before_2_0_and_a_whole_download_are_read(
+    warehouse: Connection, tmp_path: Path
+) -> None:
+    folder = write_mimic(tmp_path / "physionet.org" / "files" / "mimiciv" / "1.0", ".csv.gz")
+    (folder / "core").mkdir()
+    for name in ("patients", "admissions"):
+        (folder / "hosp" / f"{name}.csv.gz").rename(folder / "core" / f"{name.upper()}.CSV.GZ")
+    report = load_mimic(warehouse, tmp_path, SETTINGS)
+    assert report.release == "1.0"
+    assert {table.table: table.rows_read for table in report.tables if table.file.endswith("CSV.GZ")} == {
+        "mimiciv_hosp.patients": 1,
+        "mimiciv_hosp.admissions": 2,
+    }
 
 
 def test_digests_are_checked_when_asked(warehouse: Connection, tmp_path: Path) -> None:

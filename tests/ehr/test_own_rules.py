@@ -88,6 +88,12 @@ def test_a_row_changes_what_it_should_and_nothing_else(
     assert all(cuis == (DIABETES,) for text, _, _, cuis in after if text == "Sugar sickness")
 
 
+def test_a_stop_silences_the_projects_own_terms_too(named: duckdb.DuckDBPyConnection, before: Read) -> None:
+    after = read(named, own(name_stops="Pneumonia\tours\tours\nhypertension\tours\tours"))
+    assert {mention[0].lower() for mention in before - after} == {"pneumonia", "hypertension"}
+    assert not {mention[0].lower() for mention in after} & {"pneumonia", "hypertension"}
+
+
 def test_own_rows_come_before_those_of_the_package(named: duckdb.DuckDBPyConnection) -> None:
     rules = own(
         clinical_synonyms=f"HTN\t{DIABETES}\tdisorder\tupper\t\tours",

@@ -93,6 +93,14 @@ def test_misspellings_are_repaired_only_where_wanted(named: duckdb.DuckDBPyConne
     assert TextReader.open(named, NoteSettings(fuzzy=False)).read(text).mentions == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "unsure"),
+    [("Takes metopralol.", [("misspelled",)]), ("Takes metopralol. Metoprolol was refilled.", [(), ()])],
+)
+def test_a_misspelled_name_is_not_certain_by_itself(reader: TextReader, text: str, unsure: list[tuple[str]]) -> None:
+    assert [mention.unsure for mention in reader.read(text).mentions] == unsure
+
+
 def test_a_reader_can_be_opened_while_a_result_of_the_caller_is_unread(named: duckdb.DuckDBPyConnection) -> None:
     unread = named.execute("select cui from kg.concept order by cui")
     first = unread.fetchone()

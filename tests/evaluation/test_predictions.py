@@ -11,17 +11,9 @@ import polars as pl
 import pytest
 
 from evaluation.baselines import N
-from evaluation.predictions import (
-    PREDICTION_SCHEMA,
-    Answers,
-    join_predictions,
-    read_predictions,
-    write_predictions,
-)
-from evaluation.rows import reference_of
+from evaluation.predictions import PREDICTION_SCHEMA, join_predictions, read_predictions, write_predictions
 from ground.errors import InputError, UsageError
 from tests.evaluation.world import dataset, predictions, written
-from tests.training.sft.cases import medhal_rows, medval_rows
 
 GOOD = {"id": "1000-0-Q1", "label": "Q1", "scores": [0.7, 0.1, 0.1, 0.1], "model": "m", "seed": 1}
 
@@ -172,6 +164,9 @@ def test_missing_rows_are_refused_or_wrong_or_left_out() -> None:
     (left_out,) = join_predictions(gold, table, source="p", missing="leave_out")
     assert left_out.there.sum() == gold.height - 3
     assert (left_out.keep(left_out.there).codes < N).all()
+    texts = pl.DataFrame({"id": ["a", "b"]})
+    (run,) = join_predictions(texts, pl.DataFrame({"id": ["b"], "code": [1], "model": "m"}), "medhal", missing="wrong")
+    assert run.codes.tolist() == [2, 1]
 
 
 def test_predictions_for_other_rows_are_refused() -> None:
@@ -180,6 +175,8 @@ def test_predictions_for_other_rows_are_refused() -> None:
     table = predictions(data.rows, "m", 1, 1000)
     with pytest.raises(InputError, match=r"64 of 96 ids are not among the 32 rows"):
         join_predictions(gold, table, source="p")
+    with pytest.raises(InputError, match="predicted more than once by one model and seed"):
+        join_predictions(gold, pl.concat([table.head(1)] * 2), source="p")
 
 
 @pytest.mark.parametrize("written", ["q1", "1", "Answer: Q1"])
@@ -230,22 +227,6 @@ def test_labels_outside_the_classes_are_refused(tmp_path: Path, kind: Any, rows:
         read_predictions(jsonl(tmp_path / "p.jsonl", *rows), kind)
 
 
-def test_files_of_texts_are_refused_with_their_place(tmp_path: Path) -> None:
-    (tmp_path / "p.txt").write_text("x")
-    (tmp_path / "p.parquet").write_text("x")
-    (tmp_path / "p.jsonl").write_text('{"id": "a", "label": true}\n[1]\n')
-    for name, message in (
-        ("p.txt", "a format that cannot be read"),
-        ("p.parquet", "cannot be read"),
-        ("q.csv", "is not there"),
-    ):
-        with pytest.raises((InputError, UsageError), match=message):
-            read_predictions(tmp_path / name, "medhal")
-    with pytest.raises(InputError, match="cannot be read") as caught:
-        read_predictions(tmp_path / "p.jsonl", "medhal")
-    assert caught.value.line == 2
-
-
 @pytest.mark.parametrize(
     ("kind", "label", "scores"), [("medhal", False, [0.2, 0.8]), ("medval", 2, [0.1, 0.8, 0.1, 0.0])]
 )
@@ -256,44 +237,3 @@ def test_scores_are_a_probability_of_each_class(tmp_path: Path, kind: Any, label
     other = jsonl(tmp_path / "q.jsonl", {"id": "a", "label": label, "scores": [0.5, 0.25, 0.25]})
     with pytest.raises(InputError, match=f"{len(scores)} finite probabilities"):
         read_predictions(other, kind)
-
-
-def table_of(ids: list[str], codes: list[int | None], model: str = "m", seed: int | None = None) -> pl.DataFrame:
-    return pl.DataFrame(
-        {"id": ids, "code": codes, "model": model, "seed": seed},
-        schema_overrides={"code": pl.Int64, "seed": pl.Int64},
-    )
-
-
-def joined(reference: Any, table: pl.DataFrame, missing: Any = "refuse") -> list[Answers]:
-    return join_predictions(reference.frame, table, reference.kind, missing=missing)
-
-
-def test_seeds_of_one_file_are_runs_of_their_own_in_the_order_of_the_rows() -> None:
-    reference = reference_of(medval_rows(4, split="test"), "medval")
-    ids = reference.frame["id"].to_list()
-    both = pl.concat([table_of(ids[::-1], [3, 2, 1, 0], seed=1), table_of(ids, [0, 0, None, 0], seed=2)])
-    first, second = joined(reference, both)
-    assert first.codes.tolist() == [0, 1, 2, 3] and first.seed == 1
-    assert second.codes.tolist() == [0, 0, 4, 0] and second.seed == 2
-    assert second.outcomes == {"no_label": 1, "parsed": 3}
-
-
-def test_texts_without_a_prediction_are_refused_or_counted_as_wrong() -> None:
-    reference = reference_of(medhal_rows(4, split="test"), "medhal")
-    some = table_of(reference.frame["id"].to_list()[:3], [0, 1, 0])
-    with pytest.raises(InputError, match="predictions of m are missing") as caught:
-        joined(reference, some)
-    assert caught.value.found == "1 of 4 rows have none"
-    (run,) = joined(reference, some, "wrong")
-    assert run.codes.tolist() == [0, 1, 0, 2] and run.outcomes == {"missing": 1, "parsed": 3}
-    assert run.there.tolist() == [True, True, True, False]
-
-
-def test_predictions_of_other_rows_and_two_for_one_row_are_refused() -> None:
-    reference = reference_of(medhal_rows(2, split="test"), "medhal")
-    ids = reference.frame["id"].to_list()
-    with pytest.raises(InputError, match="rows that are not evaluated"):
-        joined(reference, table_of(["elsewhere"], [0]), "wrong")
-    with pytest.raises(InputError, match="predicted more than once by one model and seed"):
-        joined(reference, table_of([ids[0], ids[0]], [0, 1]), "wrong")

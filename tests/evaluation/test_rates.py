@@ -18,14 +18,7 @@ from sklearn.metrics import (
 )
 
 from evaluation.intervals import Counted, estimate_of
-from evaluation.rates import (
-    RATES,
-    calibration_counts,
-    calibration_error,
-    drawn_rates,
-    linear_kappa,
-    metrics_of,
-)
+from evaluation.rates import RATES, calibration_counts, calibration_error, drawn_rates, linear_kappa, metrics_of
 
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=80)
 N = 400

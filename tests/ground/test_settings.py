@@ -91,8 +91,3 @@ def test_every_setting_says_what_it_is() -> None:
         assert issubclass(section.annotation, BaseModel)
         for name, field in section.annotation.model_fields.items():
             assert field.description, name
-
-
-def test_settings_survive_json() -> None:
-    settings = settings_from({"build": {"seed": 3, "predicates": ["treats"]}})
-    assert Settings.model_validate_json(settings.model_dump_json()) == settings

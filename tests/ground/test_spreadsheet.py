@@ -10,7 +10,7 @@ import pytest
 
 from ground.errors import InputError
 from ground.markdown import harmless
-from ground.spreadsheet import fill_in, plain, read_sheet, text_mark, workbook, write_cells, write_csv
+from ground.spreadsheet import fill_in, guarded, read_sheet, text_mark, workbook, write_cells, write_csv
 
 
 def test_no_cell_is_a_formula_and_numbers_stay_numbers(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_sheet_comes_back_row_by_row_whatever_its_texts_hold(tmp_path: Path, s
     file = tmp_path / f"sheet{suffix}"
     rows = [{"item": f"i{number}", "text": text} for number, text in enumerate(TEXTS)]
     if suffix == ".csv":
-        write_cells(file, ("item", "text"), ({"item": row["item"], "text": plain(row["text"])} for row in rows))
+        write_cells(file, ("item", "text"), ({"item": row["item"], "text": guarded(row["text"])} for row in rows))
     else:
         with workbook(file) as book:
             fill_in(book, "Page", rows, {"item": 10, "text": 40}, ())

@@ -20,6 +20,7 @@ from kg.release import RrfFile, find_release
 from tests.kg.rrf_files import columns_of, line, write_release
 
 SETTINGS = LoadSettings()
+PART = LoadSettings(subset="few rows of a test")
 WHOLE = LoadSettings(attributes=(), skip_tables=())
 Connection = duckdb.DuckDBPyConnection
 
@@ -143,14 +144,14 @@ def test_mrfiles_gives_the_columns_and_is_checked(warehouse: Connection, tmp_pat
     (folder / "MRSTY.RRF").write_text("C0000001|T047|B2|Disease|AT1||new|\n" * 3)
     stated = f"MRSTY.RRF|Semantic Types|{','.join(columns)}|7|3|{3 * len('C0000001|T047|B2|Disease|AT1||new|x')}|\n"
     (folder / "MRFILES.RRF").write_text(stated)
-    report = load_umls(warehouse, folder, SETTINGS)
+    report = load_umls(warehouse, folder, PART)
     assert [row[0] for row in rows(warehouse, "describe umls.mrsty")] == columns
     assert rows(warehouse, "select distinct NEW from umls.mrsty") == [("new",)]
     assert [w for w in report.warnings if "MRSTY" in w] == []
     assert "MRFILES does not list MRREL: its documented columns are used" in report.warnings
 
     (folder / "MRFILES.RRF").write_text(stated.replace("|7|3|", "|7|4|"))
-    report = load_umls(warehouse, folder, SETTINGS)
+    report = load_umls(warehouse, folder, PART)
     assert "MRSTY has 3 rows, MRFILES states 4" in report.warnings
 
 
@@ -285,8 +286,9 @@ def test_rxnorm(warehouse: Connection, tmp_path: Path) -> None:
 @pytest.mark.real
 @pytest.mark.parametrize("sample", ["rrf_samples/ncim_201604", "rrf_samples/umls_2016aa_ccs/META"])
 def test_real_samples_load_row_for_row(warehouse: Connection, real_data: Path, sample: str) -> None:
-    report = load_umls(warehouse, real_data / sample, WHOLE)
-    assert report.release in ("201604", "2016AA")
+    part = WHOLE.model_copy(update={"subset": "the first rows"})
+    report = load_umls(warehouse, real_data / sample, part)
+    assert report.release in ("201604, a subset: the first rows", "2016AA, a subset: the first rows")
     for loaded in report.tables:
         path = next((real_data / sample).rglob(loaded.file))
         raw = path.read_bytes()

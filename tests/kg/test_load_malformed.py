@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from ground.errors import InputError
 from ground.settings import LoadSettings
 from ground.storage.loading import SourceFile
-from kg.load import load_umls
+from kg.load import load_rxnorm, load_umls
 from kg.release import find_release
 from kg.rrf import copy_good_rows
-from tests.kg.rrf_files import line, write_release
+from tests.kg.rrf_files import columns_of, line, write_release
 
 Connection = duckdb.DuckDBPyConnection
-SETTINGS = LoadSettings(max_reject_share=0.5)
+SETTINGS = LoadSettings(max_reject_share=0.5, subset="few rows of a test")
+STRICT = LoadSettings(max_reject_share=0.01, subset="few rows of a test")
 
 GOOD = line("MRSTY", CUI="C0000001", TUI="T047", STY="Disease or Syndrome").encode()
 BAD = {
@@ -71,7 +72,7 @@ def test_above_the_limit_the_file_fails_and_the_others_stay(warehouse: Connectio
     folder = write_release(tmp_path / "META")
     (folder / "MRSTY.RRF").write_bytes(GOOD * 50 + BAD["a field too few"][0] + GOOD * 40)
     with pytest.raises(InputError) as caught:
-        load_umls(warehouse, folder, LoadSettings(max_reject_share=0.01))
+        load_umls(warehouse, folder, STRICT)
     error = caught.value
     assert (error.file, error.line, error.found) == (str(folder / "MRSTY.RRF"), 51, "5 fields instead of 6")
     assert error.expected is not None
@@ -80,7 +81,7 @@ def test_above_the_limit_the_file_fails_and_the_others_stay(warehouse: Connectio
     assert loaded == [("MRCONSO.RRF",), ("MRREL.RRF",)]
     assert warehouse.execute("select line from ground.reject").fetchall() == [(51,)]
     (folder / "MRSTY.RRF").write_bytes(GOOD)
-    load_umls(warehouse, folder, LoadSettings())
+    load_umls(warehouse, folder, STRICT)
     assert warehouse.execute("select count(*) from ground.reject").fetchall() == [(0,)]
 
 
@@ -112,7 +113,7 @@ def test_a_damaged_description_is_an_error_too(warehouse: Connection, tmp_path: 
 def test_blank_lines_and_mixed_line_ends_are_no_errors(warehouse: Connection, tmp_path: Path) -> None:
     folder = write_release(tmp_path / "META")
     (folder / "MRSTY.RRF").write_bytes(GOOD + b"\n" + GOOD.replace(b"\n", b"\r\n") + b"\r\n" + GOOD[:-1])
-    report = load_umls(warehouse, folder, LoadSettings())
+    report = load_umls(warehouse, folder, STRICT)
     assert (report.tables[-1].rows_read, report.tables[-1].rows_rejected) == (3, 0)
     assert warehouse.execute("select count(*), count(CVF) from umls.mrsty").fetchall() == [(3, 0)]
 
@@ -132,11 +133,62 @@ def test_a_blank_line_does_not_hide_fields_too_many_where_rows_are_chosen(
     assert warehouse.execute("from ground.drop").fetchall() == []
 
 
-def test_an_empty_file_is_an_empty_table(warehouse: Connection, tmp_path: Path) -> None:
+GAPS = {
+    "a file without a row": ("MRREL", b"", "MRREL has no row"),
+    "cut within a row": ("MRREL", b"C0000001||CUI|CHD|C00", "MRREL.RRF ends within a row, in line 1"),
+    "types of another release": ("MRSTY", GOOD * 200, "MRSTY has semantic types of 1 of the 200 concepts of MRCONSO"),
+    "fewer rows than stated": ("MRFILES", b"MRREL.RRF||%s|16|240|1|\n", "199 rows of MRREL"),
+}
+
+
+@pytest.mark.parametrize("gap", GAPS)
+def test_a_part_of_a_release_is_refused_unless_the_settings_say_why(
+    warehouse: Connection, tmp_path: Path, gap: str
+) -> None:
     folder = write_release(tmp_path / "META")
-    (folder / "MRSTY.RRF").write_bytes(b"")
-    assert load_umls(warehouse, folder, LoadSettings()).tables[-1].rows_read == 0
-    assert warehouse.execute("select count(*) from umls.mrsty").fetchall() == [(0,)]
+    name, content, reason = GAPS[gap]
+    columns = ",".join(columns_of("MRREL")).encode()
+    (folder / f"{name}.RRF").write_bytes(content.replace(b"%s", columns))
+    for _ in range(2):
+        with pytest.raises(InputError, match="a part of the release is missing") as caught:
+            load_umls(warehouse, folder, LoadSettings(max_reject_share=1))
+        assert caught.value.found == reason
+        assert caught.value.do is not None
+        assert "load.subset" in caught.value.do
+    part = load_umls(warehouse, folder, LoadSettings(max_reject_share=1, subset="MeSH alone"))
+    assert part.release == "release without a name, a subset: MeSH alone"
+    assert warehouse.execute("select distinct release from ground.load").fetchall() == [(part.release,)]
+
+
+def test_rxnorm_without_relations_is_a_subset(warehouse: Connection, tmp_path: Path) -> None:
+    atom = line("RXNCONSO", RXCUI="29046", LAT="ENG", RXAUI="1", TTY="IN", STR="lisinopril")
+    (tmp_path / "RXNCONSO.RRF").write_text(atom)
+    with pytest.raises(InputError, match="a part of the release is missing") as caught:
+        load_rxnorm(warehouse, tmp_path, LoadSettings())
+    assert caught.value.found == "there is no RXNREL.RRF"
+    assert load_rxnorm(warehouse, tmp_path, SETTINGS).tables[0].rows_read == 1
+
+
+@pytest.mark.parametrize("place", ["first", "last"])
+def test_a_header_line_is_a_malformed_row(warehouse: Connection, tmp_path: Path, place: str) -> None:
+    folder = write_release(tmp_path / "META")
+    for name in ("MRCONSO", "MRREL"):
+        file = folder / f"{name}.RRF"
+        header, rows = "|".join([*columns_of(name), ""]) + "\n", file.read_text()
+        file.write_text(header + rows if place == "first" else rows + header)
+    report = load_umls(warehouse, folder, LoadSettings())
+    assert [(table.rows_read, table.rows_rejected) for table in report.tables] == [(201, 1), (200, 1), (200, 0)]
+    assert warehouse.execute("select line, reason from ground.reject order by file").fetchall() == [
+        (1 if place == "first" else 201, "CUI is none"),
+        (1 if place == "first" else 200, "CUI1 is none"),
+    ]
+    assert warehouse.execute("select count(*) from umls.mrconso where cui = 'CUI'").fetchall() == [(0,)]
+    assert warehouse.execute("from ground.drop").fetchall() == []
+    with (folder / "MRSTY.RRF").open("a") as types:
+        types.write("|".join([*columns_of("MRSTY"), ""]) + "\n")
+    with pytest.raises(InputError, match="too much is malformed: 1 of 201") as caught:
+        load_umls(warehouse, folder, LoadSettings(max_reject_share=0))
+    assert caught.value.line == 201
 
 
 def test_no_scratch_file_is_left(warehouse: Connection, tmp_path: Path) -> None:

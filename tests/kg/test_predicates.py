@@ -7,13 +7,7 @@ import pytest
 from ground.errors import InputError
 from ground.storage.own_rules import OwnRules
 from ground.storage.tables import read_table
-from kg.predicates import (
-    data_folder,
-    read_dose_form_words,
-    read_relation_lines,
-    read_semantic_groups,
-    read_vocabulary,
-)
+from kg.predicates import data_folder, read_dose_form_words, read_relation_lines, read_semantic_groups, read_vocabulary
 
 # MediEval (Qu and Färber), Table 2.
 TABLE_2 = {

@@ -21,6 +21,7 @@ from ground.errors import UsageError
 from openworld import World, render, shards
 from openworld.__main__ import main
 from openworld.dice import Dice
+from openworld.filler import MAX_FILLER, FillerPlan
 from openworld.hospital import COLUMNS
 from openworld.laboratory import laboratory_lines
 from openworld.notetext import WIDTH, wrap
@@ -340,8 +341,8 @@ def test_tables_have_mimics_columns_and_gaps(world: World, gold: list[dict[str, 
 
 
 def test_filler_concepts_scale_a_release_and_keep_it_sound(tmp_path: Path) -> None:
-    world = render(tmp_path / "scaled", 0, scale_concepts=3, names_per_filler=2, relations_per_filler=3)
     own = len(knowledge().concepts)
+    world = render(tmp_path / "scaled", 0, filler=FillerPlan(2 * own, names=2, relations=3))
     rows = list(rrf(world.meta / "MRCONSO.RRF"))
     filler = [row for row in rows if row[0] < "C98"]
     assert len({row[0] for row in filler}) == 2 * own
@@ -388,12 +389,12 @@ def test_the_truth_of_the_first_patients_alone_is_written_where_asked(tmp_path: 
 
 def test_files_that_no_stage_reads_are_as_large_as_in_a_release(tmp_path: Path, own: World) -> None:
     fillers = 5_000
-    world = render(tmp_path / "whole", 0, scale_concepts=1 + fillers / len(knowledge().concepts), volume=REAL)
+    world = render(tmp_path / "whole", 0, filler=FillerPlan(fillers, whole=True))
     for name, size in REAL_BYTES.items():
         before = own.meta / name
         found = (world.meta / name).stat().st_size - (before.stat().st_size if before.is_file() else 0)
         # Paths to the root are longer where there are more concepts.
-        assert found / fillers == pytest.approx(size / sizes(1).fillers, rel=0.4 if name == "MRHIER.RRF" else 0.1)
+        assert found / fillers == pytest.approx(size / sizes(1)[1].concepts, rel=0.4 if name == "MRHIER.RRF" else 0.1)
 
 
 def test_kinds_share_names_as_often_as_concepts_of_a_release() -> None:
@@ -408,10 +409,10 @@ def test_kinds_share_names_as_often_as_concepts_of_a_release() -> None:
 
 
 def test_a_scale_is_that_share_of_the_real_sizes() -> None:
-    tenth = sizes(0.1)
-    assert tenth.fillers * tenth.names_per_filler == pytest.approx(REAL_SIZES["MRCONSO.RRF"] / 10, rel=0.05)
-    assert tenth.fillers * tenth.relations_per_filler * 2 == pytest.approx(REAL_SIZES["MRREL.RRF"] / 10, rel=0.05)
-    assert tenth.patients * 1.15 * (1 - REAL.without_note) == pytest.approx(REAL_SIZES["note/discharge"] / 10, rel=0.01)
+    patients, filler = sizes(0.1)
+    assert filler.concepts * filler.names == pytest.approx(REAL_SIZES["MRCONSO.RRF"] / 10, rel=0.05)
+    assert filler.concepts * filler.relations * 2 == pytest.approx(REAL_SIZES["MRREL.RRF"] / 10, rel=0.05)
+    assert patients * 1.15 * (1 - REAL.without_note) == pytest.approx(REAL_SIZES["note/discharge"] / 10, rel=0.01)
     for wrong in (0.0, 1.01):
         with pytest.raises(UsageError):
             sizes(wrong)
@@ -434,7 +435,7 @@ def test_sizes_out_of_range_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="out of range"):
         render(tmp_path / "none", -1)
     with pytest.raises(UsageError, match="too many filler"):
-        render(tmp_path / "huge", 1, scale_concepts=1e6)
+        FillerPlan(MAX_FILLER + 1)
     with pytest.raises(UsageError, match="number of concepts"):
         render(tmp_path / "more", 1, concepts=10)
     assert not (tmp_path / "none").exists()

@@ -22,13 +22,7 @@ from tests.training.worlds import small_dataset
 from training.classifier.train import train_classifier
 from training.corfu.run import train_corfu
 from training.grpo.train import Arm, train_arm
-from training.runs.settings import (
-    ClassifierSettings,
-    CorfuSettings,
-    GrpoSettings,
-    HardwareSettings,
-    LoraSettings,
-)
+from training.runs.settings import ClassifierSettings, CorfuSettings, GrpoSettings, HardwareSettings, LoraSettings
 
 WHOLE = HardwareSettings(device="cpu", precision="float64", save_steps=1)
 ABSTAINED = 3
@@ -109,7 +103,7 @@ def _killed_and_gone_on_with(base: Path, out: Path) -> None:
 
     with patch("training.corfu.run.progress", _killed_in_the_second_step("stage-2: training")):
         _train_until_killed(corfu, preferred)
-    with patch("training.runs.texts.progress", _killed_in_the_second_step("arm")):
+    with patch("training.runs.text_runs.progress", _killed_in_the_second_step("arm")):
         _train_until_killed(grpo, rewarded_by_label)
     stage, step = corfu / "checkpoints" / "stage-2" / "checkpoints" / "checkpoint-1", grpo / "checkpoints/checkpoint-1"
     for run, left in ((corfu, stage), (grpo, step)):

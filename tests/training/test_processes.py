@@ -12,10 +12,11 @@ import pytest
 from trl import GRPOTrainer
 
 from ground.lm.tiny import tiny_decoder, tiny_tokenizer
-from tests.training.classifier.test_train import descent, losses, same
+from tests.training.classifier.test_train import descent, losses
 from tests.training.grpo.words import drawn_in_turn, word_arm, word_model
 from tests.training.process_probe import ABSTAINED, all_weights, rewarded, three_stages
 from tests.training.toy import toy_dataset
+from tests.training.weights import assert_same_weights
 from tests.training.worlds import small_dataset
 from training.classifier.items import quadrant_data
 from training.classifier.train import train_classifier
@@ -54,7 +55,7 @@ def test_two_processes_train_as_one_does(base: Path, together: Path, tmp_path: P
     record = json.loads((together / "shared" / "training.json").read_text())
     assert len(losses(record)) == 2
     assert losses(record) == pytest.approx(losses(alone), rel=1e-6)
-    same(together / "shared", tmp_path / "one")
+    assert_same_weights(together / "shared", tmp_path / "one", 1e-6)
 
 
 def test_processes_with_a_share_of_all_weights_each_train_as_one_does(
@@ -64,7 +65,7 @@ def test_processes_with_a_share_of_all_weights_each_train_as_one_does(
     record = json.loads((together / "all-split" / "training.json").read_text())
     assert losses(record) == pytest.approx(losses(alone), rel=1e-6)
     assert (record["machine"]["gradient_checkpointing"], alone["machine"]["gradient_checkpointing"]) == (True, False)
-    same(together / "all-split", tmp_path / "one")
+    assert_same_weights(together / "all-split", tmp_path / "one", 1e-6)
 
 
 def test_killed_processes_that_go_on_prefer_as_one_does(base: Path, together: Path, tmp_path: Path) -> None:
@@ -75,7 +76,7 @@ def test_killed_processes_that_go_on_prefer_as_one_does(base: Path, together: Pa
         expected = [step["loss"] for step in theirs["records"]]
         assert [step["loss"] for step in ours["records"]] == pytest.approx(expected, rel=1e-6)
         assert ours["validation"] == pytest.approx(theirs["validation"], rel=1e-9)
-    same(together / "corfu-split", tmp_path / "one")
+    assert_same_weights(together / "corfu-split", tmp_path / "one", 1e-6)
 
 
 def test_split_weights_are_rewarded_as_whole_ones_are_and_those_of_killed_processes_too(together: Path) -> None:
@@ -86,7 +87,7 @@ def test_split_weights_are_rewarded_as_whole_ones_are_and_those_of_killed_proces
         assert [step[name] for step in split["losses"]] == pytest.approx(expected, rel=1e-6)
     assert split["evaluations"] == whole["evaluations"] and len(whole["evaluations"]) == 2
     assert split["evaluation"] == whole["evaluation"] and split["order_sha256"] == whole["order_sha256"]
-    same(together / "grpo-split", together / "grpo-whole")
+    assert_same_weights(together / "grpo-split", together / "grpo-whole", 1e-6)
 
 
 def test_one_process_goes_on_from_the_shares_of_two(base: Path, together: Path) -> None:
@@ -108,7 +109,7 @@ def test_the_same_responses_teach_two_processes_what_they_teach_one(
     for name in ("loss", "reward", "kl", "grad_norm"):
         expected = [step[name] for step in alone["losses"]]
         assert [step[name] for step in record["losses"]] == pytest.approx(expected, rel=1e-6, abs=1e-7)
-    same(together / "grpo-all-split", tmp_path / "one")
+    assert_same_weights(together / "grpo-all-split", tmp_path / "one", 1e-6)
 
 
 def test_the_last_step_has_fewer_rows_than_processes(base: Path) -> None:

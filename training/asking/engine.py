@@ -243,8 +243,6 @@ def _require_answers(results: Sequence[Result], model_settings: LmSettings) -> N
 
 def _answers_table(results: Sequence[Result]) -> pl.DataFrame:
     """Return what the model said to each request; answers may repeat the record, so they stay in a private folder."""
-    answers = [result.model_dump(mode="json") for result in results]
-    rows = [
-        {**answer, **answer["usage"], "answer": answer["text"], "served_model": answer["model"]} for answer in answers
-    ]
+    dumped = (result.model_dump(mode="json") for result in results)
+    rows = [{**row, **row["usage"], "answer": row["text"], "served_model": row["model"]} for row in dumped]
     return pl.DataFrame(rows, schema=ANSWERS)

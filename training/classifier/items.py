@@ -15,8 +15,8 @@ from evaluation.datasets import MedievalDataset
 from evaluation.predictions import label_codes
 from ground.contracts.rows import QUADRANTS
 from training.packing.collate import RunData
+from training.packing.packed_rows import encode_admissions
 from training.packing.plan import Item
-from training.packing.rows import encode_admissions
 from training.packing.tokens import Truncation, encode_statements
 
 __all__ = ["QuadrantData", "QuadrantLoss", "class_weights", "predicted", "quadrant_data"]

@@ -23,23 +23,15 @@ from training.classifier.heads import freeze, keep_head_wide, ready_to_train
 from training.classifier.items import QuadrantLoss, class_weights, predicted, quadrant_data
 from training.packing.attention import attention_of
 from training.packing.decoders import check_decoder, check_sharing
+from training.packing.packed_rows import item_values, largest_row, plan_steps, row_values
 from training.packing.plan import Step, apart
-from training.packing.rows import largest_row, plan_steps, read_items, read_rows
 from training.packing.shared import SharedClassifier
 from training.packing.tokens import Truncation
 from training.packing.trainer import SHORT_OF_MEMORY, train_packed
 from training.runs.folder import open_run, read_run
-from training.runs.models import (
-    base_of,
-    load_config,
-    load_model,
-    load_tokenizer,
-    quiet,
-    save_model,
-    usable_length,
-)
+from training.runs.models import base_of, load_config, load_model, load_tokenizer, quiet, save_model, usable_length
 from training.runs.settings import ClassifierSettings, HardwareSettings
-from training.runs.texts import texts_attention
+from training.runs.text_runs import texts_attention
 
 __all__ = ["Engine", "predict_classifier", "train_classifier"]
 
@@ -169,11 +161,11 @@ def predict_classifier(
             check_sharing(model)
         with progress("predicting", len(encoded.ids)) as advance:
             if engine == "plain":
-                rows_of_one = apart(range(len(encoded.ids)), encoded.data.items)
-                logits = read_rows(SharedClassifier(model), encoded.data, rows_of_one, advance=advance)
+                single_rows = apart(range(len(encoded.ids)), encoded.data.items)
+                logits = row_values(SharedClassifier(model), encoded.data, single_rows, advance=advance)
             else:
                 budget = settings.packing.tokens_per_row
-                logits = read_items(SharedClassifier(model), encoded.data, budget, advance=advance)
+                logits = item_values(SharedClassifier(model), encoded.data, budget, advance=advance)
     if not torch.isfinite(logits).all():
         raise InputError(
             "the model returns logits that are not numbers",

@@ -21,13 +21,13 @@ from trl import DPOConfig, DPOTrainer
 from ground.progress import progress
 from training.corfu.stage import LOGGED, CorfuStage, Policy, pair_values
 from training.packing.collate import RunData
-from training.packing.rows import plan_steps
+from training.packing.packed_rows import plan_steps
 from training.runs.folder import passes_of
 from training.runs.models import evaluating, implementation_of
 from training.runs.resuming import run_trainer, step_records, trainer_arguments
 from training.runs.settings import CorfuSettings
 
-__all__ = ["build_trainer", "pair_rows", "train_stage"]
+__all__ = ["pair_rows", "pair_trainer", "train_stage"]
 
 SHORT_OF_MEMORY = "set hardware.gradient_checkpointing = true, hardware.quantize = 'nf4', or choose --engine shared"
 REFERENCE = "ref"
@@ -77,7 +77,7 @@ class CorfuTrainer(DPOTrainer):
         return (losses.mean(), policy) if return_outputs else losses.mean()
 
 
-def build_trainer(
+def pair_trainer(
     data: RunData,
     policy: Any,
     tokenizer: Any,
@@ -136,7 +136,7 @@ def train_stage(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
         TrainingError: the loss is not a number, training diverges, or memory is short.
     """
     run, data, folder = policy.run, stage.train, policy.run.checkpoints / stage.name
-    trainer = build_trainer(data, policy.model, policy.tokenizer, folder, run.settings, autocast=run.weights[1])
+    trainer = pair_trainer(data, policy.model, policy.tokenizer, folder, run.settings, autocast=run.weights[1])
     steps = math.ceil(len(trainer.train_dataset) / run.settings.batch_size)
     with progress(f"{stage.name}: training", steps) as advance:
         measured = run_trainer(trainer, advance, resume=run.resume, short_of_memory=SHORT_OF_MEMORY)

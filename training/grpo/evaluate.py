@@ -14,7 +14,7 @@ import torch
 from ground.contracts.grading import grade_abstention
 from ground.lm.sampling import answers
 from ground.progress import progress
-from training.grpo.rows import Row, encode, messages
+from training.grpo.prompts import Row, encode, messages
 from training.runs.models import evaluating
 from training.runs.settings import GrpoSettings
 

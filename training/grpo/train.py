@@ -23,7 +23,7 @@ from ground.contracts.rewards import REWARDS, RewardWeights
 from ground.errors import InputError, UsageError
 from ground.lm.sampling import Batching, sampled
 from training.grpo.evaluate import accuracies, grade_sets, respond
-from training.grpo.rows import Row, encode, messages, order_sha256, planned_order, system_prompt
+from training.grpo.prompts import Row, encode, messages, order_sha256, planned_order, system_prompt
 from training.runs.folder import Run, open_run, passes_of
 from training.runs.models import (
     load_config,
@@ -37,7 +37,7 @@ from training.runs.models import (
 )
 from training.runs.settings import GrpoSettings
 from training.runs.sharding import SplitTrainer, split_weights, whole_weights
-from training.runs.texts import build_trainer, estimate_texts, run_texts, texts_attention
+from training.runs.text_runs import build_trainer, estimate_texts, run_texts, texts_attention
 
 with quiet():
     # What it imports says what it lacks on a CPU.

@@ -180,9 +180,7 @@ def attention_mask(row: PackedRow, implementation: str, dtype: torch.dtype) -> A
         if len(row.contexts) > 1:
             raise UsageError("split attention takes one context a row", do="plan rows with join_contexts=False")
         return visible(row, row.contexts[0])[None, None]
-    attended = visible(row)[None, None]
+    mask = visible(row)[None, None]
     if implementation == "eager":
-        return torch.zeros(attended.shape, dtype=dtype, device=attended.device).masked_fill(
-            ~attended, torch.finfo(dtype).min
-        )
-    return attended
+        return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill(~mask, torch.finfo(dtype).min)
+    return mask

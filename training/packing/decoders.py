@@ -21,12 +21,12 @@ PROBE = (9, (5, 7, 4))
 """Tokens of the probe's context, and of its statements."""
 TOLERANCE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 0.01, torch.float16: 0.002}
 """Relative difference of hidden states between packed and separate rows that needs no explanation, by precision."""
-PLAIN = "choose --engine plain (one statement a row)"
+PLAIN_ENGINE = "choose --engine plain (one statement a row)"
 NOISE = 3.0
 """How many times the noise of separate rows among themselves a larger difference may be."""
 
 
-def _refuse(why: str, config: Any, do: str = PLAIN) -> UsageError:
+def _refuse(why: str, config: Any, do: str = PLAIN_ENGINE) -> UsageError:
     return UsageError(
         f"contexts cannot be shared by this model: {why}",
         found=f"model_type {config.model_type}",
@@ -46,7 +46,7 @@ def check_decoder(config: Any) -> None:
         raise _refuse(
             f"sliding-window attention of {config.sliding_window} tokens, which counts row positions",
             config,
-            f"{PLAIN}, or set sliding_window to null in config.json if the model was trained without",
+            f"{PLAIN_ENGINE}, or set sliding_window to null in config.json if the model was trained without",
         )
 
 

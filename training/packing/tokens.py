@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ground.errors import UsageError
-from ground.plain import Plain
+from ground.json_record import JsonRecord
 from training.packing.contexts import context_sections, kept_tokens
 
 __all__ = [
-    "PLAIN",
+    "WITHOUT_MARKS",
     "EncodedTexts",
     "Truncation",
     "encode_contexts",
@@ -31,11 +31,11 @@ BEFORE_CONTEXT = "Patient record:\n"
 AFTER_CONTEXT = "\n\nStatement:"
 PLACE = "\x00context\x00"
 # A note that has a special token's text in it ends nothing by it.
-PLAIN = {"add_special_tokens": False, "split_special_tokens": True, "return_attention_mask": False}
+WITHOUT_MARKS = {"add_special_tokens": False, "split_special_tokens": True, "return_attention_mask": False}
 
 
 @dataclass(frozen=True)
-class Truncation(Plain):
+class Truncation(JsonRecord):
     """What cutting the contexts cost: how many of them, and how many of their tokens."""
 
     contexts: int
@@ -80,7 +80,7 @@ def special_token(tokenizer: Any, name: str) -> list[int]:
 
 
 def _bare_ids(tokenizer: Any, texts: list[str]) -> list[Ids]:
-    return [np.asarray(ids, dtype=np.int64) for ids in tokenizer(texts, **PLAIN)["input_ids"]]
+    return [np.asarray(ids, dtype=np.int64) for ids in tokenizer(texts, **WITHOUT_MARKS)["input_ids"]]
 
 
 def encode_statements(tokenizer: Any, statements: Sequence[str], *, end: bool) -> EncodedTexts:
@@ -118,7 +118,7 @@ def kept_parts(
             expected="a fast tokenizer (tokenizer.json)",
             do="use a model folder that has tokenizer.json",
         )
-    encoded = tokenizer(list(contexts), return_offsets_mapping=True, **PLAIN)
+    encoded = tokenizer(list(contexts), return_offsets_mapping=True, **WITHOUT_MARKS)
     for context, ids, offsets in zip(contexts, encoded["input_ids"], encoded["offset_mapping"], strict=True):
         spans = np.array(offsets, dtype=np.int64).reshape(-1, 2)
         kept = kept_tokens(spans[:, 0], context_sections(context), budget)

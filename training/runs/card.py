@@ -59,7 +59,5 @@ def _results(folder: Path) -> str:
     table = re.search(r"\n## Results\n(?:[^|\n].*\n|\n)*((?:\|.*\n)+)", report.read_text(encoding="utf-8"))
     if table is None:
         return "See `report/report.md`."
-    caption = (
-        "In percent, with 95% intervals over patients. From `report/report.md`, which has the rest and its limits."
-    )
-    return f"{table[1]}\n{caption}"
+    note = "In percent, with 95% intervals over patients. From `report/report.md`, which has the rest and its limits."
+    return f"{table[1]}\n{note}"

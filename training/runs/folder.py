@@ -351,7 +351,7 @@ class Run:
 
         Args:
             model: what was trained.
-            found: what the record says beside the plan, the model, the machine, software and hashes of the files.
+            results: what the record says beside the plan, the model, the machine, software and hashes of the files.
             save: writes the model, its tokenizer and what else is kept into a folder; the card is added.
         """
         name, parameters = base_of(model).config._name_or_path, list(model.parameters())

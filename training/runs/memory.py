@@ -171,19 +171,18 @@ def estimate_memory(
     # FlexAttention with recomputation, a tenth more without.
     attention = "sdpa" if attention in (None, "flex_attention", *FLASH) else attention
     with torch.device("meta"):
-        meta_model = _model(load_config(model), task, attention, precision_of(hardware), lora).train()
+        empty = _model(load_config(model), task, attention, precision_of(hardware), lora).train()
         if prepare is not None:
-            prepare(meta_model)
-    trained = sum(p.nbytes for p in meta_model.parameters() if p.requires_grad)
-    weights, unpacked = _weights(meta_model, hardware)
+            prepare(empty)
+    trained = sum(p.nbytes for p in empty.parameters() if p.requires_grad)
+    weights, unpacked = _weights(empty, hardware)
     device = device_of(hardware)
     return Estimate(
         weights=weights,
         trained=trained,
         optimizer=2 * trained,
         # AdamW's own temporaries are as large as what it trains, beside the gradients.
-        step=trained
-        + max(_most(meta_model, step, bool(hardware.gradient_checkpointing), autocast) + unpacked, trained),
+        step=trained + max(_most(empty, step, bool(hardware.gradient_checkpointing), autocast) + unpacked, trained),
         free=free_memory(device),
         device=device,
         reference=weights if reference and lora.r == 0 else 0,

@@ -368,9 +368,8 @@ def _under_other_head(folder: str | Path, adapter: Any, base: Any, task: Task) -
     config.task_type, config.inference_mode, config.modules_to_save = _peft_kind(task), False, None
     model = get_peft_model(base, config)
     head = f".{HEAD}."
-    weights = {
-        name: tensor for name, tensor in load_peft_weights(str(folder), device="cpu").items() if head not in name
-    }
+    kept = load_peft_weights(str(folder), device="cpu")
+    weights = {name: kept[name] for name in kept if head not in name}
     if task == "quadrants":
         new = getattr(model.get_base_model(), HEAD).modules_to_save["default"].weight
         weights[f"base_model.model.{HEAD}.weight"] = new.detach().cpu()

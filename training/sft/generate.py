@@ -20,7 +20,7 @@ from ground.progress import progress
 from ground.settings import Section
 from training.runs.models import load_config, load_model, load_tokenizer, name_of, quiet, usable_length
 from training.runs.settings import HardwareSettings
-from training.runs.texts import texts_attention
+from training.runs.text_runs import texts_attention
 from training.sft.encoding import TASKS, SftTask, encode_prompt
 
 __all__ = [
@@ -126,9 +126,7 @@ class Generator:
         temperature, stream = settings.temperature, iter(rows)
         while chunk := list(islice(stream, BATCHES_AT_ONCE * settings.batch_size)):
             prompts = [encode_prompt(self.tokenizer, self.task.prompt(row)) for row in chunk]
-            generated = answers(
-                self.model, self.tokenizer, prompts, *limits, settings.batching, temperature=temperature
-            )
-            for row, answer in zip(chunk, sorted(generated), strict=True):
+            texts = answers(self.model, self.tokenizer, prompts, *limits, settings.batching, temperature=temperature)
+            for row, answer in zip(chunk, sorted(texts), strict=True):
                 known = {"id": row["id"], "model": self.name, "seed": settings.seed}
                 yield {**known, **self.task.read(answer.text), "cut": answer.cut}

@@ -18,7 +18,7 @@ from training.runs.folder import open_run, passes_of
 from training.runs.models import load_config, load_tokenizer, quiet, refuse_adapter, save_model, usable_length
 from training.runs.resuming import last_checkpoint
 from training.runs.settings import MedhalSettings, MedvalSettings, SftSettings
-from training.runs.texts import build_trainer, estimate_texts, run_texts
+from training.runs.text_runs import build_trainer, estimate_texts, run_texts
 from training.sft.encoding import TASKS, encode_rows
 
 with quiet():

@@ -121,9 +121,7 @@ def evaluate_downstream(
     generator = Generator.load(model, "medhal", settings)
     predictions = list(generator.predictions(rows))
     answers = write_predictions(out_dir / f"predictions-{path.stem}.parquet", predictions, "medhal")
-    labelled = [
-        (row, prediction) for row, prediction in zip(rows, predictions, strict=True) if row["label"] is not None
-    ]
+    labelled = [pair for pair in zip(rows, predictions, strict=True) if pair[0]["label"] is not None]
     return {
         "file": path.name,
         "layout": layout,

@@ -19,15 +19,15 @@ from evaluation.numbers import metrics_of_rows
 from ground.errors import InputError
 from ground.lm.settings import LmSettings
 from ground.storage.foreign import Check, read_foreign, refuse_rows
+from training.asking.detectors import AskedSettings, question_of
 from training.asking.engine import AskedReport, ask
-from training.asking.texts import AskedSettings, question_of
 from training.transfer.downstream import Rows, used_rows
 
 __all__ = ["ANY_RISK", "UNSAFE_FROM", "ask_medec", "medec_metrics", "read_medec"]
 
 TASK = "medec"
 NEEDED = ("text id", "text")
-TOLD = ("error flag", "error type", "corrected sentence")
+ERROR_COLUMNS = ("error flag", "error type", "corrected sentence")
 FLAGS = {"0": False, "1": True}
 NOTHING = ("", "na", "nan")
 INSTRUCTION = "Write a clinical note whose every sentence is medically correct and agrees with the others."
@@ -53,8 +53,8 @@ def read_medec(path: Path) -> Rows:
     """
     frame = read_foreign(path, "the file of notes", NEEDED, any_case=True, expected="Text ID, Text")
     frame = frame.select(pl.all().str.strip_chars().fill_null(""))
-    frame = frame.with_columns(pl.lit("").alias(name) for name in TOLD if name not in frame.columns)
-    name, text, flag, kind, corrected = map(pl.col, (*NEEDED, *TOLD))
+    frame = frame.with_columns(pl.lit("").alias(name) for name in ERROR_COLUMNS if name not in frame.columns)
+    name, text, flag, kind, corrected = map(pl.col, (*NEEDED, *ERROR_COLUMNS))
     # A flag that went through a table with gaps is a decimal.
     flag, empty = flag.str.strip_suffix(".0"), pl.all_horizontal(pl.all() == "")
     has_error = flag.replace_strict(FLAGS, default=None, return_dtype=pl.Boolean)
@@ -138,16 +138,13 @@ def medec_metrics(
         return {"n": 0}
     metrics = metrics_of_rows("medhal", known, [{"id": row["id"], "label": label_of.get(row["id"])} for row in known])
     overall, by_type = metrics["overall"], metrics["by_task"]
+    by_type.pop(NO_TYPE, None)
     return {
         "n": overall["rows"],
         "answered": overall["answered"],
         **{name: overall[f"non_factual_{name}"] for name in ("precision", "recall", "f1")},
         "accuracy": overall["accuracy"],
-        "found_by_type": {
-            name: {"n": errors["rows"], **errors["non_factual_recall"]}
-            for name, errors in by_type.items()
-            if name != NO_TYPE
-        },
+        "found_by_type": {name: {"n": part["rows"], **part["non_factual_recall"]} for name, part in by_type.items()},
     }
 
 

@@ -53,7 +53,10 @@ def _sentence(statement: str) -> Refusal | None:
     words = statement.split()
     if len(words) < SHORTEST or not statement.endswith(".") or statement.endswith(".."):
         return Refusal("judge_statement_is_no_sentence")
-    if any(statement.count(one) != statement.count(other) for one, other in ("()", "[]")) or statement.count('"') % 2:
+    if (
+        any(statement.count(opening) != statement.count(closing) for opening, closing in ("()", "[]"))
+        or statement.count('"') % 2
+    ):
         return Refusal("judge_statement_is_no_sentence")
     return None
 
@@ -96,13 +99,13 @@ def _borne_out(pair: Pair, *, yes: bool) -> Refusal | None:
     long_answer = (pair.wrong.explanation or "").removeprefix(statement).strip()
     if not long_answer:
         return None
-    said = re.split(r"(?<=[.!])\s", long_answer)
-    about = [sentence for sentence in said if _names(sentence) & _names(statement)]
+    sentences = re.split(r"(?<=[.!])\s", long_answer)
+    about = [sentence for sentence in sentences if _names(sentence) & _names(statement)]
     if not about:
         return Refusal("judge_long_answer_speaks_of_other_things")
     if yes:
         supposes = all(map(pattern("hedges").search, about)) and not pattern("hedges").search(statement)
-        disagrees = has("denies", said[0])
+        disagrees = has("denies", sentences[0])
     else:
         supposes = False
         role = pattern("role").search(statement)

@@ -23,7 +23,7 @@ import re
 from functools import lru_cache
 
 from builders.medhal.question_patterns import has, pattern
-from builders.medhal.sources.question_files import combined, plain
+from builders.medhal.sources.question_files import cleaned, combined
 from builders.medhal.writers import Written
 from builders.texts.english import is_broken, is_damaged
 from builders.texts.origin import Refusal
@@ -52,7 +52,7 @@ def split_question(text: str) -> tuple[str | None, str]:
 
     A question is asked once for each of its options: the last ones are kept.
     """
-    text = plain(text)
+    text = cleaned(text)
     cut = max(0, len(text) - LONGEST_QUESTION)
     sentences = sentences_of(text[cut:])
     begin = cut + sentences[-1].begin if len(sentences) > 1 else 0
@@ -68,7 +68,7 @@ def statement_of(question: str, option: str) -> Written | Refusal:
         question: one sentence; a vignette before it is left out of the statement (`split_question`).
         option: as the source has it.
     """
-    option = " ".join(plain(option).split()).replace('"', "'").rstrip(" .;,")
+    option = " ".join(cleaned(option).split()).replace('"', "'").rstrip(" .;,")
     asked = _asked(question)
     if not option or len(option) > LONGEST_OPTION or "?" in option or is_damaged(f"{option}."):
         return Refusal("option_is_no_phrase")
@@ -86,7 +86,7 @@ def statement_of(question: str, option: str) -> Written | Refusal:
 @lru_cache(maxsize=64)
 def _asked(question: str) -> str:
     """Return what is asked without the name of an examination and marks of a gap, its capital and question mark set."""
-    asked = " ".join(plain(split_question(question)[1]).split()).replace('"', "'")
+    asked = " ".join(cleaned(split_question(question)[1]).split()).replace('"', "'")
     is_question = asked.endswith("?") or pattern("asks").match(asked) is not None
     asked = pattern("exam_note").sub("", TAIL.sub("", asked))
     return f"{asked[:1].upper()}{asked[1:]}{'?' if is_question else ''}"
@@ -106,8 +106,8 @@ def _smooth(asked: str, option: str) -> Written | None:
     if has("not_smooth", asked) or option.lower() in {"yes", "no"}:
         return None
     asked = SHOUTED.sub(lambda match: match[0].lower(), pattern("which").sub(WHICH_OF, asked))
-    front, found, behind = _parted(asked)
-    if not found:
+    front, which, behind = _parted(asked)
+    if not which:
         stem = STEM_END.match(asked)
         return Written(f"{asked} the following: {option}.", "stem") if stem else None
     if behind and not (pattern("predicate").match(behind) and not pattern("inverted").search(behind)):

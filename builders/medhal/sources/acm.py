@@ -61,13 +61,13 @@ def _summary(text: object) -> Mapping[str, Any] | None:
     if not isinstance(text, str):
         return None
     try:
-        found = json.loads(text)
+        summary = json.loads(text)
     except ValueError:
         try:
-            found = ast.literal_eval(text.strip())
+            summary = ast.literal_eval(text.strip())
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             return None
-    return found if isinstance(found, dict) else None
+    return summary if isinstance(summary, dict) else None
 
 
 def _entries(summary: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -86,7 +86,9 @@ def _entries(summary: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str
 def _texts(value: object) -> list[str]:
     """Return the values that an entry holds for one concept, the empty ones left out."""
     several = value if isinstance(value, list) else [value]
-    texts = [str(one).strip() for one in several if isinstance(one, str | int | float) and not isinstance(one, bool)]
+    texts = [
+        str(cell).strip() for cell in several if isinstance(cell, str | int | float) and not isinstance(cell, bool)
+    ]
     return [text for text in texts if text.lower().rstrip(".") not in word_table("no_value") and text]
 
 

@@ -22,12 +22,12 @@ SPLIT_NAMES: Mapping[str, SourceSplit] = {
 }
 
 
-def files_of(name: str, folder: Path, found: Sequence[Path], expected: str) -> Sequence[Path]:
+def files_of(name: str, folder: Path, paths: Sequence[Path], expected: str) -> Sequence[Path]:
     """Return the files that were found of a source; InputError where there is none."""
-    if not found:
+    if not paths:
         do = f"put the files of the release of {name} there"
         raise InputError(f"there is no {name} here", file=folder, expected=expected, do=do)
-    return found
+    return paths
 
 
 def objects_in_lines(

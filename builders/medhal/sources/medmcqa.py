@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from builders.medhal.items import QaItem
 from builders.medhal.sources.json_files import checked_object, files_of, objects_in_lines, split_in_name
-from builders.medhal.sources.question_files import combined, distinct, needs_image, plain
+from builders.medhal.sources.question_files import cleaned, combined, distinct, needs_image
 from builders.texts.origin import Origin, SourceSplit, Tally
 from builders.texts.sources import TextSource
 from ground.errors import InputError
@@ -29,8 +29,8 @@ BATCH = 4_096
 
 def files(folder: Path) -> list[Path]:
     """Return the question files below a folder, sorted."""
-    found = (path for kind in ("*.json", "*.jsonl", "*.parquet") for path in folder.rglob(kind))
-    return sorted(path for path in found if split_in_name(path) is not None)
+    paths = (path for kind in ("*.json", "*.jsonl", "*.parquet") for path in folder.rglob(kind))
+    return sorted(path for path in paths if split_in_name(path) is not None)
 
 
 def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[QaItem]:
@@ -89,7 +89,7 @@ def first_place(path: Path) -> int:
 def item_of(row: Mapping[str, Any], first: int, split: SourceSplit, source: str) -> QaItem | str:
     """Return a row's question, or the reason why it gives none."""
     question, place, inner_id = row.get("question"), row.get("cop"), row.get("id")
-    options = tuple(plain(row[name]) if isinstance(row.get(name), str) else "" for name in OPTIONS)
+    options = tuple(cleaned(row[name]) if isinstance(row.get(name), str) else "" for name in OPTIONS)
     if place is None or place == -1:
         return "no_answer_given"
     if not (isinstance(question, str) and question.strip() and isinstance(inner_id, str)) or not all(options):
@@ -105,8 +105,8 @@ def item_of(row: Mapping[str, Any], first: int, split: SourceSplit, source: str)
     return QaItem(
         origin=Origin(source=source, inner_id=inner_id, document=inner_id, split=split),
         context=None,
-        question=plain(question),
+        question=cleaned(question),
         options=options,
         answer=place - first,
-        why=plain(explanation) if isinstance(explanation, str) and explanation.strip() else None,
+        why=cleaned(explanation) if isinstance(explanation, str) and explanation.strip() else None,
     )

@@ -14,7 +14,7 @@ from typing import Any
 
 from builders.medhal.items import QaItem
 from builders.medhal.sources.json_files import files_of, objects_in_lines, split_in_name
-from builders.medhal.sources.question_files import combined, distinct, needs_image, plain
+from builders.medhal.sources.question_files import cleaned, combined, distinct, needs_image
 from builders.texts.origin import Origin, SourceSplit, Tally
 from builders.texts.sources import TextSource
 
@@ -31,8 +31,8 @@ SEVERAL_OR_FIGURE = re.compile(r"\b(?:figure|illustration|image|answer|choice)s?
 
 def files(folder: Path) -> list[Path]:
     """Return the question files below a folder, sorted; those with fewer options come first."""
-    found = (path for path in folder.rglob("*.jsonl") if not OTHER_LANGUAGES & set(path.parts))
-    return sorted(path for path in found if split_in_name(path) is not None)
+    paths = (path for path in folder.rglob("*.jsonl") if not OTHER_LANGUAGES & set(path.parts))
+    return sorted(path for path in paths if split_in_name(path) is not None)
 
 
 def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[QaItem]:
@@ -58,7 +58,7 @@ def item_of(row: Mapping[str, Any], inner_id: str, split: SourceSplit, source: s
     if not (isinstance(question, str) and isinstance(options, dict) and isinstance(letter, str)):
         return "malformed_row"
     letters = sorted(options)
-    texts = tuple(plain(str(options[at])) for at in letters)
+    texts = tuple(cleaned(str(options[at])) for at in letters)
     if letter not in options or len(texts) < 2 or not all(texts) or not question.strip():
         return "malformed_row"
     if needs_image(question, *texts):
@@ -73,7 +73,7 @@ def item_of(row: Mapping[str, Any], inner_id: str, split: SourceSplit, source: s
     return QaItem(
         origin=Origin(source=source, inner_id=inner_id, document=inner_id, split=split),
         context=None,
-        question=plain(question),
+        question=cleaned(question),
         options=texts,
         answer=answer,
         why=why,
@@ -95,19 +95,19 @@ def reasons_of_wrong(reason: str, options: Mapping[str, Any], right: str) -> tup
     the letters are not those of the options and none counts.
     """
     parts = WRONG_ANSWERS.split(reason, maxsplit=1)
-    why = plain(parts[0]) or None
+    why = cleaned(parts[0]) or None
     if len(parts) == 1:
         return why, {}
     labels = list(ANSWER.finditer(parts[1]))
-    found: dict[str, str] = {}
+    why_not: dict[str, str] = {}
     ends = [*(label.start() for label in labels[1:]), len(parts[1])]
     for label, end in zip(labels, ends[: len(labels)], strict=True):
         letter = label.group(1)
         text = parts[1][label.end() : end]
-        text = " ".join(plain(AFTER_ANSWERS.split(text)[0]).split())
+        text = " ".join(cleaned(AFTER_ANSWERS.split(text)[0]).split())
         if right in letters_of(letter):
             return why, {}
         words = set(re.findall(r"[a-z]{5,}", str(options.get(letter, "")).lower()))
         if any(word in text.lower() for word in words) and not SEVERAL_OR_FIGURE.search(text):
-            found[letter] = text
-    return why, found
+            why_not[letter] = text
+    return why, why_not

@@ -16,7 +16,7 @@ from typing import Any
 
 from builders.medhal.items import QaItem
 from builders.medhal.sources.json_files import checked_object, files_of, object_in, objects_in_lines, split_in_name
-from builders.medhal.sources.question_files import distinct, needs_image, plain
+from builders.medhal.sources.question_files import cleaned, distinct, needs_image
 from builders.texts.origin import Origin, SourceSplit, Tally
 from builders.texts.sources import TextSource
 
@@ -97,7 +97,7 @@ def item_of(row: Mapping[str, Any], source: str) -> QaItem | str:
     pmid, why = row["pmid"], row["why"]
     if not all(isinstance(text, str) and text.strip() for text in texts) or not isinstance(pmid, str | int):
         return "malformed_row"
-    context, question, answer = (plain(text) for text in texts)
+    context, question, answer = (cleaned(text) for text in texts)
     if answer.lower() == "maybe":
         return "not_decidable"
     if answer.lower() not in ANSWERS:
@@ -113,5 +113,5 @@ def item_of(row: Mapping[str, Any], source: str) -> QaItem | str:
         question=question,
         options=ANSWERS,
         answer=ANSWERS.index(answer.lower()),
-        why=plain(why) if isinstance(why, str) and why.strip() else None,
+        why=cleaned(why) if isinstance(why, str) and why.strip() else None,
     )

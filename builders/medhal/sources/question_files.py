@@ -11,7 +11,7 @@ from builders.texts.origin import SourceSplit, Tally
 from builders.texts.sources import TextSource
 from ground.stable import stable_hash
 
-__all__ = ["combined", "distinct", "needs_image", "plain"]
+__all__ = ["cleaned", "combined", "distinct", "needs_image"]
 
 
 def needs_image(*texts: str) -> bool:
@@ -27,7 +27,7 @@ def combined(option: str) -> bool:
     return has("combined", option.strip())
 
 
-def plain(text: str) -> str:
+def cleaned(text: str) -> str:
     """Return a text with plain quotes, no byte that only printers see, no quotes left open at its ends."""
     if not text.isascii():
         text = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u201c", '"').replace("\u201d", '"')

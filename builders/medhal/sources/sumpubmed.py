@@ -36,8 +36,8 @@ GAPS = ((re.compile(r"  +"), " "), (re.compile(r" (?=[,;.](?:[ \n]|$))(?<=\S )")
 
 def files(folder: Path) -> list[Path]:
     """Return the articles and abstracts below a folder, by the numbers of their articles."""
-    found = [path for part in (TEXT, ABSTRACT) for path in (folder / part).glob("*.txt") if NAME.fullmatch(path.name)]
-    return sorted(found, key=lambda path: (_number(path), path.name))
+    paths = [path for part in (TEXT, ABSTRACT) for path in (folder / part).glob("*.txt") if NAME.fullmatch(path.name)]
+    return sorted(paths, key=lambda path: (_number(path), path.name))
 
 
 def read(folder: Path, source: TextSource, tally: Tally) -> Iterator[SummaryItem]:
@@ -81,8 +81,8 @@ def summary_of(abstract: str) -> str:
 
 
 def _numbers(folder: Path, part: str) -> frozenset[int]:
-    found = frozenset(_number(path) for path in (folder / part).glob("*.txt") if NAME.fullmatch(path.name))
-    if not found:
+    numbers = frozenset(_number(path) for path in (folder / part).glob("*.txt") if NAME.fullmatch(path.name))
+    if not numbers:
         raise InputError(
             "no SumPubMed release",
             file=folder,
@@ -90,12 +90,12 @@ def _numbers(folder: Path, part: str) -> frozenset[int]:
             expected="text/text_N.txt and abstract/abstract_N.txt",
             do="name the folder that holds both folders of the release",
         )
-    return found
+    return numbers
 
 
 def _number(path: Path) -> int:
-    found = NAME.fullmatch(path.name)
-    return int(found.group(2)) if found else -1
+    match = NAME.fullmatch(path.name)
+    return int(match.group(2)) if match else -1
 
 
 def _content(path: Path) -> str:

@@ -54,7 +54,7 @@ class SwapPool:
             if value.marks:
                 spelt = groups.setdefault(_group(item, value), {})
                 words = " ".join(value.words)
-                spelt[words] = min(value, spelt.get(words, value), key=lambda one: one.text)
+                spelt[words] = min(value, spelt.get(words, value), key=lambda spelling: spelling.text)
         self._rings = {
             group: sorted(
                 (stable_hash(seed, "swapped in", group, words), words, value) for words, value in spelt.items()

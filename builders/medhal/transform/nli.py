@@ -43,8 +43,8 @@ def nli_pairs(items: Iterable[NliItem], settings: MedhalSettings, tally: Tally) 
 
 
 def _paired(premise: _Premise, seed: int, tally: Tally) -> Iterator[Pair]:
-    def order(one: tuple[str, Origin]) -> tuple[int, str]:
-        return stable_hash(seed, "hypothesis", one[1].inner_id), one[1].inner_id
+    def order(hypothesis: tuple[str, Origin]) -> tuple[int, str]:
+        return stable_hash(seed, "hypothesis", hypothesis[1].inner_id), hypothesis[1].inner_id
 
     entailed, contradicted = (sorted(premise.hypotheses[label], key=order) for label in (True, False))
     for (text, origin), (wrong, other) in zip(entailed, contradicted, strict=False):

@@ -86,8 +86,8 @@ class Odds:
         runs = letters.fit_transform(written)
         right, wrong = (np.array([count[word] for word in written]) @ runs for count in (self.right, self.wrong))
         times = self._options / self._questions - 1
-        said = runs @ np.log((right + PRIOR) / (wrong / times + PRIOR)) / np.diff(runs.indptr)
-        self._likelier = dict(zip(written, said.tolist(), strict=True))
+        ratios = runs @ np.log((right + PRIOR) / (wrong / times + PRIOR)) / np.diff(runs.indptr)
+        self._likelier = dict(zip(written, ratios.tolist(), strict=True))
         self._measured = {item: self._turns(item) for item in items}
         turns = [(item, places) for item, places in self._measured.items() if places]
         options = _read([item for item, _ in turns], written) @ runs
@@ -97,7 +97,7 @@ class Odds:
         for halving in range(1, HALVINGS + 1):
             power = self.power + 0.5**halving
             drawn = firsts + [_sorted(places, power)[0] for _, places in turns]
-            self.power = power if _told(options[answers] - options[drawn]) > 0 else self.power
+            self.power = power if _likeness(options[answers] - options[drawn]) > 0 else self.power
 
     def order(self, item: QaItem) -> list[int]:
         """Return the wrong options that do not overlap the right one in the order in which they are tried: first each
@@ -131,16 +131,18 @@ def _read(items: Sequence[QaItem], written: Sequence[str]) -> Any:
     from scipy.sparse import csr_matrix
 
     place = {word: at for at, word in enumerate(written)}
-    found = [sorted(place[word] for word in words_of(option)) for item in items for option in item.options]
+    option_words = [sorted(place[word] for word in words_of(option)) for item in items for option in item.options]
     asked = [len(SENTENCE_END.split(item.question)[-1]) for item in items]
     letters = [length + len(option) for item, length in zip(items, asked, strict=True) for option in item.options]
-    sizes = [len(one) for one in found]
+    sizes = [len(words) for words in option_words]
     weights = np.repeat(1 / np.sqrt(letters), sizes)
     ends = np.cumsum([0, *sizes])
-    return csr_matrix((weights, [at for one in found for at in one], ends), (len(found), len(written)))
+    return csr_matrix(
+        (weights, [at for words in option_words for at in words], ends), (len(option_words), len(written))
+    )
 
 
-def _told(differences: Any) -> float:
+def _likeness(differences: Any) -> float:
     """Return how alike pairs differ: 0 where chance says which of their options is right.
 
     The sum, over every two pairs, of the product of what their options differ in. Shape: (pairs, runs)

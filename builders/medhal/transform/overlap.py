@@ -24,7 +24,7 @@ SLACK = Fraction(1, 10)
 SILENT = frozenset({"and", "the", "a", "an", "of"})
 
 
-def overlap(one: str, other: str) -> bool:
+def overlap(option: str, other: str) -> bool:
     """Tell whether two options are equal, or one lies within the other, so that neither rules the other out.
 
     >>> overlap("Aspirin", "aspirin and clopidogrel"), overlap("50%", "1/2"), overlap("5 mg", "15 mg")
@@ -32,28 +32,28 @@ def overlap(one: str, other: str) -> bool:
     >>> overlap("4th arch", "4&6 arch"), overlap("2-4 weeks", "3 weeks"), overlap("1.5 kg", "3.5 pounds")
     (True, True, True)
     """
-    first, second = _words(one), _words(other)
-    number = _number(one)
+    first, second = _words(option), _words(other)
+    number = _number(option)
     if not first or not second or (number is not None and number == _number(other)):
         return True
-    return first <= second or second <= first or _ranges_meet(one, other)
+    return first <= second or second <= first or _ranges_meet(option, other)
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(WORD.findall(ORDINAL.sub("", text.lower()))) - SILENT
 
 
-def _ranges_meet(one: str, other: str) -> bool:
+def _ranges_meet(option: str, other: str) -> bool:
     """Tell whether options that differ in one number, range or unit of time share values ("2-4 weeks", "15 days")."""
     ranges, rests, units = [], [], []
-    for text in (one, other):
-        found = RANGE.findall(text)
-        if len(found) != 1:
+    for text in (option, other):
+        numbers = RANGE.findall(text)
+        if len(numbers) != 1:
             return False
         rest = RANGE.sub("", text).lower().split()
         units.append(rest[0].rstrip("s.") if len(rest) == 1 else "")
         what, size = UNITS.get(units[-1], ("", 1))
-        ranges.append(sorted(size * Fraction(number) for number in (found[0][0], found[0][1] or found[0][0])))
+        ranges.append(sorted(size * Fraction(number) for number in (numbers[0][0], numbers[0][1] or numbers[0][0])))
         rests.append([what] if what else rest)
     wider = 1 + SLACK if units[0] != units[1] else 1
     (low, high), (least, most) = ranges
@@ -62,8 +62,8 @@ def _ranges_meet(one: str, other: str) -> bool:
 
 def _number(text: str) -> Fraction | None:
     """Return the value of an option that is a number, a fraction or a percentage alone."""
-    found = NUMBER.fullmatch(text.strip().rstrip(".").replace(",", ""))
-    if found is None or (found[2] is not None and not Fraction(found[2])):
+    match = NUMBER.fullmatch(text.strip().rstrip(".").replace(",", ""))
+    if match is None or (match[2] is not None and not Fraction(match[2])):
         return None
-    value = Fraction(found[1]) / Fraction(found[2] or 1)
-    return value / 100 if found[3] else value
+    value = Fraction(match[1]) / Fraction(match[2] or 1)
+    return value / 100 if match[3] else value

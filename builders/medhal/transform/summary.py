@@ -49,7 +49,7 @@ class _Work:
     item: SummaryItem
     long_enough: bool
     left: list[tuple[Sentence, bool]]
-    made: list[Pair] = field(default_factory=list)
+    pairs: list[Pair] = field(default_factory=list)
 
 
 def summary_pairs(
@@ -69,12 +69,12 @@ def summary_pairs(
             asked = [_asked(work) for work in open_works]
             for work, answer in zip(open_works, writer.contradictions(asked), strict=True):
                 _take(work, answer, tally)
-            open_works = [work for work in open_works if work.left and len(work.made) < settings.pairs_per_summary]
+            open_works = [work for work in open_works if work.left and len(work.pairs) < settings.pairs_per_summary]
         for work in works:
-            if not work.made:
+            if not work.pairs:
                 reason = "no_contradiction" if work.long_enough else "no_sentence_long_enough"
                 tally.drop(work.item.origin.source, reason)
-            yield from work.made
+            yield from work.pairs
 
 
 def _work(item: SummaryItem, settings: MedhalSettings, turns: tuple[bool, ...], tally: Tally) -> _Work:
@@ -93,7 +93,10 @@ def _work(item: SummaryItem, settings: MedhalSettings, turns: tuple[bool, ...], 
         else:
             left.append(sentence)
     left.sort(
-        key=lambda one: (len(JOINT.findall(one.text)), stable_hash(settings.seed, "sentence", *_name(item), one.begin))
+        key=lambda sentence: (
+            len(JOINT.findall(sentence.text)),
+            stable_hash(settings.seed, "sentence", *_name(item), sentence.begin),
+        )
     )
     return _Work(item, bool(left), [(sentence, denials) for denials in turns for sentence in left])
 
@@ -115,7 +118,7 @@ def _take(work: _Work, answer: Written | Refusal, tally: Tally) -> None:
             tally.drop(source, f"sentence_{answer.reason}")
         return
     work.left = [other for other in work.left if other[0] is not sentence]
-    work.made.append(_pair(work, sentence.text, answer))
+    work.pairs.append(_pair(work, sentence.text, answer))
 
 
 def capital(text: str) -> str:
@@ -128,7 +131,7 @@ def _pair(work: _Work, sentence: str, changed: Written) -> Pair:
     item, stated = work.item, capital(sentence)
     explanation = EXPLANATION.format(sentence=lower_opening(sentence))
     return Pair(
-        origin=replace(item.origin, inner_id=f"{item.origin.inner_id}-{len(work.made) + 1}"),
+        origin=replace(item.origin, inner_id=f"{item.origin.inner_id}-{len(work.pairs) + 1}"),
         context=item.text,
         factual=Claim(stated, factual=True, explanation=None, synthetic=False, rule="source"),
         wrong=Claim(

@@ -32,7 +32,7 @@ def problems(c: Comparison) -> list[Finding]:
         mention = problem.mention
         if problem.polarity == "absent" or mention.kind != "disorder" or not mention.cuis:
             continue
-        if c.supported(problem) or c.specified(problem):
+        if c.supported(problem):
             continue
         serious = c.severity.is_serious(mention)
         rule = "invented_diagnosis" if serious else "fabricated"

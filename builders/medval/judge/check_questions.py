@@ -27,7 +27,7 @@ def subjects(c: Comparison) -> list[Finding]:
         if problem.polarity == "absent" or not mention.cuis:
             continue
         # Without a disorder of its own the message may mean what the question is about in its words.
-        if c.supported(problem) or c.may_mean(problem) or c.specified(problem):
+        if c.supported(problem) or c.may_mean(problem):
             continue
         begin, end = mention.begin, mention.end
         serious, lost = c.severity.is_serious(mention), _lost_subject(c)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from posixpath import commonprefix
 from typing import Literal
 
 from rapidfuzz import process
@@ -13,7 +12,7 @@ from rapidfuzz.distance import OSA
 
 from builders.medval.judge.severity import Severity
 from builders.medval.judge.tables import words
-from builders.medval.reading import LONG, Concepts, Seen, View, stem
+from builders.medval.reading import LONG, Concepts, Seen, View
 from builders.medval.word_frequencies import forms_of
 from ground.contracts.rows_text import MedvalTask
 
@@ -21,7 +20,6 @@ __all__ = ["Comparison", "Finding", "quoted"]
 
 # From so many letters on a word may be misspelt in two.
 _LONG_NAME = 9
-_ENDING = 3
 _SIGNS = re.compile(r"[\W_]+")
 _LETTERS = re.compile(r"[A-Za-z][A-Za-z'-]+")
 
@@ -86,9 +84,7 @@ class Comparison:
         return _SIGNS.sub("", self.input_view.lower)
 
     def _has_word(self, word: str) -> bool:
-        if forms_of(word) & self.input_view.forms or any(
-            _is_same_word(word, other) for other in self.input_view.by_stem.get(stem(word), ())
-        ):
+        if forms_of(word) & self.input_view.forms:
             return True
         cutoff = 1 if len(word) < _LONG_NAME else 2
         near = process.extractOne(word, self._long_words, scorer=OSA.distance, score_cutoff=cutoff)
@@ -115,20 +111,6 @@ class Comparison:
         )
         return next(exact, None)
 
-    def specified(self, named: Seen) -> bool:
-        """Tell whether the input names something below a problem, however far, or below what ends with its name.
-
-        So an insulinoma, an islet cell tumor, is a tumor, even in a release that does not link the two.
-        """
-        above, names = self._lineage
-        return not above.isdisjoint(named.mention.cuis[:2]) or f" {named.mention.text.lower()}\n" in names
-
-    @cached_property
-    def _lineage(self) -> tuple[frozenset[str], str]:
-        """The concepts of the input and all above them, and their names in lower case, one a line after a space."""
-        above = self.concepts.lineage(self.input_view.families)
-        return above, "".join(f" {self.concepts.graph.name(cui).lower()}\n" for cui in above)
-
     def may_mean(self, named: Seen) -> bool:
         """Tell whether a message may mean a problem that it names by something more general only."""
         return self.is_question and self.concepts.akin(named.mention.cuis[:2], self.input_view.families)
@@ -143,13 +125,6 @@ class Comparison:
         if named.mention.kind != "drug" and self.more_exact(named):
             return True
         return self.worded(text) or self.abbreviated(text)
-
-
-def _is_same_word(word: str, other: str) -> bool:
-    """Tell whether two words that begin alike are forms of one: "infected" and "infection", not "otosclerosis"."""
-    same = len(commonprefix((word, other)))
-    ends = len(word) - same, len(other) - same
-    return max(ends) <= _ENDING or (min(ends) == 0 and max(ends) <= _LONG_NAME)
 
 
 def quoted(rule: str, text: str, comparison: Comparison, begin: int, end: int) -> Finding:

@@ -21,21 +21,6 @@ _HEDGE = re.compile(
     r"seems?|evaluate|assess|guess|if|question\w*)\b|\?",
     re.IGNORECASE,
 )
-# What a message doubts as a whole: "my doctors hint that I have it but do not say so".
-_DOUBTED = re.compile(
-    r"\b(?:hint\w*|unsure|not sure|wonder\w*|(?:not|n't|never) (?:say|said|know|been diagnosed|diagnosed)|undiagnosed|"
-    r"misdiagnos\w+|second opinion)\b",
-    re.IGNORECASE,
-)
-# What a message says of somebody: "my son was diagnosed with", "my", and after it "I have this problem".
-_OF_SOMEBODY = re.compile(
-    r"(?:\b(?:I|we|he|she|who|NAME|son|daughter|child|baby|husband|wife|mother|father|mom|dad|brother|sister|aunt\w*|uncle|"
-    r"cousin|friend|patient|old)"
-    r"\b\]?[^.?!\n]{0,40}(?<!to )\b(?:have|has|had|'ve|got|diagnosed|suffer\w*|detected|developed|living)"
-    r"|\b(?:I've|I'm|I am|my|his|her|our))(?: (?!for\b|about\b|to\b|of\b|on\b|regarding\b)[\w'-]+){0,3} $",
-    re.IGNORECASE,
-)
-_HAS_IT = re.compile(r"[^?\n]{0,40}\bI (?:have|have had|suffer from) (?:this|it)\b", re.IGNORECASE)
 # What raises the first letter after it: the beginning, the end of a sentence.
 _RAISES = re.compile(r"(?:^|[\n.;:?!])[ \t]*\Z")
 _LISTED = re.compile(r"\s*(?:,|/|and\b|or\b)")
@@ -96,40 +81,24 @@ def _is_graded(scene: Scene, problem: Seen) -> bool:
 
 
 def doubted_problems(scene: Scene) -> list[Edit]:
-    """Call possible a problem that the input states."""
+    """Call possible a problem of a list that the input states; the first entry is the reason of the stay."""
     edits = []
+    later = {entry.begin for entry in scene.entries[1:]}
     for problem in _lesser(scene):
         begin, end = problem.mention.begin, problem.mention.end
-        if problem.mention.kind != "disorder" or _LISTED.match(scene.text, end) or not scene.stands_alone(problem):
+        if problem.mention.kind != "disorder" or problem.polarity != "present" or begin not in later:
             continue
-        if not _may_be_doubted(scene, problem):
-            continue
-        heads = any(entry.begin == entry.line == begin for entry in scene.entries)
-        after = f"{'Possible' if heads else 'possible'} {_small(scene, problem)}"
-        edits.append(scene.edit("understate_certainty", begin, end, after, "the input states it without doubt"))
+        hedged = any(_is_hedged(scene, other) for other in scene.input_view.like(problem.family))
+        if scene.stands_alone(problem) and not hedged and not _LISTED.match(scene.text, end):
+            after = f"possible {_small(scene, problem)}"
+            edits.append(scene.edit("understate_certainty", begin, end, after, "the input states it without doubt"))
     return edits
-
-
-def _may_be_doubted(scene: Scene, problem: Seen) -> bool:
-    """Tell whether the input states a problem of somebody, and it is no first entry of a list."""
-    theirs = scene.input_view.like(problem.family)
-    if _DOUBTED.search(scene.input_view.text) or any(_is_hedged(scene, other) for other in theirs):
-        return False
-    if scene.item.task == "query2question":
-        return problem.mention.begin > 0 and any(_is_of_somebody(scene.input_view.text, other) for other in theirs)
-    return problem.polarity == "present" and any(entry.begin == problem.mention.begin for entry in scene.entries[1:])
 
 
 def _is_hedged(scene: Scene, problem: Seen) -> bool:
     begin, end = problem.mention.begin, problem.mention.end
     around = scene.input_view.text[max(0, begin - _AROUND) : end + _AROUND // 2]
     return problem.polarity != "present" or _HEDGE.search(around) is not None
-
-
-def _is_of_somebody(text: str, problem: Seen) -> bool:
-    """Tell whether a message says of somebody that a problem is there, and does not only ask about it."""
-    begin, end = problem.mention.begin, problem.mention.end
-    return bool(_OF_SOMEBODY.search(text, max(0, begin - 2 * _AROUND), begin) or _HAS_IT.match(text, end))
 
 
 def added_groups(scene: Scene) -> list[Edit]:

@@ -10,7 +10,6 @@ __all__ = ["contradicts"]
 
 OPPOSITES: frozenset[EditRule] = frozenset({"antonym", "comparison", "laterality", "intensity"})
 """Rules that replace a word somewhere in the sentence."""
-AMOUNTS: frozenset[EditRule] = frozenset({"number", "unit"})
 
 
 def contradicts(sentence: str, edit: SentenceEdit) -> bool:
@@ -22,7 +21,7 @@ def contradicts(sentence: str, edit: SentenceEdit) -> bool:
     if edit.rule in OPPOSITES or edit.before.lower().startswith(("without", "fail")):
         reserved = cue("open").search(sentence) or cue("weak").search(sentence)
         return not (reserved or _denied(sentence, edit) or _of_some(sentence[: edit.begin]))
-    if edit.rule in AMOUNTS:
+    if edit.rule == "number":
         return not (cue("hedge").search(sentence) or _denied(sentence, edit))
     return True
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from builders.texts.edits.model import RULES, EditRule, SentenceEdit
-from builders.texts.edits.negation_added import added_negations
-from builders.texts.edits.negation_removed import removed_negations
-from builders.texts.edits.numbers import number_edits, unit_edits
+from builders.texts.edits.negation import negation_edits
+from builders.texts.edits.numbers import number_edits
 from builders.texts.edits.words import word_edits
 from ground.stable import stable_hash
 
@@ -21,17 +20,13 @@ DENIALS: frozenset[EditRule] = frozenset(("negation_removed", "negation_added"))
 @lru_cache(maxsize=4096)
 def _exchanges(sentence: str) -> tuple[SentenceEdit, ...]:
     """Return the edits that exchange what a sentence says; a sentence is asked for them more than once."""
-    return (*number_edits(sentence), *unit_edits(sentence), *word_edits(sentence))
-
-
-def _denials(sentence: str) -> tuple[SentenceEdit, ...]:
-    return (*removed_negations(sentence), *added_negations(sentence))
+    return (*number_edits(sentence), *word_edits(sentence))
 
 
 def edits_of(sentence: str, rules: Sequence[EditRule] = RULES) -> list[SentenceEdit]:
     """Return every edit by some rules that can be done well, by rule (in the order of ``RULES``) and place."""
-    found = [*_exchanges(sentence), *(_denials(sentence) if DENIALS & set(rules) else ())]
-    distinct = {edit.text: edit for edit in found if edit.text != sentence}
+    edits = [*_exchanges(sentence), *(negation_edits(sentence) if DENIALS & set(rules) else ())]
+    distinct = {edit.text: edit for edit in edits if edit.text != sentence}
     kept = (edit for edit in distinct.values() if edit.rule in rules)
     return sorted(kept, key=lambda edit: (RULES.index(edit.rule), edit.begin, edit.after))
 

@@ -10,7 +10,6 @@ __all__ = ["RULES", "EditRule", "SentenceEdit", "article_of", "edit_at", "like"]
 
 EditRule = Literal[
     "number",
-    "unit",
     "antonym",
     "negation_removed",
     "negation_added",

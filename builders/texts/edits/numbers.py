@@ -1,4 +1,4 @@
-"""Edits of numbers and units: another value or another unit, far outside rounding, in the same format."""
+"""Edits of numbers: another value, far outside rounding, in the same format."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from functools import cache
 from builders.texts.edits.model import SentenceEdit, edit_at, like
 from builders.texts.edits.tables import alternatives, read_edit_table
 
-__all__ = ["counted", "number_edits", "unit_edits"]
+__all__ = ["counted", "number_edits"]
 
 COUNT_COLUMNS = ("kind", "word", "other", "source")
-UNIT_COLUMNS = ("unit", "other", "source")
 
 NUMBER = re.compile(
     r"(?<![\w.,/<>=+±−–—:#^(\[-])(?<![\d)]\s)(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d,./:^–—−-]*\d)"
@@ -37,28 +36,13 @@ FACTORS = (Decimal(2), Decimal(3), Decimal("0.4"))
 
 def number_edits(sentence: str) -> Iterator[SentenceEdit]:
     """Yield the sentence with another value for a number that measures or counts something."""
-    for found in NUMBER.finditer(sentence):
-        if BLOCKED_LEFT.search(sentence[: found.start()]) or BLOCKED_RIGHT.match(sentence, found.end()):
+    for match in NUMBER.finditer(sentence):
+        if BLOCKED_LEFT.search(sentence[: match.start()]) or BLOCKED_RIGHT.match(sentence, match.end()):
             continue
-        for after in _other_values(found.group("number"), sentence, found.end()):
+        for after in _other_values(match.group("number"), sentence, match.end()):
             if not re.search(rf"(?<![\d.]){re.escape(after)}(?![\d.]*\d)", sentence):
-                yield edit_at(sentence, found.start(), found.end(), after, "number")
+                yield edit_at(sentence, match.start(), match.end(), after, "number")
     yield from _words(sentence)
-
-
-def unit_edits(sentence: str) -> Iterator[SentenceEdit]:
-    """Yield the sentence with another unit after a number."""
-    for found in _unit_pattern().finditer(sentence):
-        if BLOCKED_LEFT.search(sentence[: found.start("number")]) or found.start("number") != _start(sentence, found):
-            continue
-        other = _units()[found.group("unit").lower()]
-        if not re.search(rf"(?<!\w){re.escape(other)}(?!\w)", sentence, re.IGNORECASE):
-            yield edit_at(sentence, found.start("unit"), found.end("unit"), like(found.group("unit"), other), "unit")
-
-
-def _start(sentence: str, found: re.Match[str]) -> int:
-    number = NUMBER.match(sentence, found.start("number"))
-    return number.start() if number else -1
 
 
 def _other_values(number: str, sentence: str, end: int) -> list[str]:
@@ -97,8 +81,8 @@ def _like_number(number: str, value: Decimal) -> str:
 def _words(sentence: str) -> Iterator[SentenceEdit]:
     """Yield the sentence with another number in words: ``two genes`` -> ``five genes``, and the reverse."""
     others = _number_words()
-    for found in _word_pattern().finditer(sentence):
-        word, left, right = found.group("word"), sentence[: found.start()], sentence[found.end("word") :]
+    for match in _word_pattern().finditer(sentence):
+        word, left, right = match.group("word"), sentence[: match.start()], sentence[match.end("word") :]
         if BLOCKED_LEFT.search(left) or re.search(
             r"\b(?:other|another|the|these|those|all|remaining|last|first|every|any|its|their)\s*$", left, re.I
         ):
@@ -107,7 +91,7 @@ def _words(sentence: str) -> Iterator[SentenceEdit]:
             continue
         after = others[word.lower()]
         if not re.search(rf"\b{after}\b", sentence, re.IGNORECASE):
-            yield edit_at(sentence, found.start("word"), found.end("word"), like(word, after), "number")
+            yield edit_at(sentence, match.start("word"), match.end("word"), like(word, after), "number")
 
 
 @cache
@@ -125,8 +109,9 @@ def _number_words() -> dict[str, str]:
 
 
 @cache
-def _nouns() -> str:
-    return alternatives(row["word"] for row in read_edit_table("edit_counts", COUNT_COLUMNS) if row["kind"] == "noun")
+def _any(kind: str) -> str:
+    """Return a pattern for the nouns that are counted, or the units."""
+    return alternatives(row["word"] for row in read_edit_table("edit_counts", COUNT_COLUMNS) if row["kind"] == kind)
 
 
 @cache
@@ -134,29 +119,16 @@ def _word_pattern() -> re.Pattern[str]:
     """A number in words before what it counts, with at most two adjectives between."""
     words = alternatives(_number_words())
     return re.compile(
-        rf"(?<![\w-])(?P<word>{words})(?=\s+(?:(?!of\b|and\b|or\b|in\b)[a-z-]+\s+){{0,2}}{_nouns()}(?![\w-]))",
+        rf"(?<![\w-])(?P<word>{words})(?=\s+(?:(?!of\b|and\b|or\b|in\b)[a-z-]+\s+){{0,2}}{_any('noun')}(?![\w-]))",
         re.IGNORECASE,
     )
 
 
 @cache
 def _counted_pattern() -> re.Pattern[str]:
-    return re.compile(rf"\s+(?:(?!of\b|and\b|or\b|in\b)[a-z-]+\s+){{0,2}}{_nouns()}(?![\w-])", re.IGNORECASE)
-
-
-@cache
-def _units() -> dict[str, str]:
-    return {row["unit"]: row["other"] for row in read_edit_table("edit_units", UNIT_COLUMNS)}
+    return re.compile(rf"\s+(?:(?!of\b|and\b|or\b|in\b)[a-z-]+\s+){{0,2}}{_any('noun')}(?![\w-])", re.IGNORECASE)
 
 
 @cache
 def _unit_after() -> re.Pattern[str]:
-    return re.compile(rf"\s?{alternatives(_units())}(?![\w/-])", re.IGNORECASE)
-
-
-@cache
-def _unit_pattern() -> re.Pattern[str]:
-    return re.compile(
-        rf"(?P<number>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)\s?(?P<unit>{alternatives(_units())})(?![\w/-])",
-        re.IGNORECASE,
-    )
+    return re.compile(rf"\s?{_any('unit')}(?![\w/-])", re.IGNORECASE)

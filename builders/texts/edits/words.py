@@ -12,7 +12,7 @@ from typing import cast
 from builders.texts.edits.model import EditRule, SentenceEdit, edit_at, like
 from builders.texts.edits.tables import alternatives, cues, read_edit_table
 
-__all__ = ["opposites", "word_edits"]
+__all__ = ["word_edits"]
 
 COLUMNS = ("family", "rule", "word", "opposite", "both", "not_left", "not_right", "only_left", "only_right", "source")
 
@@ -47,21 +47,15 @@ class Swap:
 
 def word_edits(sentence: str) -> Iterator[SentenceEdit]:
     """Yield every swap that the table allows, in the order of the sentence."""
-    found = list(_found(sentence))
-    sides = {(swap.family, swap.side) for _, _, swap in found}
-    for begin, end, swap in found:
+    places = list(_places(sentence))
+    sides = {(swap.family, swap.side) for _, _, swap in places}
+    for begin, end, swap in places:
         if (swap.family, 1 - swap.side) in sides or not swap.fits(sentence, begin, end):
             continue
         yield edit_at(sentence, begin, end, like(sentence[begin:end], swap.opposite), swap.rule)
 
 
-@cache
-def opposites() -> frozenset[tuple[str, str]]:
-    """Return the pairs of a word and what may stand in its place, in lower case."""
-    return frozenset((word, other) for _, _, _, word, other, _ in _directed())
-
-
-def _found(sentence: str) -> Iterator[tuple[int, int, Swap]]:
+def _places(sentence: str) -> Iterator[tuple[int, int, Swap]]:
     """Yield the places of all words of the table, the longest at a place, whether or not their guards allow a swap."""
     swaps = _swaps()
     taken = 0
@@ -98,7 +92,9 @@ def _swaps() -> dict[str, tuple[Swap, ...]]:
             _right(row["only_right"], r"(?!\w)"),
         )
         grouped[first].append((-len(word), swap))
-    return {first: tuple(swap for _, swap in sorted(found, key=lambda one: one[0])) for first, found in grouped.items()}
+    return {
+        first: tuple(swap for _, swap in sorted(places, key=lambda swap: swap[0])) for first, places in grouped.items()
+    }
 
 
 @cache

@@ -72,7 +72,7 @@ def medhal(options: Medhal) -> Result:
     Sources are text sets on disk, and mimic: the workspace's own facts, whose missing stages run first. A language
     model's answers are stored, so a run that was stopped continues where it was.
     """
-    from builders.medhal.build import Made, build_medhal
+    from builders.medhal.build import Provenance, build_medhal
     from builders.medhal.engines import lm_engine, rules_engine
     from builders.medhal.plan import chosen_sources, feeds_of
     from builders.texts.origin import Seeds, Tally
@@ -102,7 +102,7 @@ def medhal(options: Medhal) -> Result:
         feeds = feeds_of(chosen, engine, workspace, own, tally)
         build = workspace.settings.build
         seeds = Seeds(documents=settings.seed, patients=build.seed, ends=build.split_ends)
-        provenance = Made(options.engine, tier, seeds, {} if model is None else described_model(model))
+        provenance = Provenance(options.engine, tier, seeds, {} if model is None else described_model(model))
         with bars("pairs") as advance:
             report = build_medhal(feeds, workspace.dataset("medhal"), settings, provenance, tally, advance)
     return options.result(
@@ -316,7 +316,7 @@ def _usage(model: LanguageModel) -> dict[str, Any]:
 
 def _rules_method(workspace: Workspace, connection: duckdb.DuckDBPyConnection, tier: LicenceTier, seed: int) -> Method:
     from builders.medval.build import Method
-    from builders.medval.workers import rules_of
+    from builders.medval.rules.engine import open_rules
     from ground.flow.manifest import inputs, licence_tier
 
     if not (workspace.graph / "manifest.json").is_file():
@@ -324,7 +324,7 @@ def _rules_method(workspace: Workspace, connection: duckdb.DuckDBPyConnection, t
     run = workspace.settings.run
     return Method(
         "rules",
-        partial(rules_of, workspace),
+        partial(open_rules, workspace),
         # Words of the ontology come into the outputs: its licence holds for them too.
         closest(tier, licence_tier(connection)),
         seed,

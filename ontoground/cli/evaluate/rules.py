@@ -72,10 +72,10 @@ def _source(text: str) -> tuple[str, Path, str]:
 
 
 def _validator(options: Evaluated) -> Validator:
-    from builders.medval.workers import rules_of
+    from builders.medval.rules.engine import open_rules
     from ground.storage.workspace import Workspace
 
-    return rules_of(Workspace.existing(options.workspace), {})[1]
+    return open_rules(Workspace.existing(options.workspace), {})[1]
 
 
 def _answers(validator: Validator, pairs: Iterable[TextPair]) -> Iterator[tuple[TextPair, dict[str, Any]]]:

@@ -167,7 +167,7 @@ def _evaluated(
 
 
 def _asked(options: Text, dataset: TextDataset) -> dict[str, Any]:
-    from training.asking.texts import SHOTS, AskedSettings, ask_dataset
+    from training.asking.detectors import SHOTS, AskedSettings, ask_dataset
 
     model, settings = options.language_model("asked", AskedSettings, split=options.split, shots=options.shots)
     method = SHOTS[settings.shots]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ground.settings import Quorum, StewardSettings
     from stewardship.benchmark.folder import Benchmark
     from stewardship.runs.engines import Engine
+    from stewardship.runs.phases import Outcome, RunCounts
     from stewardship.runs.store import Phase
     from stewardship.tools.base import Tool
 
@@ -201,25 +202,21 @@ def _run_phase(phase: Phase, engine: str | None, options: OfRuns, paint: Paint) 
             outcome: Any = work(
                 benchmark, source, settings, runs=runs, uids=uids, settle=options.settle, advance=advance
             )
-    results = dict(vars(outcome))
-    counts = results.pop("counts")
+    results = _of_outcome(outcome)
     if kind == "calculators":
         unread = unread_features(extracted(benchmark, chosen_rows(benchmark, source, uids)))
         results["unread"] = [{"uid": uid, "features": list(names)} for uid, names in unread.items()]
-    results["summary"] = asdict(outcome.summary)
-    return options.result(
-        phase,
-        paint,
-        engine=kind,
-        tools=tools,
-        rows=rows,
-        runs=runs,
-        runs_stored=counts.stored,
-        runs_made=counts.made,
-        runs_not_made=dict(sorted(counts.passing.items())),
-        **results,
-        language_model={"model": model.settings.model, **model.totals.as_dict()} if model else None,
-    )
+    used = {"model": model.settings.model, **model.totals.as_dict()} if model else None
+    results = {"engine": kind, "tools": tools, "rows": rows, "runs": runs, **results, "language_model": used}
+    return options.result(phase, paint, **results)
+
+
+def _of_outcome(outcome: Outcome) -> dict[str, Any]:
+    fields = dict(vars(outcome))
+    counts: RunCounts = fields.pop("counts")
+    runs = {"runs_stored": counts.stored, "runs_made": counts.made}
+    passing = dict(sorted(counts.passing.items()))
+    return {**runs, "runs_not_made": passing, **fields, "summary": asdict(fields["summary"])}
 
 
 def _engine(kind: str, options: OfRuns, benchmark: Benchmark) -> Engine:
@@ -232,9 +229,9 @@ def _engine(kind: str, options: OfRuns, benchmark: Benchmark) -> Engine:
         from stewardship.runs.calculating import CalculatorEngine
 
         return CalculatorEngine()
-    from stewardship.datasets.engines import evidence_engine, sql_engine
+    from stewardship.datasets.engines import DatasetEngine
 
-    return (evidence_engine if kind == "evidence" else sql_engine)(options.workspace, benchmark)
+    return DatasetEngine("evidence" if kind == "evidence" else "sql", options.workspace, benchmark)
 
 
 def _asking(
@@ -344,9 +341,9 @@ def _blocks_of_runs(payload: dict[str, Any], what: str) -> Blocks:
         yield unfolded(f"empty votes: of {total:,} runs {', '.join(lines)}")
         if sum(empty.values()) == total:
             yield f"NOT ONE RUN GAVE A {what.upper()}: see votes.csv and runs.jsonl in the folder below"
-    result = f"{payload['runs_made']:,} runs made, {payload['runs_stored']:,} stored before"
+    made = f"{payload['runs_made']:,} runs made, {payload['runs_stored']:,} stored before"
     runs = "1 run" if payload["runs"] == 1 else f"{payload['runs']} runs"
-    yield f"{payload['rows']:,} rows, {runs} a row: {result}; {payload['events']:,} new events"
+    yield f"{payload['rows']:,} rows, {runs} a row: {made}; {payload['events']:,} new events"
     if payload["engine"] == "recorded" and payload["runs"] == 1:
         yield f"one run a row agrees with nothing: --set steward.{QUORUMS[payload['verb']]}=1 takes its word"
     if payload["incomplete"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -181,51 +182,61 @@ def _blocks_of_computed(payload: dict[str, Any]) -> Blocks:
 
 def _held(options: Asked, known: Calculator | None) -> Result:
     """Compute the score of every row of a benchmark or a table, and count how often its labels say the same."""
-    import polars as pl
-
-    from ground.spreadsheet import write_csv
-    from ground.storage.files import atomic_path
     from stewardship.calculators.registry import find
     from stewardship.calculators.run import compare, run_calculators
 
     rows, labels, target = _labelled(options)
-    result = run_calculators(rows, None if known is None else frozenset([known.id]))
-    if not result.height:
+    scores = run_calculators(rows, None if known is None else frozenset([known.id]))
+    if not scores.height:
         raise InputError("no row belongs to this calculator", found=options.which, file=options.table)
     # The limits of v1.0 hold whole numbers to the last point; those of the corrected labels give them 5%.
-    agreed = {role: compare(result, table, options.version, "v1") for role, table in labels.items()}
+    agreed = {role: compare(scores, table, options.version, "v1") for role, table in labels.items()}
     if target is not None:
-        written = result.with_columns(pl.col("unread").list.join("; "))
-        for role, table in agreed.items():
-            sides = table.select("uid", pl.col("theirs").alias(role), pl.col("agrees").alias(f"agrees_{role}"))
-            written = written.join(sides, on="uid", how="left", maintain_order="left")
-        with atomic_path(target) as temporary:
-            write_csv(written, temporary)
-
-    def counted(numbers: list[int]) -> dict[str, Any]:
-        own = pl.col("calculator_id").is_in(numbers)
-        tables = {role: table.filter(own) for role, table in agreed.items()}
-        return {
-            "rows": result.filter(own).height,
-            "abstained": result.filter(own, pl.col(options.version) == "N/A").height,
-            # The sum of no row is none: a calculator of which no row has such a label.
-            "labels": {
-                role: {"agree": int(item["agrees"].sum() or 0), "of": item.height} for role, item in tables.items()
-            },
-        }
-
-    numbers = sorted(set(result["calculator_id"]))
+        _write_scores(scores, agreed, target)
+    numbers = sorted(set(scores["calculator_id"]))
+    unread = scores.drop_nulls("unread")["uid", "unread"]
     return options.result(
         "agreement",
         _blocks_of_benchmark,
         version=options.version,
-        **counted(numbers),
-        by_calculator=[{"id": number, "name": find(number).name, **counted([number])} for number in numbers],
-        unread=[
-            {"uid": uid, "features": names} for uid, names in result.drop_nulls("unread")["uid", "unread"].iter_rows()
+        **_counts(scores, agreed, options.version, numbers),
+        by_calculator=[
+            {"id": number, "name": find(number).name, **_counts(scores, agreed, options.version, [number])}
+            for number in numbers
         ],
+        unread=[{"uid": uid, "features": names} for uid, names in unread.iter_rows()],
         file=None if target is None else str(target),
     )
+
+
+def _write_scores(scores: pl.DataFrame, agreed: Mapping[Role, pl.DataFrame], target: Path) -> None:
+    import polars as pl
+
+    from ground.spreadsheet import write_csv
+    from ground.storage.files import atomic_path
+
+    written = scores.with_columns(pl.col("unread").list.join("; "))
+    for role, compared in agreed.items():
+        sides = compared.select("uid", pl.col("theirs").alias(role), pl.col("agrees").alias(f"agrees_{role}"))
+        written = written.join(sides, on="uid", how="left", maintain_order="left")
+    with atomic_path(target) as temporary:
+        write_csv(written, temporary)
+
+
+def _counts(
+    scores: pl.DataFrame, agreed: Mapping[Role, pl.DataFrame], version: str, numbers: Sequence[int]
+) -> dict[str, Any]:
+    """Return how many rows some calculators have, how many abstain, and how many labels agree."""
+    import polars as pl
+
+    own = pl.col("calculator_id").is_in(list(numbers))
+    tables = {role: table.filter(own) for role, table in agreed.items()}
+    return {
+        "rows": scores.filter(own).height,
+        "abstained": scores.filter(own, pl.col(version) == "N/A").height,
+        # The sum of no row is none: a calculator of which no row has such a label.
+        "labels": {role: {"agree": int(item["agrees"].sum() or 0), "of": item.height} for role, item in tables.items()},
+    }
 
 
 def _labelled(options: Asked) -> tuple[pl.DataFrame, dict[Role, pl.DataFrame], Path | None]:
@@ -243,14 +254,14 @@ def _labelled(options: Asked) -> tuple[pl.DataFrame, dict[Role, pl.DataFrame], P
             if column in frame.columns
         }
         return frame, labels, options.output
-    result = Benchmark.open(options.workspace, options.benchmark)
+    benchmark = Benchmark.open(options.workspace, options.benchmark)
     schema = {"uid": pl.String, "label": pl.String}
     labels = {
-        role: pl.DataFrame([(uid, label.text() or None) for uid, label in answer.items()], schema, orient="row")
+        role: pl.DataFrame([(uid, label.text() or None) for uid, label in own.items()], schema, orient="row")
         for role in ROLES
-        if (answer := result.history.labels(role))
+        if (own := benchmark.history.labels(role))
     }
-    return result.items, labels, options.output or result.folder / "calculators.csv"
+    return benchmark.items, labels, options.output or benchmark.folder / "calculators.csv"
 
 
 def _blocks_of_benchmark(payload: dict[str, Any]) -> Blocks:

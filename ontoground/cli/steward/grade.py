@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from stewardship.grading.grades import Answers
-    from stewardship.grading.leaderboard import Board
+    from stewardship.grading.leaderboard import Board, Entry
 
 __all__ = ["Graded", "board", "grade"]
 
@@ -66,16 +67,10 @@ class Graded(InBenchmark):
 
     def answers(self) -> list[Answers]:
         """Return the answers of every model of every file; two models of one name are refused."""
-        from stewardship.grading.grades import read_answers
+        from stewardship.grading.grades import check_models, read_answers
 
         results = [answer for file in self.files for answer in read_answers(file, self.form)]
-        names = [item.model for item in results]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise UsageError(
-                "two models have the same name",
-                found=", ".join(twice),
-                do="give the files a column `model`, or different names",
-            )
+        check_models(results)
         return results
 
 
@@ -101,10 +96,6 @@ def grade(
     Rows that the labels leave open (deferred, not reviewed) are not graded. Labels without limits of their own get 5%.
     """
     require_packages("statsmodels", extra="steward")
-    import polars as pl
-
-    from ground.spreadsheet import write_csv
-    from ground.storage.files import atomic_path
     from stewardship.grading.grades import grade_rows, label_set
 
     benchmark, grader, missing = options.adopted, options.grader, options.missing
@@ -116,12 +107,7 @@ def grade(
         for answer in options.answers()
     ]
     if out is not None:
-        rows = pl.concat(rows.select(pl.lit(item.model).alias("model"), pl.all()) for item, rows in graded)
-        with atomic_path(out) as temporary:
-            if out.suffix == ".csv":
-                write_csv(rows, temporary)
-            else:
-                getattr(rows, WRITERS[out.suffix])(temporary)
+        _write_rows(graded, out)
     return options.result(
         "grade",
         _blocks,
@@ -134,6 +120,20 @@ def grade(
         models=[_model(item, rows) for item, rows in graded],
         out=None if out is None else str(out),
     )
+
+
+def _write_rows(graded: Iterable[tuple[Answers, pl.DataFrame]], out: Path) -> None:
+    import polars as pl
+
+    from ground.spreadsheet import write_csv
+    from ground.storage.files import atomic_path
+
+    rows = pl.concat(rows.select(pl.lit(item.model).alias("model"), pl.all()) for item, rows in graded)
+    with atomic_path(out) as temporary:
+        if out.suffix == ".csv":
+            write_csv(rows, temporary)
+        else:
+            getattr(rows, WRITERS[out.suffix])(temporary)
 
 
 def _model(answers: Answers, graded: pl.DataFrame) -> dict[str, Any]:
@@ -247,23 +247,24 @@ def board(
         rows=results.rows,
         left_out=dict(zip(SIDES, results.left_out, strict=True)),
         kendall_tau=results.tau,
-        models=[
-            {
-                "model": entry.model,
-                **{side: asdict(part) for side, part in zip(SIDES, entry.shares, strict=True)},
-                "rank": {side: asdict(place) for side, place in zip(SIDES, entry.places, strict=True)},
-                "climbed": entry.climbed,
-                "difference": asdict(entry.difference),
-            }
-            for entry in results.entries
-        ],
+        models=[_entry(entry) for entry in results.entries],
     )
     folder = out or benchmark.folder / "board" / f"{before}-{after}"
     result.payload["files"] = _write_board(folder, results, result.payload)
     return result
 
 
-def _write_board(folder: Path, result: Board, payload: dict[str, Any]) -> dict[str, str]:
+def _entry(entry: Entry) -> dict[str, Any]:
+    return {
+        "model": entry.model,
+        **{side: asdict(part) for side, part in zip(SIDES, entry.shares, strict=True)},
+        "rank": {side: asdict(place) for side, place in zip(SIDES, entry.places, strict=True)},
+        "climbed": entry.climbed,
+        "difference": asdict(entry.difference),
+    }
+
+
+def _write_board(folder: Path, board: Board, payload: dict[str, Any]) -> dict[str, str]:
     """Write rows, tables and picture, and return the files."""
     import polars as pl
 
@@ -274,24 +275,11 @@ def _write_board(folder: Path, result: Board, payload: dict[str, Any]) -> dict[s
 
     folder.mkdir(parents=True, exist_ok=True)
     files = {name: folder / f"board.{name}" for name in ("csv", "md", "png")} | {"rows": folder / "rows.csv"}
-    flat = [
-        {
-            "model": model["model"],
-            **{f"accuracy_{side}": model[side]["value"] for side in SIDES},
-            **{f"{end}_{side}": model[side][end] for side in SIDES for end in ("low", "high")},
-            **{f"rank_{side}": model["rank"][side]["rank"] for side in SIDES},
-            **{
-                ("difference" if name == "value" else f"difference_{name}"): x
-                for name, x in model["difference"].items()
-            },
-        }
-        for model in payload["models"]
-    ]
-    for name, frame in (("csv", pl.DataFrame(flat)), ("rows", result.graded)):
+    for name, frame in (("csv", pl.DataFrame(list(map(_flat, payload["models"])))), ("rows", board.graded)):
         with atomic_path(files[name]) as temporary:
             write_csv(frame, temporary)
     page = [
-        f"# {payload['benchmark']}: {' and '.join(result.labels)} labels",
+        f"# {payload['benchmark']}: {' and '.join(board.labels)} labels",
         "",
         markdown_table(*_ranking(payload)),
         *(f"- {note}" for note in _notes(payload)),
@@ -299,8 +287,22 @@ def _write_board(folder: Path, result: Board, payload: dict[str, Any]) -> dict[s
         "![Accuracy of each model under both sets of labels](board.png)\n",
     ]
     write_text(files["md"], harmless("\n".join(page)))
-    draw_board(result, files["png"])
+    draw_board(board, files["png"])
     return {name: str(file) for name, file in files.items()}
+
+
+def _flat(model: dict[str, Any]) -> dict[str, Any]:
+    """Return a model's part of the payload as a row of a table."""
+    difference = {
+        "difference" if name == "value" else f"difference_{name}": x for name, x in model["difference"].items()
+    }
+    return {
+        "model": model["model"],
+        **{f"accuracy_{side}": model[side]["value"] for side in SIDES},
+        **{f"{end}_{side}": model[side][end] for side in SIDES for end in ("low", "high")},
+        **{f"rank_{side}": model["rank"][side]["rank"] for side in SIDES},
+        **difference,
+    }
 
 
 def _ranking(payload: dict[str, Any]) -> tuple[list[str], list[list[str]]]:

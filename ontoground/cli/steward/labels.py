@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer import Argument
@@ -17,6 +17,12 @@ from ontoground.cli.options import Result, verb
 from ontoground.cli.render import Blocks, indented, number, relative, table, text, unfolded
 from ontoground.cli.steward.options import ConfiguredBenchmark, InBenchmark, group
 from ontoground.cli.steward.shares import percent, short
+
+if TYPE_CHECKING:
+    from stewardship.adjudication.finalise import Final
+    from stewardship.adjudication.standing import Standing
+    from stewardship.benchmark.folder import Benchmark
+    from stewardship.history.log import Event
 
 __all__ = ["finalise", "history", "triage"]
 
@@ -48,49 +54,53 @@ def finalise(
     Only rows whose final label changes get an event: a second call adds nothing.
     """
     from stewardship.adjudication import finalise as deciding
-    from stewardship.adjudication.discrepancy import FLAGGED, discrepancies
     from stewardship.adjudication.finalise import final_events, says_more
-    from stewardship.adjudication.standing import disputed, standing
+    from stewardship.adjudication.standing import standing
 
     settings, benchmark = options.settings, options.adopted
     labels, history, policy = standing(benchmark), benchmark.history, policy or settings.finalise
-    result = deciding.finalise(labels.settled, labels.physician, policy=policy, settings=settings)
+    finals = deciding.finalise(labels.settled, labels.physician, policy=policy, settings=settings)
     before = history.latest("final")
-    if not result and all(event.value is None for event in before.values()):
+    if not finals and all(event.value is None for event in before.values()):
         raise InputError(
             "the benchmark has no label that could become final",
             file=benchmark.folder,
             expected="recomputed or physicians' labels",
             do="run `ontoground steward recompute` or `ontoground steward read`",
         )
-    events = final_events(history, result, policy)
+    events = final_events(history, finals, policy)
     changed = [event for event in events if says_more(before.get(event.uid), event)]
     batch = history.append(changed) if changed else None
-    both = [uid for uid in result if uid in labels.original]
-    against = discrepancies(
-        [labels.original[uid] for uid in both], [result[uid].label for uid in both], limit=settings.flag_rel_err
-    )
-    origins = Counter(event.evidence.get("from") for event in events)
-    payload: dict[str, Any] = {
-        "policy": policy,
+    changes = [
+        {"uid": event.uid, "before": old.value, "after": event.value, "why": event.why}
+        for event in changed
+        if (old := before.get(event.uid)) is not None and old.value != event.value
+    ]
+    counts = _final_counts(benchmark, labels, finals, events, settings.flag_rel_err)
+    why = dict(Counter(event.why for event in events if event.value is not None).most_common())
+    results = {**counts, "added": len(changed), "batch": batch, "changes": changes, "why": why}
+    return options.result("finalise", _blocks, policy=policy, **results)
+
+
+def _final_counts(
+    benchmark: Benchmark, labels: Standing, finals: Mapping[str, Final], events: Iterable[Event], limit: float
+) -> dict[str, Any]:
+    from stewardship.adjudication.discrepancy import FLAGGED, discrepancies
+    from stewardship.adjudication.standing import disputed
+
+    both = [uid for uid in finals if uid in labels.original]
+    apart = discrepancies([labels.original[uid] for uid in both], [finals[uid].label for uid in both], limit=limit)
+    sources = Counter(event.evidence.get("from") for event in events)
+    return {
         "rows": benchmark.items.height,
-        "final": len(result),
-        "without": benchmark.items.height - len(result),
-        "from": {source: origins[source] for source in ("recomputed", "rule", "physician")},
-        "reviewed": sum(item.reviewed for item in result.values()),
-        "disputed": len(disputed(history)),
-        "abstentions": sum(item.label.kind.value == "na" for item in result.values()),
-        "differ_from_original": sum(flag in FLAGGED for flag in against["flag"]),
-        "added": len(changed),
-        "batch": batch,
-        "changes": [
-            {"uid": event.uid, "before": old.value, "after": event.value, "why": event.why}
-            for event in changed
-            if (old := before.get(event.uid)) is not None and old.value != event.value
-        ],
-        "why": dict(Counter(event.why for event in events if event.value is not None).most_common()),
+        "final": len(finals),
+        "without": benchmark.items.height - len(finals),
+        "from": {source: sources[source] for source in ("recomputed", "rule", "physician")},
+        "reviewed": sum(item.reviewed for item in finals.values()),
+        "disputed": len(disputed(benchmark.history)),
+        "abstentions": sum(item.label.kind.value == "na" for item in finals.values()),
+        "differ_from_original": sum(flag in FLAGGED for flag in apart["flag"]),
     }
-    return options.result("finalise", _blocks, **payload)
 
 
 def _blocks(payload: dict[str, Any]) -> Blocks:
@@ -110,7 +120,7 @@ def _blocks(payload: dict[str, Any]) -> Blocks:
 
 
 # Statuses that say no more than the role does.
-PLAIN = ("published", "labelled", "finalised", "reverted", "rule")
+UNNAMED = ("published", "labelled", "finalised", "reverted", "rule")
 
 
 @verb(
@@ -129,27 +139,24 @@ def history(
 
     If the history was altered, it is not shown, and the altered line is named.
     """
-    import polars as pl
-
     benchmark = options.adopted
     events, batches = benchmark.history, benchmark.history.batches()
     results: dict[str, Any] = {"events": len(events.events), "chain": events.chain}
     if uid is None:
         results["batches"] = [asdict(batch) for batch in batches]
         return options.result("history", _blocks_of_batches, **results)
-    rows = benchmark.items.filter(pl.col("uid") == uid)
-    if not rows.height:
-        raise InputError(
-            "no such row in the benchmark", file=benchmark.folder, found=uid, expected="a key of its first table"
-        )
-    item = rows.row(0, named=True)
+    rows = benchmark.items.filter(uid=uid).to_dicts()
+    if not rows:
+        what, expected = "no such row in the benchmark", "a key of its first table"
+        raise InputError(what, file=benchmark.folder, found=uid, expected=expected)
+    item, own = rows[0], events.row(uid)
     taken = {batch.reverts: batch.name for batch in batches if batch.reverts and batch.holds}
-    standing = [event for event in events.row(uid) if event.batch not in taken and event.status != "reverted"]
+    standing = [event for event in own if event.batch not in taken and event.status != "reverted"]
     results |= {
         "uid": uid,
         "row": {role: item.get(role) for role in ("stratum", "stratum_id", "category", "output_type", "question")},
         "holds": {event.role: event.status if event.role == "audit" else event.value for event in standing},
-        "history": [{**event.model_dump(), "taken_back_by": taken.get(event.batch)} for event in events.row(uid)],
+        "history": [{**event.model_dump(), "taken_back_by": taken.get(event.batch)} for event in own],
     }
     return options.result("history", _blocks_of_row, **results)
 
@@ -187,7 +194,7 @@ def _reasons(item: dict[str, Any]) -> str:
         # What stands in `by` is not said again.
         if value not in (None, "", [], by) and f"{name} {value}" != by and not (name == "rule" and value in by)
     ]
-    status = "" if item["status"] in PLAIN or item["value"] is None else f" ({item['status'].replace('_', ' ')})"
+    status = "" if item["status"] in UNNAMED or item["value"] is None else f" ({item['status'].replace('_', ' ')})"
     parts = (f"{by}{status}", item["why"], ", ".join(evidence), taken and f"TAKEN BACK by batch {taken}")
     return "; ".join(filter(None, parts))
 
@@ -235,18 +242,9 @@ def triage(
     from ground.storage.files import atomic_path
     from stewardship.adjudication import triage as ranking
     from stewardship.adjudication.discrepancy import Flag
-    from stewardship.adjudication.standing import standing
 
     settings, benchmark = options.settings, options.adopted
-    labels = standing(benchmark)
-    for role, result, remedy in (
-        ("original", labels.original, "adopt a table with the labels as they were published"),
-        ("recomputed", labels.recomputed, "run `ontoground steward recompute`, or adopt a sheet that has them"),
-    ):
-        if not result:
-            raise InputError(
-                f"the benchmark has no {role} labels", file=benchmark.folder, found=benchmark.name, do=remedy
-            )
+    labels = _both_labels(benchmark)
     ranked = ranking.triage(
         labels.original, labels.recomputed, strata=labels.strata, types=labels.types, limit=settings.flag_rel_err
     )
@@ -260,13 +258,29 @@ def triage(
         "numbers": ranked.filter(~abstained, list="main"),
         "dates": ranked.filter(~abstained, list="dates"),
     }
-    payload: dict[str, Any] = {
-        "flag_rel_err": settings.flag_rel_err,
-        "summary": ranking.summarise(ranked, labels.attempted).as_dict(),
-        "top": {part: rows.head(top).to_dicts() for part, rows in parts.items()},
-        "files": {kind: str(file) for kind, file in files.items()},
-    }
-    return options.result("triage", _blocks_of_triage, **payload)
+    return options.result(
+        "triage",
+        _blocks_of_triage,
+        flag_rel_err=settings.flag_rel_err,
+        summary=ranking.summarise(ranked, labels.attempted).as_dict(),
+        top={part: rows.head(top).to_dicts() for part, rows in parts.items()},
+        files={kind: str(file) for kind, file in files.items()},
+    )
+
+
+def _both_labels(benchmark: Benchmark) -> Standing:
+    """Return the labels that stand, where there are original and recomputed ones."""
+    from stewardship.adjudication.standing import standing
+
+    labels = standing(benchmark)
+    for role, own, remedy in (
+        ("original", labels.original, "adopt a table with the labels as they were published"),
+        ("recomputed", labels.recomputed, "run `ontoground steward recompute`, or adopt a sheet that has them"),
+    ):
+        if not own:
+            what = f"the benchmark has no {role} labels"
+            raise InputError(what, file=benchmark.folder, found=benchmark.name, do=remedy)
+    return labels
 
 
 def _blocks_of_triage(payload: dict[str, Any]) -> Blocks:

@@ -57,8 +57,10 @@ class ConfiguredBenchmark(InBenchmark, Configured):
         """The table [steward] of the settings, as it holds for this benchmark; the workspace needs no warehouse."""
         from stewardship.adjudication.agreement import tolerance
 
-        result, benchmark = self.open(needs_warehouse=False).settings.steward, self.adopted
-        labels = benchmark.history.labels("original", categories=benchmark.categories).values()
-        points = tolerance(labels, benchmark.column("output_type").values(), points=result.ordinal_tolerance)
+        settings, benchmark = self.open(needs_warehouse=False).settings.steward, self.adopted
+        labels = benchmark.history.labels("original").values()
+        points = tolerance(labels, benchmark.column("output_type").values(), points=settings.ordinal_tolerance)
         # Of what is set only what differs is touched: quorums go by which of them are set.
-        return result if points == result.ordinal_tolerance else result.model_copy(update={"ordinal_tolerance": points})
+        if points == settings.ordinal_tolerance:
+            return settings
+        return settings.model_copy(update={"ordinal_tolerance": points})

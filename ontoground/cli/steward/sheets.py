@@ -149,16 +149,16 @@ def _written(
     if not assigned.pairs:
         reasons = ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in left_out.items())
         raise UsageError("no row is left to draw", found=reasons or "no such row", expected=EXPECTED_ROWS[kind])
-    uids, labels = assigned.uids, benchmark.history.labels("original", categories=benchmark.categories)
+    uids, labels = assigned.uids, benchmark.history.labels("original")
     if kind == "spot_check":
         expects: dict[str, AnswerKind] = dict.fromkeys(uids, "verdict")
-        display = spot_check_displays(benchmark, uids)
+        displays = spot_check_displays(benchmark, uids)
     else:
-        expects, display = answer_kinds(benchmark, labels), displays_of(benchmark, uids, evidence=options.evidence)
+        expects, displays = answer_kinds(benchmark, labels), displays_of(benchmark, uids, evidence=options.evidence)
     written = write_batch(
         benchmark,
         assigned.pairs,
-        display,
+        displays,
         expects,
         name=options.name or free_name(benchmark.folder, kind),
         kind=kind,
@@ -177,21 +177,21 @@ def _experts(options: OfSheets, benchmark: Benchmark, needed: int) -> Experts:
     if options.experts is not None and options.raters:
         raise UsageError("--rater and --experts together", expected="one of them: the table names the raters")
     table = options.experts
-    result = Experts.everyone(options.raters or ()) if table is None else Experts.read(table, benchmark.items)
-    if needed > len(result.knows):
+    experts = Experts.everyone(options.raters or ()) if table is None else Experts.read(table, benchmark.items)
+    if needed > len(experts.knows):
         raise UsageError(
             "each row needs more raters than are named",
-            found=f"{len(result.knows)} of {needed}",
+            found=f"{len(experts.knows)} of {needed}",
             expected="--raters-per-row of at most all raters",
         )
-    return result
+    return experts
 
 
 def _described(benchmark: Benchmark, experts: Experts, written: Written, left_out: dict[str, int]) -> dict[str, Any]:
     batch, history, strata = written.batch, benchmark.history, benchmark.column("stratum")
     given = Counter(item.rater for item in batch.items)
     uids = {item.uid for item in batch.items}
-    labels = history.labels("original", categories=benchmark.categories) if benchmark.categories else {}
+    labels = history.labels("original") if benchmark.categories else {}
     return {
         **batch.model_dump(exclude={"items"}),
         "rows": len(uids),
@@ -283,19 +283,19 @@ def read(
     adopted = _adopted(benchmark, files or [])
     sheets = [file for file in files or [] if file not in adopted]
     questions = benchmark.column("question")
-    result = read_sheets(sheets, batches, questions, categories=benchmark.categories)
-    taken = not result.refused or partial
+    filled = read_sheets(sheets, batches, questions, categories=benchmark.categories)
+    taken = not filled.refused or partial
     nothing = {"events_added": 0, "batch": None, "spot_checks_added": 0}
     payload: dict[str, Any] = {
         "files": list(map(str, sheets)),
         "already_adopted": list(map(str, adopted)),
         "taken": taken,
-        "answers": len(result.ratings),
-        "abstentions": sum(rating.value.kind.value == "na" for rating in result.ratings),
-        **(_take(settings, benchmark, batches, result.ratings, settle=settle) if taken else nothing),
-        "refused": [asdict(item) for item in result.refused],
-        "refused_tables": list(map(str, write_refused(result, sheets, questions))) if partial else [],
-        **{name: getattr(result, name) for name in ("notes", "given", "empty", "missing")},
+        "answers": len(filled.ratings),
+        "abstentions": sum(rating.value.kind.value == "na" for rating in filled.ratings),
+        **(_take(settings, benchmark, batches, filled.ratings, settle=settle) if taken else nothing),
+        "refused": [asdict(item) for item in filled.refused],
+        "refused_tables": list(map(str, write_refused(filled, sheets, questions))) if partial else [],
+        **{name: getattr(filled, name) for name in ("notes", "given", "empty", "missing")},
         **_agreement(settings, benchmark, batches),
     }
     return options.result("read", _blocks_of_read, 0 if taken else 1, **payload)
@@ -332,7 +332,6 @@ def _take(
         batches,
         history,
         settings=settings,
-        categories=benchmark.categories,
         settle_now=settle,
     )
     return {
@@ -354,7 +353,7 @@ def _agreement(settings: StewardSettings, benchmark: Benchmark, batches: list[Sh
 
     history, labels = benchmark.history, standing(benchmark)
     predictions = labels.predictions
-    ratings = current_ratings(history, categories=benchmark.categories)
+    ratings = current_ratings(history)
     others = {uid: [by[uid] for by in predictions.values() if uid in by] for uid in ratings}
     drawn = drawn_of(history, batches)
     statuses = Counter(event.status for event in history.latest("physician").values())
@@ -391,9 +390,9 @@ def _blocks_of_read(payload: dict[str, Any]) -> Blocks:
     yield from _blocks_of_agreement(payload["agreement"])
     yield from _blocks_of_errors(payload)
     yield from _blocks_of_confusion(payload["confusion"])
-    if result := payload["spot_check"]:
-        counts = ", ".join(f"{name} {count}" for name, count in result["verdicts"].items())
-        yield unfolded(f"\nspot check of the audit's flags: {counts}; agree {share(result['agree'])}")
+    if checks := payload["spot_check"]:
+        counts = ", ".join(f"{name} {count}" for name, count in checks["verdicts"].items())
+        yield unfolded(f"\nspot check of the audit's flags: {counts}; agree {share(checks['agree'])}")
 
 
 def _taken(payload: dict[str, Any]) -> Iterator[str]:

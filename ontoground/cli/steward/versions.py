@@ -56,22 +56,22 @@ def diff(
 
     limit, benchmark = options.settings.flag_rel_err, options.adopted
     names = _names(benchmark, before, after)
-    result = compare(*(_side(benchmark, name) for name in names), categories=benchmark.categories, limit=limit)
+    changes = compare(*(_side(benchmark, name) for name in names), categories=benchmark.categories, limit=limit)
     if csv is not None:
         with atomic_path(csv) as temporary:
-            write_csv(result.frame, temporary)
+            write_csv(changes.frame, temporary)
     return options.result(
         "diff",
         partial(_blocks_of_diff, top=top),
-        before={"name": names[0], "rows": result.before},
-        after={"name": names[1], "rows": result.after},
+        before={"name": names[0], "rows": changes.before},
+        after={"name": names[1], "rows": changes.after},
         limit=limit,
-        grade=result.grade,
-        counts=result.counts(),
-        words=result.words(),
-        by_stratum=result.by_stratum().to_dicts(),
-        by_why=result.by_why().to_dicts(),
-        changes=result.frame.to_dicts(),
+        grade=changes.grade,
+        counts=changes.counts(),
+        words=changes.words(),
+        by_stratum=changes.by_stratum().to_dicts(),
+        by_why=changes.by_why().to_dicts(),
+        changes=changes.frame.to_dicts(),
         csv=str(csv) if csv else None,
     )
 
@@ -206,30 +206,30 @@ def _released(options: Wanted) -> Result:
     limit, benchmark = options.settings.flag_rel_err, options.adopted
     version = Version.parse(options.version) if options.version else None
     if options.dry_run:
-        result = draft_release(benchmark, recipe, version, limit=limit)
+        draft = draft_release(benchmark, recipe, version, limit=limit)
     else:
         caveats = options.caveats or ()
-        result = make_release(benchmark, recipe, version, licence=options.licence, caveats=caveats, limit=limit)
-    frozen = Release.open(benchmark, result.version) if result.folder else None
+        draft = make_release(benchmark, recipe, version, licence=options.licence, caveats=caveats, limit=limit)
+    frozen = Release.open(benchmark, draft.version) if draft.folder else None
     return options.result(
         "release",
         _blocks_of_release,
-        version=str(result.version),
-        new=result.new,
-        written=result.new and result.folder is not None,
+        version=str(draft.version),
+        new=draft.new,
+        written=draft.new and draft.folder is not None,
         recipe=asdict(recipe),
-        rows=result.frame.height,
-        by_source=dict(result.frame["source"].value_counts().sort("source").iter_rows()),
-        by_kind=dict(result.frame["kind"].value_counts().sort("kind").iter_rows()),
-        previous=str(result.before) if result.before else None,
-        change=result.grade,
-        changes=result.diff.counts() if result.diff else {},
-        words=result.diff.words() if result.diff else [],
+        rows=draft.frame.height,
+        by_source=dict(draft.frame["source"].value_counts().sort("source").iter_rows()),
+        by_kind=dict(draft.frame["kind"].value_counts().sort("kind").iter_rows()),
+        previous=str(draft.before) if draft.before else None,
+        change=draft.grade,
+        changes=draft.diff.counts() if draft.diff else {},
+        words=draft.diff.words() if draft.diff else [],
         disputed=len(disputed(benchmark.history)),
-        caveats=list(result.caveats),
+        caveats=list(draft.caveats),
         labels_sha256=frozen.manifest["labels_sha256"] if frozen else None,
         sha256=frozen.sha256 if frozen else None,
-        folder=str(result.folder) if result.folder else None,
+        folder=str(draft.folder) if draft.folder else None,
     )
 
 
@@ -252,8 +252,8 @@ def _blocks_of_release(payload: dict[str, Any]) -> Blocks:
     if payload["folder"] is None:
         yield f"\n{name} {'would be new; nothing was written' if payload['new'] else there}"
     else:
-        answer = "written and frozen" if payload["written"] else there
-        yield unfolded(f"\n{answer}: {relative(Path(payload['folder']))}")
+        outcome = "written and frozen" if payload["written"] else there
+        yield unfolded(f"\n{outcome}: {relative(Path(payload['folder']))}")
         yield f"sha256   {payload['sha256']}"
 
 
@@ -349,21 +349,21 @@ def _ruled(options: ConfiguredBenchmark, file: Path, *, apply: bool, force: bool
     read = read_rule(file)
     if read.do.calculator is not None:
         require_packages("pint", extra="steward")
-    result = try_rule(benchmark, read, options.settings)
-    seen, batch = result.reviewed, apply_rule(benchmark, result, force=force) if apply else None
+    effects = try_rule(benchmark, read, options.settings)
+    seen, batch = effects.reviewed, apply_rule(benchmark, effects, force=force) if apply else None
     return options.result(
         "rule",
         _blocks_of_rule,
         rule={"name": read.name, "by": read.by, "why": read.why, "sha256": read.sha256, "do": read.do.named()[0]},
         applied=batch is not None,
         batch=batch,
-        changed=_effects(result.changed),
-        same=[item.uid for item in result.same],
-        without=_effects(result.without),
+        changed=_effects(effects.changed),
+        same=[item.uid for item in effects.same],
+        without=_effects(effects.without),
         reviewed=_effects(seen),
         agreed={"before": sum(bool(item.agreed) for item in seen), "after": sum(bool(item.agrees) for item in seen)},
-        unlabelled=result.unlabelled,
-        finalised=bool({item.uid for item in result.changed} & set(benchmark.history.latest("final"))),
+        unlabelled=effects.unlabelled,
+        finalised=bool({item.uid for item in effects.changed} & set(benchmark.history.latest("final"))),
     )
 
 
@@ -416,9 +416,9 @@ def _reverted(options: ConfiguredBenchmark, batch: str, *, by: str, why: str) ->
     if not by.strip() or not why.strip():
         raise UsageError("the history needs to know who reverts a batch, and why", expected="--by NAME --why TEXT")
     benchmark = options.adopted
-    result = benchmark.history.revert(batch, by=by, why=why)
+    undo = benchmark.history.revert(batch, by=by, why=why)
     taken = next(item for item in benchmark.history.batches() if item.name == batch)
-    results = {"reverted": batch, "was_by": taken.by, "events": taken.events, "batch": result, "by": by, "why": why}
+    results = {"reverted": batch, "was_by": taken.by, "events": taken.events, "batch": undo, "by": by, "why": why}
     return options.result("rule", _blocks_of_reverted, **results)
 
 

@@ -229,7 +229,7 @@ def _write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], *, begun: bo
 
 def _random_model(folder: Path, tables: Mapping[str, pl.DataFrame], settings: GrpoSettings) -> str:
     from ground.lm.tiny import tiny_decoder, tiny_tokenizer
-    from training.grpo.rows import system_prompt
+    from training.grpo.prompts import system_prompt
     from training.runs.models import quiet
 
     if not (folder / "config.json").is_file():
@@ -249,7 +249,7 @@ def _smoke_settings(settings: GrpoSettings) -> GrpoSettings:
 
 
 def _arms(options: Grpo, names: Sequence[str], benchmark: Benchmark, data: Path) -> list[Arm]:
-    from training.grpo.rows import read_rows, read_sets
+    from training.grpo.prompts import read_rows, read_sets
     from training.grpo.train import Arm
 
     evaluate = data / "evaluate.parquet"

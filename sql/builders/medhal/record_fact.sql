@@ -5,13 +5,11 @@
 --   quadrants of the group, each the likelier the more often the name that it puts in is one that a true statement has
 --   in such a place, and the less often it is offered: so a name stands in true statements as often as in others, and
 --   does not tell the label (weighted draw by exponentials; 0.3 lets names that no true statement has come too).
---   `known_*` is a true statement of the dataset about
---   the end that was put in: of the same admission where there is one, else the one that most admissions have. Classes
---   of classes are left out there: a reader is helped by plain knowledge only
-create or replace temp table true_end as
-with told as (
+--   `known_*` is a true statement of the dataset about the end that was put in, the one that most admissions have.
+--   Classes of classes are left out there: a reader is helped by plain knowledge only
+create or replace temp table known_end as
+with true_fact as (
     select
-        hadm_id,
         predicate,
         head_cui,
         head_name,
@@ -21,7 +19,6 @@ with told as (
     where is_true and tier in ('stated', 'equivalent')
     union all
     select
-        medieval_row.hadm_id,
         predicate_inverse.inverse as predicate,
         medieval_row.tail_cui as head_cui,
         medieval_row.tail_name as head_name,
@@ -30,56 +27,31 @@ with told as (
     from medieval_row
     inner join predicate_inverse on medieval_row.predicate = predicate_inverse.predicate
     where medieval_row.is_true and medieval_row.tier in ('stated', 'equivalent')
+),
+
+counted as (
+    select
+        *,
+        count(*) over (partition by predicate, head_cui, tail_cui) as uses
+    from true_fact
 )
 
 select
-    told.hadm_id,
-    told.predicate,
+    counted.predicate,
     role.role,
-    if(role.role = 'head', told.head_cui, told.tail_cui) as cui,
-    told.head_cui,
-    told.head_name,
-    told.tail_cui,
-    told.tail_name,
-    count(*) over (partition by told.predicate, told.head_cui, told.tail_cui) as uses
-from told
-cross join (values ('head'), ('tail')) as role (role);
-
-create or replace temp table known_end as
-select
-    predicate,
-    role,
-    cui,
-    head_name,
-    tail_name
-from true_end
+    if(role.role = 'head', counted.head_cui, counted.tail_cui) as cui,
+    counted.head_name,
+    counted.tail_name
+from counted
+cross join (values ('head'), ('tail')) as role (role)
 qualify row_number() over (
-    partition by predicate, role, cui
-    order by uses desc, head_cui asc, tail_cui asc, head_name asc, tail_name asc
-) = 1;
-
-create or replace temp table known_here as
-select
-    hadm_id,
-    predicate,
-    role,
-    cui,
-    head_name,
-    tail_name
-from true_end
-where
-    exists (
-        select 1 from medieval_row as told
-        where
-            told.quadrant = 'Q1' and told.hadm_id = true_end.hadm_id
-            and (
-                (told.head_cui = true_end.head_cui and told.tail_cui = true_end.tail_cui)
-                or (told.head_cui = true_end.tail_cui and told.tail_cui = true_end.head_cui)
-            )
-    )
-qualify row_number() over (
-    partition by hadm_id, predicate, role, cui
-    order by uses desc, head_cui asc, tail_cui asc, head_name asc, tail_name asc
+    partition by counted.predicate, role.role, if(role.role = 'head', counted.head_cui, counted.tail_cui)
+    order by
+        counted.uses desc,
+        counted.head_cui asc,
+        counted.tail_cui asc,
+        counted.head_name asc,
+        counted.tail_name asc
 ) = 1;
 
 create or replace temp table record_fact as
@@ -146,7 +118,7 @@ paired as (
     inner join drawn on held.group_id = drawn.group_id
     inner join medieval_row as other on drawn.group_id = other.group_id and drawn.quadrant = other.quadrant
     where held.quadrant = 'Q1'
-    -- Groups of one admission may meet in a statement: each is told once
+    -- Groups of one admission may meet in a statement: each stands once
     qualify
         row_number() over (partition by held.hadm_id, held.statement order by held.group_id) = 1
         and row_number() over (partition by held.hadm_id, other.statement order by held.group_id) = 1
@@ -154,13 +126,9 @@ paired as (
 
 select
     paired.*,
-    coalesce(known_here.head_name, known_end.head_name) as known_head,
-    coalesce(known_here.tail_name, known_end.tail_name) as known_tail
+    known_end.head_name as known_head,
+    known_end.tail_name as known_tail
 from paired
-left join known_here
-    on
-        paired.hadm_id = known_here.hadm_id and paired.predicate = known_here.predicate
-        and paired.replaced_end = known_here.role and paired.put_in = known_here.cui
 left join known_end
     on
         paired.predicate = known_end.predicate and paired.replaced_end = known_end.role

@@ -1,12 +1,13 @@
 -- Mentions by assertion and certainty, with what makes them unsure
--- Grain: one row per assertion, certainty and reason; a mention with several reasons counts once for each
+-- Grain: one row per assertion, certainty and reason; a mention with several reasons counts once for each, and all that
+--   was learned to speak against mentions is one reason
 -- Inputs: ground.mention
 with reasoned as (
     select
         note_id,
         assertion,
         certainty,
-        unnest(if(len(reasons) = 0, ['none'], reasons)) as reason
+        split_part(unnest(if(len(reasons) = 0, ['none'], reasons)), ':', 1) as reason
     from ground.mention
 )
 

@@ -8,12 +8,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.medhal.build import Made, build_medhal
+from builders.medhal.build import Provenance, build_medhal
 from builders.medhal.counts import BuildReport
 from builders.medhal.feeds import Feed
 from builders.medhal.items import Claim, Pair
 from builders.medhal.judges import Judge
-from builders.medhal.rows import Stamp
 from builders.texts.origin import Origin, Refusal, Seeds, Tally
 from builders.texts.sources import text_sources
 from ground.contracts.rows_text import MedhalTask
@@ -65,7 +64,7 @@ def feed(
     def read() -> Iterator[Pair]:
         return iter(pairs)
 
-    return Feed(text_sources()[source], Stamp(source, task, "invented"), read, judge, [])
+    return Feed(text_sources()[source], task, "invented", read, judge, [])
 
 
 def build(
@@ -79,8 +78,8 @@ def build(
 ) -> tuple[BuildReport, Tally]:
     """Build a dataset of feeds."""
     settings, tally = settings or MedhalSettings(), Tally()
-    made = Made("rules", tier, Seeds(settings.seed, patients))
-    return build_medhal(feeds, folder, settings, made, tally, batch_pairs=batch_pairs), tally
+    provenance = Provenance("rules", tier, Seeds(settings.seed, patients))
+    return build_medhal(feeds, folder, settings, provenance, tally, batch_pairs=batch_pairs), tally
 
 
 def rows_of(folder: Path) -> pa.Table:

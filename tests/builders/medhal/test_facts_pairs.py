@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from builders.medhal.facts import denials, is_counted, read_facts
-from builders.medhal.items import FactPair, Pair
+from builders.medhal import facts
+from builders.medhal.facts import denials, fact_pairs, is_counted
+from builders.medhal.items import Pair
 from builders.medhal.judge_graph import GraphJudge
-from builders.medhal.transform.facts import fact_pairs
 from builders.medieval.facts import TAXONOMIC
 from builders.texts.edits.model import article_of
 from builders.texts.origin import Tally, split_of
@@ -28,13 +28,8 @@ from tests.builders.medieval_world import Built, Truth
 
 
 @pytest.fixture(scope="module")
-def facts(medieval: Built) -> list[FactPair]:
-    return list(read_facts(medieval.workspace, medieval.connection, Tally()))
-
-
-@pytest.fixture(scope="module")
-def pairs(facts: list[FactPair]) -> list[Pair]:
-    return list(fact_pairs(facts, Tally()))
+def pairs(medieval: Built) -> list[Pair]:
+    return list(fact_pairs(medieval.workspace, medieval.connection, Tally()))
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +44,22 @@ def rows(medieval: Built) -> dict[str, dict[str, Any]]:
     return {row["id"]: row for row in medieval.rows}
 
 
-def ends(fact: FactPair, rows: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    return rows[fact.origin.inner_id[:-2] + "Q1"], rows[fact.origin.inner_id]
+def explanation_of(pair: Pair) -> str:
+    assert pair.wrong.explanation is not None
+    return pair.wrong.explanation
+
+
+def context_of(pair: Pair) -> str:
+    assert pair.context is not None
+    return pair.context
+
+
+def quadrant_of(pair: Pair) -> str:
+    return pair.wrong.rule[-2:].upper()
+
+
+def ends(pair: Pair, rows: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    return rows[pair.origin.inner_id[:-2] + "Q1"], rows[pair.origin.inner_id]
 
 
 def worded(row: dict[str, Any]) -> str:
@@ -59,38 +68,38 @@ def worded(row: dict[str, Any]) -> str:
     return statement.replace(" is classified as ", " belongs to the class ")
 
 
-def test_classes_are_said_in_words_that_need_no_article(facts: list[FactPair]) -> None:
-    said = [text for fact in facts for text in (fact.statement, fact.wrong, fact.explanation)]
+def test_classes_are_said_in_words_that_need_no_article(pairs: list[Pair]) -> None:
+    said = [text for pair in pairs for text in (pair.factual.statement, pair.wrong.statement, explanation_of(pair))]
     assert any("belongs to the class" in text for text in said)
     assert not any("classified as" in text for text in said)
 
 
 def test_each_group_gives_one_pair_of_its_first_statement_and_one_that_fails(
-    facts: list[FactPair], medieval: Built, rows: dict[str, dict[str, Any]]
+    pairs: list[Pair], medieval: Built, rows: dict[str, dict[str, Any]]
 ) -> None:
     tally = Tally()
-    again = list(read_facts(medieval.workspace, medieval.connection, tally))
-    assert again == facts and len(facts) > 100
-    assert tally.read["mimic"] == len(medieval.groups) == len(facts) + sum(tally.dropped.values())
-    groups = Counter(fact.origin.inner_id[:-3] for fact in facts)
+    again = list(fact_pairs(medieval.workspace, medieval.connection, tally))
+    assert again == pairs and len(pairs) > 100
+    assert tally.read["mimic"] == len(medieval.groups) == len(pairs) + sum(tally.dropped.values())
+    groups = Counter(pair.origin.inner_id[:-3] for pair in pairs)
     assert set(groups.values()) == {1}
-    for fact in facts:
-        first, other = ends(fact, rows)
-        assert fact.statement.startswith(worded(first))
-        assert fact.wrong.startswith(worded(other))
-        assert fact.context == first["context"] and fact.quadrant == other["quadrant"] != "Q1"
+    for pair in pairs:
+        first, other = ends(pair, rows)
+        assert pair.factual.statement.startswith(worded(first))
+        assert pair.wrong.statement.startswith(worded(other))
+        assert context_of(pair) == first["context"] and quadrant_of(pair) == other["quadrant"] != "Q1"
 
 
 def test_names_stand_in_failing_statements_about_as_often_as_in_factual_ones(
-    facts: list[FactPair], rows: dict[str, dict[str, Any]], medieval: Built
+    pairs: list[Pair], rows: dict[str, dict[str, Any]], medieval: Built
 ) -> None:
     """More of the factual statements' names come again in failing ones than in a third of all offered."""
-    assert {fact.quadrant for fact in facts} == {"Q2", "Q3", "Q4"}
+    assert {quadrant_of(pair) for pair in pairs} == {"Q2", "Q3", "Q4"}
     held: Counter[str] = Counter()
     put_in: Counter[str] = Counter()
     offered: Counter[str] = Counter()
-    for fact in facts:
-        first, other = ends(fact, rows)
+    for pair in pairs:
+        first, other = ends(pair, rows)
         end = f"{other['replaced_end']}_name"
         held[first[end]] += 1
         put_in[other[end]] += 1
@@ -102,10 +111,10 @@ def test_names_stand_in_failing_statements_about_as_often_as_in_factual_ones(
 
 
 def test_both_statements_claim_that_the_record_documents_their_ends(
-    facts: list[FactPair], rows: dict[str, dict[str, Any]]
+    pairs: list[Pair], rows: dict[str, dict[str, Any]]
 ) -> None:
-    for fact in facts:
-        for text, row in zip((fact.statement, fact.wrong), ends(fact, rows), strict=True):
+    for pair in pairs:
+        for text, row in zip((pair.factual.statement, pair.wrong.statement), ends(pair, rows), strict=True):
             head, tail = (
                 f"{article_of(name)} {name}" if is_counted(name) else name
                 for name in (row["head_name"], row["tail_name"])
@@ -114,33 +123,33 @@ def test_both_statements_claim_that_the_record_documents_their_ends(
             assert text == worded(row) + claim
 
 
-def test_explanations_say_what_the_quadrant_means(facts: list[FactPair], rows: dict[str, dict[str, Any]]) -> None:
-    for fact in facts:
-        first, other = ends(fact, rows)
+def test_explanations_say_what_the_quadrant_means(pairs: list[Pair], rows: dict[str, dict[str, Any]]) -> None:
+    for pair in pairs:
+        first, other = ends(pair, rows)
         role = other["replaced_end"]
         put_in = other[f"{role}_name"]
         named = f"{article_of(put_in)} {put_in}" if is_counted(put_in) else put_in
         silent = f"this patient's record does not mention {named}"
         denial = denials()[other["predicate"]].format(head=other["head_name"], tail=other["tail_name"])
-        lower = fact.explanation.lower()
-        assert (silent.lower() in lower) == (fact.quadrant in ("Q2", "Q4"))
-        assert (denial.lower() in lower) == (fact.quadrant in ("Q3", "Q4"))
-        assert fact.explanation.startswith("The relation is medically true") == (fact.quadrant == "Q2")
+        lower = explanation_of(pair).lower()
+        assert (silent.lower() in lower) == (quadrant_of(pair) in ("Q2", "Q4"))
+        assert (denial.lower() in lower) == (quadrant_of(pair) in ("Q3", "Q4"))
+        assert explanation_of(pair).startswith("The relation is medically true") == (quadrant_of(pair) == "Q2")
         assert first[f"{role}_name"].lower() in lower
-        assert fact.explanation.endswith(".") and "  " not in fact.explanation
+        assert explanation_of(pair).endswith(".") and "  " not in explanation_of(pair)
 
 
-def test_words_that_an_explanation_quotes_stand_in_the_context(facts: list[FactPair]) -> None:
+def test_words_that_an_explanation_quotes_stand_in_the_context(pairs: list[Pair]) -> None:
     quoted = 0
-    for fact in facts:
-        for words in fact.explanation.split('"')[1::2]:
+    for pair in pairs:
+        for words in explanation_of(pair).split('"')[1::2]:
             quoted += 1
-            assert words in " ".join(fact.context.split())
+            assert words in " ".join(context_of(pair).split())
     assert quoted > 10
 
 
 def test_facts_that_an_explanation_adds_are_true_statements_of_the_dataset(
-    facts: list[FactPair], medieval: Built, rows: dict[str, dict[str, Any]]
+    pairs: list[Pair], medieval: Built, rows: dict[str, dict[str, Any]]
 ) -> None:
     true = {(row["predicate"], row["head_name"], row["tail_name"]) for row in medieval.rows if row["is_true"]}
     templates = dict(medieval.connection.execute(sql_text("builders/medieval/truth/template")).fetchall())
@@ -152,11 +161,11 @@ def test_facts_that_an_explanation_adds_are_true_statements_of_the_dataset(
         (p, t, h) for p, inverse in both.items() for q, h, t in true if q == inverse
     }
     sentences = {templates[p].format(head=h, tail=t).lower() + "." for p, h, t in true if p in templates}
-    for fact in facts:
-        if fact.quadrant != "Q2":
-            _, other = ends(fact, rows)
+    for pair in pairs:
+        if quadrant_of(pair) != "Q2":
+            _, other = ends(pair, rows)
             denial = denials()[other["predicate"]].format(head=other["head_name"], tail=other["tail_name"])
-            rest = fact.explanation.split(f"{denial}.", 1)[1].strip().lower()
+            rest = explanation_of(pair).split(f"{denial}.", 1)[1].strip().lower()
             assert rest
             while rest:
                 known = [one for one in sentences if rest.startswith(one)]
@@ -165,14 +174,14 @@ def test_facts_that_an_explanation_adds_are_true_statements_of_the_dataset(
 
 
 def test_a_patient_has_the_split_that_medieval_gives(
-    facts: list[FactPair], medieval: Built, rows: dict[str, dict[str, Any]]
+    pairs: list[Pair], medieval: Built, rows: dict[str, dict[str, Any]]
 ) -> None:
     seed = medieval.workspace.settings.build.seed
-    for fact in facts:
-        first, _ = ends(fact, rows)
-        assert fact.origin.subject_id == first["subject_id"]
-        assert split_of(seed, fact.origin) == fact.origin.split == first["split"]
-    assert {fact.origin.split for fact in facts} == {"train", "validation", "test"}
+    for pair in pairs:
+        first, _ = ends(pair, rows)
+        assert pair.origin.subject_id == first["subject_id"]
+        assert split_of(seed, pair.origin) == pair.origin.split == first["split"]
+    assert {pair.origin.split for pair in pairs} == {"train", "validation", "test"}
 
 
 def test_every_predicate_that_statements_use_can_be_denied(medieval: Built) -> None:
@@ -181,33 +190,20 @@ def test_every_predicate_that_statements_use_can_be_denied(medieval: Built) -> N
     assert all("{head}" in text and "{tail}" in text for text in denials().values())
 
 
-def test_pairs_carry_the_labels_and_one_explanation(pairs: list[Pair], facts: list[FactPair]) -> None:
-    assert len(pairs) == len(facts)
-    for pair, fact in zip(pairs, facts, strict=True):
-        assert (pair.factual.statement, pair.factual.factual, pair.factual.explanation) == (fact.statement, True, None)
-        assert (pair.wrong.statement, pair.wrong.factual) == (fact.wrong, False)
-        assert pair.wrong.explanation == fact.explanation and pair.guidance is None
-        assert pair.wrong.rule == f"record_fact_{fact.quadrant.lower()}" and pair.wrong.synthetic
-
-
-def test_a_name_that_says_more_than_the_record_is_left_out(
-    facts: list[FactPair], rows: dict[str, dict[str, Any]]
-) -> None:
-    for fact in facts:
-        for row in ends(fact, rows):
+def test_a_name_that_says_more_than_the_record_is_left_out(pairs: list[Pair], rows: dict[str, dict[str, Any]]) -> None:
+    for pair in pairs:
+        for row in ends(pair, rows):
             for span in row["support_spans"]:
                 name = row[f"{span['role']}_name"].lower()
                 more = set(re.findall(r"\w+", name)) > set(re.findall(r"\w+", span["text"].lower()))
-                assert not more or name in fact.context.lower()
+                assert not more or name in context_of(pair).lower()
 
 
-def test_a_class_that_is_counted_is_named_only_as_a_class(
-    facts: list[FactPair], rows: dict[str, dict[str, Any]]
-) -> None:
+def test_a_class_that_is_counted_is_named_only_as_a_class(pairs: list[Pair], rows: dict[str, dict[str, Any]]) -> None:
     names = {"Digestive system disorder": True, "intestinal disorder": True, "immune system disease": True}
     names |= {"depressive disorder": False, "bipolar disorder": False, "coronary artery disease": False, "gout": False}
     assert {name: is_counted(name) for name in names} == names
-    told = [row for fact in facts for row in ends(fact, rows) if row["predicate"] not in TAXONOMIC]
+    told = [row for pair in pairs for row in ends(pair, rows) if row["predicate"] not in TAXONOMIC]
     assert told and not any(is_counted(row[f"{end}_name"]) for row in told for end in ("head", "tail"))
 
 
@@ -259,17 +255,26 @@ def test_verdicts_do_not_depend_on_the_batches(judge: GraphJudge, pairs: list[Pa
 
 def test_facts_without_a_dataset_are_an_input_error(tmp_path: Path, medieval: Built) -> None:
     with pytest.raises(InputError, match="no MediEval dataset"):
-        list(read_facts(Workspace(tmp_path), medieval.connection, Tally()))
+        list(fact_pairs(Workspace(tmp_path), medieval.connection, Tally()))
 
 
-def test_facts_and_judge_need_no_writing(medieval: Built, facts: list[FactPair], tmp_path: Path) -> None:
+def test_facts_and_judge_need_no_writing(medieval: Built, pairs: list[Pair], tmp_path: Path) -> None:
     root = tmp_path / "copy"
     shutil.copytree(medieval.workspace.root, root)
     workspace = Workspace.existing(root)
     before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
     with connect(workspace.warehouse, workspace.settings.run, read_only=True) as connection:
-        found = list(read_facts(workspace, connection, Tally()))
-        assert found == facts
-        assert GraphJudge(workspace, connection).agree(list(fact_pairs(found[:3], Tally()))) == [None] * 3
+        found = list(fact_pairs(workspace, connection, Tally()))
+        assert found == pairs
+        assert GraphJudge(workspace, connection).agree(found[:3]) == [None] * 3
     assert {path: path.stat().st_mtime_ns for path in root.rglob("*")} == before
     assert len(ConceptGraph.open(workspace.graph)) > 0
+
+
+def test_a_predicate_of_a_user_that_has_no_denial_gives_no_pair(
+    medieval: Built, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {name: text for name, text in denials().items() if name != "treats"}
+    monkeypatch.setattr(facts, "denials", lambda: known)
+    found = list(fact_pairs(medieval.workspace, medieval.connection, tally := Tally()))
+    assert found and tally.dropped["mimic", "predicate_has_no_denial"] > 0

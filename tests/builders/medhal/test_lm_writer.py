@@ -9,9 +9,7 @@ from typing import Any, TypeVar
 import pytest
 
 from builders.medhal.judges import LmJudge
-from builders.medhal.lm.prompts import messages
-from builders.medhal.lm.reading import read_statement
-from builders.medhal.lm.writer import LmWriter
+from builders.medhal.lm_writer import LmWriter, messages, read_statement
 from builders.medhal.writers import AnswerInWords, ExtractionInWords, SentenceToBreak, Written
 from builders.texts.origin import Refusal
 from ground.lm.client import LanguageModel

@@ -91,23 +91,6 @@ def test_a_wrong_option_neither_equals_nor_holds_the_right_one() -> None:
     assert not overlap("2-4 weeks", "6 weeks")
 
 
-@pytest.mark.parametrize(
-    ("asked", "refused"),
-    [
-        ("Morphine can result in", True),
-        ("Which of the following may cause gout?", True),
-        ("Gout is associated with which of the following?", True),
-        ("Which of the following is most likely to cause gout?", False),
-        ("All of the following can cause gout except", False),
-        ("What is the drug of choice for gout?", False),
-    ],
-)
-def test_a_question_that_several_options_may_answer_makes_no_falsehood(asked: str, refused: bool) -> None:
-    tally = Tally()
-    made = pairs_of([item(asked, ("Sedation", "Excitement", "Cough", "Rash"))], tally)
-    assert (not made and tally.reasons() == {"medqa: relation_not_exclusive": 1}) is refused
-
-
 def test_the_wrong_option_depends_on_seed_and_question_only() -> None:
     options = ("Gout", "Lupus", "Rickets", "Scurvy")
     items = [item(mcq(f"Man {at} is ill."), options, name=str(at)) for at in range(40)]
@@ -138,41 +121,19 @@ def test_a_long_answer_explains_a_yes_no_question() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "reason"),
+    ("wrong", "reason"),
     [
-        (
-            "Which of the following is the most likely cause of this patient's symptoms?",
-            "speaks_of_a_case_that_is_not_given",
-        ),
-        (mcq("Is he ill?"), "two_questions"),
-        ("Who and what is it?", "two_questions"),
+        ("The following is the least likely diagnosis: Lupus.", "statements_differ"),
+        ("The following is the most likely diagnosis: Lupus or gout or both.", "wrong_statement_holds_the_answer"),
+        ("Is the most likely diagnosis Lupus?", "statement_asks"),
     ],
 )
-def test_a_question_that_gives_no_statement_is_counted(question: str, reason: str) -> None:
-    tally = Tally()
-    assert pairs_of([item(question, ("Gout", "Lupus"))], tally) == []
-    assert tally.reasons() == {f"medqa: {reason}": 1}
-
-
-def changed(pair: Pair, factual: str | None = None, wrong: str | None = None) -> Pair:
-    """Return a pair with other statements."""
-    return replace(
-        pair,
-        factual=replace(pair.factual, statement=factual or pair.factual.statement),
-        wrong=replace(pair.wrong, statement=wrong or pair.wrong.statement),
-    )
-
-
-def test_the_check_refuses_pairs_that_say_something_else() -> None:
+def test_the_check_refuses_pairs_that_say_something_else(wrong: str, reason: str) -> None:
     pair = one(mcq("A man is ill."), ("Gout", "Lupus"))
-    swapped = changed(pair, pair.wrong.statement, pair.factual.statement)
+    changed = replace(pair, wrong=replace(pair.wrong, statement=wrong))
+    assert check_question(changed) == Refusal(f"judge_{reason}")
+    swapped = replace(pair, factual=pair.wrong, wrong=pair.factual)
     assert check_question(swapped) == Refusal("judge_answer_not_in_statement")
-    longer = changed(pair, wrong="The following is the least likely diagnosis: Lupus.")
-    assert check_question(longer) == Refusal("judge_statements_differ")
-    both = changed(pair, wrong="The following is the most likely diagnosis: Lupus or gout or both.")
-    assert check_question(both) == Refusal("judge_wrong_statement_holds_the_answer")
-    asks = changed(pair, wrong="Is the most likely diagnosis Lupus?")
-    assert check_question(asks) == Refusal("judge_statement_asks")
     asked = replace(pair, context="A man is ill. What is it?")
     assert check_question(asked) == Refusal("judge_context_asks")
     unexplained = replace(pair, wrong=replace(pair.wrong, explanation=None))
@@ -180,71 +141,63 @@ def test_the_check_refuses_pairs_that_say_something_else() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "why", "confirmed"),
+    ("question", "answer", "why", "reason"),
     [
-        (0, "Zinc shortened colds.", True),
-        (0, "Zinc was not associated with shorter colds.", False),
-        (0, "Zinc should be investigated as a treatment of colds.", False),
-        (1, "Zinc did not help.", True),
-        (1, "Zinc shortened colds.", False),
+        ("Does zinc reduce colds?", "yes", "Zinc shortened colds.", None),
+        ("Does zinc reduce colds?", "yes", "Zinc was not associated with shorter colds.", "disagrees"),
+        ("Does zinc reduce colds?", "yes", "Zinc should be investigated as a treatment of colds.", "disagrees"),
+        ("Does zinc reduce colds?", "no", "Zinc did not help.", None),
+        ("Does zinc reduce colds?", "no", "Zinc shortened colds.", "disagrees"),
+        # That something has no role is more than that none was shown.
+        ("Is zinc involved in colds?", "no", "Zinc was not found in most, thus ruling out a role in colds.", None),
+        ("Is zinc involved in colds?", "no", "The role of zinc in colds has not been established.", "disagrees"),
+        ("Is zinc involved in colds?", "no", "Zinc makes only a small contribution to colds.", "disagrees"),
+        ("Can zinc reduce colds?", "no", "Colds were as long as ever. Other drugs did not help.", "disagrees"),
+        ("Can zinc reduce colds?", "no", "Other drugs did not help.", "speaks_of_other_things"),
+        ("Can zinc reduce colds?", "yes", "Other drugs helped.", "speaks_of_other_things"),
+        ("Can zinc reduce colds?", "no", "Zinc did not shorten colds.", None),
+        ("Does zinc reduce colds?", "yes", "Zinc may help. It could reduce colds.", "only_supposes"),
+        ("Does zinc reduce colds?", "yes", "Zinc may help. It reduced colds.", None),
+        ("Can zinc possibly reduce colds?", "yes", "Zinc may reduce colds.", None),
     ],
 )
-def test_the_check_holds_a_short_answer_against_the_long_one(answer: int, why: str, confirmed: bool) -> None:
-    pair = one("Does zinc reduce colds?", ("yes", "no"), answer, context="We gave zinc.", why=why)
-    assert check_question(pair) == (None if confirmed else Refusal("judge_long_answer_disagrees"))
+def test_the_check_holds_a_short_answer_against_the_long_one(
+    question: str, answer: str, why: str, reason: str | None
+) -> None:
+    options = ("yes", "no")
+    pair = one(question, options, options.index(answer), context="We gave zinc.", why=why)
+    assert check_question(pair) == (Refusal(f"judge_long_answer_{reason}") if reason else None)
+
+
+CASE = "Which of the following is the most likely cause of this patient's symptoms?"
 
 
 @pytest.mark.parametrize(
-    ("why", "confirmed"),
+    ("question", "options", "context", "reason"),
     [
-        ("Zinc was not found in most of them, thus ruling out a role in colds.", True),
-        ("The role of zinc in colds has not been established.", False),
-        ("Zinc makes only a small contribution to colds.", False),
+        (CASE, ("Gout", "Lupus"), None, "speaks_of_a_case_that_is_not_given"),
+        (mcq("Is he ill?"), ("Gout", "Lupus"), None, "two_questions"),
+        ("Who and what is it?", ("Gout", "Lupus"), None, "two_questions"),
+        ("Is zinc necessary for colds?", ("yes", "no"), "We gave zinc.", "asks_for_a_verdict"),
+        ("Is there a role for zinc in colds?", ("yes", "no"), "We gave zinc.", "asks_for_a_verdict"),
+        ("Which of the following is another finding?", ("Rash", "Fever"), "A.", "relation_not_exclusive"),
+        ("Which of the following tests should also be ordered?", ("Biopsy", "CT"), "A.", "relation_not_exclusive"),
+        ("Which of the following takes part in shock?", ("TNF", "Interleukin-12"), None, "relation_not_exclusive"),
+        ("Morphine can result in", ("Cough", "Rash"), None, "relation_not_exclusive"),
+        ("Which of the following may cause gout?", ("Cough", "Rash"), None, "relation_not_exclusive"),
+        ("Gout is associated with which of the following?", ("Cough", "Rash"), None, "relation_not_exclusive"),
+        ("Which of the following is most likely to cause gout?", ("Cough", "Rash"), None, None),
+        ("All of the following can cause gout except", ("Cough", "Rash"), None, None),
+        ("What is the drug of choice for gout?", ("Cough", "Rash"), None, None),
     ],
 )
-def test_that_something_has_no_role_is_more_than_that_none_was_shown(why: str, confirmed: bool) -> None:
-    pair = one("Is zinc involved in colds?", ("yes", "no"), 1, context="We gave zinc.", why=why)
-    assert check_question(pair) == (None if confirmed else Refusal("judge_long_answer_disagrees"))
-
-
-def test_a_long_answer_must_speak_of_what_is_asked() -> None:
-    kinds = ("yes", "no")
-    for answer, why, reason in (
-        (1, "Colds were as long as ever. Other drugs did not help.", "judge_long_answer_disagrees"),
-        (1, "Other drugs did not help.", "judge_long_answer_speaks_of_other_things"),
-        (0, "Other drugs helped.", "judge_long_answer_speaks_of_other_things"),
-    ):
-        pair = one("Can zinc reduce colds?", kinds, answer, context="We gave zinc.", why=why)
-        assert check_question(pair) == Refusal(reason)
-    shown = one("Can zinc reduce colds?", kinds, 1, context="We gave zinc.", why="Zinc did not shorten colds.")
-    assert check_question(shown) is None
-
-
-def test_a_yes_that_every_sentence_only_supposes_is_not_confirmed() -> None:
-    yes = ("yes", "no")
-    supposed = one("Does zinc reduce colds?", yes, context="We gave zinc.", why="Zinc may help. It could reduce colds.")
-    assert check_question(supposed) == Refusal("judge_long_answer_only_supposes")
-    found = one("Does zinc reduce colds?", yes, context="We gave zinc.", why="Zinc may help. It reduced colds.")
-    asked = one("Can zinc possibly reduce colds?", yes, context="We gave zinc.", why="Zinc may reduce colds.")
-    assert [check_question(pair) for pair in (found, asked)] == [None, None]
-
-
-@pytest.mark.parametrize(
-    ("question", "options", "reason"),
-    [
-        ("Is zinc necessary for colds?", ("yes", "no"), "asks_for_a_verdict"),
-        ("Is there a role for zinc in colds?", ("yes", "no"), "asks_for_a_verdict"),
-        ("Which of the following is another possible finding?", ("Rash", "Fever"), "relation_not_exclusive"),
-        ("Which of the following tests should also be ordered?", ("Biopsy", "Culture"), "relation_not_exclusive"),
-        ("Which of the following takes part in septic shock?", ("TNF", "Interleukin-12"), "relation_not_exclusive"),
-    ],
-)
-def test_what_no_finding_decides_and_what_several_options_answer_is_refused(
-    question: str, options: tuple[str, str], reason: str
+def test_a_question_that_gives_no_pair_is_counted(
+    question: str, options: tuple[str, str], context: str | None, reason: str | None
 ) -> None:
     tally = Tally()
-    assert pairs_of([item(question, options, 0, context="We gave zinc.")], tally) == []
-    assert [name.split(": ")[1] for name in tally.reasons()] == [reason]
+    pairs = pairs_of([item(question, options, context=context)], tally)
+    assert tally.reasons() == ({f"medqa: {reason}": 1} if reason else {})
+    assert bool(pairs) is (reason is None)
 
 
 @pytest.mark.real

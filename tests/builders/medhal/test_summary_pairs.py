@@ -132,33 +132,28 @@ def test_short_summaries_and_those_without_an_edit_are_counted() -> None:
     }
 
 
-def test_a_sentence_that_lost_something_or_has_an_unknown_word_is_not_stated() -> None:
-    lost = "potassium rose in <dig> of the treated patients, and in fewer untreated controls of the same age and sex."
-    misspelt = SENTENCES[1].replace("untreated controls", "untreated controrls")
-    spliced = "serum potassium was much higher in the treated patients, however, some of the controls had more of it."
-    for broken in (lost, misspelt, spliced):
-        tally = Tally()
-        [pair] = pairs_of([item(1, f"{broken} {SENTENCES[1]}")], tally=tally)
-        assert pair.factual.statement == capital(SENTENCES[1])
-        assert tally.reasons() == {"sumpubmed: sentence_broken_english": 1}
+LOST = "potassium rose in <dig> of the treated patients, and in fewer untreated controls of the same age and sex."
+SPLICED = "serum potassium was much higher in the treated patients, however, some of the controls had more of it."
 
 
-def test_the_plainest_sentence_is_stated_and_none_of_many_parts() -> None:
-    joined = SENTENCES[1].replace(" than", ", as we found, when seen, again, than")
-    longer = SENTENCES[1].replace("serum potassium", "serum or plasma potassium")
+@pytest.mark.parametrize(
+    ("before", "reason"),
+    [
+        (LOST, "broken_english"),
+        (SPLICED, "broken_english"),
+        (SENTENCES[1].replace("untreated controls", "untreated controrls"), "broken_english"),
+        (SENTENCES[1].replace(" than", ", as we found, when seen, again, than"), "of_many_parts"),
+        (SENTENCES[1].replace("treated patients", "such crops"), "does_not_stand_alone"),
+        (SENTENCES[1].replace("treated patients", "these pathways"), "does_not_stand_alone"),
+        (SENTENCES[1].replace("treated patients", "this species"), "does_not_stand_alone"),
+        (SENTENCES[1].replace("serum potassium", "serum or plasma potassium"), None),
+    ],
+)
+def test_the_plainest_sentence_that_makes_sense_alone_is_stated(before: str, reason: str | None) -> None:
     tally = Tally()
-    [pair] = pairs_of([item(1, f"{joined} {longer} {SENTENCES[1]}")], tally=tally)
+    [pair] = pairs_of([item(1, f"{before} {SENTENCES[1]}")], tally=tally)
     assert pair.factual.statement == capital(SENTENCES[1])
-    assert tally.reasons() == {"sumpubmed: sentence_of_many_parts": 1}
-
-
-@pytest.mark.parametrize("back", ["such crops", "these pathways", "this species"])
-def test_a_sentence_that_points_back_is_not_stated(back: str) -> None:
-    tally = Tally()
-    pointing = SENTENCES[1].replace("treated patients", back)
-    [pair] = pairs_of([item(1, f"{pointing} {SENTENCES[1]}")], tally=tally)
-    assert pair.factual.statement == capital(SENTENCES[1])
-    assert tally.reasons() == {"sumpubmed: sentence_does_not_stand_alone": 1}
+    assert tally.reasons() == ({f"sumpubmed: sentence_{reason}": 1} if reason else {})
 
 
 def test_pairs_do_not_depend_on_what_else_is_in_the_batch() -> None:
@@ -214,8 +209,7 @@ def test_the_check_finds_pairs_that_do_not_hold() -> None:
         assert found is not None
         return found.reason
 
-    assert reason(TOLD) == "judge_change_is_elsewhere"
-    assert reason(TOLD.replace("significantly", "markedly")) == "judge_change_is_unclear"
+    assert reason(pair.factual.statement) == "judge_change_is_too_large"
     assert reason("nothing of the kind was ever seen there by us at all.") == "judge_change_is_too_large"
     assert reason(good.wrong.statement, "It is wrong.") == "judge_explanation_lacks_original"
     stated = replace(good, context=f"{TEXT} {good.wrong.statement}")

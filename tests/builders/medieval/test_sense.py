@@ -99,11 +99,11 @@ def test_what_is_alike_is_drawn_more_often() -> None:
         kind=np.array([0, 0, 1, 0], np.int32),
         regions=np.array([1, 1, 2, 0], np.int64),
         band=np.array([3, 3, 0, 2], np.int8),
-        called=np.arange(4, dtype=np.int32),
+        name_no=np.arange(4, dtype=np.int32),
     )
     original, wanted = np.zeros(3, np.int32), np.full(3, 1, np.int64)
-    ease = traits.ease(original, wanted, np.array([1, 2, 3], np.int32))
-    assert ease.tolist() == [2 * ALIKE + 1 + BANDS, 0, ALIKE + BANDS - 1]
+    preference = traits.preference(original, wanted, np.array([1, 2, 3], np.int32))
+    assert preference.tolist() == [2 * ALIKE + 1 + BANDS, 0, ALIKE + BANDS - 1]
 
 
 def test_no_name_is_said_twice_of_one_kept_end() -> None:
@@ -112,14 +112,14 @@ def test_no_name_is_said_twice_of_one_kept_end() -> None:
         group_begin=np.array([0, 2], np.int64),
         kept=np.zeros(2, np.int32),
         original=np.array([4, 4], np.int32),
-        turn=np.array([0.1, 0.2]),
+        precedence=np.array([0.1, 0.2]),
         begin=np.array([0, 0, 1, 1, 1, 3, 3], np.int64),
         code=np.array([1, 2, 3], np.int32),
-        ease=np.zeros(3, np.uint8),
+        preference=np.zeros(3, np.uint8),
         draw=np.array([1.0, 1.0, 2.0]),
     )
-    called = np.array([0, 1, 1, 2, 3], np.int32)
+    name_no = np.array([0, 1, 1, 2, 3], np.int32)
     for original, chosen in (([4, 4], [1, 3]), ([2, 4], [-1, 3])):
         choice = np.full((2, 3), -1, np.int32)
-        choose(candidates._replace(original=np.array(original, np.int32)), np.ones(5), called, 1, choice)
+        choose(candidates._replace(original=np.array(original, np.int32)), np.ones(5), name_no, 1, choice)
         assert choice[:, 1].tolist() == chosen

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.builders.medval.rules_world import Engine, open_engine
+from ground.storage.workspace import Workspace
+from tests.builders.medval.rules_world import Engine
 
 
 @pytest.fixture(scope="session")
-def rules(staged: Path) -> Iterator[Engine]:
+def rules(staged: Path) -> Engine:
     """Generator and validator; nothing is written."""
-    engine = open_engine(staged)
-    yield engine
-    engine.connection.close()
+    return Engine(Workspace.existing(staged))

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from builders.medval.items import Edit, Item, Judgement, Output
 from builders.medval.judge.validator import RulesValidator
 from builders.medval.rules.engine import open_rules
 from builders.medval.rules.generator import RulesGenerator
 from builders.texts.origin import Origin, Refusal
 from ground.contracts.rows_text import MedvalTask, RiskLevel
-from ground.settings import MedvalSettings
-from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
 
-__all__ = ["COURSE", "ITEMS", "LISTS", "PEERS", "TEXT", "Engine", "item", "open_engine"]
+__all__ = ["COURSE", "ITEMS", "LISTS", "PEERS", "TEXT", "Engine", "item"]
 
 
 def item(task: MedvalTask, given: str, reference: str | None, name: str = "1") -> Item:
@@ -26,9 +22,8 @@ class Engine:
     """Generator and validator over one workspace, with short ways to ask them."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self.connection = connect(workspace.warehouse, workspace.settings.run)
         self.peers = {(one.task, "written"): [other for other in PEERS if other.task == one.task] for one in PEERS}
-        generator, validator = open_rules(workspace, self.connection, MedvalSettings(), self.peers)
+        generator, validator = open_rules(workspace, self.peers)
         assert isinstance(generator, RulesGenerator)
         assert isinstance(validator, RulesValidator)
         self.generator, self.validator = generator, validator
@@ -50,11 +45,6 @@ class Engine:
     def perturb(self, one: Item, level: RiskLevel) -> Output | Refusal:
         """Return the perturbed output of one item."""
         return self.generator.perturb([one], [Output(one.reference or "")], [level])[0]
-
-
-def open_engine(staged: Path) -> Engine:
-    """Open the engine on a workspace."""
-    return Engine(Workspace.existing(staged))
 
 
 TEXT = (

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,10 +40,6 @@ def test_consistency_worked_by_hand(clean: float, perturbed: float, delta: float
     assert consistency(clean, perturbed, delta) == pytest.approx(expected, abs=1e-12)
 
 
-def test_with_tau_at_nine_tenths_one_level_off_is_kept_and_two_are_not() -> None:
-    assert consistency([0, 0], [2 / 3, 1 / 3], [1, 1]).tolist() == pytest.approx([0.963, 0.852], abs=1e-3)
-
-
 @given(THIRDS, THIRDS, THIRDS)
 def test_consistency_lies_between_0_and_1_and_is_1_for_full_agreement_only(
     clean: float, perturbed: float, delta: float
@@ -52,14 +47,6 @@ def test_consistency_lies_between_0_and_1_and_is_1_for_full_agreement_only(
     value = float(consistency(clean, perturbed, delta))
     assert 0.0 <= value <= 1.0
     assert (value == 1.0) == (clean == 0.0 and perturbed == delta)
-
-
-def test_consistency_of_arrays_is_that_of_their_members() -> None:
-    rng = np.random.default_rng(1)
-    scores = rng.random((3, 20))
-    together = consistency(*scores)
-    assert together.shape == (20,)
-    assert together.tolist() == [float(consistency(*scores[:, place])) for place in range(20)]
 
 
 def test_levels_are_uniform_over_the_four_and_depend_on_seed_and_name_only() -> None:
@@ -113,15 +100,6 @@ def test_a_triple_is_named_by_source_task_and_item() -> None:
     assert len(names) == 4 and all(len(name) == 16 for name in names)
 
 
-def test_an_agreed_triple_has_both_outputs_both_judgements_and_consistency_1() -> None:
-    (made,) = triples(item(1))
-    assert made.clean is not None and made.perturbed is not None
-    assert made.judged_clean is not None and made.judged_perturbed is not None
-    assert made.clean.text == "output 1" and made.perturbed.edits[0].rule == "mark"
-    assert (made.judged_clean.risk_level, made.judged_perturbed.risk_level) == (1, made.level)
-    assert (made.consistency, made.kept, made.refusal) == (1.0, True, None)
-
-
 def test_the_filter_keeps_from_tau_on_and_tau_0_keeps_all_that_was_judged() -> None:
     harsh = [item(number, f"harsh {number}") for number in range(8)]
     by_tau = {tau: [one.kept for one in triples(*harsh, tau=tau)] for tau in (0.0, 0.5, 1.0)}
@@ -147,7 +125,7 @@ def test_a_refusal_is_named_with_its_step_and_leaves_what_came_before(
 ) -> None:
     made = triples(item(1), item(2, words), item(3))
     assert [one.item.origin.inner_id for one in made] == ["1", "2", "3"]
-    assert [one.kept for one in made] == [True, False, True]
+    assert [(one.kept, one.consistency, one.refusal) for one in made[::2]] == [(True, 1.0, None)] * 2
     found = (made[1].clean, made[1].perturbed, made[1].judged_clean, made[1].judged_perturbed)
     assert tuple(one is not None for one in found) == there
     assert (made[1].refusal, made[1].consistency) == (refusal, None)
@@ -233,7 +211,3 @@ def test_levels_known_by_construction_have_no_consistency_and_the_validator_may_
         one = of_level[RISK_LEVELS[level - 1]]
         assert one.kept and one.judged_perturbed
         assert one.label_basis(one.level, one.judged_perturbed) == basis
-
-
-def test_nothing_gives_nothing() -> None:
-    assert triples() == []

@@ -43,9 +43,6 @@ ASKED = "What are the treatments for gout?"
          ("Hypertension", "High blood pressure")),
         ("reorder", LIST, ("Lisinopril; Senna", "Senna; Lisinopril")),
         ("understate_certainty", GOUT, ("Gout", "possible gout")),
-        ("understate_certainty", question("I have gout.", "What is the prognosis for gout?"),
-         ("gout", "possible gout")),
-        ("understate_certainty", question("Gout. I have this problem.", ASKED), ("gout", "possible gout")),
         ("understate_certainty", listed("Discharge diagnoses: Pneumonia; Crohn's disease.", "Crohn's disease: stable."),
          ("Crohn's disease", "possible Crohn's disease")),
         ("understate_slightly", question("Back pain", "What helps with back pain?"), ("back pain", "mild back pain")),
@@ -71,8 +68,6 @@ def test_a_rule_makes_its_change(rules: Engine, rule: str, one: Item, change: tu
         ("abbreviation", listed("Discharge diagnoses: HTN (hypertension).")),
         ("understate_certainty", listed("Discharge diagnoses: Pneumonia.")),  # grave
         ("understate_certainty", GOUT_FIRST),
-        ("understate_certainty", question("My doctors hint at gout but do not say so.", ASKED)),
-        ("understate_certainty", question("Does gout cause fever?", "What are the complications of gout?")),
         ("understate_slightly", question("My back pain is 10/10.", "What helps with back pain?")),
         ("understate_slightly", question("Back pain. My back hurts so bad", "What helps with back pain?")),
     ],

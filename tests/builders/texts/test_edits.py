@@ -11,7 +11,7 @@ from builders.texts.edits.asserted import contradicts
 from builders.texts.edits.elsewhere import stated_elsewhere
 from builders.texts.edits.numbers import COUNT_COLUMNS
 from builders.texts.edits.tables import cues, read_edit_table
-from builders.texts.edits.words import COLUMNS, opposites
+from builders.texts.edits.words import COLUMNS
 
 
 def texts(sentence: str, rule: str) -> set[str]:
@@ -34,22 +34,14 @@ def texts(sentence: str, rule: str) -> set[str]:
         ("laterality", "Pain in the RUQ.", "Pain in the LUQ."),
         ("intensity", "There is mild stenosis.", "There is severe stenosis."),
         ("negation_added", "x was detected in the liver.", "x was not detected in the liver."),
-        ("negation_added", "our results suggest that x is safe.", "our results do not suggest that x is safe."),
-        ("negation_added", "we show that x is safe.", "we show that x is not safe."),
-        ("negation_added", "we identified a novel gene.", "we did not identify a novel gene."),
-        ("negation_added", "the gene plays a role in growth.", "the gene does not play a role in growth."),
         ("negation_added", "x can be used in children.", "x cannot be used in children."),
         ("negation_added", "x has been shown to help.", "x has not been shown to help."),
-        ("negation_added", "there was a significant difference.", "there was no significant difference."),
         ("negation_removed", "x was not detected.", "x was detected."),
-        ("negation_removed", "The drug did not increase mortality.", "The drug increased mortality."),
-        ("negation_removed", "it does not significantly differ.", "it significantly differs."),
+        ("negation_removed", "They do not differ here.", "They differ here."),
         ("negation_removed", "They showed no significant difference.", "They showed a significant difference."),
         ("negation_removed", "No differences were seen.", "Differences were seen."),
         ("negation_removed", "The patient denies chest pain.", "The patient reports chest pain."),
         ("negation_removed", "x cannot be excluded here.", "x can be excluded here."),
-        ("unit", "She takes 50 mg daily.", "She takes 50 g daily."),
-        ("unit", "It lasted 3 days.", "It lasted 3 months."),
         ("number", "Two patients died.", "Five patients died."),
         ("number", "Five patients died.", "Two patients died."),
     ],
@@ -79,6 +71,7 @@ def test_an_edit_is_made_in_correct_english(rule: str, sentence: str, changed: s
         ("negation_added", "the gene that was lost may return."),
         ("negation_added", "x was not detected."),
         ("negation_added", "was it detected?"),
+        ("negation_added", "we show that x is safe."),
         ("negation_added", "x was isolated and characterized."),
         ("negation_added", "a problem of this kind is acquiring data."),
         ("negation_added", "the rate was lower, suggesting that x was detected."),
@@ -95,7 +88,6 @@ def test_an_edit_is_made_in_correct_english(rule: str, sentence: str, changed: s
         ("number", "p < 0.05 was significant, see table 3."),
         ("number", "The 95% CI was wide."),
         ("number", "80- <dig> db were needed."),
-        ("unit", "The interval is 5-10 days."),
     ],
 )
 def test_an_edit_that_cannot_be_done_well_is_refused(rule: str, sentence: str) -> None:
@@ -152,11 +144,11 @@ def test_the_order_depends_on_seed_and_key_only_and_keeps_to_the_rules() -> None
     orders = [ordered_edits(1, key, SENTENCES[0]) for key in keys]
     assert orders == [ordered_edits(1, key, SENTENCES[0]) for key in keys]
     assert len({order[0].rule for order in orders}) >= 5
-    assert {edit.rule for key in keys for edit in ordered_edits(1, key, SENTENCES[0], ("unit", "laterality"))} == {
-        "unit",
+    assert {edit.rule for key in keys for edit in ordered_edits(1, key, SENTENCES[0], ("number", "laterality"))} == {
+        "number",
         "laterality",
     }
-    assert ordered_edits(1, "key", "Nothing of note.", ("unit",)) == []
+    assert ordered_edits(1, "key", "Nothing of note.", ("number",)) == []
 
 
 def only(sentence: str, rule: str) -> SentenceEdit:
@@ -190,7 +182,6 @@ def test_every_row_of_the_word_table_has_a_source_and_words_in_lower_case() -> N
         assert row["source"] and row["family"] and row["rule"] in RULES
         assert row["word"] == row["word"].lower() != row["opposite"] == row["opposite"].lower()
     assert len({(row["word"], row["opposite"]) for row in rows}) == len(rows)
-    assert ("left", "right") in opposites() and ("right", "left") in opposites()
     assert all(cues()[kind] for kind in ("side", "negative", "polarity", "quantifier", "open", "anaphor"))
 
 

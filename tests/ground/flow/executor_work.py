@@ -6,11 +6,15 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+import pytest
+
 from ground.errors import InputError
-from ground.flow.executor import SharedFolder
+from ground.flow.executor import AHEAD, Executor, SharedFolder, nothing
 
 
 @dataclass
@@ -54,3 +58,34 @@ def process_of(_: None, shard: int) -> int:
     if shard > 1:
         time.sleep(600)
     return os.getpid()
+
+
+def assert_ordered(executor: Executor, shared: SharedFolder, n_shards: int) -> set[int]:
+    """Check that results keep the order of the shards and states are opened once a worker; return the workers."""
+    taken: list[int] = []
+
+    def shards() -> Iterator[int]:
+        for shard in range(n_shards):
+            taken.append(shard)
+            yield shard
+
+    results = []
+    for result in executor.in_order(partial(open_text, shared), describe, shards()):
+        results.append(result)
+        # Shards are read as they are needed, so that memory holds a few only.
+        assert len(taken) - len(results) <= executor.workers * AHEAD
+    assert [(text, doubled) for text, *_, doubled in results] == [("names", 2 * shard) for shard in range(n_shards)]
+    workers = {worker for _, worker, *_ in results}
+    for worker in workers:
+        numbers = [n for _, of, n, _ in results if of == worker]
+        assert numbers == list(range(1, len(numbers) + 1))
+    return workers
+
+
+def assert_error_arrives(executor: Executor) -> None:
+    """Check that an error of the work arrives as it is, after the results before it."""
+    results = executor.in_order(nothing, refuse_the_third, range(9))
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(InputError, match="this shard is wrong") as caught:
+        next(results)
+    assert (caught.value.found, caught.value.do) == ("2", "mend it")

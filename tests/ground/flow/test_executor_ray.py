@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from ground.errors import InputError, RefusedError, UsageError, WorkerError
-from ground.flow.executor import AHEAD, nothing
+from ground.errors import RefusedError, UsageError, WorkerError
+from ground.flow.executor import nothing
 from ground.flow.executor_ray import _RUNS, RayExecutor, open_ray, store
 from ground.flow.machines import check_machines
 from ground.settings import RunSettings
 from ground.storage.scratch import scratch_folder
-from tests.ground.flow.executor_work import describe, die_at, open_text, refuse_the_third
+from tests.ground.flow.executor_work import assert_error_arrives, assert_ordered, describe, die_at, open_text
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.xdist_group("ray")
@@ -60,33 +60,13 @@ def folder(tmp_path: Path) -> Path:
 def test_results_are_in_the_order_of_the_shards_and_both_workers_open_their_state_once(
     executor: RayExecutor, folder: Path
 ) -> None:
-    taken: list[int] = []
-
-    def shards() -> Iterator[int]:
-        for shard in range(20):
-            taken.append(shard)
-            yield shard
-
     shared = executor.share(folder)
     assert not getattr(shared, "files", ())  # both nodes see the file system: nothing is copied
-    results = []
-    for result in executor.in_order(partial(open_text, shared), describe, shards()):
-        results.append(result)
-        assert len(taken) - len(results) <= executor.workers * AHEAD
-    assert [(text, doubled) for text, *_, doubled in results] == [("names", 2 * shard) for shard in range(20)]
-    processes = {process for _, process, *_ in results}
-    assert len(processes) == 2
-    for process in processes:
-        seen = [n for _, of, n, _ in results if of == process]
-        assert seen == list(range(1, len(seen) + 1))
+    assert len(assert_ordered(executor, shared, 20)) == 2
 
 
 def test_an_error_of_the_work_arrives_as_it_is_after_the_results_before_it(executor: RayExecutor) -> None:
-    results = executor.in_order(nothing, refuse_the_third, range(9))
-    assert [next(results), next(results)] == [0, 1]
-    with pytest.raises(InputError, match="this shard is wrong") as caught:
-        next(results)
-    assert (caught.value.found, caught.value.do) == ("2", "mend it")
+    assert_error_arrives(executor)
 
 
 def test_a_worker_that_dies_is_started_again_and_loses_no_shard(executor: RayExecutor, tmp_path: Path) -> None:

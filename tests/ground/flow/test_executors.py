@@ -7,17 +7,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from ground.errors import InputError, UsageError, WorkerError
-from ground.flow.executor import AHEAD, Executor, Serial, nothing
+from ground.flow.executor import Executor, Serial, nothing
 from ground.flow.executors import Processes, Threads, open_executor, open_threads
 from ground.settings import RunSettings
-from tests.ground.flow.executor_work import describe, die_at, open_text, process_of, refuse_the_third
+from tests.ground.flow.executor_work import assert_error_arrives, assert_ordered, die_at, process_of
 
 ROOT = Path(__file__).resolve().parents[3]
 EXECUTORS = [Serial(), Threads(2), Processes(2)]
@@ -46,32 +45,12 @@ def wait_for_end(process: int, seconds: float = 20) -> bool:
 def test_results_are_in_the_order_of_the_shards_and_each_worker_opens_its_state_once(
     executor: Executor, folder: Path
 ) -> None:
-    taken: list[int] = []
-
-    def shards() -> Iterator[int]:
-        for shard in range(9):
-            taken.append(shard)
-            yield shard
-
-    results = []
-    for result in executor.in_order(partial(open_text, executor.share(folder)), describe, shards()):
-        results.append(result)
-        # Shards are read as they are needed, so that memory holds a few only.
-        assert len(taken) - len(results) <= executor.workers * AHEAD
-    assert [doubled for *_, doubled in results] == [2 * shard for shard in range(9)]
-    assert {text for text, *_ in results} == {"names"}
-    for worker in {worker for _, worker, *_ in results}:
-        seen = [n for _, of, n, _ in results if of == worker]
-        assert seen == list(range(1, len(seen) + 1))
+    assert assert_ordered(executor, executor.share(folder), 9)
 
 
 @pytest.mark.parametrize("executor", EXECUTORS, ids=type)
 def test_an_error_of_the_work_arrives_as_it_is_after_the_results_before_it(executor: Executor) -> None:
-    results = executor.in_order(nothing, refuse_the_third, range(9))
-    assert [next(results), next(results)] == [0, 1]
-    with pytest.raises(InputError, match="this shard is wrong") as caught:
-        next(results)
-    assert (caught.value.found, caught.value.do) == ("2", "mend it")
+    assert_error_arrives(executor)
 
 
 def test_a_worker_that_dies_is_a_clear_error_after_the_results_before_it(tmp_path: Path) -> None:

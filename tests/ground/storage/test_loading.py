@@ -179,7 +179,7 @@ from pathlib import Path
 from kg.load import load_umls
 from ground.settings import LoadSettings
 from ground.storage.warehouse import connect
-load_umls(connect(Path(sys.argv[1])), Path(sys.argv[2]), LoadSettings())
+load_umls(connect(Path(sys.argv[1])), Path(sys.argv[2]), LoadSettings(subset="a test"))
 """
 
 
@@ -211,7 +211,7 @@ def test_a_killed_load_loses_no_finished_file(tmp_path: Path, bytes_written: int
     assert finished <= tables
     from kg.load import load_umls
 
-    report = load_umls(connection, folder, LoadSettings())
+    report = load_umls(connection, folder, LoadSettings(subset="a test"))
     assert {t.table for t in report.tables if t.skipped_because_done} == finished
     for table, n in (("mrconso", 60_000), ("mrrel", 200_000), ("mrsty", 1)):
         assert connection.execute(f"select count(*) from umls.{table}").fetchall() == [(n,)]

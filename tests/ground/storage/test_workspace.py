@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ground.errors import InputError, OntogroundError, UsageError
-from ground.storage.answers import answer_file
+from ground.storage.outputs import answer_file
 from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
 

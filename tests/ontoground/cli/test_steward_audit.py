@@ -18,7 +18,7 @@ from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import History
 from stewardship.runs.store import Run, read_messages, read_runs
 from tests.ground.lm.server import Reply, completion, scripted_server
-from tests.ontoground.cli.schemas import checked
+from tests.ontoground.cli.conftest import Steward
 from tests.ontoground.cli.steward_world import MARKS, adopted, votes_of
 from tests.served import Served
 
@@ -31,23 +31,9 @@ TURNS = 3
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+def workspace(tmp_path: Path) -> Path:
     """A workspace with the invented benchmark."""
-    result = adopted(tmp_path / "world")
-    capsys.readouterr()
-    return result
-
-
-def steward(capsys: pytest.CaptureFixture[str], phase: str, *arguments: str | Path) -> dict[str, Any]:
-    """Run a verb and return what it printed."""
-    assert invoke(["steward", phase, *map(str, arguments), "--json"]) == 0
-    return checked(capsys.readouterr().out, f"steward-{phase}")
-
-
-def failure(capsys: pytest.CaptureFixture[str], phase: str, *arguments: str | Path) -> tuple[int, dict[str, Any]]:
-    """Run a verb, which must fail, and return its exit code and error."""
-    code = invoke(["steward", phase, *map(str, arguments), "--json"])
-    return code, checked(capsys.readouterr().out, "error")["error"]
+    return adopted(tmp_path / "world")
 
 
 def model(url: str, workspace: Path, *more: str, at_once: int = 8) -> list[str]:
@@ -99,17 +85,16 @@ def events(workspace: Path) -> list[dict[str, Any]]:
 @pytest.mark.real
 @pytest.mark.parametrize(("phase", "case", "stem"), [("audit", "S2", "votes"), ("recompute", "S3", "consensus")])
 def test_the_shown_cases_come_out_as_expected(
-    phase: str, case: str, stem: str, real_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    phase: str, case: str, stem: str, real_data: Path, tmp_path: Path, steward: Steward
 ) -> None:
     cases = json.loads((real_data / "stewardship" / "checks.json").read_text())["shown"]
     expected = next(item for item in cases if item["id"] == case)["expected"]
     table = tmp_path / "cases.csv"
     table.write_text("uid,label\n" + "".join(f"{uid},1\n" for uid in expected))
     columns = ("--column", "uid=uid", "--column", "label=label")
-    assert invoke(["steward", "adopt", str(table), *columns, "--workspace", str(tmp_path)]) == 0
-    capsys.readouterr()
+    steward("adopt", table, *columns, "--workspace", tmp_path)
     answers = real_data / "stewardship" / "checks" / "shown" / f"{stem}_shown.csv"
-    printed = steward(capsys, phase, "--workspace", tmp_path, "--answers", answers)
+    printed = steward.json(phase, "--workspace", tmp_path, "--answers", answers)
     votes = votes_of(printed["votes"])
     latest = History(tmp_path / "stewardship" / "cases").latest("audit" if phase == "audit" else "recomputed")
     for uid, wanted in expected.items():
@@ -125,46 +110,43 @@ def test_the_shown_cases_come_out_as_expected(
             wanted["rule"],
             wanted["votes"],
         )
-    again = steward(capsys, phase, "--workspace", tmp_path, "--answers", answers)
+    again = steward.json(phase, "--workspace", tmp_path, "--answers", answers)
     assert again["events"] == 0 and again["runs_made"] == 0 and again["runs_stored"] == 5 * len(expected)
 
 
-def test_the_table_of_votes_can_be_given_as_recorded_answers(
-    workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_of_votes_can_be_given_as_recorded_answers(workspace: Path, tmp_path: Path, steward: Steward) -> None:
     answers = tmp_path / "mine.csv"
     answers.write_text(
         "uid,run1,run2,run3,run4,run5\nu1,16,16,16,16,\nu2,(14 weeks, 1 day),99,99,99,7\n".replace(
             "(14 weeks, 1 day)", '"(14 weeks, 1 day)"'
         )
     )
-    first = steward(capsys, "recompute", "--workspace", workspace, "--answers", answers)
-    again = steward(capsys, "recompute", "--workspace", workspace, "--answers", first["votes"])
+    first = steward.json("recompute", "--workspace", workspace, "--answers", answers)
+    again = steward.json("recompute", "--workspace", workspace, "--answers", first["votes"])
     assert again["summary"] == first["summary"] and again["summary"]["high"] == 2 and first["rows"] == 2
     assert votes_of(again["votes"])["u2"]["label"] == "99"
 
 
 def test_a_row_that_the_file_lacks_is_left_alone_and_one_that_the_benchmark_lacks_refused(
-    workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    workspace: Path, tmp_path: Path, steward: Steward
 ) -> None:
     answers = tmp_path / "mine.csv"
     answers.write_text("uid,run1\nu1,16\nzz,16\n")
-    code, error = failure(capsys, "recompute", "--workspace", workspace, "--answers", answers)
-    assert code == 3 and "zz" in error["found"]
+    assert "zz" in steward.error("recompute", "--workspace", workspace, "--answers", answers, code=3)["found"]
     answers.write_text("uid,run1\nu1,16\n")
-    printed = steward(capsys, "recompute", "--workspace", workspace, "--answers", answers)
+    printed = steward.json("recompute", "--workspace", workspace, "--answers", answers)
     assert printed["rows"] == 1 and printed["summary"]["deferred"] == 1
 
 
 # Language models
 
 
-def test_a_model_with_tools_looks_up_computes_and_answers(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_with_tools_looks_up_computes_and_answers(workspace: Path, steward: Steward) -> None:
     with scripted_server(in_turns) as server:
-        printed = steward(capsys, "recompute", *model(server.url, workspace, "--rows", "3"))
+        printed = steward.json("recompute", *model(server.url, workspace, "--rows", "3"))
         sent = len(server.bodies)
         assert {body["temperature"] for body in server.bodies} == {1.0}
-        again = steward(capsys, "recompute", *model(server.url, workspace, "--rows", "3"))
+        again = steward.json("recompute", *model(server.url, workspace, "--rows", "3"))
         assert len(server.bodies) == sent == 3 * RUNS * TURNS
     assert printed["summary"]["high"] == 3 and printed["tools"] == ["calculator", "python"]
     assert {row["label"] for row in votes_of(printed["votes"]).values()} <= {"16", "15", "14"}
@@ -181,15 +163,15 @@ def test_a_model_with_tools_looks_up_computes_and_answers(workspace: Path, capsy
 
 
 def test_a_recomputation_sees_neither_label_nor_features_nor_derivation(
-    workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    workspace: Path, tmp_path: Path, steward: Steward
 ) -> None:
     texts = tmp_path / "texts"
     texts.mkdir()
     (texts / "gap.md").write_text("The anion gap is sodium minus chloride and bicarbonate.")
     with scripted_server(in_turns) as server:
-        steward(capsys, "recompute", *model(server.url, workspace, "--reference", str(texts), "--rows", "3"))
+        steward.json("recompute", *model(server.url, workspace, "--reference", str(texts), "--rows", "3"))
         text = model(server.url, workspace, "--tools", "none", "--rows", "2")
-        invoke(["steward", "recompute", *text])
+        steward("recompute", *text)
         answer = json.dumps(server.bodies)
     assert "sodium 140" in answer and not any(mark in answer for mark in MARKS)
     stored = "".join(path.read_text() for path in (workspace / "stewardship").rglob("runs/recompute/*/*"))
@@ -197,10 +179,10 @@ def test_a_recomputation_sees_neither_label_nor_features_nor_derivation(
 
 
 def test_an_audit_shows_label_features_and_derivation_and_counts_failure_modes(
-    workspace: Path, capsys: pytest.CaptureFixture[str]
+    workspace: Path, steward: Steward
 ) -> None:
     with scripted_server(verdicts) as server:
-        printed = steward(capsys, "audit", *model(server.url, workspace, "--tools", "none"))
+        printed = steward.json("audit", *model(server.url, workspace, "--tools", "none"))
         asked = server.bodies[0]["messages"][1]["content"]
     assert all(mark in asked for mark in MARKS[:3])
     assert printed["summary"] == {"n": 8, "flagged": 4, "rate": 0.5, "strata": 2, "strata_touched": 1}
@@ -212,9 +194,7 @@ def test_an_audit_shows_label_features_and_derivation_and_counts_failure_modes(
     assert {item.remark for item in flagged} == {"the label is no gap"} and len(flagged) == 16
 
 
-def test_a_suspicious_verdict_that_names_no_fault_is_asked_again(
-    workspace: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_suspicious_verdict_that_names_no_fault_is_asked_again(workspace: Path, steward: Steward) -> None:
     def unfounded(place: int, body: dict[str, Any]) -> Reply:
         text = json.loads(verdicts(place, body).body)["choices"][0]["message"]["content"]
         return completion(text.replace("aggregation_logic", "none"))
@@ -222,7 +202,7 @@ def test_a_suspicious_verdict_that_names_no_fault_is_asked_again(
     with scripted_server(unfounded) as server:
         retries = ("--set", "language_model.answer_retries=1")
         options = model(server.url, workspace, "--tools", "none", "--rows", "2", *retries)
-        printed = steward(capsys, "audit", *options)
+        printed = steward.json("audit", *options)
         assert any("needs a failure_mode" in body["messages"][-1]["content"] for body in server.bodies)
     assert printed["summary"]["flagged"] == 0
     assert (printed["unparseable"], printed["unanswered"]) == (0, 4)
@@ -230,17 +210,17 @@ def test_a_suspicious_verdict_that_names_no_fault_is_asked_again(
     assert len(failed) == 4 and {run.reason for run in failed} == {"malformed"}
 
 
-def test_text_without_the_strict_form_is_no_label(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_without_the_strict_form_is_no_label(workspace: Path, steward: Steward) -> None:
     forms = ("The gap is 16.", "<answer>about 16", "<answer>16</answer>", "<answer>N/A</answer>", "<answer>-</answer>")
 
     with scripted_server(lambda _place, body: completion(forms[body["seed"] % 5])) as server:
-        printed = steward(capsys, "recompute", *model(server.url, workspace, "--tools", "none", "--rows", "2"))
+        printed = steward.json("recompute", *model(server.url, workspace, "--tools", "none", "--rows", "2"))
     assert printed["unparseable"] == 6 and printed["summary"]["deferred"] == 2
     kinds = [run.kind for run in read_runs(Path(printed["folder"]))]
     assert sorted(set(map(str, kinds))) == ["na", "number", "unparseable"]
 
 
-def test_a_run_out_of_turns_must_answer(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_out_of_turns_must_answer(workspace: Path, steward: Steward) -> None:
     call = {"thought": "more", "step": {"tool": "python", "arguments": {"code": "1"}}}
 
     def always(_place: int, body: dict[str, Any]) -> Reply:
@@ -249,19 +229,18 @@ def test_a_run_out_of_turns_must_answer(workspace: Path, capsys: pytest.CaptureF
 
     with scripted_server(always) as server:
         options = model(server.url, workspace, "--set", "steward.turns=3", "--rows", "2", "--runs", "4")
-        printed = steward(capsys, "recompute", *options)
+        printed = steward.json("recompute", *options)
         assert len(server.bodies) == 2 * 4 * 3
         assert "no turn left" in server.bodies[-1]["messages"][-1]["content"]
     assert printed["summary"]["high"] == 2
 
 
 def test_a_run_killed_in_the_middle_goes_on_to_the_same_results_and_asks_nothing_twice(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, steward: Steward
 ) -> None:
     whole, killed = adopted(tmp_path / "whole", ROWS), adopted(tmp_path / "killed", ROWS)
-    capsys.readouterr()
     with scripted_server(in_turns) as server:
-        printed = steward(capsys, "recompute", *model(server.url, whole, at_once=CONCURRENCY))
+        printed = steward.json("recompute", *model(server.url, whole, at_once=CONCURRENCY))
         wanted = server.times_seen()
     assert set(wanted.values()) == {1} and sum(wanted.values()) == ROWS * RUNS * TURNS
 
@@ -287,7 +266,7 @@ def test_a_run_killed_in_the_middle_goes_on_to_the_same_results_and_asks_nothing
         assert lines.count(b"\n") == WINDOW and not (stored / "votes.csv").exists()
         # A kill may cut the last line, too.
         (stored / "runs.jsonl").write_bytes(lines[:-40])
-        resumed = steward(capsys, "recompute", *model(server.url, killed, at_once=CONCURRENCY))
+        resumed = steward.json("recompute", *model(server.url, killed, at_once=CONCURRENCY))
         seen = server.times_seen()
     assert (resumed["runs_stored"], resumed["runs_made"]) == (WINDOW - 1, ROWS * RUNS - WINDOW + 1)
     assert set(seen) == set(wanted)
@@ -300,71 +279,67 @@ def test_a_run_killed_in_the_middle_goes_on_to_the_same_results_and_asks_nothing
     assert not any(path.name.startswith(".") for path in stored.rglob("*"))
 
 
-def test_runs_that_could_not_be_made_are_waited_for_and_made_the_next_time(
-    workspace: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_that_could_not_be_made_are_waited_for_and_made_the_next_time(workspace: Path, steward: Steward) -> None:
     def flaky(place: int, body: dict[str, Any]) -> Reply:
         ill = "Patient 3:" in body["messages"][1]["content"] and body["seed"] == 44
         return Reply(status=500) if ill else verdicts(place, body)
 
     with scripted_server(flaky) as server:
         options = model(server.url, workspace, "--tools", "none")
-        first = steward(capsys, "audit", *options)
+        first = steward.json("audit", *options)
         assert first["incomplete"] == ["u3"] and first["runs_not_made"] == {"server_error": 1}
         assert (first["runs_made"], first["events"], first["summary"]["n"]) == (39, 7, 7)
-        assert invoke(["steward", "audit", *options]) == 0
-        assert "1 rows wait for runs that could not be made (server_error 1)" in capsys.readouterr().out
-        settled = steward(capsys, "audit", *options, "--settle")
+        assert "1 rows wait for runs that could not be made (server_error 1)" in steward("audit", *options)
+        settled = steward.json("audit", *options, "--settle")
         assert settled["incomplete"] == [] and settled["events"] == 1
         assert (
             next(event for event in events(workspace) if event["uid"] == "u3" and event["role"] == "audit")["value"]
             == "Passed"
         )
     with scripted_server(verdicts) as server:
-        last = steward(capsys, "audit", *model(server.url, workspace, "--tools", "none"))
+        last = steward.json("audit", *model(server.url, workspace, "--tools", "none"))
         assert len(server.bodies) == 1
     assert (last["runs_made"], last["events"], last["summary"]["flagged"]) == (1, 1, 4)
 
 
-def test_a_server_that_is_not_there_is_an_error_and_leaves_no_run(
-    workspace: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, error = failure(capsys, "recompute", *model("http://127.0.0.1:9/v1", workspace, "--rows", "2"))
-    assert code == 3 and "unreachable 10" in error["found"]
+def test_a_server_that_is_not_there_is_an_error_and_leaves_no_run(workspace: Path, steward: Steward) -> None:
+    error = steward.error("recompute", *model("http://127.0.0.1:9/v1", workspace, "--rows", "2"), code=3)
+    assert "unreachable 10" in error["found"]
     assert [event for event in events(workspace) if event["role"] == "recomputed"] == []
 
 
-def test_more_runs_and_more_rows_add_to_what_is_stored(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_more_runs_and_more_rows_add_to_what_is_stored(workspace: Path, steward: Steward) -> None:
     with scripted_server(verdicts) as server:
         text = model(server.url, workspace, "--tools", "none")
-        steward(capsys, "audit", *text, "--rows", "2", "--runs", "4")
+        steward.json("audit", *text, "--rows", "2", "--runs", "4")
         assert len(server.bodies) == 8
-        more = steward(capsys, "audit", *text, "--rows", "4", "--runs", "5")
+        more = steward.json("audit", *text, "--rows", "4", "--runs", "5")
         assert len(server.bodies) == 20
     assert (more["runs_stored"], more["runs_made"], more["rows"]) == (8, 12, 4)
 
 
-def test_other_settings_begin_a_new_series_and_say_so(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_settings_begin_a_new_series_and_say_so(
+    workspace: Path, steward: Steward, capsys: pytest.CaptureFixture[str]
+) -> None:
     with scripted_server(verdicts) as server:
         text = model(server.url, workspace, "--tools", "none", "--rows", "2")
-        item = steward(capsys, "audit", *text)
+        series = steward.json("audit", *text)["series"]
         assert invoke(["steward", "audit", *text, "--set", "language_model.temperature=0.5"]) == 0
     lines = capsys.readouterr().err
-    assert lines == f"a new series of runs begins: temperature differ from those of {item['series']}\n"
+    assert lines == f"a new series of runs begins: temperature differ from those of {series}\n"
 
 
-def test_credentialed_rows_are_not_sent_to_another_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_credentialed_rows_are_not_sent_to_another_machine(tmp_path: Path, steward: Steward) -> None:
     workspace = adopted(tmp_path / "world", licence="credentialed")
-    capsys.readouterr()
     for phase in ("audit", "recompute"):
-        code, error = failure(capsys, phase, *model("https://models.example.com/v1", workspace))
-        assert code == 4 and "models.example.com" in error["do"]
+        error = steward.error(phase, *model("https://models.example.com/v1", workspace), code=4)
+        assert "models.example.com" in error["do"]
     assert not (workspace / "stewardship" / "invented" / "runs").exists()
 
 
-def test_what_holds_notes_is_for_its_owner_only(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_holds_notes_is_for_its_owner_only(workspace: Path, steward: Steward) -> None:
     with scripted_server(verdicts) as server:
-        folder = Path(steward(capsys, "audit", *model(server.url, workspace, "--rows", "1"))["folder"])
+        folder = Path(steward.json("audit", *model(server.url, workspace, "--rows", "1"))["folder"])
     assert folder.stat().st_mode & 0o077 == folder.parent.stat().st_mode & 0o077 == 0
 
 
@@ -387,21 +362,20 @@ def test_what_holds_notes_is_for_its_owner_only(workspace: Path, capsys: pytest.
     ],
 )
 def test_wrong_use_says_what_to_do(
-    phase: str, options: list[str], code: int, lines: str, workspace: Path, capsys: pytest.CaptureFixture[str]
+    phase: str, options: list[str], code: int, lines: str, workspace: Path, steward: Steward
 ) -> None:
-    result, error = failure(capsys, phase, "--workspace", workspace, *options)
-    assert result == code
+    error = steward.error(phase, "--workspace", workspace, *options, code=code)
     assert lines in " ".join(str(error.get(name)) for name in ("what", "found", "expected", "do"))
 
 
 @pytest.mark.xdist_group("transformers_serve")
 @pytest.mark.parametrize(("phase", "tools"), [("audit", "none"), ("recompute", "python")])
 def test_a_real_server_with_a_random_model_gives_runs_without_a_label(
-    phase: str, tools: str, served: Served, workspace: Path, capsys: pytest.CaptureFixture[str]
+    phase: str, tools: str, served: Served, workspace: Path, steward: Steward
 ) -> None:
     options = ("--endpoint", served.url, "--endpoint-model", served.model, "--rows", "1", "--tools", tools)
     few = ("--set", "language_model.max_tokens=8", "--set", "language_model.answer_retries=0")
-    printed = steward(capsys, phase, "--workspace", workspace, *options, *few)
+    printed = steward.json(phase, "--workspace", workspace, *options, *few)
     runs = list(read_runs(Path(printed["folder"])))
     assert printed["runs_made"] == len(runs) == RUNS and {run.parsed for run in runs} == {None}
     assert printed["summary"].get("flagged", 0) == printed["summary"].get("high", 0) == 0
@@ -412,19 +386,15 @@ def test_a_real_server_with_a_random_model_gives_runs_without_a_label(
 
 
 @pytest.mark.real
-def test_calculators_recompute_from_features_alone(
-    real_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_calculators_recompute_from_features_alone(real_data: Path, tmp_path: Path, steward: Steward) -> None:
     table = real_data / "stewardship" / "source" / "original_test_labels.csv.gz"
-    assert invoke(["steward", "adopt", str(table), "--name", "real", "--workspace", str(tmp_path)]) == 0
-    capsys.readouterr()
-    printed = steward(capsys, "recompute", "--engine", "calculators", "--rows", "110", "--workspace", tmp_path)
+    steward("adopt", table, "--name", "real", "--workspace", tmp_path)
+    printed = steward.json("recompute", "--engine", "calculators", "--rows", "110", "--workspace", tmp_path)
     assert (printed["rows"], printed["runs"], printed["summary"]["near"]) == (110, 1, 0)
     latest = History(tmp_path / "stewardship" / "real").latest("recomputed")
     assert len(latest) == 110 and {event.evidence["rule"] for event in latest.values()} == {"1of1"}
     assert all("local calculator" in event.why for event in latest.values())
-    assert invoke(["steward", "recompute", "--engine", "calculators", "--workspace", str(tmp_path)]) == 0
-    assert "no consensus of several" in capsys.readouterr().out
+    assert "no consensus of several" in steward("recompute", "--engine", "calculators", "--workspace", tmp_path)
 
 
 def test_a_person_sees_what_came_out(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -435,9 +405,7 @@ def test_a_person_sees_what_came_out(workspace: Path, capsys: pytest.CaptureFixt
     assert answer.err == ""
 
 
-def test_runs_that_cannot_be_read_are_told_to_a_person(
-    workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_that_cannot_be_read_are_told_to_a_person(workspace: Path, tmp_path: Path, steward: Steward) -> None:
     uids = Benchmark.open(workspace, None).items["uid"].to_list()
     files = {
         "some.csv": ["Suspicious", "Pass", "perhaps", "", "Pass"],
@@ -449,8 +417,7 @@ def test_runs_that_cannot_be_read_are_told_to_a_person(
         (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
         for phase in ("audit", "recompute"):
             arguments = ["--answers", str(tmp_path / name), "--workspace", str(workspace)]
-            assert invoke(["steward", phase, *arguments]) == 0
-            answers.append(capsys.readouterr().out)
+            answers.append(steward(phase, *arguments))
     runs = 5 * len(uids)
     some = f"empty votes: of {runs} runs {len(uids)} said something that is no verdict, {len(uids)} gave no answer"
     assert some in answers[0] and "NOT ONE RUN" not in answers[0]

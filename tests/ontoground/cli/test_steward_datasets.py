@@ -11,14 +11,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ontoground.cli.main import invoke
 from stewardship.benchmark.folder import Benchmark
 from stewardship.datasets.adopt import adopt_dataset
 from stewardship.datasets.auditor import audited
 from stewardship.datasets.recompute import recomputed
 from stewardship.datasets.rows import evidence_of
 from stewardship.reporting.estimates import label_estimates
-from tests.ontoground.cli.schemas import checked
+from tests.ontoground.cli.conftest import Steward
 from tests.ontoground.conftest import Demo
 from tests.stewardship.datasets.folders import medhal_folder
 
@@ -66,13 +65,13 @@ def _planted(rows: list[dict[str, Any]]) -> dict[str, str]:
     row |= {"replaced_end": "none", "replaced_cui": None}
     row = plant("supported called unsupported", "Q1")
     row |= {"quadrant": "Q2", "is_supported": False, "support_level": "silent", "replaced_end": "tail"}
-    row |= {"replaced_cui": "C0", "support_spans": [one for one in row["support_spans"] if one["role"] == "head"]}
+    row |= {"replaced_cui": "C0", "support_spans": [span for span in row["support_spans"] if span["role"] == "head"]}
     row = plant("unsupported called supported", "Q2")
     row |= {"quadrant": "Q1", "is_supported": True, "support_level": "co_mentioned", "replaced_end": "none"}
     span = row["support_spans"][0]
     row["support_spans"] = [{**span, "role": role, "cui": row[f"{role}_cui"]} for role in ("head", "tail")]
     plant("replaced by itself", "Q2")
-    row = rows[next(i for i, one in enumerate(rows) if planted.get(one["id"]) == "replaced by itself")]
+    row = rows[next(i for i, other in enumerate(rows) if planted.get(other["id"]) == "replaced by itself")]
     row["replaced_cui"] = row[f"{row['replaced_end']}_cui"]
     return planted
 
@@ -95,8 +94,8 @@ def test_the_auditor_finds_every_kind_of_planted_error_and_calls_nothing_else_wr
     wrong: tuple[Path, Benchmark, dict[str, str]],
 ) -> None:
     workspace, benchmark, planted = wrong
-    found = {row["uid"]: row for row in audited(workspace, benchmark).to_dicts()}
-    named = {how: found[uid] for uid, how in planted.items()}
+    audit_rows = {row["uid"]: row for row in audited(workspace, benchmark).to_dicts()}
+    named = {how: audit_rows[uid] for uid, how in planted.items()}
     assert {row["verdict"] for row in named.values()} == {"Suspicious"}
     assert "a quadrant is what its two labels say (here Q4, expected Q1)" in named["label"]["remark"]
     assert "an edge of a path is in the graph" in named["edge"]["remark"]
@@ -106,25 +105,25 @@ def test_the_auditor_finds_every_kind_of_planted_error_and_calls_nothing_else_wr
     assert "called true: no path" in named["false called true"]["remark"]
     assert "named as present in the context" in named["supported called unsupported"]["remark"]
     assert "replaced by another concept" in named["replaced by itself"]["remark"]
-    others = [row for uid, row in found.items() if uid not in planted and row["verdict"] == "Suspicious"]
-    assert len(others) <= len(found) // 100
+    others = [row for uid, row in audit_rows.items() if uid not in planted and row["verdict"] == "Suspicious"]
+    assert len(others) <= len(audit_rows) // 100
 
 
 def test_the_other_road_gives_planted_labels_back_without_sight_of_them(
     wrong: tuple[Path, Benchmark, dict[str, str]],
 ) -> None:
     workspace, benchmark, planted = wrong
-    found = {row["uid"]: row["label"] for row in recomputed(workspace, benchmark).to_dicts()}
-    by_how = {how: found[uid] for uid, how in planted.items()}
+    recomputed_labels = {row["uid"]: row["label"] for row in recomputed(workspace, benchmark).to_dicts()}
+    by_how = {how: recomputed_labels[uid] for uid, how in planted.items()}
     assert by_how["label"] == "Q1"
     assert by_how["true called false"] == "Q1"
     assert by_how["false called true"] == "Q3"
     assert by_how["supported called unsupported"] == "Q1"
     assert by_how["unsupported called supported"] in ("Q2", "N/A")
     labels = {uid: event.value for uid, event in benchmark.history.latest("original").items() if uid not in planted}
-    said = {uid: label for uid, label in found.items() if uid in labels and label != "N/A"}
-    assert len(said) > len(labels) * 0.8
-    assert [uid for uid, label in said.items() if label != labels[uid]] == []
+    decided = {uid: label for uid, label in recomputed_labels.items() if uid in labels and label != "N/A"}
+    assert len(decided) > len(labels) * 0.8
+    assert [uid for uid, label in decided.items() if label != labels[uid]] == []
 
 
 def test_the_evidence_that_gives_a_label_away_is_neither_in_the_key_nor_in_what_is_asked(
@@ -139,26 +138,24 @@ def test_the_evidence_that_gives_a_label_away_is_neither_in_the_key_nor_in_what_
 
 
 def test_the_verbs_audit_and_recompute_a_sample_and_the_report_estimates_the_dataset(
-    demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demo: Demo, tmp_path: Path, steward: Steward
 ) -> None:
     workspace = _copy(demo, tmp_path)
     dataset = workspace / "datasets" / "medieval"
-    at = ["--workspace", str(workspace), "--json"]
 
     def run(*words: str) -> dict[str, Any]:
-        assert invoke(["steward", *words, *at]) == 0
-        return checked(capsys.readouterr().out, f"steward-{words[0]}")
+        return steward.json(*words, "--workspace", workspace)
 
     taken = run("adopt", str(dataset), "--rows", "40")
     assert (taken["rows"], taken["categories"]) == (40, ["Q1", "Q2", "Q3", "Q4"])
     audit = run("audit", "--engine", "evidence")
     assert (audit["runs"], audit["runs_made"], audit["summary"]["n"]) == (1, 40, 40)
-    made = run("recompute", "--engine", "sql")
-    assert made["runs_made"] == 40
-    assert made["summary"]["abstained"] == 0, "a row of which nothing can be said is deferred, not N/A"
+    recompute = run("recompute", "--engine", "sql")
+    assert recompute["runs_made"] == 40
+    assert recompute["summary"]["abstained"] == 0, "a row of which nothing can be said is deferred, not N/A"
     assert run("recompute", "--engine", "sql")["runs_made"] == 0
-    found = label_estimates(Benchmark.open(workspace))
-    whole = next(one for one in found if one.source == "recomputed" and one.by == "all")
+    estimates = label_estimates(Benchmark.open(workspace))
+    whole = next(estimate for estimate in estimates if estimate.source == "recomputed" and estimate.by == "all")
     assert whole.rows == pl.read_parquet(dataset / "data" / "*.parquet").height
     assert whole.taken == 40
     assert (whole.errors, whole.share) == (0, 0.0)
@@ -198,9 +195,9 @@ def test_record_facts_of_medhal_are_read_back_into_relations_and_judged(demo: De
     folder = medhal_folder(workspace / "datasets" / "medhal", pairs)
     benchmark = adopt_dataset(workspace, folder, name=None, rows=None, seed=1)
     labels = {uid: event.value for uid, event in benchmark.history.latest("original").items()}
-    found = {row["uid"]: row["label"] for row in recomputed(workspace, benchmark).to_dicts()}
-    differ = {uid for uid, label in found.items() if label not in ("N/A", labels[uid])}
-    assert sum(label != "N/A" for label in found.values()) >= 10
+    judged = {row["uid"]: row["label"] for row in recomputed(workspace, benchmark).to_dicts()}
+    differ = {uid for uid, label in judged.items() if label not in ("N/A", labels[uid])}
+    assert sum(label != "N/A" for label in judged.values()) >= 10
     assert differ and differ <= {"mimic-5-a", "mimic-5-b"}
     audit = {row["uid"]: row for row in audited(workspace, benchmark).to_dicts()}
     assert {uid for uid, row in audit.items() if row["verdict"] == "Suspicious"} >= differ

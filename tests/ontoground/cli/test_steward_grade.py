@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
 
-from ontoground.cli.main import invoke
-from tests.ontoground.cli.schemas import checked
+from tests.ontoground.cli.conftest import Steward
 
 LABELS = """uid,kind,type,answer,new
 1,BMI,decimal,100,50
@@ -25,21 +23,19 @@ ANSWERS = "uid,answer,model\n" + "".join(
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steward: Steward) -> Path:
     monkeypatch.setenv("ONTOGROUND_WORKSPACE", str(tmp_path / "work"))
     (tmp_path / "labels.csv").write_text(LABELS)
     (tmp_path / "answers.csv").write_text(ANSWERS)
     columns = ("uid=uid", "stratum=kind", "output_type=type", "original=answer", "recomputed=new")
     given = [part for column in columns for part in ("--column", column)]
-    assert invoke(["steward", "adopt", str(tmp_path / "labels.csv"), *given, "--json"]) == 0
+    steward("adopt", tmp_path / "labels.csv", *given)
     return tmp_path
 
 
-def test_grade_prints_shares_and_writes_rows(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    capsys.readouterr()
-    asked = ["steward", "grade", str(workspace / "answers.csv"), "--against", "recomputed"]
-    assert invoke([*asked, "--out", str(workspace / "rows.csv"), "--json"]) == 0
-    payload = checked(capsys.readouterr().out, "steward-grade")
+def test_grade_prints_shares_and_writes_rows(workspace: Path, steward: Steward) -> None:
+    arguments = ("grade", workspace / "answers.csv", "--against", "recomputed")
+    payload = steward.json(*arguments, "--out", workspace / "rows.csv")
     assert [(model["model"], model["share"]["correct"], model["share"]["n"]) for model in payload["models"]] == [
         ("old", 1, 3),
         ("new", 3, 3),
@@ -53,43 +49,37 @@ def test_grade_prints_shares_and_writes_rows(workspace: Path, capsys: pytest.Cap
         ("new", "3", "correct"),
     ]
     assert rows[5]["label"] == "N/A" and rows[5]["abstained"] == "true"
-    assert invoke([*asked, "--grader", "reward"]) == 0
-    answer = capsys.readouterr().out
+    answer = steward(*arguments, "--grader", "reward")
     assert "33.3" in answer and "mean reward 0.4000" in answer and max(map(len, answer.splitlines())) <= 80
 
 
-def test_board_prints_and_draws_both_sides(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_board_prints_and_draws_both_sides(workspace: Path, steward: Steward) -> None:
     pytest.importorskip("matplotlib")
-    capsys.readouterr()
-    asked = ["steward", "board", str(workspace / "answers.csv"), "--after", "recomputed", "--set"]
-    asked += ["steward.resamples=200"]
-    assert invoke([*asked, "--json"]) == 0
-    payload = checked(capsys.readouterr().out, "steward-board")
+    arguments = ("board", workspace / "answers.csv", "--after", "recomputed", "--set", "steward.resamples=200")
+    payload = steward.json(*arguments)
     assert [(model["model"], model["climbed"]) for model in payload["models"]] == [("new", 1), ("old", -1)]
     assert (payload["rows"], payload["left_out"]) == (3, {"before": 1, "after": 0})
     picture = Path(payload["files"]["png"]).read_bytes()
     assert picture.startswith(b"\x89PNG")
-    assert invoke(asked) == 0
-    answer = capsys.readouterr().out
+    answer = steward(*arguments)
     assert "2 -> 1" in answer and "1 -> 2" in answer and max(map(len, answer.splitlines()[:-1])) <= 80
     assert Path(payload["files"]["png"]).read_bytes() == picture
     assert "| new | 33.3% | 100.0% | +66.7 |" in Path(payload["files"]["md"]).read_text()
 
 
-def test_a_board_takes_the_benchmark_that_is_named(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_board_takes_the_benchmark_that_is_named(workspace: Path, steward: Steward) -> None:
     pytest.importorskip("matplotlib")
     columns = ("--column", "uid=uid", "--column", "output_type=type", "--column", "original=answer")
     more = ("--column", "recomputed=new", "--name", "another")
-    assert invoke(["steward", "adopt", str(workspace / "labels.csv"), *columns, *more]) == 0
-    asked = ["steward", "board", str(workspace / "answers.csv"), "--after", "recomputed"]
-    assert invoke(asked) == 2 and "several benchmarks" in capsys.readouterr().err
-    assert invoke([*asked, "--benchmark", "another", "--set", "steward.resamples=50", "--json"]) == 0
-    assert checked(capsys.readouterr().out, "steward-board")["benchmark"] == "another"
+    steward("adopt", workspace / "labels.csv", *columns, *more)
+    arguments = ("board", workspace / "answers.csv", "--after", "recomputed")
+    assert "several benchmarks" in steward(*arguments, code=2)
+    assert steward.json(*arguments, "--benchmark", "another", "--set", "steward.resamples=50")["benchmark"] == "another"
 
 
-def test_what_does_not_fit_is_refused(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_does_not_fit_is_refused(workspace: Path, steward: Steward) -> None:
     file = str(workspace / "answers.csv")
-    for arguments, code, words in (
+    for words, code, what in (
         (["grade", file, "--against", "2.0.0"], 2, "neither a role"),
         (["grade", file, "--against", "final"], 3, "no such labels yet"),
         (["grade", file, file], 2, "same name"),
@@ -97,7 +87,4 @@ def test_what_does_not_fit_is_refused(workspace: Path, capsys: pytest.CaptureFix
         (["grade", str(workspace / "none.csv")], 3, "no such table"),
         (["board", file, "--after", "original"], 2, "same labels"),
     ):
-        capsys.readouterr()
-        assert invoke(["steward", *arguments, "--json"]) == code
-        failure = checked(capsys.readouterr().out, "error")
-        assert words in failure["error"]["what"], json.dumps(failure)
+        assert what in steward.error(*words, code=code)["what"]

@@ -11,39 +11,23 @@ from typing import Any
 import pytest
 
 from ground.storage.files import private_directory
-from ontoground.cli.main import invoke
 from stewardship.benchmark.folder import Benchmark
 from stewardship.history.log import Event
 from stewardship.runs.store import Run, RunStore
-from tests.ontoground.cli.schemas import checked
+from tests.ontoground.cli.conftest import Steward
 from tests.stewardship.sheets.filling import fill, save, sheet_rows
 from tests.stewardship.sheets.world import scores, statements
 
 
-class Said:
-    """What a command line printed."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self.capsys = capsys
-
-    def __call__(self, *arguments: str, code: int = 0) -> str:
-        assert invoke(["steward", *arguments]) == code, self.capsys.readouterr().err
-        return self.capsys.readouterr().out
-
-    def json(self, verb: str, *arguments: str, code: int = 0) -> dict[str, Any]:
-        return checked(self(verb, *arguments, "--json", code=code), f"steward-{verb}")
-
-
-@pytest.fixture
-def said(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Said:
+@pytest.fixture(autouse=True)
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ONTOGROUND_WORKSPACE", str(private_directory(tmp_path / "work")))
-    return Said(capsys)
 
 
 @pytest.fixture
-def bench(said: Said, tmp_path: Path) -> Benchmark:
+def bench(steward: Steward, tmp_path: Path) -> Benchmark:
     result = scores(tmp_path / "work")
-    said("triage")
+    steward("triage")
     return result
 
 
@@ -66,10 +50,12 @@ def answered(payload: dict[str, Any], rater: str, out: Path, **special: str) -> 
     return fill(Path(payload["sheets"][rater]["csv"]), out, cells)
 
 
-def test_sheets_are_written_filled_refused_corrected_and_taken(said: Said, bench: Benchmark, tmp_path: Path) -> None:
+def test_sheets_are_written_filled_refused_corrected_and_taken(
+    steward: Steward, bench: Benchmark, tmp_path: Path
+) -> None:
     experts = tmp_path / "experts.csv"
     experts.write_text("rater,category\nann,risk\nann,date\nbob,dosage\n")
-    payload = said.json("sheets", "--experts", str(experts), "--rows", "20")
+    payload = steward.json("sheets", "--experts", str(experts), "--rows", "20")
     assert payload["kind"] == "blind" and payload["drawn"] == "sampled" and payload["blind"]
     assert payload["rows"] == sum(payload["raters"].values()) == 20 and set(payload["raters"]) == {"ann", "bob"}
     number, other, date = (
@@ -79,17 +65,17 @@ def test_sheets_are_written_filled_refused_corrected_and_taken(said: Said, bench
     bad = {number.replace("-", "_"): "4,4", date.replace("-", "_"): "12", other.replace("-", "_"): "n/a"}
     files = [answered(payload, rater, tmp_path / f"{rater} done.xlsx", **bad) for rater in ("ann", "bob")]
     before = (bench.folder / "history.jsonl").read_bytes()
-    refused = said.json("read", *map(str, files), code=1)
+    refused = steward.json("read", *map(str, files), code=1)
     assert not refused["taken"] and refused["answers"] == 18 and refused["abstentions"] == 1
     assert {(entry["uid"], entry["found"], entry["column"]) for entry in refused["refused"]} == {
         (number, "4,4", "answer"),
         (date, "12", "answer"),
     }
     assert (bench.folder / "history.jsonl").read_bytes() == before and not list(tmp_path.glob("*.refused.csv"))
-    text = said("read", *map(str, files), code=1)
+    text = steward("read", *map(str, files), code=1)
     assert "bob done.xlsx row " in text and "found: 4,4" in text and "NOTHING TAKEN" in text
     assert "do: write a decimal point, as 4.4" in text and "n/a is read as N/A" in text
-    taken = said.json("read", *map(str, files), "--partial")
+    taken = steward.json("read", *map(str, files), "--partial")
     assert taken["taken"] and taken["events_added"] == 18 and taken["reviewed"] == 18
     tables = [Path(table) for table in taken["refused_tables"]]
     assert [table.name for table in tables] == ["ann done.refused.csv", "bob done.refused.csv"]
@@ -98,35 +84,37 @@ def test_sheets_are_written_filled_refused_corrected_and_taken(said: Said, bench
             row["item"]: {"answer": "4.4" if row["found"] == "4,4" else "03/21/2006"} for row in sheet_rows(table)
         }
         fill(table, table, answers)
-    last = said.json("read", *map(str, tables))
+    last = steward.json("read", *map(str, tables))
     assert last["events_added"] == 2 and last["reviewed"] == 20 and last["reviewed_by_draw"] == {"sampled": 20}
     labels = bench.history.labels("physician")
     assert labels[number].number == 4.4 and labels[date].text() == "03/21/2006" and labels[other].kind.value == "na"
-    assert said.json("read", *map(str, files), "--partial")["events_added"] == 0
+    assert steward.json("read", *map(str, files), "--partial")["events_added"] == 0
     # What is reviewed or on a sheet is not drawn again.
-    more = said.json("sheets", "--rater", "cleo", "--pick", "any", "--rows", "40")
+    more = steward.json("sheets", "--rater", "cleo", "--pick", "any", "--rows", "40")
     assert more["rows"] == 20 and more["left_out"] == {"reviewed": 20}
 
 
-def test_a_row_that_is_refused_for_two_cells_is_counted_once(said: Said, bench: Benchmark, tmp_path: Path) -> None:
+def test_a_row_that_is_refused_for_two_cells_is_counted_once(
+    steward: Steward, bench: Benchmark, tmp_path: Path
+) -> None:
     assert bench.name == "scores"
-    sheet = answered(said.json("sheets", "--rater", "ann", "--rows", "3"), "ann", tmp_path / "ann.csv")
+    sheet = answered(steward.json("sheets", "--rater", "ann", "--rows", "3"), "ann", tmp_path / "ann.csv")
     rows = sheet_rows(sheet)
     rows[0] |= {"question": "another?", "context": "another"}
-    text = said("read", str(save(sheet, rows)), code=1)
+    text = steward("read", str(save(sheet, rows)), code=1)
     assert text.count("is not the item's") == 2 and "NOTHING TAKEN: 1 of 3 answers" in text
 
 
-def test_a_rater_for_whom_no_row_was_drawn_is_named(said: Said, bench: Benchmark) -> None:
+def test_a_rater_for_whom_no_row_was_drawn_is_named(steward: Steward, bench: Benchmark) -> None:
     assert bench.name == "scores"
-    lines = said("sheets", "--rater", "ann", "--rater", "bob", "--rows", "1").splitlines()
+    lines = steward("sheets", "--rater", "ann", "--rater", "bob", "--rows", "1").splitlines()
     assert sorted(line.split()[1] for line in lines[1:3]) == ["0", "1"]
     assert sorted(line.split()[0] for line in lines[1:3]) == ["ann", "bob"]
     assert any(line.split()[2] == "none" for line in lines[1:3])
 
 
-def test_no_label_of_the_benchmark_is_in_what_the_experts_get(said: Said, bench: Benchmark) -> None:
-    payload = said.json("sheets", "--rater", "ann", "--pick", "any", "--rows", "40")
+def test_no_label_of_the_benchmark_is_in_what_the_experts_get(steward: Steward, bench: Benchmark) -> None:
+    payload = steward.json("sheets", "--rater", "ann", "--pick", "any", "--rows", "40")
     values = {event.value or "" for event in bench.history.events} - {"N/A"}
     with zipfile.ZipFile(payload["sheets"]["ann"]["excel"]) as archive:
         inside = "".join(archive.read(name).decode() for name in archive.namelist())
@@ -136,39 +124,37 @@ def test_no_label_of_the_benchmark_is_in_what_the_experts_get(said: Said, bench:
     assert values and not values & words and not [value for value in values if len(value) > 4 and value in everything]
 
 
-def test_two_raters_disagree_and_a_third_decides(said: Said, bench: Benchmark, tmp_path: Path) -> None:
-    payload = said.json("sheets", "--rater", "ann", "--rater", "bob", "--raters-per-row", "2", "--rows", "8", *ANY)
+def test_two_raters_disagree_and_a_third_decides(steward: Steward, bench: Benchmark, tmp_path: Path) -> None:
+    payload = steward.json("sheets", "--rater", "ann", "--rater", "bob", "--raters-per-row", "2", "--rows", "8", *ANY)
     uid = next(item["uid"] for item in key_of(payload).values() if item["expects"] == "number")
     ann, bob = (
         answered(payload, rater, tmp_path / f"{rater}.csv", **{uid.replace("-", "_"): text})
         for rater, text in (("ann", "3"), ("bob", "5"))
     )
-    first = said.json("read", str(ann))
+    first = steward.json("read", str(ann))
     assert first["awaiting"] == 8 and first["reviewed"] == 0 and first["agreement"]["rows"] == 0
-    second = said.json("read", str(bob))
+    second = steward.json("read", str(bob))
     assert (second["to_adjudicate"], second["reviewed"], second["awaiting"]) == (1, 7, 0)
     agreement = second["agreement"]
     assert agreement["rows"] == 8 and agreement["pairs"][0]["agree"] == 7
-    assert "agreement of raters" in said("read")
-    assert said.json("finalise")["disputed"] == 1
-    assert "rows whose raters disagree: 1" in said("finalise")
-    release = said.json("release", "--dry-run")
+    assert "agreement of raters" in steward("read")
+    assert steward.json("finalise")["disputed"] == 1
+    assert "rows whose raters disagree: 1" in steward("finalise")
+    release = steward.json("release", "--dry-run")
     assert release["disputed"] == 1 and any("Rows whose raters disagree: 1" in line for line in release["caveats"])
-    assert "too few experts" in str(fails(said, "sheets", "--adjudicate", "--rater", "ann"))
-    decide = said.json("sheets", "--adjudicate", "--rater", "cleo")
+    assert "too few experts" in str(steward.error("sheets", "--adjudicate", "--rater", "ann"))
+    decide = steward.json("sheets", "--adjudicate", "--rater", "cleo")
     assert decide["kind"] == "adjudication" and decide["rows"] == 1
-    third = said.json("read", str(answered(decide, "cleo", tmp_path / "cleo.csv", **{uid.replace("-", "_"): "4"})))
+    third = steward.json("read", str(answered(decide, "cleo", tmp_path / "cleo.csv", **{uid.replace("-", "_"): "4"})))
     assert third["to_adjudicate"] == 0 and third["reviewed"] == 8
     assert bench.history.labels("physician")[uid].number == 4
 
 
-def fails(said: Said, *arguments: str, code: int = 2) -> dict[str, Any]:
-    return dict(checked(said(*arguments, "--json", code=code), "error")["error"])
-
-
-def test_a_balanced_sample_is_reviewed_by_two_with_kappa_and_errors_by_quadrant(said: Said, tmp_path: Path) -> None:
+def test_a_balanced_sample_is_reviewed_by_two_with_kappa_and_errors_by_quadrant(
+    steward: Steward, tmp_path: Path
+) -> None:
     bench = statements(tmp_path / "work")
-    payload = said.json("sample", "--rows", "40", "--rater", "ann", "--rater", "bob")
+    payload = steward.json("sample", "--rows", "40", "--rater", "ann", "--rater", "bob")
     assert payload["by_label"] == dict.fromkeys(("Q1", "Q2", "Q3", "Q4"), 10)
     assert payload["raters"] == {"ann": 40, "bob": 40} and payload["drawn"] == "balanced"
     published = {uid: event.value or "" for uid, event in bench.history.latest("original").items()}
@@ -177,10 +163,10 @@ def test_a_balanced_sample_is_reviewed_by_two_with_kappa_and_errors_by_quadrant(
     alone = next(item["uid"] for item in key_of(payload).values() if published[item["uid"]] == "Q3")
     ann = answered(payload, "ann", tmp_path / "ann.xlsx", **{**published, both: "Q3"})
     bob = answered(payload, "bob", tmp_path / "bob.csv", **{**published, both: "q3", alone: "Q 2"})
-    slip = said.json("read", str(ann), str(bob), code=1)["refused"]
+    slip = steward.json("read", str(ann), str(bob), code=1)["refused"]
     assert [(entry["found"], entry["do"]) for entry in slip] == [("Q 2", "did you mean Q2?")]
     bob = answered(payload, "bob", tmp_path / "bob.csv", **{**published, both: "q3", alone: "Q2"})
-    result = said.json("read", str(ann), str(bob))
+    result = steward.json("read", str(ann), str(bob))
     (pair,) = result["agreement"]["pairs"]
     assert (pair["n"], pair["agree"], pair["by_label"]["Q3"]) == (40, 39, {"Q2": 1, "Q3": 10})
     assert pair["kappa"] == pytest.approx(1 - (1 / 40) / 0.75, abs=1e-3)
@@ -188,12 +174,14 @@ def test_a_balanced_sample_is_reviewed_by_two_with_kappa_and_errors_by_quadrant(
     errors = {error["group"]: (error["errors"], error["n"]) for error in result["errors"] if error["by"] == "label"}
     assert errors == {"Q1": (0, 10), "Q2": (1, 10), "Q3": (0, 9), "Q4": (0, 10)}
     assert result["confusion"]["balanced"]["Q2"] == {"Q2": 9, "Q3": 1}
-    text = said("read")
+    text = steward("read")
     assert "Cohen's kappa" in text and "published label by reviewers' label" in text
 
 
-def test_a_spot_check_shows_label_and_critique_and_is_no_label(said: Said, bench: Benchmark, tmp_path: Path) -> None:
-    assert fails(said, "sheets", "--spot-check", "--rater", "ann")["expected"].endswith(
+def test_a_spot_check_shows_label_and_critique_and_is_no_label(
+    steward: Steward, bench: Benchmark, tmp_path: Path
+) -> None:
+    assert steward.error("sheets", "--spot-check", "--rater", "ann")["expected"].endswith(
         "`ontoground steward audit` first"
     )
     flagged = [f"row-{number}" for number in range(9)]
@@ -216,7 +204,7 @@ def test_a_spot_check_shows_label_and_critique_and_is_no_label(said: Said, bench
     bench.history.append(
         [Event(uid=uid, role="audit", value="Likely Error", status="likely_error", by="audit") for uid in flagged]
     )
-    payload = said.json("sheets", "--spot-check", "--rater", "ann")
+    payload = steward.json("sheets", "--spot-check", "--rater", "ann")
     assert payload["rows"] == 7 and not payload["blind"] and payload["kind"] == "spot_check"
     rows = sheet_rows(Path(payload["sheets"]["ann"]["csv"]))
     assert list(rows[0]) == ["item", "question", "label", "critique", "answer", "comment", "context"]
@@ -227,10 +215,10 @@ def test_a_spot_check_shows_label_and_critique_and_is_no_label(said: Said, bench
         assert (
             row["critique"] == f"feature extraction: The weight of {uids[row['item']]} is taken from another patient."
         )
-    read = said.json("read", str(answered(payload, "ann", tmp_path / "ann.xlsx")))
+    read = steward.json("read", str(answered(payload, "ann", tmp_path / "ann.xlsx")))
     assert read["spot_checks_added"] == 7 and read["events_added"] == 0 and read["reviewed"] == 0
     assert read["spot_check"]["verdicts"] == {"agree": 7, "disagree": 0, "unclear": 0}
-    assert "agree 100.0% [64.6, 100.0]" in said("read")
+    assert "agree 100.0% [64.6, 100.0]" in steward("read")
 
 
 @pytest.mark.parametrize(
@@ -249,32 +237,38 @@ def test_a_spot_check_shows_label_and_critique_and_is_no_label(said: Said, bench
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_cannot_be_done_is_said(said: Said, bench: Benchmark, arguments: list[str], code: int, about: str) -> None:
+def test_what_cannot_be_done_is_said(
+    steward: Steward, bench: Benchmark, arguments: list[str], code: int, about: str
+) -> None:
     assert bench.name == "scores"
-    assert about in fails(said, *arguments, code=code)["what"]
+    assert about in steward.error(*arguments, code=code)["what"]
 
 
-def test_sheets_go_to_a_folder_of_choice_and_overwrite_nothing(said: Said, bench: Benchmark, tmp_path: Path) -> None:
+def test_sheets_go_to_a_folder_of_choice_and_overwrite_nothing(
+    steward: Steward, bench: Benchmark, tmp_path: Path
+) -> None:
     given = ("sheets", "--rater", "ann", "--rows", "3", "--out", str(tmp_path / "out"))
-    payload = said.json(*given, "--name", "first")
+    payload = steward.json(*given, "--name", "first")
     assert Path(payload["sheets"]["ann"]["excel"]) == tmp_path / "out" / "first-ann.xlsx"
     assert Path(payload["key"]).is_relative_to(bench.folder)
     Path(payload["key"]).unlink()
-    assert "is there already" in fails(said, *given, "--name", "first")["what"]
+    assert "is there already" in steward.error(*given, "--name", "first")["what"]
 
 
-def test_sheets_need_a_ranked_list(said: Said, tmp_path: Path) -> None:
+def test_sheets_need_a_ranked_list(steward: Steward, tmp_path: Path) -> None:
     scores(tmp_path / "work")
-    assert "steward triage" in fails(said, "sheets", "--rater", "ann", code=3)["do"]
+    assert "steward triage" in steward.error("sheets", "--rater", "ann", code=3)["do"]
 
 
 @pytest.mark.real
-def test_the_published_sheet_is_adopted_reported_and_blind_again(said: Said, real_data: Path, tmp_path: Path) -> None:
+def test_the_published_sheet_is_adopted_reported_and_blind_again(
+    steward: Steward, real_data: Path, tmp_path: Path
+) -> None:
     source = real_data / "stewardship" / "source"
     tables = [source / "original_test_labels.csv.gz", source / "y_new_and_sampled_MD_evals.xlsx"]
-    said("adopt", *map(str, tables), "--name", "medcalc")
-    said("triage")
-    result = said.json("read", str(tables[1]))
+    steward("adopt", *map(str, tables), "--name", "medcalc")
+    steward("triage")
+    result = steward.json("read", str(tables[1]))
     assert result["already_adopted"] == [str(tables[1])] and result["reviewed"] == 50 and result["events_added"] == 0
     whole = {
         error["labeller"]: (error["n"] - error["errors"], error["n"])
@@ -283,7 +277,7 @@ def test_the_published_sheet_is_adopted_reported_and_blind_again(said: Said, rea
     }
     # The paper: 10 and 37 of 50 agree with the physician.
     assert whole == {"original": (10, 50), "recomputed": (37, 50)}
-    payload = said.json("sheets", "--rater", "ann", "--pick", "top", "--rows", "236")
+    payload = steward.json("sheets", "--rater", "ann", "--pick", "top", "--rows", "236")
     assert payload["rows"] == 236 and payload["left_out"] == {"reviewed": 50}
     rows = sheet_rows(Path(payload["sheets"]["ann"]["csv"]))
     bench = Benchmark.open(tmp_path / "work")

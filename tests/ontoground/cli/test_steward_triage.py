@@ -9,13 +9,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ontoground.cli.main import invoke
 from ontoground.cli.render import console, paint
 from ontoground.cli.steward.report import report_blocks
 from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import read_label_table
 from stewardship.history.log import Event
-from tests.ontoground.cli.schemas import checked
+from tests.ontoground.cli.conftest import Steward
 
 LABELS = """uid,kind,type,answer,new,doctor
 1,BMI,decimal,100,50,50
@@ -31,19 +30,17 @@ COLUMNS = ("uid=uid", "stratum=kind", "output_type=type", "original=answer", "re
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steward: Steward) -> Path:
     folder = tmp_path / "work"
     monkeypatch.setenv("ONTOGROUND_WORKSPACE", str(folder))
     (tmp_path / "labels.csv").write_text(LABELS)
     given = [part for column in COLUMNS for part in ("--column", column)]
-    assert invoke(["steward", "adopt", str(tmp_path / "labels.csv"), *given, "--json"]) == 0
-    capsys.readouterr()
+    steward("adopt", tmp_path / "labels.csv", *given)
     return folder
 
 
-def test_triage_ranks_prints_and_writes_the_list(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["steward", "triage", "--json"]) == 0
-    payload = checked(capsys.readouterr().out, "steward-triage")
+def test_triage_ranks_prints_and_writes_the_list(workspace: Path, steward: Steward) -> None:
+    payload = steward.json("triage")
     assert {name: payload["summary"][name] for name in ("of", "n", "deferred", "abstained", "differ", "flagged")} == {
         "of": 8,
         "n": 7,
@@ -60,17 +57,13 @@ def test_triage_ranks_prints_and_writes_the_list(workspace: Path, capsys: pytest
         rows = list(csv.DictReader(lines))
     assert [row["uid"] for row in rows] == table["uid"].to_list() == ["3", "1", "4", "9", "10", "2", "6"]
     assert rows[0]["recomputed"] == "N/A" and rows[0]["distance"] == ""
-    assert invoke(["steward", "triage", "--top", "1", "--set", "steward.flag_rel_err=0.6"]) == 0
-    answer = capsys.readouterr().out
+    answer = steward("triage", "--top", "1", "--set", "steward.flag_rel_err=0.6")
     assert "flagged    2 of 8 (25.0%), in 2 of 3 strata" in answer
     assert max(map(len, answer.splitlines()[:-1])) <= 80
 
 
-def test_finalise_adds_what_changed_and_a_second_call_nothing(
-    workspace: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert invoke(["steward", "finalise", "--json"]) == 0
-    payload = checked(capsys.readouterr().out, "steward-finalise")
+def test_finalise_adds_what_changed_and_a_second_call_nothing(workspace: Path, steward: Steward) -> None:
+    payload = steward.json("finalise")
     assert (payload["final"], payload["without"], payload["added"], payload["policy"]) == (7, 1, 7, "physician")
     assert payload["from"] == {"recomputed": 3, "rule": 0, "physician": 4}
     history = Benchmark.open(workspace).history
@@ -88,52 +81,43 @@ def test_finalise_adds_what_changed_and_a_second_call_nothing(
     assert held["4"].evidence["from"] == "physician" and {held["4"].evidence["batch"]} == rests
     count = len(history.events)
 
-    assert invoke(["steward", "finalise"]) == 0
-    assert "nothing changed" in capsys.readouterr().out
+    assert "nothing changed" in steward("finalise")
     assert len(Benchmark.open(workspace).history.events) == count
 
-    assert invoke(["steward", "finalise", "--policy", "released", "--json"]) == 0
-    payload = checked(capsys.readouterr().out, "steward-finalise")
+    payload = steward.json("finalise", "--policy", "released")
     assert payload["changes"] == []
     assert payload["added"] == 4
     assert payload["from"]["physician"] == 2
     assert Benchmark.open(workspace).history.latest("final")["1"].by == "policy released"
 
 
-def test_a_final_label_whose_ground_was_taken_back_holds_no_longer(
-    workspace: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_final_label_whose_ground_was_taken_back_holds_no_longer(workspace: Path, steward: Steward) -> None:
     history = Benchmark.open(workspace).history
     batch = history.append([Event(uid="5", role="physician", value="3", status="labelled", by="dr")])
-    assert invoke(["steward", "finalise", "--json"]) == 0
+    steward("finalise")
     history = Benchmark.open(workspace).history
     assert history.latest("final")["5"].value == "3"
     history.revert(batch, by="us", why="typed into the wrong row")
-    capsys.readouterr()
-    assert invoke(["steward", "finalise", "--json"]) == 0
-    payload = checked(capsys.readouterr().out, "steward-finalise")
+    payload = steward.json("finalise")
     assert (payload["added"], payload["changes"][0]["uid"], payload["changes"][0]["after"]) == (1, "5", None)
     result = Benchmark.open(workspace).history.latest("final")["5"]
     assert (result.status, result.value, result.evidence["held"]) == ("withdrawn", None, "3")
-    assert invoke(["steward", "finalise", "--json"]) == 0
-    assert checked(capsys.readouterr().out, "steward-finalise")["added"] == 0
+    assert steward.json("finalise")["added"] == 0
 
 
-def test_final_labels_are_withdrawn_where_nothing_that_they_rest_on_holds(
-    workspace: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert invoke(["steward", "finalise", "--json"]) == 0
+def test_final_labels_are_withdrawn_where_nothing_that_they_rest_on_holds(workspace: Path, steward: Steward) -> None:
+    steward("finalise")
     Benchmark.open(workspace).history.revert("0001", by="me", why="another table")
-    capsys.readouterr()
-    assert invoke(["steward", "finalise", "--json"]) == 0
-    payload = checked(capsys.readouterr().out, "steward-finalise")
+    payload = steward.json("finalise")
     assert (payload["final"], payload["added"]) == (0, 7)
     held = Benchmark.open(workspace).history.latest("final").values()
     assert {event.status for event in held} == {"withdrawn"}
-    assert invoke(["steward", "finalise", "--json"]) == 3
+    steward("finalise", code=3)
 
 
-def test_report_has_every_phase_its_caveats_and_pictures(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_report_has_every_phase_its_caveats_and_pictures(
+    workspace: Path, steward: Steward, capsys: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("statsmodels")
     votes = {"1": 5, "2": 3, "3": 4}
@@ -150,11 +134,8 @@ def test_report_has_every_phase_its_caveats_and_pictures(workspace: Path, capsys
             for uid, count in votes.items()
         ]
     )
-    assert invoke(["steward", "finalise", "--json"]) == 0
-    capsys.readouterr()
-    asked = ["steward", "report", "--set", "steward.resamples=200"]
-    assert invoke([*asked, "--json"]) == 0
-    payload = checked(capsys.readouterr().out, "steward-report")
+    steward("finalise")
+    payload = steward.json("report", "--set", "steward.resamples=200")
     assert payload["phase1"] == {"n": 3, "flagged": 2, "rate": 2 / 3, "strata": 2, "strata_touched": 2}
     assert payload["failure_modes"] == {"feature extraction": 2}
     phase3 = payload["phase3"]
@@ -177,14 +158,13 @@ def test_report_has_every_phase_its_caveats_and_pictures(workspace: Path, capsys
     assert all(files[name].startswith(b"\x89PNG") and f"({name})" in page for name in pictures)
 
     paint(console(), report_blocks(payload))
-    said = capsys.readouterr().out
-    assert "original agrees with the physician" in said and "report.md" in said
+    printed = capsys.readouterr().out
+    assert "original agrees with the physician" in printed and "report.md" in printed
 
 
-def test_labels_of_several_series_are_called_so(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_of_several_series_are_called_so(workspace: Path, steward: Steward) -> None:
     def abouts() -> list[str]:
-        assert invoke(["steward", "report", "--set", "steward.resamples=200", "--json"]) == 0
-        return [caveat["about"] for caveat in checked(capsys.readouterr().out, "steward-report")["caveats"]]
+        return [caveat["about"] for caveat in steward.json("report", "--set", "steward.resamples=200")["caveats"]]
 
     pytest.importorskip("matplotlib")
     pytest.importorskip("statsmodels")
@@ -196,15 +176,13 @@ def test_labels_of_several_series_are_called_so(workspace: Path, capsys: pytest.
     assert "recomputed labels of several series" in abouts()
 
 
-def test_a_phase_that_was_not_run_is_left_out(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_phase_that_was_not_run_is_left_out(workspace: Path, steward: Steward) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("statsmodels")
     table = workspace.parent / "labels.csv"
     given = [part for column in COLUMNS[:5] for part in ("--column", column)]
-    assert invoke(["steward", "adopt", str(table), *given, "--name", "bare"]) == 0
-    capsys.readouterr()
-    assert invoke(["steward", "report", "--benchmark", "bare", "--json"]) == 0
-    payload = checked(capsys.readouterr().out, "steward-report")
+    steward("adopt", table, *given, "--name", "bare")
+    payload = steward.json("report", "--benchmark", "bare")
     assert (payload["phase1"], payload["phase3"], payload["whole_test"], payload["final"]) == (None, None, [], {})
     assert payload["phase2"]["flagged"] == 6
     assert {caveat["about"] for caveat in payload["caveats"]} == {
@@ -216,9 +194,7 @@ def test_a_phase_that_was_not_run_is_left_out(workspace: Path, capsys: pytest.Ca
     assert "Phase 3" not in Path(payload["files"][0]).read_text()
 
 
-def test_labels_that_are_names_are_crossed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_labels_that_are_names_are_crossed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steward: Steward) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("statsmodels")
     monkeypatch.setenv("ONTOGROUND_WORKSPACE", str(tmp_path))
@@ -226,49 +202,38 @@ def test_labels_that_are_names_are_crossed(
     columns = {"uid": "uid", "stratum": "kind", "original": "was", "recomputed": "new", "physician": "doctor"}
     table = read_label_table(tmp_path / "rows.csv", columns=columns)
     Benchmark.adopt(tmp_path, "quadrants", [table], open_because="invented", categories=("Q1", "Q2"))
-    assert invoke(["steward", "report", "--json"]) == 0
-    payload = checked(capsys.readouterr().out, "steward-report")
+    payload = steward.json("report")
     assert payload["phase2"]["pairs"] == {"Q1": {"N/A": 0, "Q1": 1, "Q2": 1}, "Q2": {"N/A": 1, "Q1": 0, "Q2": 1}}
     assert payload["phase3"]["types"] == {"category": 2}
     assert [payload["phase3"]["agreement"][name]["value"] for name in ("original", "recomputed")] == [0.5, 1]
     assert payload["phase3"]["smape"]["original"]["n"] == 0 and payload["whole_test"] == []
     assert "| Q1 | 0 | 1 | 1 |" in Path(payload["files"][0]).read_text()
-    assert invoke(["steward", "triage"]) == 0
-    display = capsys.readouterr().out.split("labels of two names")[1].split("output")[0]
+    display = steward("triage").split("labels of two names")[1].split("output")[0]
     assert "Q1        Q2" in display and "Q1        Q1" not in display
 
 
-def test_labels_that_are_lacking_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_labels_that_are_lacking_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steward: Steward) -> None:
     monkeypatch.setenv("ONTOGROUND_WORKSPACE", str(tmp_path / "work"))
-    assert invoke(["steward", "triage", "--json"]) == 3
+    steward("triage", code=3)
     (tmp_path / "bare.csv").write_text("uid,answer\n1,5\n")
     columns = ["--column", "uid=uid", "--column", "original=answer"]
-    assert invoke(["steward", "adopt", str(tmp_path / "bare.csv"), *columns]) == 0
-    capsys.readouterr()
+    steward("adopt", tmp_path / "bare.csv", *columns)
     for verb, what in (
         ("triage", "no recomputed labels"),
         ("finalise", "no label that could become final"),
         ("report", "nothing to report"),
     ):
-        assert invoke(["steward", verb]) == 3
-        assert what in capsys.readouterr().err
+        assert what in steward(verb, code=3)
 
 
 @pytest.mark.real
-def test_the_papers_numbers_stand_beside_ours(
-    real_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_papers_numbers_stand_beside_ours(real_data: Path, tmp_path: Path, steward: Steward) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("statsmodels")
     source = real_data / "stewardship" / "source"
     tables = [str(source / name) for name in ("original_test_labels.csv.gz", "y_new_and_sampled_MD_evals.xlsx")]
-    place = ["--workspace", str(tmp_path), "--json"]
-    assert invoke(["steward", "adopt", *tables, "--name", "medcalc", *place]) == 0
-    capsys.readouterr()
-    assert invoke(["steward", "report", *place]) == 0
-    payload = checked(capsys.readouterr().out, "steward-report")
+    steward("adopt", *tables, "--name", "medcalc", "--workspace", tmp_path)
+    payload = steward.json("report", "--workspace", tmp_path)
     same = {item["key"]: item["same"] for item in payload["paper"]}
     # The raw audits were never published; ends of bootstrap intervals depend on a seed that is not named.
     assert {key for key, how in same.items() if how == ""} == {"audit_flagged", "audit_rate", "audit_strata"}

@@ -4,44 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from ground.contracts.labels import parse_label
 from stewardship.adjudication.finalise import Policy, finalise
 from stewardship.history.log import Event
 from tests.stewardship.labelled import adopted, finalised
 
 
-def final(recomputed: str | None, physician: str | None, policy: Policy, uid: str = "1") -> tuple[str, str] | None:
-    result = finalise(
-        {} if recomputed is None else {uid: parse_label(recomputed)},
-        {} if physician is None else {uid: parse_label(physician, physician=True)},
-        policy=policy,
-    )
-    return (result[uid].label.text(), result[uid].source) if result else None
-
-
-@pytest.mark.parametrize(
-    ("recomputed", "physician", "policy", "expected"),
-    [
-        ("10.02", "10", "physician", ("10", "physician")),
-        ("10.02", "10", "released", ("10.02", "recomputed")),
-        ("3", "4", "released", ("4", "physician")),
-        ("4", "Multiple", "released", ("N/A", "physician")),
-        ("N/A", "6.3", "released", ("6.3", "physician")),
-        ("N/A", "N/A", "released", ("N/A", "recomputed")),
-        ("5", None, "physician", ("5", "recomputed")),
-        ("5", None, "released", ("5", "recomputed")),
-        (None, "7", "released", ("7", "physician")),
-        (None, "7", "physician", ("7", "physician")),
-        ("5", "4,4", "physician", ("5", "recomputed")),
-        (None, None, "physician", None),
-    ],
-)
-def test_whose_label_holds(
-    recomputed: str | None, physician: str | None, policy: Policy, expected: tuple[str, str] | None
-) -> None:
-    assert final(recomputed, physician, policy) == expected
+def final(recomputed: str, physician: str, policy: Policy, uid: str) -> tuple[str, str]:
+    result = finalise({uid: parse_label(recomputed)}, {uid: parse_label(physician, physician=True)}, policy=policy)
+    return result[uid].label.text(), result[uid].source
 
 
 def test_an_exception_holds_for_its_labels_only() -> None:

@@ -52,7 +52,7 @@ def final(source: Path) -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def found(original: pl.DataFrame) -> pl.DataFrame:
+def scores(original: pl.DataFrame) -> pl.DataFrame:
     return run_calculators(original)
 
 
@@ -65,14 +65,14 @@ def review() -> list[dict[str, str]]:
 
 
 @pytest.mark.real
-def test_v1_explains_every_published_label(found: pl.DataFrame, original: pl.DataFrame) -> None:
-    compared = compare(found, original, "v1.0", "v1")
+def test_v1_explains_every_published_label(scores: pl.DataFrame, original: pl.DataFrame) -> None:
+    compared = compare(scores, original, "v1.0", "v1")
     assert compared.height == 1047
     assert compared["agrees"].all()
     rules = [calculator.id for calculator in calculators() if calculator.kind == "rule"]
-    scores = compared.filter(pl.col("calculator_id").is_in(rules))
-    assert scores.height == 380
-    assert scores.filter(pl.col("ours") != pl.col("theirs")).is_empty()
+    by_rules = compared.filter(pl.col("calculator_id").is_in(rules))
+    assert by_rules.height == 380
+    assert by_rules.filter(pl.col("ours") != pl.col("theirs")).is_empty()
     decimal = compared.filter(~pl.col("calculator_id").is_in([*rules, 13, 68, 69]))
     apart = decimal.filter(pl.col("ours").cast(pl.Float64) != pl.col("theirs").cast(pl.Float64))
     # Five of Cockcroft and Gault are off in the third decimal: v1.0 rounded their weights once more.
@@ -83,13 +83,13 @@ def test_v1_explains_every_published_label(found: pl.DataFrame, original: pl.Dat
 
 @pytest.mark.real
 def test_the_table_is_exactly_the_disagreements_of_today(
-    found: pl.DataFrame, original: pl.DataFrame, final: pl.DataFrame, review: list[dict[str, str]]
+    scores: pl.DataFrame, original: pl.DataFrame, final: pl.DataFrame, review: list[dict[str, str]]
 ) -> None:
     # The limits of v1.0 for both: a score is compared to the last point.
     apart = {
         (row["uid"], str(row["calculator_id"]), against, row["ours"], row["theirs"])
         for against, labels in (("original", original), ("corrected", final))
-        for row in compare(found, labels, "corrected", "v1").filter(~pl.col("agrees")).iter_rows(named=True)
+        for row in compare(scores, labels, "corrected", "v1").filter(~pl.col("agrees")).iter_rows(named=True)
     }
     listed = [(row["uid"], row["calculator_id"], row["against"], row["ours"], row["theirs"]) for row in review]
     assert set(listed) == apart
@@ -112,10 +112,10 @@ def test_each_disagreement_has_a_cause_that_is_not_ours(review: list[dict[str, s
 
 
 @pytest.mark.real
-def test_cases_that_a_physician_worked_come_out_as_he_says(found: pl.DataFrame, source: Path) -> None:
+def test_cases_that_a_physician_worked_come_out_as_he_says(scores: pl.DataFrame, source: Path) -> None:
     sheet = read_label_table(source / "y_new_and_sampled_MD_evals.xlsx").frame
     physician = dict(sheet.select("uid", "physician").iter_rows())
-    ours = dict(found.select("uid", "corrected").iter_rows())
+    ours = dict(scores.select("uid", "corrected").iter_rows())
     assert {uid: physician[uid] for uid in WORKED} == WORKED
     assert {uid: ours[uid] for uid in WORKED} == WORKED
 

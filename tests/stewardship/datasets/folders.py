@@ -74,7 +74,7 @@ def medhal_folder(folder: Path, rows: list[dict[str, Any]]) -> Path:
 
 def medval_folder(folder: Path, rows: list[dict[str, Any]]) -> Path:
     """Write a MedVAL folder with its triples."""
-    made = _folder(folder, "medval", pa.Table.from_pylist(rows, MEDVAL_SCHEMA))
+    dataset = _folder(folder, "medval", pa.Table.from_pylist(rows, MEDVAL_SCHEMA))
     triples = [
         {
             "triple_id": row["triple_id"],
@@ -93,8 +93,8 @@ def medval_folder(folder: Path, rows: list[dict[str, Any]]) -> Path:
             *((name, pa.int8()) for name in ("clean_level", "perturbed_level")),
         ]
     )
-    pq.write_table(pa.Table.from_pylist(triples, schema), made / "triples.parquet")
-    return made
+    pq.write_table(pa.Table.from_pylist(triples, schema), dataset / "triples.parquet")
+    return dataset
 
 
 def _folder(folder: Path, name: str, rows: pa.Table) -> Path:

@@ -66,23 +66,23 @@ def test_the_auditor_of_medhal_finds_swapped_labels_missing_reasons_and_equal_st
     same[1]["statement"] = same[0]["statement"].upper()
     rows = [*medhal_pair(1), *swapped, *silent, *same]
     benchmark = adopt_dataset(tmp_path, medhal_folder(tmp_path / "a", rows), name=None, rows=None, seed=1)
-    found = _by_id(benchmark, audited(tmp_path, benchmark))
-    assert [found[name]["verdict"] for name in ("p1-a", "p1-b")] == ["Pass", "Pass"]
-    assert found["p2-a"]["failure_mode"] == "not_answerable"
-    assert "explains what is wrong with it" in found["p2-b"]["remark"]
-    assert "nothing says why" in found["p3-b"]["remark"]
-    assert "say the same" in found["p4-b"]["remark"]
-    said = _by_id(benchmark, recomputed(tmp_path, benchmark))
-    assert {row["label"] for row in said.values()} == {"N/A"}
-    assert "does not hold what its label rests on" in said["p1-a"]["why"]
+    by_id = _by_id(benchmark, audited(tmp_path, benchmark))
+    assert [by_id[name]["verdict"] for name in ("p1-a", "p1-b")] == ["Pass", "Pass"]
+    assert by_id["p2-a"]["failure_mode"] == "not_answerable"
+    assert "explains what is wrong with it" in by_id["p2-b"]["remark"]
+    assert "nothing says why" in by_id["p3-b"]["remark"]
+    assert "say the same" in by_id["p4-b"]["remark"]
+    by_id = _by_id(benchmark, recomputed(tmp_path, benchmark))
+    assert {row["label"] for row in by_id.values()} == {"N/A"}
+    assert "does not hold what its label rests on" in by_id["p1-a"]["why"]
 
 
 def test_risk_levels_are_left_to_a_model_or_an_expert(tmp_path: Path) -> None:
     release(tmp_path)
     rows = [medval_triple(1, "Is it sepsis?", 4, [], clean="Is it gout?")]
     benchmark = adopt_dataset(tmp_path, medval_folder(tmp_path / "a", rows), name=None, rows=None, seed=1)
-    found = _by_id(benchmark, recomputed(tmp_path, benchmark))
-    assert found["t1-perturbed"]["label"] == "N/A" and "judgement" in found["t1-perturbed"]["why"]
+    by_id = _by_id(benchmark, recomputed(tmp_path, benchmark))
+    assert by_id["t1-perturbed"]["label"] == "N/A" and "judgement" in by_id["t1-perturbed"]["why"]
 
 
 def test_the_auditor_of_medval_holds_errors_quotes_and_consistency_against_the_row(tmp_path: Path) -> None:
@@ -96,12 +96,12 @@ def test_the_auditor_of_medval_holds_errors_quotes_and_consistency_against_the_r
         {**medval_triple(5, "Is it sepsis?", 4, [error], clean="Is it gout?"), "consistency": 0.9},
     ]
     benchmark = adopt_dataset(tmp_path, medval_folder(tmp_path / "a", rows), name=None, rows=None, seed=1)
-    found = _by_id(benchmark, audited(tmp_path, benchmark))
-    assert found["t1-perturbed"]["verdict"] == "Pass"
-    assert "level 4 with 0 errors" in found["t2-perturbed"]["remark"]
-    assert "does not hold what is quoted" in found["t3-perturbed"]["remark"]
-    assert "the input holds it as well" in found["t4-perturbed"]["remark"]
-    assert "consistency 0.9000, by its levels 1.0000" in found["t5-perturbed"]["remark"]
+    by_id = _by_id(benchmark, audited(tmp_path, benchmark))
+    assert by_id["t1-perturbed"]["verdict"] == "Pass"
+    assert "level 4 with 0 errors" in by_id["t2-perturbed"]["remark"]
+    assert "does not hold what is quoted" in by_id["t3-perturbed"]["remark"]
+    assert "the input holds it as well" in by_id["t4-perturbed"]["remark"]
+    assert "consistency 0.9000, by its levels 1.0000" in by_id["t5-perturbed"]["remark"]
 
 
 @pytest.mark.parametrize(
@@ -148,8 +148,10 @@ def test_a_blind_sheet_marks_the_words_of_the_statement_and_the_other_one_the_ev
 
 def test_a_share_over_cells_is_weighed_to_the_whole_and_is_plain_wilson_in_proportion() -> None:
     assert stratified_share([(900, 10, 0), (100, 10, 10)])[0] == pytest.approx(0.1)
-    plain = wilson(3, 20)
-    assert stratified_share([(500, 10, 1), (500, 10, 2)]) == pytest.approx((plain.value, plain.low, plain.high))
+    unstratified = wilson(3, 20)
+    assert stratified_share([(500, 10, 1), (500, 10, 2)]) == pytest.approx(
+        (unstratified.value, unstratified.low, unstratified.high)
+    )
     assert stratified_share([(500, 0, 0)]) == (None, None, None)
 
 
@@ -165,29 +167,29 @@ def test_estimates_count_what_each_source_says_by_label_and_stratum(tmp_path: Pa
     benchmark = adopt_dataset(tmp_path, medhal_folder(tmp_path / "a", rows), name=None, rows=None, seed=1)
     uids = benchmark.items["uid"].to_list()
     wrong = next(uid for uid in uids if benchmark.history.latest("original")[uid].value == "factual")
-    said = {uid: event.value for uid, event in benchmark.history.latest("original").items()} | {wrong: "non-factual"}
+    labels = {uid: event.value for uid, event in benchmark.history.latest("original").items()} | {wrong: "non-factual"}
     benchmark.history.append(
         [
             Event(uid=uid, role="recomputed", value=value, status="high_confidence", by="x")
-            for uid, value in said.items()
+            for uid, value in labels.items()
         ]
     )
-    found = {(one.source, one.by, one.group): one for one in label_estimates(benchmark)}
-    whole = found["recomputed", "all", "all"]
+    estimates = {(estimate.source, estimate.by, estimate.group): estimate for estimate in label_estimates(benchmark)}
+    whole = estimates["recomputed", "all", "all"]
     assert (whole.rows, whole.judged, whole.errors, whole.share) == (20, 20, 1, 0.05)
-    assert found["recomputed", "label", "factual"].share == pytest.approx(0.1)
-    assert found["recomputed", "label", "non-factual"].errors == 0
-    assert not any(source == "audit" for source, _, _ in found)
-    assert "By recomputation: holds for the whole dataset (20 rows)." in estimates_markdown(found.values())
+    assert estimates["recomputed", "label", "factual"].share == pytest.approx(0.1)
+    assert estimates["recomputed", "label", "non-factual"].errors == 0
+    assert not any(source == "audit" for source, _, _ in estimates)
+    assert "By recomputation: holds for the whole dataset (20 rows)." in estimates_markdown(estimates.values())
 
 
 def test_an_estimate_of_a_part_of_the_dataset_never_speaks_of_the_whole(tmp_path: Path) -> None:
     rows = [row for number in range(10) for row in medhal_pair(number)]
     benchmark = adopt_dataset(tmp_path, medhal_folder(tmp_path / "a", rows), name=None, rows=None, seed=1)
-    uid = next(uid for uid, one in benchmark.history.latest("original").items() if one.value == "factual")
+    uid = next(uid for uid, event in benchmark.history.latest("original").items() if event.value == "factual")
     benchmark.history.append([Event(uid=uid, role="recomputed", value="factual", status="high_confidence", by="x")])
     estimates = label_estimates(benchmark)
-    whole = next(one for one in estimates if one.by == "all")
+    whole = next(estimate for estimate in estimates if estimate.by == "all")
     assert whole.covered == 0.5 and scope(whole.rows, whole.covered).startswith("50.0% of the dataset (10 of 20 rows")
     page = estimates_markdown(estimates)
     assert "holds for 50.0% of the dataset" in page and "whole dataset" not in page

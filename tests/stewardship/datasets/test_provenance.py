@@ -20,7 +20,7 @@ NOTE = (
     "The patient was brought in by her daughter after three days of fever and a new productive cough.\n"
     "On arrival she was alert, febrile to 38.9, and needed two litres of oxygen by nasal cannula to stay above 92%."
 )
-SAID = ["--licence", "open", "--why", "it is on the web"]
+OPEN = ["--licence", "open", "--why", "it is on the web"]
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def table(tmp_path: Path, context: str) -> Path:
 
 
 def adopt(workspace: Path, file: Path, *more: str) -> int:
-    columns = [part for one in ("uid", "label", "context") for part in ("--column", f"{one}={one}")]
+    columns = [part for role in ("uid", "label", "context") for part in ("--column", f"{role}={role}")]
     return invoke(["steward", "adopt", str(file), *columns, *more, "--workspace", str(workspace)])
 
 
@@ -51,10 +51,10 @@ def test_a_table_is_credentialed_unless_someone_says_why_not(tmp_path: Path) -> 
     assert adopt(tmp_path / "a", file) == 0
     assert Benchmark.open(tmp_path / "a").licence_tier == "credentialed"
     assert adopt(tmp_path / "b", file, "--licence", "open") == 2
-    assert adopt(tmp_path / "c", file, *SAID) == 0
-    found = Benchmark.open(tmp_path / "c")
-    assert found.licence_tier == "open"
-    assert {event.evidence["open_because"] for event in found.history.events} == {"it is on the web"}
+    assert adopt(tmp_path / "c", file, *OPEN) == 0
+    benchmark = Benchmark.open(tmp_path / "c")
+    assert benchmark.licence_tier == "open"
+    assert {event.evidence["open_because"] for event in benchmark.history.events} == {"it is on the web"}
 
 
 def test_what_was_said_cannot_be_said_by_an_editor(tmp_path: Path) -> None:
@@ -74,9 +74,9 @@ def test_rows_among_the_notes_are_never_open(
     tmp_path: Path, workspace: Path, copied: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = table(tmp_path, copied)
-    assert adopt(workspace, file, *SAID) == 4
-    said = capsys.readouterr().err
-    assert "1 of 2 rows" in said and "daughter" not in said.lower()
+    assert adopt(workspace, file, *OPEN) == 4
+    errors = capsys.readouterr().err
+    assert "1 of 2 rows" in errors and "daughter" not in errors.lower()
     assert not list((workspace / "stewardship").glob("*/benchmark.json"))
     assert adopt(workspace, file) == 0
 
@@ -84,13 +84,13 @@ def test_rows_among_the_notes_are_never_open(
 def test_other_words_are_not_among_the_notes(tmp_path: Path, workspace: Path) -> None:
     other = "A woman of 70 was brought in by her daughter with fever; she was alert and needed oxygen by nasal cannula."
     assert noted_rows(workspace, pl.read_csv(table(tmp_path, other), infer_schema=False)) == 0
-    assert adopt(workspace, table(tmp_path, other), *SAID) == 0
+    assert adopt(workspace, table(tmp_path, other), *OPEN) == 0
 
 
 def test_notes_that_are_loaded_later_count_too(tmp_path: Path, workspace: Path) -> None:
     warehouse = workspace / "warehouse.duckdb"
     warehouse.rename(tmp_path / "later")
-    assert adopt(workspace, table(tmp_path, NOTE), *SAID) == 0
+    assert adopt(workspace, table(tmp_path, NOTE), *OPEN) == 0
     (tmp_path / "later").rename(warehouse)
     asked = ["--endpoint", "https://models.example/v1", "--endpoint-model", "m", "--workspace", str(workspace)]
     assert invoke(["steward", "recompute", *asked]) == 4

@@ -16,7 +16,7 @@ from ground.errors import InputError, UsageError
 from stewardship.history.log import Event, History, Role
 
 
-def said(uid: str, value: str | None, role: Role = "recomputed", **more: object) -> Event:
+def event(uid: str, value: str | None, role: Role = "recomputed", **more: object) -> Event:
     return Event.model_validate({"uid": uid, "role": role, "value": value, "status": "said", "by": "me", **more})
 
 
@@ -26,8 +26,8 @@ def values(history: History, role: Role = "recomputed") -> dict[str, str | None]
 
 def test_the_last_event_of_a_role_is_the_label(tmp_path: Path) -> None:
     history = History(tmp_path)
-    assert history.append([said("1", "4"), said("2", "N/A"), said("1", "5", "original")]) == "0001"
-    assert history.append([said("1", "6")]) == "0002"
+    assert history.append([event("1", "4"), event("2", "N/A"), event("1", "5", "original")]) == "0001"
+    assert history.append([event("1", "6")]) == "0002"
     for seen in (history, History(tmp_path)):
         assert values(seen) == {"1": "6", "2": "N/A"}
         assert values(seen, "original") == {"1": "5"}
@@ -37,8 +37,8 @@ def test_the_last_event_of_a_role_is_the_label(tmp_path: Path) -> None:
 
 def test_only_events_of_the_statuses_asked_for_count(tmp_path: Path) -> None:
     history = History(tmp_path)
-    history.append([said("1", "4", status="high_confidence")])
-    history.append([said("1", "9", status="rule")])
+    history.append([event("1", "4", status="high_confidence")])
+    history.append([event("1", "9", status="rule")])
     assert values(history) == {"1": "9"}
     assert history.latest("recomputed", statuses=["high_confidence"])["1"].value == "4"
     assert history.latest("recomputed", without=["rule"])["1"].value == "4"
@@ -47,16 +47,16 @@ def test_only_events_of_the_statuses_asked_for_count(tmp_path: Path) -> None:
 
 def test_a_physicians_words_without_a_digit_are_an_abstention(tmp_path: Path) -> None:
     history = History(tmp_path)
-    history.append([said("1", "Multiple", "physician"), said("1", "Multiple", "final")])
+    history.append([event("1", "Multiple", "physician"), event("1", "Multiple", "final")])
     assert history.labels("physician")["1"].kind is LabelKind.ABSTENTION
     assert history.labels("final")["1"].kind is LabelKind.UNPARSEABLE
 
 
 def test_a_batch_is_taken_back_and_taken_up_again(tmp_path: Path) -> None:
     history = History(tmp_path)
-    history.append([said("1", "4")])
-    second = history.append([said("1", "5"), said("2", "7")])
-    history.append([said("2", "8")])
+    history.append([event("1", "4")])
+    second = history.append([event("1", "5"), event("2", "7")])
+    history.append([event("2", "8")])
     taken_back = history.revert(second, by="me", why="wrong factor")
     assert values(history) == {"1": "4", "2": "8"}
     with pytest.raises(UsageError, match="already reverted"):
@@ -75,17 +75,17 @@ def test_a_batch_without_events_is_refused(tmp_path: Path) -> None:
 
 def test_a_history_that_is_open_sees_what_another_one_adds(tmp_path: Path) -> None:
     first, second = History(tmp_path), History(tmp_path)
-    assert first.append([said("1", "4")]) == "0001"
-    assert second.append([said("1", "5")]) == "0002"
+    assert first.append([event("1", "4")]) == "0001"
+    assert second.append([event("1", "5")]) == "0002"
     assert values(first.refresh()) == values(second) == {"1": "5"}
 
 
 def test_wherever_a_write_is_cut_off_nothing_before_it_is_lost(tmp_path: Path) -> None:
     history = History(tmp_path)
-    history.append([said("1", "4"), said("2", "line\nend")])
+    history.append([event("1", "4"), event("2", "line\nend")])
     seal = (tmp_path / "history.seal").read_bytes()
     before = history.file.read_bytes()
-    history.append([said("1", "5"), said("3", "6")])
+    history.append([event("1", "5"), event("3", "6")])
     after = history.file.read_bytes()
     assert after.startswith(before)
     for cut in range(len(before), len(after) + 1):
@@ -93,13 +93,13 @@ def test_wherever_a_write_is_cut_off_nothing_before_it_is_lost(tmp_path: Path) -
         (tmp_path / "history.seal").write_bytes(seal)
         assert values(History(tmp_path)) == {"1": "4", "2": "line\nend"}
     again = History(tmp_path)
-    assert again.append([said("1", "7")]) == "0002"
+    assert again.append([event("1", "7")]) == "0002"
     assert values(History(tmp_path)) == {"1": "7", "2": "line\nend"}
 
 
 def test_the_line_that_was_altered_is_named(tmp_path: Path) -> None:
     history = History(tmp_path)
-    history.append([said(str(uid), str(uid)) for uid in range(9)])
+    history.append([event(str(uid), str(uid)) for uid in range(9)])
     lines = history.file.read_bytes().splitlines(keepends=True)
     for number, line in enumerate(lines, start=1):
         altered = line.replace(b'"value":"%d"' % (number - 1), b'"value":"%d"' % (9 - number + 1))
@@ -114,7 +114,7 @@ def test_the_line_that_was_altered_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", ["7", "a longer label than the one before"])
 def test_a_line_that_was_altered_is_named_whatever_its_new_length(tmp_path: Path, value: str) -> None:
     history = History(tmp_path)
-    history.append([said(str(uid), "25.24") for uid in range(9)])
+    history.append([event(str(uid), "25.24") for uid in range(9)])
     lines = history.file.read_text(encoding="utf-8").splitlines(keepends=True)
     lines[4] = lines[4].replace("25.24", value)
     history.file.write_text("".join(lines), encoding="utf-8")
@@ -136,7 +136,7 @@ def test_a_line_that_was_altered_is_named_whatever_its_new_length(tmp_path: Path
 )
 def test_lines_that_were_lost_moved_or_added_are_found(tmp_path: Path, damage: object, line: int | None) -> None:
     history = History(tmp_path)
-    history.append([said(str(uid), "1") for uid in range(9)])
+    history.append([event(str(uid), "1") for uid in range(9)])
     lines = history.file.read_bytes().splitlines(keepends=True)
     history.file.write_bytes(b"".join(damage(lines)))  # type: ignore[operator]
     with pytest.raises(InputError) as result:
@@ -146,17 +146,17 @@ def test_lines_that_were_lost_moved_or_added_are_found(tmp_path: Path, damage: o
 
 def test_a_history_without_its_seal_is_not_taken_for_a_new_one(tmp_path: Path) -> None:
     history = History(tmp_path)
-    history.append([said("1", "4")])
+    history.append([event("1", "4")])
     (tmp_path / "history.seal").unlink()
     with pytest.raises(InputError, match="seal is missing"):
         History(tmp_path)
     with pytest.raises(InputError, match="seal is missing"):
-        history.append([said("1", "5")])
+        history.append([event("1", "5")])
 
 
 def test_a_seal_that_says_something_else_than_the_lines_is_found(tmp_path: Path) -> None:
     history = History(tmp_path)
-    history.append([said("1", "4"), said("2", "5")])
+    history.append([event("1", "4"), event("2", "5")])
     seal = tmp_path / "history.seal"
     seal.write_text(seal.read_text().replace('"events":2', '"events":3'))
     with pytest.raises(InputError, match="does not end as its seal says"):
@@ -168,7 +168,7 @@ def test_a_seal_that_says_something_else_than_the_lines_is_found(tmp_path: Path)
 
 def _write(folder: Path, writer: int) -> None:
     for turn in range(5):
-        History(folder).append([said(f"{writer}-{turn}", str(part)) for part in range(4)])
+        History(folder).append([event(f"{writer}-{turn}", str(part)) for part in range(4)])
 
 
 def test_writers_at_the_same_time_wait_for_one_another(tmp_path: Path) -> None:
@@ -186,35 +186,26 @@ def test_writers_at_the_same_time_wait_for_one_another(tmp_path: Path) -> None:
 
 def test_a_check_before_writing_sees_what_others_wrote_and_can_refuse(tmp_path: Path) -> None:
     history, other = History(tmp_path), History(tmp_path)
-    other.append([said("1", "4")])
+    other.append([event("1", "4")])
 
     def check() -> None:
         assert history.labels("recomputed")["1"].number == 4
         raise UsageError("not now")
 
     with pytest.raises(UsageError, match="not now"):
-        history.append([said("1", "5")], check=check)
+        history.append([event("1", "5")], check=check)
     assert len(History(tmp_path).events) == 1
-    assert history.append([said("1", "5")], check=lambda: None) == "0002"
+    assert history.append([event("1", "5")], check=lambda: None) == "0002"
 
 
 def test_when_it_was_said_is_no_part_of_the_digest(tmp_path: Path) -> None:
     first, second = History(tmp_path / "a"), History(tmp_path / "b")
-    first.append([said("1", "4", at="2026-01-01T00:00:00+00:00")])
-    second.append([said("1", "4", at="2027-02-02T00:00:00+00:00")])
+    first.append([event("1", "4", at="2026-01-01T00:00:00+00:00")])
+    second.append([event("1", "4", at="2027-02-02T00:00:00+00:00")])
     assert first.digest() == second.digest() != History(tmp_path / "c").digest()
     assert first.chain != second.chain
-    second.append([said("1", "5")])
+    second.append([event("1", "5")])
     assert first.digest() == second.digest(1) != second.digest()
-
-
-def test_the_table_of_events_has_one_row_an_event(tmp_path: Path) -> None:
-    history = History(tmp_path)
-    assert history.frame().height == 0
-    history.append([said("1", "4", evidence={"votes": 5, "files": ["a", "b"]}), said("2", None)])
-    frame = history.frame()
-    assert frame["evidence"][0] == '{"votes": 5, "files": ["a", "b"]}'
-    assert frame["value"].to_list() == ["4", None]
 
 
 UIDS = st.sampled_from(["1", "2", "3"])
@@ -244,7 +235,7 @@ def test_any_sequence_of_adding_and_taking_back_gives_the_labels_of_a_simple_mod
                     with pytest.raises(UsageError):
                         history.revert(f"{step:04d}", by="me", why="")
             else:
-                history.append([said(uid, str(value), role) for uid, role, value in step])
+                history.append([event(uid, str(value), role) for uid, role, value in step])
                 model.append((step, None))
             expected: dict[Role, dict[str, str]] = {"original": {}, "recomputed": {}, "final": {}}
             for index, (batch, _) in enumerate(model):

@@ -1,4 +1,4 @@
-"""Sources of runs: recorded answers in every layout, and a function of the user's."""
+"""Recorded answers as a source of runs, in every layout."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import polars as pl
 import pytest
 
 from ground.errors import InputError, OntogroundError
-from stewardship.runs.engines import Answer, Ask, AskedItem, CallableEngine, Engine, RecordedEngine
-from stewardship.runs.prompts import Claim, Question
+from stewardship.runs.engines import Answer, Ask, Engine, RecordedEngine
+from stewardship.runs.prompts import Question
 
 WIDE = pl.DataFrame({"uid": ["a", "b"], "run1": ["16", "N/A"], "run2": [None, "N/A"]})
 LONG = pl.DataFrame({"uid": ["a", "a", "b", "b"], "run": ["1", "2", "1", "2"], "answer": ["16", None, "N/A", "N/A"]})
 
 
-def said(engine: Engine, *uids: str, runs: int = 2) -> dict[tuple[str, int], Answer]:
+def answers_of(engine: Engine, *uids: str, runs: int = 2) -> dict[tuple[str, int], Answer]:
     asks = (Ask(Question(uid, "", ""), run) for uid in uids for run in range(1, runs + 1))
     return {(item.ask.item.uid, item.ask.run): item for batch in engine.answers(asks) for item in batch}
 
@@ -32,7 +32,7 @@ def test_recorded_answers_are_read_in_every_layout(tmp_path: Path, table: pl.Dat
     else:
         file.write_text("".join(json.dumps(row) + "\n" for row in table.to_dicts()))
     engine = RecordedEngine(file)
-    result = said(engine, "a", "b")
+    result = answers_of(engine, "a", "b")
     assert [item.final for item in result.values()] == ["16", None, "N/A", "N/A"]
     assert result["a", 2].reason == "no_answer" and not result["a", 2].passing
     assert engine.rows() == {"a", "b"} and engine.runs == 2 and engine.name == "answers"
@@ -42,7 +42,7 @@ def test_a_long_file_may_name_failure_modes_and_critiques(tmp_path: Path) -> Non
     file = tmp_path / "audits.jsonl"
     row = {"uid": "a", "run": 1, "verdict": "Suspicious", "failure_mode": "not_answerable", "critique": "no weight"}
     file.write_text(json.dumps(row) + "\n")
-    item = said(RecordedEngine(file), "a", runs=1)["a", 1]
+    item = answers_of(RecordedEngine(file), "a", runs=1)["a", 1]
     assert (item.final, item.failure_mode, item.remark) == ("Suspicious", "not_answerable", "no weight")
 
 
@@ -78,17 +78,3 @@ def test_another_file_of_the_same_name_is_another_series(tmp_path: Path) -> None
     assert RecordedEngine(file).describe() != before
     with pytest.raises(InputError):
         RecordedEngine(tmp_path / "missing.csv")
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_a_function_is_called_once_for_each_run(threads: int) -> None:
-    calls: list[tuple[str, int]] = []
-
-    def answer(item: AskedItem, run: int) -> str | None:
-        calls.append((item.uid, run))
-        assert isinstance(item, Question) and not isinstance(item, Claim)
-        return None if run == 2 else f"{item.uid}{run}"
-
-    result = said(CallableEngine(answer, name="mine", threads=threads), "a", "b", "c")
-    assert sorted(calls) == sorted(result) and len(calls) == 6
-    assert result["b", 1].final == "b1" and result["b", 2].reason == "no_answer"

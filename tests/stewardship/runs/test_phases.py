@@ -1,9 +1,10 @@
-"""Phases 1 and 2 through a function of the user's: runs, verdicts, consensus, events."""
+"""Phases 1 and 2 through a function: runs, verdicts, consensus, events."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from stewardship.benchmark.folder import Benchmark
 from stewardship.benchmark.tables import read_label_table
 from stewardship.history.events import RULE, Event
 from stewardship.runs.auditing import audit_labels
-from stewardship.runs.engines import AskedItem, CallableEngine, RecordedEngine
+from stewardship.runs.engines import Answer, Ask, AskedItem, Engine, RecordedEngine
 from stewardship.runs.prompts import Claim
 from stewardship.runs.recomputing import recompute_labels
 
@@ -30,8 +31,23 @@ def benchmark(folder: Path, labels: str = "7", categories: tuple[str, ...] = ())
     return Benchmark.adopt(folder, "three", read, open_because="invented", categories=categories)
 
 
-def engine(answer: Callable[[AskedItem, int], str | None], name: str = "mine") -> CallableEngine:
-    return CallableEngine(answer, name=name)
+class FunctionEngine(Engine):
+    """Answers by a function of row and run, one run at a time."""
+
+    def __init__(self, function: Callable[[AskedItem, int], str | None], name: str) -> None:
+        self.function, self.name = function, name
+
+    def describe(self) -> dict[str, Any]:
+        return {"engine": "function", "name": self.name}
+
+    def answers(self, asks: Iterator[Ask]) -> Iterator[Sequence[Answer]]:
+        for ask in asks:
+            answer = self.function(ask.item, ask.run)
+            yield [Answer(ask, self.name, answer, answer, None if answer is not None else "no_answer")]
+
+
+def engine(answer: Callable[[AskedItem, int], str | None], name: str = "mine") -> FunctionEngine:
+    return FunctionEngine(answer, name)
 
 
 def test_a_consensus_becomes_an_event_once(tmp_path: Path) -> None:
@@ -131,7 +147,7 @@ def test_labels_that_are_names_are_voted_on_as_names(tmp_path: Path) -> None:
     answers = {"r1": "q2", "r2": "<answer>Q1</answer>", "r3": "3"}
     outcome = recompute_labels(result, engine(lambda item, _run: answers[item.uid]), SETTINGS)
     assert outcome.unparseable == 5 and outcome.summary.high == 2
-    labels = result.history.labels("recomputed", categories=("Q1", "Q2"))
+    labels = result.history.labels("recomputed")
     assert {uid: label.value for uid, label in labels.items()} == {"r1": "Q2", "r2": "Q1"}
 
 

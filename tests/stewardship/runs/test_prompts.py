@@ -18,26 +18,26 @@ from stewardship.runs.prompts import (
 )
 
 CLAIM = Claim("u1", "a note", "what?", "LABEL", "FEATURES", "DERIVATION", "NAME")
-SAID = {"rule": "r", "criteria": "c", "features": "f", "calculation": "1"}
+REASONS = {"rule": "r", "criteria": "c", "features": "f", "calculation": "1"}
 
 
-def shown(script: object, item: object) -> str:
+def prompt(script: object, item: object) -> str:
     """Return all that is said to a model."""
     return "\n".join(message.content for message in script.messages(item))  # type: ignore[attr-defined]
 
 
 def test_a_recomputation_has_no_place_for_label_features_or_derivation() -> None:
     assert [item.name for item in fields(Question)] == ["uid", "context", "question"]
-    answer = shown(recompute_script(), Question("u1", "a note", "what?"))
+    answer = prompt(recompute_script(), Question("u1", "a note", "what?"))
     assert "a note" in answer and "what?" in answer and "u1" not in answer
     assert answer.count("# ") == 2
 
 
 def test_an_auditor_is_shown_all_five_and_not_the_key() -> None:
-    answer = shown(audit_script(), CLAIM)
+    answer = prompt(audit_script(), CLAIM)
     assert all(part in answer for part in ("a note", "what?", "LABEL", "FEATURES", "DERIVATION", "NAME"))
     assert "u1" not in answer
-    assert "# Extracted features\n(not given)" in shown(audit_script(), Claim("u1", "a note", "what?", "7"))
+    assert "# Extracted features\n(not given)" in prompt(audit_script(), Claim("u1", "a note", "what?", "7"))
 
 
 def test_the_auditor_is_told_four_steps_caution_and_the_failure_modes() -> None:
@@ -85,7 +85,7 @@ def test_other_words_or_tools_are_another_prompt() -> None:
     ],
 )
 def test_a_suspicious_verdict_must_say_what_is_wrong(verdict: str, mode: str, critique: str, valid: bool) -> None:
-    answer = {**SAID, "verdict": verdict, "failure_mode": mode, "critique": critique}
+    answer = {**REASONS, "verdict": verdict, "failure_mode": mode, "critique": critique}
     if valid:
         assert AuditAnswer.model_validate(answer).verdict == verdict
     else:

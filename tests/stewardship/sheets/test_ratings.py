@@ -59,13 +59,7 @@ def rating(batch: SheetBatch, uid: str, rater: str, text: str, comment: str = ""
 
 def take(benchmark: Benchmark, *ratings: Rating, settle_now: bool = False) -> list[Event]:
     history = benchmark.history
-    events = new_events(
-        ratings,
-        read_batches(benchmark.folder),
-        history,
-        categories=benchmark.categories,
-        settle_now=settle_now,
-    )
+    events = new_events(ratings, read_batches(benchmark.folder), history, settle_now=settle_now)
     if events:
         history.append(events)
     return events
@@ -204,8 +198,8 @@ def test_error_rates_are_counted_by_draw_label_and_stratum_with_wilson_intervals
     says = dict(zip(uids, ("Q1", "Q3", "Q2", "Q4", "Q1", "Q2", "Q3", "N/A"), strict=True))
     take(bench, *(rating(sampled, uid, "ann", text) for uid, text in says.items()), rating(blind, "s010", "ann", "Q3"))
     history = bench.history
-    original = history.labels("original", categories=QUADRANTS)
-    physician = history.labels("physician", categories=QUADRANTS)
+    original = history.labels("original")
+    physician = history.labels("physician")
     drawn = drawn_of(history, read_batches(bench.folder))
     assert drawn["s010"] == "any" and {drawn[uid] for uid in uids} == {"balanced"}
     groups = {"label": {uid: label.text() for uid, label in original.items()}}

@@ -36,6 +36,12 @@ def right(given: Written) -> dict[str, dict[str, Any]]:
     return {item.item: {"answer": answers[item.expects], "comment": "fine"} for item in given.batch.items}
 
 
+def answered(given: Written) -> list[dict[str, Any]]:
+    """Return the rows of ann's sheet with these answers."""
+    answers = right(given)
+    return [{**row, **answers[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
+
+
 def items_of(given: Written, kind: str) -> list[str]:
     return [item.item for item in given.batch.items if item.expects == kind]
 
@@ -135,7 +141,7 @@ def test_refused_cells_are_corrected_in_their_own_table_and_none_is_taken_unseen
 def test_an_empty_answer_is_not_reviewed_and_a_row_that_is_gone_is_missing(
     benchmark: Benchmark, given: Written, tmp_path: Path
 ) -> None:
-    rows: list[dict[str, Any]] = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
+    rows = answered(given)
     rows[0]["answer"], rows[1]["answer"], rows[1]["comment"] = "", " ", ""
     result = read(benchmark, save(tmp_path / "ann.csv", rows[:-3]))
     assert (result.empty, result.missing, result.given) == ({"ann": 2}, {"ann": 3}, {"ann": ROWS})
@@ -147,7 +153,7 @@ def test_an_empty_answer_is_not_reviewed_and_a_row_that_is_gone_is_missing(
 def test_texts_that_are_another_items_are_refused_without_being_shown(
     benchmark: Benchmark, given: Written, tmp_path: Path, column: str
 ) -> None:
-    rows: list[dict[str, Any]] = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
+    rows = answered(given)
     other = next(row for row in rows if row[column] != rows[0][column])
     rows[0][column], other[column] = other[column], rows[0][column]
     result = read(benchmark, save(tmp_path / "ann.csv", rows))
@@ -159,7 +165,7 @@ def test_texts_that_are_another_items_are_refused_without_being_shown(
 def test_white_space_and_line_ends_that_a_spreadsheet_changes_are_no_change(
     benchmark: Benchmark, given: Written, tmp_path: Path
 ) -> None:
-    rows: list[dict[str, Any]] = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
+    rows = answered(given)
     for row in rows:
         row["context"] = row["context"].replace("'- A patient", "- A  patient").replace(" came", "\r\ncame ")
         row["item"] = f" {row['item']} "
@@ -170,7 +176,7 @@ def test_an_item_twice_is_refused_where_the_answers_differ(
     benchmark: Benchmark, given: Written, tmp_path: Path
 ) -> None:
     number, other = items_of(given, "number")[:2]
-    rows: list[dict[str, Any]] = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
+    rows = answered(given)
     unlike = {**next(row for row in rows if row["item"] == number), "answer": 8}
     alike = dict(next(row for row in rows if row["item"] == other))
     result = read(benchmark, save(tmp_path / "ann.csv", [*rows, unlike, alike]))
@@ -185,7 +191,7 @@ def test_an_item_twice_is_refused_where_the_answers_differ(
 def test_an_item_that_no_key_has_is_refused_and_a_foreign_sheet_is_no_sheet(
     benchmark: Benchmark, given: Written, tmp_path: Path
 ) -> None:
-    rows: list[dict[str, Any]] = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
+    rows = answered(given)
     rows[3]["item"] = "i00000000000"
     result = read(benchmark, save(tmp_path / "ann.csv", rows))
     assert [(item.column, item.line, item.found) for item in result.refused] == [("item", 5, "i00000000000")]
@@ -214,7 +220,7 @@ def test_what_is_no_sheet_is_refused_as_a_whole(benchmark: Benchmark, given: Wri
 def test_a_note_in_a_cell_of_an_answer_or_an_item_is_not_shown(
     benchmark: Benchmark, given: Written, tmp_path: Path
 ) -> None:
-    rows: list[dict[str, Any]] = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
+    rows = answered(given)
     note = "A woman of 71 years came with pain in her chest. " * 4
     rows[0]["answer"], rows[1]["item"] = note, note
     result = read(benchmark, save(tmp_path / "ann.csv", rows)).refused
@@ -254,8 +260,8 @@ def test_thousands_marks_are_refused_on_a_sheet_that_has_decimal_commas(
 def test_sheets_of_long_contexts_come_back_with_columns_in_any_order_and_a_raters_own(tmp_path: Path) -> None:
     bench = scores(tmp_path / "long", 8, long=200)
     given = written(bench, [(f"row-{number}", "ann") for number in range(8)])
-    rows = [{**row, **right(given)[row["item"]]} for row in sheet_rows(given.sheets["ann"][1])]
-    turned: list[dict[str, Any]] = [{name: row[name] for name in reversed(list(row))} for row in rows]
+    rows = answered(given)
+    turned = [{name: row[name] for name in reversed(list(row))} for row in rows]
     assert len(read(bench, save(tmp_path / "ann.xlsx", turned)).ratings) == 8
-    own: list[dict[str, Any]] = [{**row, "context of mine": "seen"} for row in rows]
+    own = [{**row, "context of mine": "seen"} for row in rows]
     assert len(read(bench, save(tmp_path / "ann.csv", own)).ratings) == 8

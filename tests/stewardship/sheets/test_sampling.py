@@ -127,7 +127,7 @@ def test_raters_are_named_once() -> None:
 
 
 def sample_frame(benchmark: Benchmark) -> pl.DataFrame:
-    named = benchmark.history.labels("original", categories=benchmark.categories)
+    named = benchmark.history.labels("original")
     labels = {uid: label.text() for uid, label in named.items()}
     return benchmark.items.select("uid", "stratum", "context", group=pl.col("uid").replace_strict(labels))
 

@@ -12,7 +12,7 @@ import fastexcel
 import pytest
 
 from ground.errors import UsageError
-from ground.spreadsheet import MOST_CHARACTERS, plain, text_mark
+from ground.spreadsheet import MOST_CHARACTERS, guarded, text_mark
 from stewardship.benchmark.folder import Benchmark
 from stewardship.sheets.batch import read_batches
 from stewardship.sheets.display import Display, answer_kinds
@@ -146,7 +146,14 @@ def test_cells_that_a_spreadsheet_would_compute_are_text(tmp_path: Path) -> None
     assert any(cell.startswith("'- A patient") for cell in cells)
     # In Excel's own file text is text: no guard is needed and none is shown.
     assert "'- A patient" not in parts(excel)["xl/sharedStrings.xml"]
-    assert [plain(cell) for cell in ("=1", " @x", "|x", "1-2", "a=1", "")] == ["'=1", "' @x", "'|x", "1-2", "a=1", ""]
+    assert [guarded(cell) for cell in ("=1", " @x", "|x", "1-2", "a=1", "")] == [
+        "'=1",
+        "' @x",
+        "'|x",
+        "1-2",
+        "a=1",
+        "",
+    ]
 
 
 def test_a_long_context_goes_on_in_further_cells_that_a_row_can_show(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def ranked(benchmark: Benchmark) -> pl.DataFrame:
 
 def written(benchmark: Benchmark, pairs: list[tuple[str, str]], name: str = "sheets-1", **changed: object) -> Written:
     """Sheets of some rows, blind where nothing else is said."""
-    kinds = answer_kinds(benchmark, benchmark.history.labels("original", categories=benchmark.categories))
+    kinds = answer_kinds(benchmark, benchmark.history.labels("original"))
     options = {"kind": "blind", "drawn": "sampled", "blind": True, "seed": 42, **changed}
     display = displays_of(benchmark, [uid for uid, _ in pairs])
     return write_batch(benchmark, pairs, display, kinds, name=name, **options)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import pytest
 from ground.contracts.grading import LimitsRule, OutputType, Reference, Verdict, grade_abstention, grade_v1
 from ground.contracts.labels import parse_label
 from ground.contracts.rewards import released_reward, reward
-from tests.stewardship.specification.words import NA, SPRING, shown
+from tests.stewardship.specification.words import NA, SPRING, value_or_kind
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,9 @@ from tests.stewardship.specification.words import NA, SPRING, shown
 def test_limits(label: str, rule: LimitsRule, output_type: OutputType | None, lower: object, upper: object) -> None:
     reference = Reference.of(parse_label(label), rule, output_type)
     for result, expected in ((reference.lower, lower), (reference.upper, upper)):
-        assert shown(result) == (expected if isinstance(expected, date) or expected is NA else pytest.approx(expected))
+        assert value_or_kind(result) == (
+            expected if isinstance(expected, date) or expected is NA else pytest.approx(expected)
+        )
 
 
 @pytest.mark.parametrize(

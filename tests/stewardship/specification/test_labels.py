@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from ground.contracts.labels import parse_label
-from tests.stewardship.specification.words import MISSING, NA, SPRING, UNPARSEABLE, shown
+from tests.stewardship.specification.words import MISSING, NA, SPRING, UNPARSEABLE, value_or_kind
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ from tests.stewardship.specification.words import MISSING, NA, SPRING, UNPARSEAB
     ],
 )
 def test_labels_are_read_as_section_2_says(text: str | None, expected: object) -> None:
-    assert shown(parse_label(text)) == expected
+    assert value_or_kind(parse_label(text)) == expected
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_labels_are_read_as_section_2_says(text: str | None, expected: object) -
     ],
 )
 def test_a_physicians_words_without_a_digit_are_an_abstention(text: str | None, expected: object) -> None:
-    assert shown(parse_label(text, physician=True)) == expected
+    assert value_or_kind(parse_label(text, physician=True)) == expected
 
 
 @pytest.mark.parametrize("text", ["25.24", "-0.09", "0", "99", "03/21/2006", "N/A", "", "1434", "0.00001", "123456789"])

@@ -11,7 +11,7 @@ from ground.contracts.labels import parse_label
 from stewardship.adjudication.discrepancy import relative_error
 from stewardship.adjudication.finalise import finalise
 from stewardship.benchmark.tables import read_label_table
-from tests.stewardship.specification.words import MISSING, NA, labels, shown
+from tests.stewardship.specification.words import MISSING, NA, labels, value_or_kind
 
 
 @pytest.mark.real
@@ -65,6 +65,7 @@ def test_limits_are_those_of_both_published_files(real_data: Path) -> None:
         assert len(ours) == rows
         for role in ("lower", "upper"):
             theirs = labels(*frame[role])
-            assert [shown(getattr(our, role)) for our in ours] == [
-                pytest.approx(value.number, abs=1e-9) if value.number is not None else shown(value) for value in theirs
+            assert [value_or_kind(getattr(our, role)) for our in ours] == [
+                pytest.approx(value.number, abs=1e-9) if value.number is not None else value_or_kind(value)
+                for value in theirs
             ]

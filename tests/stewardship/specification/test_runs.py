@@ -10,7 +10,7 @@ from stewardship.runs.consensus import consensus
 from stewardship.runs.consensus import summarise as summarise_consensus
 from stewardship.runs.votes import audit, parse_verdict
 from stewardship.runs.votes import summarise as summarise_audits
-from tests.stewardship.specification.words import NA, SPRING, labels, shown
+from tests.stewardship.specification.words import NA, SPRING, labels, value_or_kind
 
 SUSPICIOUS = ("Suspicious", "suspicious", " Suspicious\n", "<answer>No</answer>", "<answer> no\n</answer>")
 FINE = ("Pass", "pass", "<answer>Yes</answer>", "<answer>\n yes </answer>")
@@ -127,7 +127,7 @@ def test_consensus(answers: str, rule: str | None, label: object, votes: int) ->
     result = consensus(labels(*["" if answer == "-" else answer for answer in answers.split()]))
     assert (result.rule, result.votes) == (rule, votes)
     assert result.status == ("deferred" if rule is None else "high_confidence")
-    assert (None if result.label is None else shown(result.label)) == label
+    assert (None if result.label is None else value_or_kind(result.label)) == label
     assert result.label is None or not result.label.text().startswith("-0")
 
 

@@ -6,13 +6,13 @@ from datetime import date
 
 from ground.contracts.labels import LabelKind, LabelValue, parse_label
 
-__all__ = ["MISSING", "NA", "SPRING", "UNPARSEABLE", "labels", "shown"]
+__all__ = ["MISSING", "NA", "SPRING", "UNPARSEABLE", "labels", "value_or_kind"]
 
 NA, MISSING, UNPARSEABLE = LabelKind.ABSTENTION, LabelKind.MISSING, LabelKind.UNPARSEABLE
 SPRING = date(2006, 3, 21)
 
 
-def shown(value: LabelValue) -> float | date | str | LabelKind | None:
+def value_or_kind(value: LabelValue) -> float | date | str | LabelKind | None:
     """What a label is, short: its value, else its kind."""
     return value.kind if value.value is None else value.value
 

@@ -28,20 +28,20 @@ def folder(tmp_path: Path) -> Path:
     return texts
 
 
-def found(tool: ReferenceTool, query: str) -> str:
+def lookup(tool: ReferenceTool, query: str) -> str:
     return tool.use(ReferenceArguments(query=query)).text
 
 
 def test_the_passage_that_fits_comes_first_with_its_file(folder: Path) -> None:
     tool = ReferenceTool(folder)
-    assert found(tool, "sodium chlorides?").startswith("[gap.md]\n# Anion gap\n\nSodium minus")
-    assert found(tool, "WELLS heart rates").startswith("[wells.html]\n")
-    assert "[below/long.txt]\nParagraph" in found(tool, "dosing")
+    assert lookup(tool, "sodium chlorides?").startswith("[gap.md]\n# Anion gap\n\nSodium minus")
+    assert lookup(tool, "WELLS heart rates").startswith("[wells.html]\n")
+    assert "[below/long.txt]\nParagraph" in lookup(tool, "dosing")
     assert (tool.files, tool.skipped) == (3, 1)
 
 
 def test_a_page_is_read_without_its_scripts_and_menus(folder: Path) -> None:
-    text = found(ReferenceTool(folder), "wells")
+    text = lookup(ReferenceTool(folder), "wells")
     assert "Heart rate over 100: 1.5 points" in text and "| Hemoptysis | 1" in text
     assert not any(word in text for word in ("secret", "menu", "no text", "<"))
 
@@ -54,7 +54,7 @@ def test_words_are_words_whatever_stands_round_them(folder: Path, query: str) ->
 def test_no_word_and_no_hit_are_said(folder: Path) -> None:
     tool = ReferenceTool(folder)
     assert not tool.use(ReferenceArguments(query="?!")).ok
-    assert found(tool, "zebra") == "no document has any of these words"
+    assert lookup(tool, "zebra") == "no document has any of these words"
 
 
 def test_other_texts_are_another_tool(folder: Path) -> None:

@@ -12,8 +12,8 @@ from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from tests.training.classifier.test_train import CPU
 from tests.training.worlds import small_dataset
 from training.classifier.items import quadrant_data
+from training.packing.packed_rows import row_values
 from training.packing.plan import apart
-from training.packing.rows import read_rows
 from training.packing.shared import SharedClassifier
 from training.runs.models import load_model, load_tokenizer
 from training.runs.settings import LoraSettings
@@ -24,7 +24,7 @@ def test_rows_of_one_statement_are_read_as_a_padded_batch_is(tmp_path: Path) -> 
     base = tiny_decoder("qwen3", tiny_tokenizer(world.contexts["context"].to_list(), tmp_path / "t"), tmp_path / "m")
     data = quadrant_data(world, world.split_rows("train").head(30), load_tokenizer(base), max_length=4096).data
     model = load_model(base, "quadrants", CPU, lora=LoraSettings(r=0)).eval()
-    alone = read_rows(SharedClassifier(model), data, apart(range(30), data.items)).flatten(0, 1)
+    alone = row_values(SharedClassifier(model), data, apart(range(30), data.items)).flatten(0, 1)
     parts = [(data.contexts[item.context], data.statements[item.statements[0]]) for item in data.items]
     texts = [torch.from_numpy(np.concatenate(part)) for part in parts]
     with torch.no_grad():

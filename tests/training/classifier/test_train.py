@@ -15,6 +15,7 @@ import torch
 from evaluation.datasets import MedievalDataset
 from ground.errors import InputError, TrainingError, UsageError
 from ground.lm.tiny import tiny_decoder, tiny_tokenizer
+from tests.training.weights import assert_same_weights, weights_of
 from tests.training.worlds import small_dataset
 from training.classifier.heads import ready_to_train
 from training.classifier.items import class_weights, quadrant_data
@@ -62,12 +63,6 @@ def descent(**changed: Any) -> ClassifierSettings:
     return ClassifierSettings(**(options | changed))
 
 
-def weights_of(run: Path) -> dict[str, torch.Tensor]:
-    from safetensors.torch import load_file
-
-    return {name: value for file in sorted(run.glob("*.safetensors")) for name, value in load_file(file).items()}
-
-
 @pytest.fixture(scope="module")
 def fitted(world: MedievalDataset, base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of plain descent, an adapter of rank 4, in float64."""
@@ -80,13 +75,6 @@ def unbalanced(world: MedievalDataset) -> MedievalDataset:
     """Leave rows out, so that the weights of the classes differ."""
     rows = world.rows.filter(~((pl.col("quadrant") == "Q3") & pl.col("id").str.contains("-0-|-1-")))
     return MedievalDataset(world.folder, rows, world.contexts, world.manifest_sha256)
-
-
-def same(one: Path, other: Path, tolerance: float = 1e-6) -> None:
-    first, second = weights_of(one), weights_of(other)
-    assert sorted(first) == sorted(second)
-    for name, value in first.items():
-        assert float((value - second[name]).norm()) <= tolerance * float(second[name].norm()), name
 
 
 def losses(record: dict[str, Any]) -> list[float]:
@@ -102,7 +90,7 @@ def test_shared_and_plain_rows_give_the_same_losses_and_gradients(
     assert shared["class_weights"]["Q3"] == pytest.approx(3 * shared["class_weights"]["Q1"])
     assert len(losses(shared)) == 3
     assert losses(shared) == pytest.approx(losses(plain), rel=1e-6)
-    same(tmp_path / "shared", tmp_path / "plain")
+    assert_same_weights(tmp_path / "shared", tmp_path / "plain", 1e-6)
 
 
 def test_checkpointed_activations_give_the_same_gradients(
@@ -110,7 +98,7 @@ def test_checkpointed_activations_give_the_same_gradients(
 ) -> None:
     hardware = EXACT.model_copy(update={"gradient_checkpointing": True})
     train_classifier(world, base, tmp_path / "again", descent(hardware=hardware))
-    same(tmp_path / "again", fitted, 1e-9)
+    assert_same_weights(tmp_path / "again", fitted, 1e-9)
 
 
 def test_flash_attention_is_refused_for_packed_rows_alone(
@@ -315,7 +303,7 @@ def test_an_interrupted_run_goes_on_to_the_weights_of_one_that_was_not(
         train_classifier(world, base, out, settings.model_copy(update={"seed": 1}), engine=engine, resume=True)
     again = train_classifier(world, base, out, settings, engine=engine, resume=True)
     assert again["losses"] == whole["losses"]
-    same(out, tmp_path / "whole", 0)
+    assert_same_weights(out, tmp_path / "whole")
     assert train_classifier(world, base, out, settings, engine=engine, resume=True) == again
 
 
@@ -350,7 +338,7 @@ def test_the_largest_row_is_run_before_training_and_changes_nothing(
     said: list[str] = []
     record = train_classifier(world, base, tmp_path / "with", settings, engine=engine, say=said.append)
     assert record["losses"] == without["losses"]
-    same(tmp_path / "with", tmp_path / "without", 0)
+    assert_same_weights(tmp_path / "with", tmp_path / "without")
     assert without["memory"]["measured"] is None and record["memory"]["measured"] > 0
     assert "when the largest step was run" in said[-1]
 

@@ -11,9 +11,8 @@ import pytest
 import torch
 
 from evaluation.datasets import MedievalDataset
-from ground.lm.tiny import tiny_decoder, tiny_tokenizer
-from tests.training.toy import toy_dataset
-from training.corfu.engine_trl import build_trainer
+from tests.training.weights import relative, weights_of
+from training.corfu.engine_trl import pair_trainer
 from training.corfu.pairs import REGIMES, pair_items, stage_pairs
 from training.corfu.run import train_corfu
 from training.corfu.stage import CorfuObjective, pair_logps
@@ -42,18 +41,6 @@ def settings(lambda_: float, regime: str = "q1_q2", **changes: Any) -> CorfuSett
             **changes,
         }
     )
-
-
-@pytest.fixture(scope="module")
-def dataset() -> MedievalDataset:
-    return toy_dataset()
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory, dataset: MedievalDataset) -> Path:
-    root = tmp_path_factory.mktemp("trl")
-    texts = [*dataset.contexts["context"], *dataset.rows["statement"]]
-    return tiny_decoder("llama", tiny_tokenizer(texts, root / "t"), root / "m")
 
 
 @pytest.fixture(scope="module")
@@ -102,10 +89,6 @@ def ours(model: Path, data: RunData, lambda_: float) -> tuple[torch.Tensor, torc
     return total, torch.cat(margins), gradients(policy)
 
 
-def relative(one: torch.Tensor, other: torch.Tensor) -> float:
-    return float(((one - other).norm() / other.norm()).detach())
-
-
 def batch_of(trainer: Any) -> Any:
     return trainer.data_collator([trainer.train_dataset[n] for n in range(len(trainer.train_dataset))])
 
@@ -116,7 +99,7 @@ def test_without_penalty_packed_rows_give_the_loss_and_gradients_of_trl(
     from trl import DPOTrainer
 
     policy = fresh(model)
-    trainer = build_trainer(data, policy, load_tokenizer(model), tmp_path, settings(0.0))
+    trainer = pair_trainer(data, policy, load_tokenizer(model), tmp_path, settings(0.0))
     move(policy)
     # Not the loss of the subclass, but trl's own.
     assert trainer.loss_types == ["sigmoid"]
@@ -134,7 +117,7 @@ def test_with_the_penalty_packed_rows_give_the_loss_and_gradients_of_the_subclas
     model: Path, data: RunData, tmp_path: Path
 ) -> None:
     policy = fresh(model)
-    trainer = build_trainer(data, policy, load_tokenizer(model), tmp_path, settings(0.5))
+    trainer = pair_trainer(data, policy, load_tokenizer(model), tmp_path, settings(0.5))
     move(policy)
     loss = trainer.compute_loss(policy, batch_of(trainer))
     loss.backward()
@@ -147,10 +130,8 @@ def test_with_the_penalty_packed_rows_give_the_loss_and_gradients_of_the_subclas
 
 
 def adapter(folder: Path) -> torch.Tensor:
-    from safetensors.torch import load_file
-
-    found = load_file(folder / "adapter_model.safetensors")
-    return torch.cat([found[name].double().flatten() for name in sorted(found)])
+    weights = weights_of(folder)
+    return torch.cat([weights[name].double().flatten() for name in sorted(weights)])
 
 
 @pytest.fixture(scope="module")

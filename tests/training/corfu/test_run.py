@@ -13,26 +13,13 @@ import torch
 
 from evaluation.datasets import MedievalDataset
 from ground.errors import UsageError
-from ground.lm.tiny import tiny_decoder, tiny_tokenizer
-from tests.training.toy import toy_dataset
+from tests.training.weights import assert_same_weights, weights_of
 from training.corfu.run import sweep_lambda, train_corfu
 from training.runs.settings import CorfuSettings, HardwareSettings, LoraSettings, OptimizerSettings, PackingSettings
 
 
 class StopError(Exception):
     pass
-
-
-@pytest.fixture(scope="module")
-def dataset() -> MedievalDataset:
-    return toy_dataset()
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory, dataset: MedievalDataset) -> Path:
-    root = tmp_path_factory.mktemp("corfu")
-    texts = [*dataset.contexts["context"], *dataset.rows["statement"]]
-    return tiny_decoder("llama", tiny_tokenizer(texts, root / "t"), root / "m")
 
 
 def settings(
@@ -51,13 +38,7 @@ def settings(
     )
 
 
-def adapter(folder: Path) -> dict[str, torch.Tensor]:
-    from safetensors.torch import load_file
-
-    return dict(load_file(folder / "adapter_model.safetensors"))
-
-
-SHOWN = "training.corfu.run.progress"
+PROGRESS = "training.corfu.run.progress"
 
 
 def stopping(where: str, after: int) -> Callable[[str, int], AbstractContextManager[Callable[[int], None]]]:
@@ -116,7 +97,7 @@ def test_a_stopped_run_goes_on_to_the_weights_of_one_that_was_not(
     asked = settings("curriculum", dropout=0.3, batch_size=6)
     whole = tmp_path_factory.getbasetemp() / "whole"
     expected = train_corfu(dataset, model, whole, asked, resume=True)
-    monkeypatch.setattr(SHOWN, stopping(where, after))
+    monkeypatch.setattr(PROGRESS, stopping(where, after))
     with pytest.raises(StopError):
         train_corfu(dataset, model, tmp_path / "run", asked)
     done: list[str] = []
@@ -126,7 +107,7 @@ def test_a_stopped_run_goes_on_to_the_weights_of_one_that_was_not(
         done.append(what)
         yield lambda _n: None
 
-    monkeypatch.setattr(SHOWN, progress)
+    monkeypatch.setattr(PROGRESS, progress)
     # As on a GPU: the largest row is run first, and changes nothing.
     monkeypatch.setattr("training.runs.folder.REHEARSED_ON", ("cpu",))
     record = train_corfu(dataset, model, tmp_path / "run", asked, resume=True)
@@ -137,10 +118,7 @@ def test_a_stopped_run_goes_on_to_the_weights_of_one_that_was_not(
     # How long it took is another matter.
     learnt = [[{**stage, "measured": None} for stage in one["stages"]] for one in (record, expected)]
     assert learnt[0] == learnt[1]
-    ours, theirs = adapter(tmp_path / "run"), adapter(whole)
-    assert ours.keys() == theirs.keys()
-    for name, value in ours.items():
-        assert torch.equal(value, theirs[name]), name
+    assert_same_weights(tmp_path / "run", whole)
     assert not (tmp_path / "run" / "checkpoints").exists()
 
 
@@ -195,7 +173,7 @@ def test_the_run_folder_loads_without_this_package_and_says_how_it_was_made(
 def test_a_folder_with_another_run_is_refused(
     dataset: MedievalDataset, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(SHOWN, stopping("stage-1: training", 1))
+    monkeypatch.setattr(PROGRESS, stopping("stage-1: training", 1))
     with pytest.raises(StopError):
         train_corfu(dataset, model, tmp_path, settings())
     with pytest.raises(UsageError, match="already contains a run"):
@@ -216,7 +194,7 @@ def test_an_adapter_goes_on_training(dataset: MedievalDataset, model: Path, tmp_
     train_corfu(dataset, model, tmp_path / "first", settings())
     record = train_corfu(dataset, tmp_path / "first", tmp_path / "second", settings("q1_q3"))
     assert abs(record["stages"][0]["records"][0]["margin"]) < 1e-6
-    first, second = adapter(tmp_path / "first"), adapter(tmp_path / "second")
+    first, second = weights_of(tmp_path / "first"), weights_of(tmp_path / "second")
     assert first.keys() == second.keys()
     assert any(not torch.equal(first[name], second[name]) for name in first)
     assert record["base_model"] == "m"
@@ -252,7 +230,7 @@ def test_a_sweep_trains_one_run_for_each_lambda(
         done.append(what)
         yield lambda _n: None
 
-    monkeypatch.setattr(SHOWN, progress)
+    monkeypatch.setattr(PROGRESS, progress)
     asked = settings("q1_q4", dropout=0.5, rate=0.1)
     table = sweep_lambda(dataset, model, tmp_path, asked, (0.0, 50.0))
     # The reference is the policy as it was given, for every lambda the same.
@@ -269,5 +247,5 @@ def test_a_sweep_trains_one_run_for_each_lambda(
     for run, value in (("lambda-0", 0.0), ("lambda-50", 50.0)):
         assert json.loads((tmp_path / run / "training.json").read_text())["settings"]["lambda"] == value
     assert (tmp_path / "lambda.tsv").read_text().startswith("lambda\trun\tstage\tpairs\tloss\tmargin\taccuracy")
-    weights = [adapter(tmp_path / run) for run in table["run"]]
+    weights = [weights_of(tmp_path / run) for run in table["run"]]
     assert any(not torch.equal(weights[0][name], weights[1][name]) for name in weights[0])

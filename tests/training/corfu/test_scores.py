@@ -13,8 +13,6 @@ import torch
 from evaluation.datasets import MedievalDataset
 from evaluation.predictions import read_predictions, write_predictions
 from ground.contracts.rows import QUADRANTS
-from ground.lm.tiny import tiny_decoder, tiny_tokenizer
-from tests.training.toy import toy_dataset
 from training.corfu.run import train_corfu
 from training.corfu.scores import label_continuations, score_quadrants, scored_data
 from training.runs.models import load_model, load_tokenizer
@@ -27,18 +25,6 @@ SETTINGS = CorfuSettings(
     packing=PackingSettings(max_length=256, tokens_per_row=600),
     hardware=HardwareSettings(device="cpu", precision="float64"),
 )
-
-
-@pytest.fixture(scope="module")
-def dataset() -> MedievalDataset:
-    return toy_dataset()
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory, dataset: MedievalDataset) -> Path:
-    root = tmp_path_factory.mktemp("scores")
-    texts = [*dataset.contexts["context"], *dataset.rows["statement"]]
-    return tiny_decoder("qwen3", tiny_tokenizer(texts, root / "t"), root / "m")
 
 
 def separate(model: Any, tokenizer: Any, data: Any) -> torch.Tensor:

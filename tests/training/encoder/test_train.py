@@ -15,8 +15,8 @@ from ground.errors import InputError, TrainingError, UsageError
 from tests.training.encoder.world import tiny_encoder
 from training.encoder.classifier import load_encoder, new_encoder
 from training.encoder.pretrained import resolve_model
-from training.encoder.texts import encode_rows
 from training.encoder.train import READ, predict, train_encoder
+from training.encoder.windows import tokenize_rows
 from training.runs.settings import EncoderSettings
 
 EVIDENCE = {"path", "support_spans", "replaced_end", "replaced_cui", "distance", "why_false", "head_cui", "tail_cui"}
@@ -65,7 +65,7 @@ def test_a_saved_classifier_gives_equal_logits(
         json.dumps({"kind": "encoder", "settings": settings.model_dump(mode="json")})
     )
     again = load_encoder(tmp_path)
-    rows = encode_rows(model.tokenizer, dataset.split_rows("test"), dataset.contexts, 32, 4)
+    rows = tokenize_rows(model.tokenizer, dataset.split_rows("test"), dataset.contexts, 32, 4)
     with torch.no_grad():
         first, second = (each.judge(rows)(range(len(rows))).quadrant for each in (model, again))
     assert torch.equal(first, second)
@@ -88,7 +88,7 @@ def test_a_prediction_does_not_depend_on_the_rows_beside_it(
 ) -> None:
     model = new_encoder(tiny, _short(late, engine=engine))
     model.module.eval()
-    rows = encode_rows(model.tokenizer, dataset.split_rows("test"), dataset.contexts, 32, 4)
+    rows = tokenize_rows(model.tokenizer, dataset.split_rows("test"), dataset.contexts, 32, 4)
     some = [11, 3, 7]
     with torch.no_grad():
         together = model.judge(rows)(range(len(rows))).quadrant
@@ -149,7 +149,7 @@ def test_the_cross_engine_reads_every_window_and_pools_by_maximum(
 ) -> None:
     model = new_encoder(tiny, _short(late, engine="cross"))
     model.module.eval()
-    rows = encode_rows(model.tokenizer, dataset.split_rows("test"), dataset.contexts, 32, 4)
+    rows = tokenize_rows(model.tokenizer, dataset.split_rows("test"), dataset.contexts, 32, 4)
     inputs, owner = model.module.pairs(rows, [0, 1])  # type: ignore[operator]
     assert (owner == 0).sum() > 1
     context = model.tokenizer(rows.contexts[rows.admissions[0]], add_special_tokens=False)["input_ids"]

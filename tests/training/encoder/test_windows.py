@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.training.encoder.world import tiny_word_tokenizer
-from training.encoder.texts import context_windows, tile
+from training.encoder.windows import context_windows, tile
 
 
 @given(st.integers(0, 5000), st.integers(4, 600), st.data())

@@ -20,9 +20,10 @@ from trl import GRPOConfig, GRPOTrainer
 from ground.errors import InputError, UsageError
 from ground.lm.tiny import tiny_tokenizer
 from tests.training.grpo.words import word_arm, word_model, write_rows
+from tests.training.weights import assert_same_weights
 from training.grpo import train
 from training.grpo.evaluate import accuracies, grade_sets, respond
-from training.grpo.rows import encode, messages, planned_order, read_rows, system_prompt
+from training.grpo.prompts import encode, messages, planned_order, read_rows, system_prompt
 from training.grpo.train import EVALUATION, arm_trainer, evaluate_base, reward_function, train_arm
 from training.runs.folder import open_run
 from training.runs.models import load_model, load_tokenizer
@@ -106,7 +107,6 @@ def test_responses_of_continuous_batching_teach_the_same_lesson(base: Path, tmp_
 def test_a_run_that_was_cut_goes_on_to_the_same_weights(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from safetensors.torch import load_file
     from transformers import TrainerCallback
 
     class Cut(TrainerCallback):
@@ -135,8 +135,7 @@ def test_a_run_that_was_cut_goes_on_to_the_same_weights(
     for name in ("losses", "evaluations", "evaluation", "order_sha256"):
         assert again[name] == whole[name]
     assert [step["step"] for step in whole["evaluations"]] == [1, 2]
-    first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "cut"))
-    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert_same_weights(tmp_path / "cut", tmp_path / "whole")
 
 
 @pytest.mark.parametrize("chat", [False, True])

@@ -9,7 +9,7 @@ import polars as pl
 
 from ground.contracts.grading import Reference
 from ground.contracts.labels import parse_label
-from training.grpo.rows import read_rows
+from training.grpo.prompts import read_rows
 from training.grpo.train import Arm
 
 WORDS = ("<pad>", "</s>", "<unk>", "<answer>", "</answer>", "1", "unknown")
@@ -23,7 +23,7 @@ def word_model(folder: Path) -> Path:
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast, Qwen3Config
 
-    from training.grpo.rows import messages
+    from training.grpo.prompts import messages
 
     core = Tokenizer(models.WordLevel({word: n for n, word in enumerate(WORDS)}, unk_token="<unk>"))
     core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ground.contracts.prompts import Answer
 from ground.errors import UsageError
 from ground.lm.tiny import tiny_tokenizer
-from training.grpo.rows import encode, messages
+from training.grpo.prompts import encode, messages
 from training.packing.contexts import ContextSection, context_sections, kept_tokens
 from training.packing.tokens import encode_contexts, encode_statements
 from training.sft.encoding import encode_answer, encode_prompt

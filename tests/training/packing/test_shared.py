@@ -16,19 +16,15 @@ import torch
 
 from ground.errors import UsageError
 from ground.lm.tiny import tiny_decoder, tiny_tokenizer
+from tests.training.weights import relative
 from training.packing import attention
 from training.packing.attention import SPLIT, attention_mask, attention_of, register_split, visible
 from training.packing.collate import packed_row
 from training.packing.decoders import check_decoder, check_sharing
 from training.packing.shared import SharedClassifier, SharedPolicy
-from training.runs.models import (
-    add_adapter,
-    checkpoint_activations,
-    compile_layers,
-    implementation_of,
-)
+from training.runs.models import add_adapter, checkpoint_activations, compile_layers, implementation_of
 from training.runs.settings import HardwareSettings, LoraSettings
-from training.runs.texts import texts_attention
+from training.runs.text_runs import texts_attention
 
 KINDS = ("llama", "qwen3", "mistral")
 TEXTS = ["Aspirin prevents stroke.", "The patient has hypertension and takes lisinopril.", "No chest pain."]
@@ -81,10 +77,6 @@ def gradients(model: Any, loss: torch.Tensor) -> torch.Tensor:
     model.zero_grad()
     loss.backward()
     return torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None])
-
-
-def relative(one: torch.Tensor, other: torch.Tensor) -> float:
-    return float(((one - other).norm() / other.norm()).detach())
 
 
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])

@@ -15,7 +15,7 @@ import torch
 from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from training.packing.collate import packed_row
 from training.packing.shared import SharedClassifier, SharedPolicy
-from training.runs.memory import Estimate, estimate_memory, free_memory, rehearse
+from training.runs.memory import Estimate, estimate_memory, rehearse
 from training.runs.models import checkpoint_activations, load_model, trained_weights
 from training.runs.settings import (
     ClassifierSettings,
@@ -26,7 +26,7 @@ from training.runs.settings import (
     MedhalSettings,
     MedvalSettings,
 )
-from training.runs.texts import add_head, texts_step
+from training.runs.text_runs import add_head, texts_step
 
 GIB = 1 << 30
 CPU = HardwareSettings(device="cpu", gradient_checkpointing=False)
@@ -101,19 +101,6 @@ def test_checkpointing_and_fewer_tokens_need_less_and_four_bits_shrink_the_weigh
     assert estimate(base, precision="bfloat16").weights < 0.6 * usual.weights
 
 
-def test_a_policy_is_estimated_too(base: Path) -> None:
-    row = packed_row([(np.arange(200) + 3, [np.arange(5, 15)])])
-    found = estimate_memory(
-        str(base), "causal", lambda model: SharedPolicy(model)(row).sum(), LoraSettings(), CPU, attention="sdpa"
-    )
-    assert found.step > 0
-    flex = estimate_memory(
-        str(base), "causal", lambda model: SharedPolicy(model)(row).sum(), LoraSettings(), CPU,
-        attention="flex_attention",
-    )  # fmt: skip
-    assert 0 < flex.step <= found.step
-
-
 def test_attention_that_needs_a_gpu_is_estimated_without_one(base: Path) -> None:
     flash, usual = (
         estimate_memory(
@@ -161,12 +148,6 @@ def test_a_warning_names_the_setting_to_change() -> None:
     assert str(small) == (
         "memory: about 2 GiB (weights 1, optimizer 0.00195, activations and gradients 1); free on the cuda: 100.0 GiB"
     )
-
-
-def test_free_memory_of_this_machine_is_known() -> None:
-    assert free_memory("cpu") > 100 << 20
-    if torch.cuda.is_available():
-        assert free_memory("cuda") > 0
 
 
 def llama_8b(folder: Path, layers: int) -> str:

@@ -15,13 +15,7 @@ from tests.training.toy import toy_dataset
 from training.classifier.train import predict_classifier, train_classifier
 from training.corfu.run import train_corfu
 from training.runs.models import load_model, load_tokenizer, restore_weights, save_model
-from training.runs.settings import (
-    ClassifierSettings,
-    CorfuSettings,
-    HardwareSettings,
-    LoraSettings,
-    MedhalSettings,
-)
+from training.runs.settings import ClassifierSettings, CorfuSettings, HardwareSettings, LoraSettings, MedhalSettings
 from training.sft.train import train_texts
 
 CPU = HardwareSettings(device="cpu")

@@ -13,7 +13,7 @@ from tests.training.sft.cases import medhal_dataset, medhal_rows, tiny_model
 from training.runs.models import device_of, precision_of
 from training.runs.resuming import choose_optimizer
 from training.runs.settings import HardwareSettings, MedhalSettings, MedvalSettings
-from training.runs.texts import texts_attention
+from training.runs.text_runs import texts_attention
 from training.sft.generate import GenerationSettings, generate
 from training.sft.train import train_texts
 

@@ -9,7 +9,6 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 import torch
-from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 
 from evaluation.datasets import TextDataset
@@ -18,14 +17,8 @@ from ground.contracts.rows_text import MedhalRow
 from ground.errors import InputError, TrainingError, UsageError
 from ground.lm.sampling import WrittenAnswer, answers
 from ground.lm.tiny import tiny_decoder
-from tests.training.sft.cases import (
-    DRUGS,
-    medhal_dataset,
-    medhal_rows,
-    medval_dataset,
-    medval_rows,
-    tiny_model,
-)
+from tests.training.sft.cases import DRUGS, medhal_dataset, medhal_rows, medval_dataset, medval_rows, tiny_model
+from tests.training.weights import assert_same_weights, weights_of
 from training.runs.models import load_tokenizer
 from training.runs.settings import MedhalSettings, MedvalSettings
 from training.sft.encoding import encode_prompt
@@ -107,10 +100,8 @@ def test_a_run_that_was_interrupted_and_resumed_gives_the_same_weights(
     resumed = train_texts("medhal", data, str(model), tmp_path / "run", settings, resume=True)
     assert resumed["memory"]["measured"] > 0
     assert (resumed["resumed_from_step"], whole["resumed_from_step"]) == (2, None)
-    weights = [load_file(tmp_path / name / "adapter_model.safetensors") for name in ("whole", "run")]
-    assert weights[0].keys() == weights[1].keys()
-    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
-    assert any(weight.abs().max() > 0 for name, weight in weights[0].items() if "lora_B" in name)
+    assert_same_weights(tmp_path / "run", tmp_path / "whole")
+    assert any(weight.abs().max() > 0 for name, weight in weights_of(tmp_path / "run").items() if "lora_B" in name)
     assert whole["losses"] == resumed["losses"]
 
     assert train_texts("medhal", data, str(model), tmp_path / "run", settings, resume=True) == json.loads(

@@ -12,7 +12,7 @@ from ground.contracts.prompts import medhal_prompt, medval_prompt
 from ground.errors import InputError
 from ground.lm.settings import LmSettings
 from tests.ground.lm.server import completion, scripted_server
-from training.asking.texts import AskedSettings
+from training.asking.detectors import AskedSettings
 from training.transfer.medec import ANY_RISK, ask_medec, medec_metrics, read_medec
 
 HEADS = (

@@ -16,16 +16,6 @@ with asked as (
     from contradiction
 ),
 
-ended as (
-    select
-        asked.number,
-        asked.wording,
-        wording.role,
-        wording.denied as code
-    from asked
-    inner join wording on asked.wording = wording.wording
-),
-
 counted as (
     select
         mention_concept.number,
@@ -38,9 +28,10 @@ counted as (
 )
 
 select
-    ended.number,
-    ended.wording,
-    sum(if(counted.n > 1, if(ended.role = 'head', 1, 2), 0))::integer as often
-from ended
-inner join counted on ended.number = counted.number and ended.code = counted.code
-group by ended.number, ended.wording;
+    asked.number,
+    asked.wording,
+    sum(if(counted.n > 1, if(wording.role = 'head', 1, 2), 0))::integer as often
+from asked
+inner join wording on asked.wording = wording.wording
+inner join counted on asked.number = counted.number and wording.denied = counted.code
+group by asked.number, asked.wording;

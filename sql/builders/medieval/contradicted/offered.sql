@@ -38,30 +38,13 @@ where sample.is_supported
 qualify row_number() over (partition by admission.number, sample.statement order by sample.id) = 1;
 
 create or replace temp table wording as
-with supported as (
-    select distinct
-        wording,
-        statement,
-        head_code,
-        tail_code
-    from offered
-)
-
-select
+select distinct
     wording,
     statement,
-    'head' as role,
-    head_code as denied,
-    tail_code as kept
-from supported
-union all
-select
-    wording,
-    statement,
-    'tail' as role,
-    tail_code as denied,
-    head_code as kept
-from supported;
+    unnest(['head', 'tail']) as role,
+    unnest([head_code, tail_code]) as denied,
+    unnest([tail_code, head_code]) as kept
+from offered;
 
 create or replace temp table denied_mention (number integer, code integer, mention integer);
 

@@ -4,19 +4,24 @@
 -- Inputs: admission, ground.mention, ground.unclear_mention, ground.admission_concept, cover_concept
 -- All notes of the admission, not only the one that is shown: an addendum can speak of what the summary leaves out
 create or replace temp table evidence as
-with meant as (
+with mention as (
+    select
+        hadm_id,
+        cuis
+    from ground.mention
+    union all
+    select
+        hadm_id,
+        cuis
+    from ground.unclear_mention
+),
+
+meant as (
     select
         admission.number,
         unnest(mention.cuis) as cui,
         false as from_code
-    from ground.mention as mention
-    inner join admission on mention.hadm_id = admission.hadm_id
-    union
-    select
-        admission.number,
-        unnest(mention.cuis) as cui,
-        false as from_code
-    from ground.unclear_mention as mention
+    from mention
     inner join admission on mention.hadm_id = admission.hadm_id
     union
     select

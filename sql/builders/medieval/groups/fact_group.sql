@@ -1,8 +1,8 @@
 -- The groups of statements that are drawn, numbered in the order of their ids
 -- Grain: one row per group
 -- Output: fact_group(number, group_no, group_id, hadm_id, frame, predicate, head_cui, tail_cui, pattern, tier, hops,
---   slot, original_cui, kept_cui, turn)
--- Inputs: limited_group, admission, frame, usable_fact. turn: which of two groups with the same statement keeps it
+--   slot, original_cui, kept_cui, precedence)
+-- Inputs: limited_group, admission, frame, usable_fact. precedence: which of two groups with the same statement keeps it
 create or replace temp table fact_group as
 with named as (
     select
@@ -28,5 +28,5 @@ with named as (
 select
     row_number() over (order by number, group_id) - 1 as group_no,
     named.*,
-    unit(group_id) as turn
+    unit(group_id) as precedence
 from named;

@@ -163,12 +163,18 @@ with every_ground as (
         and near_fact.head_cui in (select asked_end.cui from asked_end)
     union all
     select
-        'the head has this relation to the same area' as reason,
-        'no class' as scope,
-        'tail' as side,
-        cui,
-        area_cui as key
+        kind.reason,
+        kind.scope,
+        kind.side,
+        end_area.cui,
+        end_area.area_cui as key
     from end_area
+    cross join (
+        values
+        ('the head has this relation to the same area', 'no class', 'tail'),
+        ('the tail has this relation to the same class', 'any', 'head'),
+        ('the class overlaps with a class of the head', 'class', 'head')
+    ) as kind (reason, scope, side)
     union all
     -- of a class it is the class itself
     select
@@ -179,14 +185,6 @@ with every_ground as (
         area_cui as key
     from end_area
     where area_cui = cui
-    union all
-    select
-        'the tail has this relation to the same class' as reason,
-        'any' as scope,
-        'head' as side,
-        cui,
-        area_cui as key
-    from end_area
     union all
     select distinct
         'the tail has this relation to the same class' as reason,
@@ -259,14 +257,6 @@ with every_ground as (
     from near_fact
     inner join area on near_fact.tail_cui = area.cui
     where near_fact.predicate = 'treats' and area.area_cui in (select asked_class.cui from asked_class)
-    union all
-    select
-        'the class overlaps with a class of the head' as reason,
-        'class' as scope,
-        'head' as side,
-        cui,
-        area_cui as key
-    from end_area
     union all
     select distinct
         'the class overlaps with a class of the head' as reason,

@@ -1,10 +1,10 @@
 -- Concepts that statements can name, numbered: ends of facts first, in the order of CUIs; with what is often asked of
 --   each
 -- Grain: one row per concept
--- Output: nameable(code, cui, is_end, mask, plain, has_members)
+-- Output: nameable(code, cui, is_end, mask, names_class, has_members)
 -- Inputs: frame, sibling, kg.concept, kg.edge, statement_name
--- mask: semantic groups, a bit each; 0 for none. is_end: an end of a fact; the others are close relatives only. plain
---   and has_members: whether a class can be named in a sentence, and whether drugs have it as their class
+-- mask: semantic groups, a bit each; 0 for none. is_end: an end of a fact; the others are siblings only. names_class and
+--   has_members: whether a class can be named in a sentence, and whether drugs have it as their class
 create or replace temp table nameable as
 with wanted as (
     select
@@ -51,7 +51,7 @@ select
     wanted.cui,
     wanted.is_end,
     coalesce(masked.mask, 0) as mask,
-    statement_name.cui is not null and plain_class(statement_name.name) as plain,
+    statement_name.cui is not null and plain_class(statement_name.name) as names_class,
     wanted.cui in (
         select edge.tail_cui from kg.edge as edge
         where edge.predicate = 'has_pharmacologic_class'

@@ -17,30 +17,22 @@ with mentioned as (
     where
         mention_concept.number between getvariable('first_number') and getvariable('last_number')
         and mention_concept.block is not null
-),
-
-linked as (
-    select
-        one.number,
-        one.code,
-        other.code as other
-    from mentioned as one
-    inner join mentioned as other
-        on one.number = other.number and one.block = other.block and one.segment = other.segment
-    where one.mention != other.mention and one.code != other.code
-    union
-    select
-        one.number,
-        unnest([one.code, other.code]) as code,
-        unnest([other.code, one.code]) as other
-    from mentioned as one
-    inner join mentioned as other on one.number = other.number and one.block = other.block
-    where one.in_heading and one.mention != other.mention and one.code != other.code
 )
 
 select
-    number,
-    code,
-    other
-from linked
+    one.number,
+    one.code,
+    other.code as other
+from mentioned as one
+inner join mentioned as other
+    on one.number = other.number and one.block = other.block and one.segment = other.segment
+where one.mention != other.mention and one.code != other.code
+union
+select
+    one.number,
+    unnest([one.code, other.code]) as code,
+    unnest([other.code, one.code]) as other
+from mentioned as one
+inner join mentioned as other on one.number = other.number and one.block = other.block
+where one.in_heading and one.mention != other.mention and one.code != other.code
 order by number, code, other

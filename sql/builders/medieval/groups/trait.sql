@@ -1,9 +1,9 @@
 -- What makes one concept a likely stand-in for another, and which concepts a statement calls by the same name
--- Grain: one row per concept that statements can name. Output: trait(code, kind, regions, band, called)
+-- Grain: one row per concept that statements can name. Output: trait(code, kind, regions, band, name_no)
 -- Inputs: nameable, kg.concept, area_step, fact_end, statement_name
 -- kind: a number for the same semantic types. regions: the broadest areas that the concept lies in, a bit each; those
 --   of more than a quarter of the concepts say nothing. band: the power of two of the admissions that attest it, with
---   none 0. called: a number for the same name. Source: docs/definitions.md#alike
+--   none 0. name_no: a number for the same name. Source: docs/definitions.md#alike
 create or replace temp table trait as
 with recursive climb as (
     select
@@ -57,7 +57,7 @@ select
     dense_rank() over (order by list_sort(concept.types)) - 1 as kind,
     coalesce(region.bits, 0) as regions,
     floor(log2(1 + coalesce(attested_in.n, 0)))::integer as band,
-    dense_rank() over (order by lower(coalesce(statement_name.name, nameable.cui))) - 1 as called
+    dense_rank() over (order by lower(coalesce(statement_name.name, nameable.cui))) - 1 as name_no
 from nameable
 left join kg.concept as concept on nameable.cui = concept.cui
 left join region on nameable.code = region.code

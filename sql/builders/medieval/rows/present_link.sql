@@ -5,19 +5,7 @@
 -- Both in one sentence or list item, or one in the heading of the problem that the other stands under
 -- Source: docs/definitions.md#linked
 create or replace temp table present_link as
-with placed as (
-    select
-        support_mention.hadm_id,
-        support_mention.code,
-        support_mention.mention,
-        support_mention.segment,
-        support_mention.block,
-        support_mention.in_heading
-    from support_mention
-    where support_mention.near
-),
-
-linked as (
+with linked as (
     select
         supported_pair.hadm_id,
         supported_pair.head_code,
@@ -25,13 +13,16 @@ linked as (
         -- the first mentions of both, in one number
         min((placed.mention::bigint << 32) | other.mention) as mentions
     from supported_pair
-    inner join placed on supported_pair.hadm_id = placed.hadm_id and supported_pair.head_code = placed.code
-    inner join placed as other
+    inner join support_mention as placed
+        on supported_pair.hadm_id = placed.hadm_id and supported_pair.head_code = placed.code
+    inner join support_mention as other
         on
             supported_pair.hadm_id = other.hadm_id and supported_pair.tail_code = other.code
             and placed.block = other.block
             and (placed.segment = other.segment or placed.in_heading or other.in_heading)
-    where placed.mention != other.mention and supported_pair.head_code != supported_pair.tail_code
+    where
+        placed.near and other.near and placed.mention != other.mention
+        and supported_pair.head_code != supported_pair.tail_code
     group by supported_pair.hadm_id, supported_pair.head_code, supported_pair.tail_code
 )
 

@@ -3,7 +3,7 @@
 -- Output: proposition(proposition, frame, quadrant, code, broader_cui, predicate, slot, head_code, head_cui, head_name,
 --   tail_code, tail_cui, tail_name, kept_cui, original_cui, candidate_cui, original_base, candidate_base, pattern,
 --   tier, hops, broader_predicate, broader_name)
--- Inputs: sample, fact_group, extension, nameable, relative_fact, statement_name, linked_base
+-- Inputs: sample, fact_group, extension, nameable, sibling_fact, statement_name, linked_base
 create or replace temp table proposition as
 with wanted as (
     select distinct
@@ -74,9 +74,9 @@ select
     replaced.candidate_cui,
     coalesce(original_base.base_cui, replaced.original_cui) as original_base,
     coalesce(candidate_base.base_cui, replaced.candidate_cui) as candidate_base,
-    coalesce(replaced.first_pattern, relative_fact.pattern) as pattern,
-    coalesce(replaced.first_tier, relative_fact.tier) as tier,
-    coalesce(replaced.first_hops, relative_fact.hops, 1)::integer as hops,
+    coalesce(replaced.first_pattern, sibling_fact.pattern) as pattern,
+    coalesce(replaced.first_tier, sibling_fact.tier) as tier,
+    coalesce(replaced.first_hops, sibling_fact.hops, 1)::integer as hops,
     described.broader_predicate,
     described.broader_name
 from replaced
@@ -87,8 +87,8 @@ inner join statement_name as tail_name on replaced.tail_cui = tail_name.cui
 left join linked_base as original_base on replaced.original_cui = original_base.cui
 left join linked_base as candidate_base on replaced.candidate_cui = candidate_base.cui
 left join described on replaced.kept_cui = described.kept_cui and replaced.broader_cui = described.broader_cui
-left join relative_fact
+left join sibling_fact
     on
-        if(replaced.quadrant = 'Q2', replaced.head_cui, null) = relative_fact.head_cui
-        and replaced.predicate = relative_fact.predicate
-        and replaced.tail_cui = relative_fact.tail_cui;
+        if(replaced.quadrant = 'Q2', replaced.head_cui, null) = sibling_fact.head_cui
+        and replaced.predicate = sibling_fact.predicate
+        and replaced.tail_cui = sibling_fact.tail_cui;

@@ -7,14 +7,9 @@
 --   the first statement of their group
 create or replace temp table support_mention as
 with wanted as (
-    select
+    select distinct
         hadm_id,
-        head_code as code
-    from supported_pair
-    union
-    select
-        hadm_id,
-        tail_code as code
+        unnest([head_code, tail_code]) as code
     from supported_pair
 ),
 

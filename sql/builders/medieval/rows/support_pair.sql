@@ -15,16 +15,10 @@ with apart as (
 ),
 
 ended as (
-    select
+    select distinct
         hadm_id,
-        head_code as code,
-        tail_code as other
-    from apart
-    union
-    select
-        hadm_id,
-        tail_code as code,
-        head_code as other
+        unnest([head_code, tail_code]) as code,
+        unnest([tail_code, head_code]) as other
     from apart
 ),
 

@@ -6,12 +6,7 @@ create or replace temp table support_span as
 with shown as (
     select
         hadm_id,
-        head_mention as mention
-    from support_pair
-    union
-    select
-        hadm_id,
-        tail_mention as mention
+        unnest([head_mention, tail_mention]) as mention
     from support_pair
     union
     select

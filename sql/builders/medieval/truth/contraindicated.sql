@@ -34,12 +34,7 @@ pair as materialized (
     inner join up as tail on edge.tail_cui = tail.other
 )
 
-select
-    cui,
-    other
-from pair
-union
-select
-    other as cui,
-    cui as other
+select distinct
+    unnest([cui, other]) as cui,
+    unnest([other, cui]) as other
 from pair;

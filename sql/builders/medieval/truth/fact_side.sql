@@ -5,7 +5,6 @@ select
     cui,
     (row_number() over (order by cui) - 1)::integer as side
 from (
-    select usable_fact.head_cui as cui from usable_fact
-    union
-    select usable_fact.tail_cui as cui from usable_fact
+    select distinct unnest([head_cui, tail_cui]) as cui
+    from usable_fact
 ) as either;

@@ -11,13 +11,7 @@ from ground.errors import UsageError
 from ground.progress import progress
 from training.runs.folder import Run
 from training.runs.memory import Step
-from training.runs.models import (
-    FLASH,
-    adapter_config,
-    base_of,
-    device_of,
-    precision_of,
-)
+from training.runs.models import FLASH, adapter_config, base_of, device_of, precision_of
 from training.runs.resuming import run_trainer, step_records, trainer_arguments
 from training.runs.settings import HardwareSettings
 

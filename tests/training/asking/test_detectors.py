@@ -18,7 +18,7 @@ from ground.errors import InputError, RefusedError, UsageError
 from ground.lm.settings import LmSettings
 from tests.ground.lm.server import completion, scripted_server
 from tests.training.sft.cases import medhal_dataset, medhal_rows, medval_dataset, medval_rows, tiny_model
-from training.asking.texts import AskedSettings, ask_dataset
+from training.asking.detectors import AskedSettings, ask_dataset
 
 SAID = ["Factual: YES", "Factual: NO\nExplanation: Takes another drug.", "I cannot tell.", "Factual: NO"]
 
@@ -86,7 +86,7 @@ def test_one_example_comes_first_from_the_train_split_and_the_same_task(medval: 
 
 
 def test_examples_have_whole_answers_and_are_not_too_long(medhal: TextDataset, tmp_path: Path) -> None:
-    from training.asking.texts import examples_for
+    from training.asking.detectors import examples_for
 
     for seed in range(6):
         # Non-factual NLI rows have no explanation to show.

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from evaluation.predictions import label_codes
-from training.packing.tokens import PLAIN
+from training.packing.tokens import WITHOUT_MARKS
 
-__all__ = ["EncodedRows", "context_windows", "encode_rows", "tile"]
+__all__ = ["EncodedRows", "context_windows", "tile", "tokenize_rows"]
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class EncodedRows:
         return len(self.statements)
 
 
-def _bare_ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
+def _token_ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     """Tokenise without marks; long texts are meant to be long, so no warning."""
-    ids: list[list[int]] = tokenizer(list(texts), verbose=False, **PLAIN)["input_ids"]
+    ids: list[list[int]] = tokenizer(list(texts), verbose=False, **WITHOUT_MARKS)["input_ids"]
     return ids
 
 
@@ -73,11 +73,11 @@ def context_windows(
     first, last = tokenizer.cls_token_id, tokenizer.sep_token_id
     return [
         [(first, *ids[part], last) for part in tile(len(ids), window_tokens - 2, overlap_tokens)]
-        for ids in _bare_ids(tokenizer, contexts)
+        for ids in _token_ids(tokenizer, contexts)
     ]
 
 
-def encode_rows(
+def tokenize_rows(
     tokenizer: Any, rows: pl.DataFrame, contexts: pl.DataFrame, window_tokens: int, overlap_tokens: int
 ) -> EncodedRows:
     """Tokenise rows and the contexts that they need, in windows of so many tokens, marks included.
@@ -90,7 +90,7 @@ def encode_rows(
     cut = context_windows(tokenizer, needed["context"].to_list(), window_tokens, overlap_tokens)
     return EncodedRows(
         # What goes beyond a window is cut off.
-        statements=[(first, *ids[: window_tokens - 2], last) for ids in _bare_ids(tokenizer, texts)],
+        statements=[(first, *ids[: window_tokens - 2], last) for ids in _token_ids(tokenizer, texts)],
         texts=texts,
         admissions=rows["hadm_id"].to_list(),
         labels=label_codes(rows["quadrant"], "quadrants").to_list(),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["Plain"]
+__all__ = ["JsonRecord"]
 
 
 @dataclass(frozen=True)
-class Plain:
+class JsonRecord:
     """Fields that ``--json`` prints under their names."""
 
     def as_dict(self) -> dict[str, Any]:

@@ -85,10 +85,8 @@ def question_of(kind: Kind, shots: int = 0) -> Question:
     task = TASKS[kind]
 
     def messages(row: Row, example: Row | None) -> tuple[Message, ...]:
-        example_turns = (
-            () if example is None else (("user", task.prompt(example)), ("assistant", task.answer(example).text))
-        )
-        return tuple(Message(role=role, content=text) for role, text in (*example_turns, ("user", task.prompt(row))))
+        first = () if example is None else (("user", task.prompt(example)), ("assistant", task.answer(example).text))
+        return tuple(Message(role=role, content=text) for role, text in (*first, ("user", task.prompt(row))))
 
     return Question("asked", SHOTS[shots], CLASSES[kind].texts[0], messages, task.read, kind)
 

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from training.encoder.quadrants import QuadrantHead, QuadrantLogits, quadrant_loss
+from training.encoder.quadrant_head import QuadrantHead, QuadrantLogits, quadrant_loss
 
 
 def test_the_new_head_gives_the_product_of_its_two_factors() -> None:

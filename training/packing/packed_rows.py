@@ -17,7 +17,7 @@ from training.packing.tokens import EncodedTexts, Truncation, encode_contexts
 from training.runs.models import evaluating, implementation_of
 from training.runs.settings import ClassifierSettings, CorfuSettings
 
-__all__ = ["encode_admissions", "largest_row", "plan_steps", "read_items", "read_rows"]
+__all__ = ["encode_admissions", "item_values", "largest_row", "plan_steps", "row_values"]
 
 Advance = Callable[[int], None]
 
@@ -67,18 +67,18 @@ def largest_row(data: RunData, steps: Sequence[Step], attention: str | None) -> 
     return collate_row(largest, data, multiple=multiple)[0]
 
 
-def read_items(
+def item_values(
     module: Any, data: RunData, tokens_per_row: int, *, autocast: bool = False, advance: Advance = lambda _: None
 ) -> torch.Tensor:
-    """Return `read_rows` of all items; those of a context stand in as few rows as ``tokens_per_row`` allows."""
+    """Return `row_values` of all items; those of a context stand in as few rows as ``tokens_per_row`` allows."""
     join = joins_contexts(implementation_of(module.model))
     lengths = data.contexts.lengths, data.statements.lengths
     rows = plan_rows(range(len(data.items)), data.items, *lengths, tokens_per_row, join_contexts=join)
-    return read_rows(module, data, rows, autocast=autocast, advance=advance)
+    return row_values(module, data, rows, autocast=autocast, advance=advance)
 
 
 @torch.no_grad()
-def read_rows(
+def row_values(
     module: Any,
     data: RunData,
     rows: Sequence[RowPlan],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ground.errors import InputError, UsageError
 from tests.training.grpo.words import write_rows
-from training.grpo.rows import order_sha256, planned_order, read_rows, read_sets
+from training.grpo.prompts import order_sha256, planned_order, read_rows, read_sets
 
 
 @given(st.integers(1, 30), st.integers(1, 8), st.integers(1, 4), st.integers(0, 5), st.randoms())

@@ -1,0 +1,329 @@
+"""Learn how certain mentions are (``ehr.learned``) from notes with gold, and measure it on notes that were left out.
+
+    python -m benchmarks.learn_certainty WORKSPACE --real DIR --more A NOTES.csv[.gz] GOLD.jsonl[.gz] ... [--write]
+
+The workspace gives the names of the release. The written notes of ``tests/data/notes`` are learned from, all but those
+of ``unread``, which are only scored. DIR holds the texts of real notes by id (``notes.jsonl.gz``), whose gold is in
+``tests/data/notes`` and in DIR (``gold.jsonl``); each ``--more`` names another set. A set of written notes is scored by
+a model that learned from all others, a tenth of the real notes by one that learned from all else. With ``--write`` the
+model of all is written to ``ehr/data``. No text is in it: weights by hashes of words that stand in three notes or more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ehr.learned import GROUPS, MODEL, inputs_of
+from ehr.learned_scan import SLOTS, TABLE, features_of
+from ehr.reading import TextReader
+from ground import ROOT
+from ground.settings import NoteSettings
+from ground.storage.warehouse import connect
+from ontoground.cli.render import console, table
+from stewardship.adjudication.agreement import wilson
+
+__all__ = ["Examples", "Options", "examples_of", "is_right", "learn", "left_out", "write"]
+
+GOLD = ROOT / "tests" / "data" / "notes"
+LEARNED_FROM = ("plain", "hard", "tuned", "kept", "scored_once")
+ONLY_SCORED = "unread"
+REAL = "real"
+PIECES = ", paragraphs"
+PLAIN = frozenset({"brief_hospital_course", "history_of_present_illness", "chief_complaint", "unknown"})
+"""Sections in which nothing but the words says what is asserted."""
+FOLDS = 10
+SCALE = 1000
+"""Weights are whole numbers of thousandths."""
+LEAST = 0.95
+"""How likely right a certain mention is, at least."""
+_TOGETHER = 16
+Mention = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How models are fitted.
+
+    Attributes:
+        strength: inverse of the penalty.
+        real, pieces: what mentions of a real note, and of paragraphs by themselves, count.
+        notes: the least number of notes in which a feature stands.
+    """
+
+    strength: float = 0.1
+    real: float = 3.0
+    pieces: float = 0.5
+    notes: int = 3
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Mentions with gold: set and note of each, group, if the rules are certain, if it has a concept, if it is right.
+
+    ``weight`` is 0.5 where two annotators differ. shape of each: (mentions,); of ``places``: (mentions, SLOTS)
+    """
+
+    of_set: npt.NDArray[np.str_]
+    note: npt.NDArray[np.str_]
+    group: npt.NDArray[np.int64]
+    by_rules: npt.NDArray[np.bool_]
+    has_concept: npt.NDArray[np.bool_]
+    right: npt.NDArray[np.bool_]
+    weight: npt.NDArray[np.float64]
+    places: npt.NDArray[np.int32]
+
+    def take(self, which: npt.NDArray[Any]) -> Examples:
+        """Return some of them."""
+        return Examples(*(getattr(self, name)[which] for name in self.__dataclass_fields__))
+
+    @classmethod
+    def together(cls, parts: Sequence[Examples]) -> Examples:
+        """Return the examples of all parts."""
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__dataclass_fields__))
+
+
+def _lines(file: Path) -> Iterator[str]:
+    opened = gzip.open if file.suffix == ".gz" else open
+    with opened(file, "rt", encoding="utf-8", newline="") as read:
+        yield from read
+
+
+def _gold(file: Path) -> dict[str, list[Mention]]:
+    notes = map(json.loads, _lines(file))
+    return {note.get("note_id") or note["id"]: note["mentions"] for note in notes}
+
+
+def _texts(file: Path) -> dict[str, str]:
+    if ".jsonl" in file.name:
+        return {note["id"]: note["text"] for note in map(json.loads, _lines(file))}
+    csv.field_size_limit(1 << 30)
+    return {row["note_id"]: row["text"] for row in csv.DictReader(_lines(file))}
+
+
+def is_right(group: int, begin: int, end: int, gold: Sequence[Mention], is_real: bool) -> bool | None:
+    """Tell whether what rules say of a mention (a place in ``GROUPS``) is right; None: the gold does not tell."""
+    hits = [one for one in gold if one["start"] < end and begin < one["end"]]
+    if not hits:
+        return False
+    best = max(hits, key=lambda one: min(end, one["end"]) - max(begin, one["start"]))
+    said = best["assertion"]
+    if best.get("unsure"):
+        return None
+    if group:
+        return said == "absent" or (said == "family" and not is_real)
+    if is_real:
+        return said in ("present", "given")
+    if any(one["assertion"] in ("present", "given") for one in hits):
+        return True
+    # A drug of the stay that ended attests its concept, a home drug that was stopped does not; some gold does not tell.
+    return best.get("in_stay") if said == "discontinued" else False
+
+
+def examples_of(
+    reader: TextReader, of_set: str, texts: dict[str, str], gold: dict[str, list[list[Mention]]]
+) -> Iterator[Examples]:
+    """Yield the mentions of a set of notes, and once more those of paragraphs that are read without their note.
+
+    Args:
+        reader: with rules alone.
+        of_set: name of the set.
+        texts: by note.
+        gold: mentions by note, as each annotator has them.
+    """
+    ids = sorted(gold)
+    for first in range(0, len(ids), _TOGETHER):
+        some = ids[first : first + _TOGETHER]
+        whole = [_Piece(note, 0, texts[note]) for note in some]
+        yield _examples(reader, of_set, whole, gold, headers=True)
+        yield _examples(reader, of_set + PIECES, list(_paragraphs(reader, whole)), gold, headers=False)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A part of a note that is read by itself, and where it begins."""
+
+    note: str
+    begin: int
+    text: str
+
+
+def _paragraphs(reader: TextReader, notes: Sequence[_Piece]) -> Iterator[_Piece]:
+    """Yield the paragraphs of sections in which nothing but the words says what is asserted."""
+    joined, _, _ = reader.join([piece.text for piece in notes])
+    segments = joined.segments
+    blocks, first = np.unique(segments.block, return_index=True)
+    last = np.append(first[1:], segments.block.size) - 1
+    begins, ends = segments.begin[first], segments.end[last]
+    section = np.searchsorted(joined.sections.begin, begins, side="right") - 1
+    owner = np.searchsorted(joined.begin, begins, side="right") - 1
+    for place in range(blocks.size):
+        begin = max(int(begins[place]), int(joined.body[section[place]]))
+        if joined.sections.names[joined.sections.name[section[place]]] in PLAIN and begin < ends[place]:
+            note = notes[owner[place]]
+            yield _Piece(note.note, begin - int(joined.begin[owner[place]]), joined.joined[begin : ends[place]])
+
+
+def _examples(
+    reader: TextReader, of_set: str, pieces: Sequence[_Piece], gold: dict[str, list[list[Mention]]], *, headers: bool
+) -> Examples:
+    joined, _, _ = reader.join([piece.text for piece in pieces], headers=headers)
+    judged = reader.judge(joined)
+    mentions = judged.clear
+    inputs = inputs_of(joined, mentions, reader.lexicon, judged.assertion, judged.unsure)
+    right, weight = np.zeros(mentions.owner.size, dtype=np.bool_), np.zeros(mentions.owner.size)
+    columns = zip(mentions.owner.tolist(), *inputs.mentions[:, :3].T.tolist(), strict=True)
+    for number, (owner, begin, end, group) in enumerate(columns):
+        if group < len(GROUPS):
+            moved = pieces[owner].begin - int(joined.begin[owner])
+            is_real = of_set.startswith(REAL)
+            own = gold[pieces[owner].note]
+            answers = [is_right(group, begin + moved, end + moved, each, is_real) for each in own]
+            right[number] = bool(answers[0])
+            weight[number] = 0 if answers[0] is None else (1 if len({*answers} - {None}) == 1 else 0.5)
+    return Examples(
+        np.full(right.size, of_set),
+        np.array([piece.note for piece in pieces])[mentions.owner],
+        inputs.mentions[:, 2],
+        judged.unsure == 0,
+        reader.lexicon.best[mentions.entry] >= 0,
+        right,
+        weight,
+        features_of(inputs),
+    ).take(weight > 0)
+
+
+def _known_places(examples: Examples, least: int) -> npt.NDArray[np.int64]:
+    """Return the places of features that stand in enough notes."""
+    note = np.unique(examples.note, return_inverse=True)[1]
+    row, slot = np.nonzero(examples.places >= 0)
+    pairs = np.unique(np.stack((examples.places[row, slot], note[row])), axis=1)
+    return np.flatnonzero(np.bincount(pairs[0], minlength=TABLE) >= least)
+
+
+def _matrix(places: npt.NDArray[np.int32]) -> Any:
+    """Return which places the features of each mention have, how often. shape: (mentions, TABLE)"""
+    from scipy.sparse import csr_matrix
+
+    held = places >= 0
+    begins = np.append(0, np.cumsum(held.sum(axis=1)))
+    return csr_matrix((np.ones(begins[-1], dtype=np.float32), places[held], begins), shape=(len(places), TABLE))
+
+
+def learn(examples: Examples, options: Options) -> npt.NDArray[np.float64]:
+    """Return the weight of each place, in logarithms of odds; the mentions are of one group."""
+    from sklearn.linear_model import LogisticRegression
+
+    known = _known_places(examples, options.notes)
+    is_real = np.char.startswith(examples.of_set, REAL)
+    is_piece = np.char.endswith(examples.of_set, PIECES)
+    weight = examples.weight * np.where(is_real, options.real, 1) * np.where(is_piece, options.pieces, 1)
+    fitted = LogisticRegression(C=options.strength, fit_intercept=False, max_iter=300, tol=1e-5)
+    fitted.fit(_matrix(examples.places)[:, known], examples.right, sample_weight=weight)
+    weights = np.zeros(TABLE)
+    weights[known] = fitted.coef_[0]
+    return weights
+
+
+def _parts(examples: Examples) -> Iterator[tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
+    """Yield what is scored and what is learned from: each set in turn, real notes by tenths."""
+    is_real = np.char.startswith(examples.of_set, REAL)
+    of_set = np.char.replace(examples.of_set, PIECES, "")
+    is_learned_from = of_set != ONLY_SCORED
+    for name in np.unique(of_set[~is_real]):
+        yield of_set == name, is_learned_from & (of_set != name)
+    notes = np.random.default_rng(0).permutation(np.unique(examples.note[is_real]))
+    for fold in range(FOLDS):
+        scored = np.isin(examples.note, notes[fold::FOLDS])
+        yield scored, is_learned_from & ~scored
+
+
+def left_out(examples: Examples, options: Options) -> npt.NDArray[np.float64]:
+    """Return how likely right each mention is, by a model that did not learn from its set (real: note)."""
+    sums = np.zeros(examples.right.size)
+    for scored, learned in _parts(examples):
+        for group in range(len(GROUPS)):
+            weights = learn(examples.take(learned & (examples.group == group)), options)
+            which = np.flatnonzero(scored & (examples.group == group))
+            sums[which] = _matrix(examples.places[which]) @ weights
+    return 1 / (1 + np.exp(-sums))
+
+
+def _share(right: npt.NDArray[np.bool_], of: int) -> str:
+    """Return how much is right, its 95% interval, and how much it is of what the rules call certain."""
+    share = wilson(int(right.sum()), right.size)
+    low, high = 100 * (share.low or 0), 100 * (share.high or 0)
+    return f"{100 * right.mean():.1f} ({low:.1f}-{high:.1f}) of {100 * right.size / of:.0f}%"
+
+
+def _print_table(examples: Examples, likely: npt.NDArray[np.float64]) -> None:
+    levels = (0.9, 0.93, LEAST, 0.96, 0.97, 0.98)
+    is_real = np.char.startswith(examples.of_set, REAL)
+    is_piece = np.char.endswith(examples.of_set, PIECES)
+    names = np.where(is_real, np.where(is_piece, REAL + PIECES, REAL), examples.of_set)
+    for group, assertion in enumerate(GROUPS):
+        rows = []
+        for name in dict.fromkeys(names.tolist()):
+            which = (names == name) & (examples.group == group) & examples.has_concept
+            own, sure = examples.take(which), int((which & examples.by_rules).sum())
+            chosen = (own.by_rules, *(likely[which] >= level for level in levels))
+            rows.append((name, sure, *(_share(own.right[one], sure) for one in chosen)))
+        heads = (assertion, "certain by rules", "of these right", *(f"p >= {level}" for level in levels))
+        console().print(table(heads, rows))
+
+
+def write(examples: Examples, options: Options, file: Path) -> None:
+    """Write the model of all that is learned from."""
+    learned = examples.take(~np.char.startswith(examples.of_set, ONLY_SCORED))
+    weights = np.stack([learn(learned.take(learned.group == group), options) for group in range(len(GROUPS))])
+    whole = np.clip(np.rint(weights * SCALE), -32768, 32767).astype(np.int16)
+    least = np.full(len(GROUPS), round(SCALE * float(np.log(LEAST / (1 - LEAST)))), dtype=np.int64)
+    np.savez_compressed(file, weights=whole, least=least, slots=np.array(SLOTS))
+
+
+def _sets(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, str], dict[str, list[list[Mention]]]]]:
+    """Yield name, texts and gold of each set; each annotator's gold of real notes."""
+    for name in (*LEARNED_FROM, ONLY_SCORED):
+        yield name, _texts(GOLD / f"{name}.csv.gz"), _each(GOLD / f"{name}_gold.jsonl.gz")
+    for name, texts, gold in options.more:
+        yield name, _texts(Path(texts)), _each(Path(gold))
+    if options.real is not None:
+        texts = _texts(options.real / "notes.jsonl.gz")
+        yield REAL, texts, _each(GOLD / "real_first.jsonl.gz", GOLD / "real_second.jsonl.gz")
+        yield f"{REAL}, given", texts, _each(options.real / "gold.jsonl")
+
+
+def _each(*files: Path) -> dict[str, list[list[Mention]]]:
+    by_file = [_gold(file) for file in files]
+    return {note: [gold[note] for gold in by_file] for note in by_file[0]}
+
+
+def main() -> None:
+    """Learn, measure, and write the model where asked to."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.learn_certainty", description=__doc__.split("\n")[0])
+    parser.add_argument("workspace", type=Path)
+    parser.add_argument("--real", type=Path, help="folder of notes.jsonl.gz and gold.jsonl")
+    parser.add_argument("--more", nargs=3, action="append", default=[], metavar=("NAME", "NOTES", "GOLD"))
+    parser.add_argument("--write", action="store_true", help="write the model of all to ehr/data")
+    parser.add_argument("--quick", action="store_true", help="do not measure")
+    chosen = parser.parse_args()
+    with connect(chosen.workspace / "warehouse.duckdb", read_only=True) as connection:
+        reader = TextReader.open(connection, NoteSettings(certainty="rules"))
+    examples = Examples.together([part for one in _sets(chosen) for part in examples_of(reader, *one)])
+    if not chosen.quick:
+        _print_table(examples, left_out(examples, Options()))
+    if chosen.write:
+        write(examples, Options(), MODEL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""How likely a mention's assertion is right, as learned from notes with gold (``benchmarks/learn_certainty.py``).
+
+A logistic regression over hashed features: what the rules say of the mention, its text, the layout of its line, the
+words around it, and what the note says of its concept elsewhere. Weights and sums are whole numbers, so that every
+machine says the same. The rules say which assertion it is; this says where they are not to be trusted, and what speaks
+against them.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ehr.certainty import ASSERTIONS
+from ehr.characters import IndexArray, IntArray, hash_of, kinds_of_characters
+from ehr.learned_scan import (
+    AFTER,
+    AMONG,
+    BEFORE,
+    BESIDE,
+    COLUMNS,
+    ELSEWHERE,
+    FINDINGS,
+    HEADER,
+    LAYOUT,
+    LINE,
+    OWN_TEXT,
+    SLOTS,
+    TABLE,
+    Inputs,
+    Model,
+    scores_of,
+)
+from ehr.lexicon import Lexicon
+from ehr.mentions import Mentions, Texts
+from ehr.spans import Assertion
+from ground import ROOT
+from ground.compiled import read_only
+from ground.errors import InputError
+
+__all__ = ["GROUPS", "MODEL", "inputs_of", "is_scored", "load_model", "spoken_against"]
+
+MODEL = ROOT / "ehr" / "data" / "certainty.npz"
+GROUPS = (Assertion.PRESENT, Assertion.ABSENT)
+"""Assertions that are scored."""
+_GROUP = np.array([GROUPS.index(one) if one in GROUPS else len(GROUPS) for one in ASSERTIONS], dtype=np.int64)
+# What features are about, by the first slot of each group; {} is the word of the text, and {own} the mention.
+_IN_WORDS = {
+    FINDINGS: "its section",
+    OWN_TEXT: '"{own}" itself',
+    OWN_TEXT + 3: "its form",
+    LAYOUT: "the layout of its line",
+    LINE + 1: '"{}" at the beginning of its line',
+    HEADER: '"{}" in the heading',
+    BESIDE: '"{own}" itself',
+    BESIDE + 2: '"{}" before',
+    ELSEWHERE: "what the note says of it elsewhere",
+    ELSEWHERE + 2: "its name",
+    AMONG: "what stands beside it",
+    AMONG + 3: '"{}" before',
+    BEFORE: '"{}" before',
+    AFTER: '"{}" after',
+}
+_PHRASES = [_IN_WORDS[max(first for first in _IN_WORDS if first <= slot)] for slot in range(SLOTS)]
+
+
+@cache
+def load_model(path: Path = MODEL) -> Model:
+    """Return what was learned.
+
+    Raises:
+        InputError: the file is damaged, or was learned from other features.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            weights, least, slots = (file[name] for name in ("weights", "least", "slots"))
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError("the learned certainty cannot be read", file=path, found=str(error)) from error
+    form = (weights.dtype, weights.shape, least.dtype, least.shape, slots.tolist())
+    expected = (np.dtype(np.int16), (len(GROUPS), TABLE), np.dtype(np.int64), (len(GROUPS),), SLOTS)
+    if form != expected:
+        raise InputError("the learned certainty has another form", file=path, found=str(form), expected=str(expected))
+    return Model(read_only(weights), read_only(least))
+
+
+@cache
+def _name_hash(name: str) -> int:
+    return hash_of(name)
+
+
+def _elsewhere(mentions: Mentions, best: IntArray, assertion: IndexArray) -> IndexArray:
+    """Return what is asserted of the other mentions of each concept in its text, as bits; 0: there are none."""
+    concept = np.where(best < 0, np.arange(best.size) + (1 << 31), best)
+    _, place = np.unique(mentions.owner.astype(np.int64) << 32 | concept, return_inverse=True)
+    times = np.bincount(place * len(ASSERTIONS) + assertion, minlength=place.size * len(ASSERTIONS))
+    others = times.reshape(-1, len(ASSERTIONS))[place]
+    others[np.arange(place.size), assertion] -= 1
+    bits: IndexArray = (others > 0) @ (1 << np.arange(len(ASSERTIONS)))
+    return bits
+
+
+def inputs_of(texts: Texts, mentions: Mentions, lexicon: Lexicon, assertion: IndexArray, reasons: IndexArray) -> Inputs:
+    """Return what the scan reads of mentions, whose assertions and reasons (bits of ``UNSURE``) the rules gave."""
+    entry, sections, segments = mentions.entry, texts.sections, texts.segments
+    candidates = np.minimum(np.diff(lexicon.concepts.offsets.to_numpy())[entry], 3)
+    known = {
+        "begin": mentions.begin,
+        "end": mentions.end,
+        "group": _GROUP[assertion],
+        "kind": lexicon.kind[entry],
+        "section": mentions.section,
+        "reasons": reasons,
+        "elsewhere": _elsewhere(mentions, lexicon.best[entry], assertion),
+        # How many candidates the name has, whether the context chose its sense, whether it denies by itself.
+        "name": candidates << 2 | (entry >= lexicon.term.size) << 1 | lexicon.denied[entry],
+        "assertion": assertion,
+    }
+    names = np.array([_name_hash(name) for name in sections.names], dtype=np.uint64)
+    return Inputs(
+        texts.codes,
+        kinds_of_characters(),
+        np.array([known[name] for name in COLUMNS], dtype=np.int64).T.copy(),
+        names[sections.name],
+        np.array((sections.begin, texts.body), dtype=np.int64).T.copy(),
+        np.array((segments.kind, segments.begin, segments.end), dtype=np.int64).T.copy(),
+    )
+
+
+def is_scored(assertion: IndexArray) -> npt.NDArray[np.bool_]:
+    """Tell which mentions a model scores; ``assertion`` are places in ``ASSERTIONS``."""
+    return _GROUP[assertion] < len(GROUPS)
+
+
+def spoken_against(text: str, inputs: Inputs, model: Model) -> tuple[IndexArray, list[str]]:
+    """Return which mentions of a text the model calls unsure, and in words what speaks most against each."""
+    sums, against = scores_of(inputs, model)
+    begin, end, group = inputs.mentions[:, :3].T
+    unsure = np.flatnonzero(sums < np.append(model.least, np.iinfo(np.int64).min)[group])
+    places = zip(against[unsure].tolist(), begin[unsure].tolist(), end[unsure].tolist(), strict=True)
+    return unsure, [_in_words(text, features, text[begin:end]) for features, begin, end in places]
+
+
+def _in_words(text: str, features: list[list[int]], own: str) -> str:
+    phrases = [_PHRASES[slot].format(text[begin:end], own=own) for slot, begin, end in features if slot >= 0]
+    return " ".join(f"learned: {', '.join(phrases) or 'little speaks for it'}".split())

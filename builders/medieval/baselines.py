@@ -192,7 +192,7 @@ def cross_validated_point(
 
 
 def cross_validated_auc(
-    texts: list[str] | TextFeatures,
+    texts: TextFeatures,
     labels: npt.NDArray[np.bool_],
     patients: npt.NDArray[np.int64],
     view: View,
@@ -202,7 +202,7 @@ def cross_validated_auc(
     """Score TF-IDF with logistic regression by cross-validation over patients.
 
     Args:
-        texts: shape (n,), what the baseline sees, or its features.
+        texts: what the baseline sees. Shape: (n,)
         labels: shape (n,).
         patients: shape (n,), patient of each row; folds never share one.
         view: what ``texts`` are.
@@ -211,14 +211,13 @@ def cross_validated_auc(
     """
     # A context says the same of all rows of its patient: more cuts tell nothing more, and it is long to read.
     cuts = CUTS if view == "statement" else 1
-    features = texts if isinstance(texts, TextFeatures) else TextFeatures(texts)
-    scores, scored = _cross_validated(features, labels, patients, seed, cuts)
+    scores, scored = _cross_validated(texts, labels, patients, seed, cuts)
     auc, low, high = _interval(labels[scored], scores[scored], patients[scored], seed)
     return Auc(view, label, f"{FOLDS}-fold by patient, cuts: {cuts}", int(scored.sum()), auc, low, high)
 
 
 def split_auc(
-    texts: list[str] | TextFeatures,
+    texts: TextFeatures,
     labels: npt.NDArray[np.bool_],
     patients: npt.NDArray[np.int64],
     splits: list[str | None],
@@ -230,8 +229,7 @@ def split_auc(
     train, test = np.flatnonzero(split == "train"), np.flatnonzero(split == "test")
     if min(len(np.unique(labels[train])), len(np.unique(labels[test]))) < 2:
         return None
-    features = texts if isinstance(texts, TextFeatures) else TextFeatures(texts)
-    scores = features.scores(train, labels, test)
+    scores = texts.scores(train, labels, test)
     auc, low, high = _interval(labels[test], scores, patients[test], seed)
     return Auc("statement", "is_true", how, len(test), auc, low, high)
 

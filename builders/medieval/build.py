@@ -14,7 +14,7 @@ import pyarrow as pa
 from builders.cards import LICENCE, croissant_of
 from builders.medieval.assemble import say_statements
 from builders.medieval.baselines import Auc, TextFeatures, cross_validated_auc, measured_patients, split_auc
-from builders.medieval.card import DESCRIPTION, card_of
+from builders.medieval.card import DESCRIPTION, card_of, totals
 from builders.medieval.coding import admissions_at_once
 from builders.medieval.contradicted import (
     CONTRADICTED,
@@ -204,21 +204,17 @@ def _report(connection: duckdb.DuckDBPyConnection, folder: Path, aucs: list[Auc]
         "select predicate, quadrant, count(*) from ground.medieval group by all order by all"
     ).fetchall():
         by_predicate.setdefault(predicate, {})[quadrant] = n
-    totals = connection.execute(
-        "select count(*), count(distinct group_id), count(distinct hadm_id), count(distinct statement), "
-        "count(*) filter (where hops > 1) from ground.medieval"
-    ).fetchone()
-    assert totals is not None
+    total = totals(connection)
     return BuildReport(
         folder=str(folder),
-        rows=totals[0],
-        groups=totals[1],
-        admissions=totals[2],
-        statements=totals[3],
+        rows=total["rows"],
+        groups=total["groups"],
+        admissions=total["admissions"],
+        statements=total["statements"],
         by_quadrant=counts("quadrant"),
         by_predicate=by_predicate,
         by_split=counts("split"),
-        multi_hop=totals[4],
+        multi_hop=total["multi_hop"],
         dropped=dropped(connection, STAGE),
         baselines=[auc.as_dict() for auc in aucs],
         contradicted=number_of(connection, "select count(*) from ground.medieval_contradicted"),

@@ -14,7 +14,7 @@ from ground.contracts.rows import QUADRANTS
 from ground.flow.manifest import LicenceTier, releases
 from ground.storage.sqlfiles import sql_text
 
-__all__ = ["DESCRIPTION", "card_of"]
+__all__ = ["DESCRIPTION", "card_of", "totals"]
 
 SPLITS = ("train", "validation", "test")
 
@@ -103,7 +103,8 @@ def _files(connection: duckdb.DuckDBPyConnection, table: str, folder: str) -> di
     return {split: f"{folder}/{split}-*.parquet" for split in SPLITS if split in present}
 
 
-def _facts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+def totals(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Return what the dataset holds, by the names of ``rows/total.sql``."""
     found = connection.execute(sql_text("builders/medieval/rows/total"))
     row = found.fetchone()
     assert row is not None
@@ -129,7 +130,7 @@ def card_of(
     configs: dict[str, Any] = {"default": _files(connection, "medieval", "data"), "statements": "statements.parquet"}
     if contradicted := _files(connection, "medieval_contradicted", CONTRADICTED):
         configs[CONTRADICTED] = contradicted
-    total = _facts(connection)
+    total = totals(connection)
     facts = [
         f"- rows: {total['rows']}, groups: {total['groups']}, admissions: {total['admissions']}, "
         f"distinct statements: {total['statements']}",

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.cards import croissant_of, licence_of_sources
@@ -19,7 +20,7 @@ from builders.medval.card import DESCRIPTION, card_of
 from builders.medval.counts import BuildReport, Counts, count_triples
 from builders.medval.feeds import Engine, Feed, Plan
 from builders.medval.items import Generator, Item, Peers, Validator
-from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA, chat_table, data_rows, data_table, triple_table
+from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA, chat_table, data_rows, triple_table
 from builders.shards import SPLITS, GroupWriter, ShardWriter
 from builders.texts.origin import DEFAULT_ENDS, OTHER_SPLIT, Seeds, Tally
 from builders.texts.shortcuts import LabelledText, Shortcut, shortcuts_of
@@ -126,7 +127,7 @@ def _write_rows(
         for triples in workers.in_order(engine, partial(_triples, settings), batches):
             item = triples[0].item
             rows = list(data_rows(triples, licences[item.task, item.origin.source], method.engine, seeds))
-            data.write(data_table(rows))
+            data.write(pa.Table.from_pylist(rows, schema=MEDVAL_SCHEMA))
             chat.write(chat_table(rows))
             audit.write(triple_table(triples, seeds))
             advance(item.task, len(triples))

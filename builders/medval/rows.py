@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import cache
 from typing import Any
@@ -11,13 +11,13 @@ from typing import Any
 import pyarrow as pa
 
 from builders.medval.algorithm import Triple, triple_id
-from builders.medval.items import Edit, Judgement, Output
+from builders.medval.items import Judgement, Output
 from builders.texts.origin import Seeds
 from ground.contracts.prompts import medval_answer, medval_prompt
-from ground.contracts.rows_text import MEDVAL_DELTAS, MEDVAL_ERROR, MEDVAL_SCHEMA, RISK_LEVELS, MedvalRow, MedvalTask
+from ground.contracts.rows_text import MEDVAL_DELTAS, MEDVAL_ERROR, RISK_LEVELS, MedvalRow, MedvalTask
 from ground.contracts.taxonomy import medval_tasks
 
-__all__ = ["CHAT_SCHEMA", "TRIPLE_SCHEMA", "chat_table", "data_rows", "data_table", "instruction_of", "triple_table"]
+__all__ = ["CHAT_SCHEMA", "TRIPLE_SCHEMA", "chat_table", "data_rows", "instruction_of", "triple_table"]
 
 EDIT = pa.struct(
     [
@@ -76,13 +76,9 @@ CHAT_SCHEMA = pa.schema(
 
 
 @cache
-def _instructions() -> Mapping[str, str]:
-    return {row["task"]: row["instruction"] for row in medval_tasks()}
-
-
 def instruction_of(task: MedvalTask) -> str:
     """Return what the output of a task was asked for with."""
-    return _instructions()[task]
+    return next(row["instruction"] for row in medval_tasks() if row["task"] == task)
 
 
 def data_rows(triples: Sequence[Triple], licence: str, engine: str, seeds: Seeds) -> Iterator[MedvalRow]:
@@ -128,11 +124,6 @@ def data_rows(triples: Sequence[Triple], licence: str, engine: str, seeds: Seeds
                 subject_id=item.origin.subject_id,
                 split=seeds.split(item.origin),
             )
-
-
-def data_table(rows: Sequence[MedvalRow]) -> pa.Table:
-    """Return rows as a table of `MEDVAL_SCHEMA`."""
-    return pa.Table.from_pylist(list(rows), schema=MEDVAL_SCHEMA)
 
 
 def chat_table(rows: Sequence[MedvalRow]) -> pa.Table:
@@ -183,7 +174,7 @@ def triple_table(triples: Sequence[Triple], seeds: Seeds) -> pa.Table:
 def _side_of(name: str, output: Output | None, judgement: Judgement | None) -> dict[str, Any]:
     values: dict[str, Any] = {}
     if output is not None:
-        values |= {"output": output.text, "edits": [_edit(edit) for edit in output.edits]}
+        values |= {"output": output.text, "edits": [asdict(edit) for edit in output.edits]}
     if judgement is not None:
         values |= {
             "level": judgement.risk_level,
@@ -192,7 +183,3 @@ def _side_of(name: str, output: Output | None, judgement: Judgement | None) -> d
             "errors": list(judgement.errors),
         }
     return {f"{name}_{key}": value for key, value in values.items()}
-
-
-def _edit(edit: Edit) -> dict[str, Any]:
-    return asdict(edit)

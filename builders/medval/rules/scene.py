@@ -11,6 +11,7 @@ from builders.medval.items import Edit, Item
 from builders.medval.reading import Concepts, Seen, View
 from builders.medval.rules.edit_tables import weight_of, words
 from builders.medval.rules.gravity import Gravity
+from builders.texts.edits.model import with_article
 
 __all__ = ["Entry", "Scene", "apply_edit", "entries_of"]
 
@@ -110,7 +111,8 @@ class Scene:
 
     def edit(self, rule: str, begin: int, end: int, after: str, evidence: str) -> Edit:
         """Return the change of ``text[begin:end]`` into ``after``, with the article before it made to suit."""
-        begin, after = _with_article(self.text, begin, end, after)
+        if end > begin:
+            begin, after = with_article(self.text, begin, after)
         return Edit(rule, weight_of(rule).category, self.text[begin:end], after, begin, evidence)
 
 
@@ -138,23 +140,3 @@ def apply_edit(text: str, edits: Iterable[Edit]) -> str:
 
 _LAST_WORD = re.compile(r"(\S+)\s+$")
 _NEXT_WORD = re.compile(r" ([A-Za-z]+)")
-_ARTICLE = re.compile(r"\b(an?) $", re.IGNORECASE)
-
-
-def _sounds_vowel(words: str) -> bool:
-    if len(words) > 1 and words[:2].isupper():
-        return words[0] in "AEFHILMNORSX"
-    return words[:1].lower() in "aeio" or bool(re.match(r"u(?!ni|s|r[ei])", words.lower()))
-
-
-def _with_article(text: str, begin: int, end: int, after: str) -> tuple[int, str]:
-    """Widen a change to the article before it where another is needed."""
-    match = _ARTICLE.search(text, max(0, begin - 4), begin)
-    if match is None or not after or not text[begin:end]:
-        return begin, after
-    article = match.group(1)
-    wanted = "an" if _sounds_vowel(after) else "a"
-    if article.lower() == wanted:
-        return begin, after
-    wanted = wanted.capitalize() if article[0].isupper() else wanted
-    return match.start(), f"{wanted} {after}"

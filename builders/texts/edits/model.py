@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-__all__ = ["RULES", "EditRule", "SentenceEdit", "article_of", "edit_at", "like"]
+__all__ = ["RULES", "EditRule", "SentenceEdit", "article_of", "edit_at", "like", "with_article"]
 
 EditRule = Literal[
     "number",
@@ -49,7 +49,7 @@ class SentenceEdit:
 
 def edit_at(sentence: str, begin: int, end: int, after: str, rule: EditRule) -> SentenceEdit:
     """Return ``sentence`` with ``sentence[begin:end]`` replaced, and an article before it that suits the new word."""
-    begin, after = _with_article(sentence, begin, after)
+    begin, after = with_article(sentence, begin, after)
     before = sentence[begin:end]
     return SentenceEdit(sentence[:begin] + after + sentence[end:], rule, before, after, begin)
 
@@ -72,7 +72,8 @@ def article_of(word: str) -> str:
     return "a" if _CONSONANT_FIRST.match(word) else "an"
 
 
-def _with_article(sentence: str, begin: int, after: str) -> tuple[int, str]:
+def with_article(sentence: str, begin: int, after: str) -> tuple[int, str]:
+    """Widen a change to the article before it where another is needed; return where it begins and what comes."""
     for article in ("a", "an"):
         opened = begin - len(article) - 1
         stands = sentence[max(0, opened) : begin].lower() == f"{article} "

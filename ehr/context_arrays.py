@@ -15,27 +15,49 @@ from ehr.context_rules import NOT_ANY, Node, Rule, RuleSet, Trigger, load_rules
 from ehr.spans import KINDS, Assertion
 from ground.storage.own_rules import NO_RULES, OwnRules
 
-HISTORICAL = ASSERTIONS.index(Assertion.HISTORICAL)
-ADJACENT, NEAR, NEXT, CHAIN, PHRASE, LIST, CLAUSE, SENTENCE = range(8)
-_SCOPES = ("adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence")
+ABSENT, HISTORICAL, ALLERGY, FAMILY = map(
+    ASSERTIONS.index, (Assertion.ABSENT, Assertion.HISTORICAL, Assertion.ALLERGY, Assertion.FAMILY)
+)
+ADJACENT, NEAR, NEXT, CHAIN, PHRASE, LIST, CLAUSE, SENTENCE, OPENING = range(9)
+_SCOPES = ("adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "opening")
 
 FORWARD, BACKWARD, WITHIN = 1, 2, 4
 # What a word is, as bits: ends a list's trigger at once, joins a list (closely, loosely), and single words.
-CLOSER, AND_JOINT, JOINT, COMMA, STOP, AND, OPEN, CLOSE, HYPHEN, NUMBER, DOSE, PREDICATE_END, NO_WILDCARD = (
-    1 << bit for bit in range(13)
+CLOSER, AND_JOINT, JOINT, COMMA, STOP, AND, OR, OPEN, CLOSE, HYPHEN, NUMBER, FIGURE, NO_WILDCARD, COLON = (
+    1 << bit for bit in range(14)
 )
+# Of classes of ``term_classes.tsv``.
+DOSE, PREDICATE_END, DEGREE, STATUS, SEEN, NOW, LAST_TIME, YES, NO, EMPTY, PATIENT = (1 << bit for bit in range(14, 25))
 _WORD_BITS: dict[int, frozenset[str]] = {
     CLOSER: frozenset({",", ".", ";", ")"}),
     AND_JOINT: frozenset({"/", "and", "or", "&", "-"}),
     JOINT: frozenset({",", "/", "and", "or", "&", "-", "nor", "+", "and/or", "any"}),
     COMMA: frozenset({","}),
+    COLON: frozenset({":"}),
     STOP: frozenset({".", ";"}),
     AND: frozenset({"and"}),
+    OR: frozenset({"or", "nor", "and/or"}),
     OPEN: frozenset({"("}),
     CLOSE: frozenset({")"}),
     HYPHEN: frozenset({"-"}),
     NO_WILDCARD: NOT_ANY,
 }
+_CLASS_BITS = {
+    DOSE: "dose",
+    PREDICATE_END: "predicate_end",
+    DEGREE: "degree",
+    STATUS: "status",
+    SEEN: "seen",
+    NOW: "now",
+    LAST_TIME: "last_time",
+    YES: "yes",
+    NO: "no",
+    EMPTY: "empty",
+    PATIENT: "patient",
+}
+# Words that the scan reads by their form or place: a year, a number, the answer to a label, a box before one.
+_FORMS = ("<year>", "<number>", "<yes>", "<no>", "<box>", "<ticked>")
+YEAR, ANY_NUMBER, YES_ANSWER, NO_ANSWER, BOX, TICKED = range(6)
 # Tables of numbers, one type for all: each further type, and each further array, costs compilation. Columns:
 KNOWN_BITS, KNOWN_CLASSES, KNOWN_FIRST, KNOWN_AHEAD, KNOWN_DOUBT = range(5)
 NODE_TRIGGER, CHILD, CHILD_END, WILD, WILD_END = range(5)
@@ -63,11 +85,13 @@ class Vocabulary(NamedTuple):
     word is (KNOWN_BITS, KNOWN_CLASSES), which child it leads to from the roots of the tries (KNOWN_FIRST, KNOWN_AHEAD;
     0: none), and what it makes doubtful (KNOWN_DOUBT: four fields of DOUBT_BITS, for problems and treatments in its
     clause and in its segment). shape: (words, 5)
+    ``forms`` are the numbers of words that are known by their form (YEAR to TICKED).
     """
 
     slots: HashArray
     slot_word: IndexArray
     known: IndexArray
+    forms: IndexArray
 
 
 class Tries(NamedTuple):
@@ -137,6 +161,7 @@ def _classes(names: Iterable[str], numbers: dict[str, int]) -> int:
 
 def _numbers(rules: RuleSet, nodes: Sequence[Node], cues: Sequence[Cue]) -> dict[str, int]:
     known = {word for node in nodes for word in node.children} | set(rules.terms) | {cue.word for cue in cues}
+    known |= set(_FORMS)
     return {word: number for number, word in enumerate(sorted(known.union(*_WORD_BITS.values())), 1)}
 
 
@@ -150,7 +175,7 @@ def _vocabulary(
     known = np.zeros((len(numbers) + 1, 5), dtype=np.int64)
     for cue in cues:
         known[numbers[cue.word], KNOWN_DOUBT] |= _doubt_fields(cue)
-    held = _WORD_BITS | {DOSE: rules.words("dose"), PREDICATE_END: rules.words("predicate_end")}
+    held = _WORD_BITS | {bit: rules.words(name) for bit, name in _CLASS_BITS.items()}
     for word, number in numbers.items():
         known[number, KNOWN_BITS] = sum(bit for bit, words in held.items() if word in words) + NUMBER * word.isdigit()
         known[number, KNOWN_CLASSES] = _classes([rules.terms[word]], class_numbers) if word in rules.terms else 0
@@ -165,7 +190,7 @@ def _vocabulary(
         while slot_word[slot]:
             slot = (slot + 1) % size
         slots[slot], slot_word[slot] = value, number
-    return Vocabulary(slots, slot_word, known)
+    return Vocabulary(slots, slot_word, known, _ints(numbers[form] for form in _FORMS))
 
 
 def _doubt_fields(cue: Cue) -> int:

@@ -21,7 +21,7 @@ from ground.storage.tables import Row, read_table
 
 __all__ = ["NOT_ANY", "TOKEN", "Node", "Rule", "RuleSet", "Trigger", "load_rules"]
 
-TOKEN = re.compile(r"[a-z0-9]+(?:['’][a-z]+|\.[0-9]+)?|_+|[^\sa-z0-9]")
+TOKEN = re.compile(r"<[a-z]+>|[a-z0-9]+(?:['’][a-z]+|\.[0-9]+)?|_+|[^\sa-z0-9]")
 
 _DATA = ROOT / "ehr" / "data"
 _RULE_COLUMNS = ("trigger", "category", "direction", "scope", "rank", "kinds", "sections", "source")
@@ -32,7 +32,7 @@ NOT_ANY = frozenset({"except", "but", "which", "who", ".", ";", ":"})
 _ALTERNATIVES = re.compile(r"\(([^()\s][^()]*\|[^()]*|\|[^()]*)\)")
 _DIRECTIONS = frozenset({"forward", "backward", "both", "within", "lookahead", "lookahead-backward"})
 _SCOPES = frozenset(
-    {"adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "hard", "soft", "none"}
+    {"adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "opening", "hard", "soft", "none"}
 )
 
 

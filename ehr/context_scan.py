@@ -5,7 +5,7 @@ words of the note, ``ehr.context_triggers`` finds the triggers of a segment.
 """
 
 # Loops stand in the place of any() and all(), which are not compiled.
-# ruff: noqa: PLR0911, SIM110
+# ruff: noqa: PLR0911, PLR0912, SIM110
 
 from __future__ import annotations
 
@@ -16,37 +16,53 @@ import numpy as np
 from ehr.certainty import DOUBTS
 from ehr.characters import ByteArray, CodeArray, IndexArray
 from ehr.context_arrays import (
+    ABSENT,
     ADJACENT,
+    ALLERGY,
     AND,
     AND_JOINT,
     BACKWARD,
     CHAIN,
     CLAUSE,
     CLOSER,
+    COLON,
     COMMA,
     DEFAULT_ASSERTION,
     DEFAULT_CLASSES,
     DEFAULT_RANK,
+    DEGREE,
     DOSE,
     DOUBT_BITS,
+    EMPTY,
+    FAMILY,
+    FIGURE,
     FORWARD,
     HISTORICAL,
     HYPHEN,
     JOINT,
     KNOWN_CLASSES,
+    LAST_TIME,
     LIST,
     NEAR,
     NEXT,
+    NO,
+    NOW,
     NUMBER,
     OPEN,
+    OPENING,
+    OR,
+    PATIENT,
     PHRASE,
+    PREDICATE_END,
     RULE_ASSERTION,
     RULE_CLASSES,
     RULE_DIRECTION,
     RULE_HOLDS,
     RULE_RANK,
     RULE_SCOPE,
+    SEEN,
     SENTENCE,
+    STATUS,
     STOP,
     TRIGGER_BESIDE,
     TRIGGER_BESIDE_END,
@@ -59,10 +75,12 @@ from ehr.context_arrays import (
 )
 from ehr.context_triggers import (
     CLASSES,
+    END_OF_SEGMENT,
     FIRST,
     INSIDE,
     KIND,
     LAST,
+    OPENS,
     SEGMENT,
     SOFT_WORD,
     SPAN,
@@ -85,6 +103,7 @@ from ehr.context_words import (
     left_after,
     read_words,
 )
+from ehr.spans import KINDS
 from ground.compiled import kernel, maker, part
 
 __all__ = ["SECTION_BEGIN", "SECTION_HEADED", "SECTION_NUMBER", "judge"]
@@ -93,6 +112,7 @@ __all__ = ["SECTION_BEGIN", "SECTION_HEADED", "SECTION_NUMBER", "judge"]
 SECTION_BEGIN, SECTION_NUMBER, SECTION_HEADED = range(3)
 _SEGMENT_KIND, _SEGMENT_BEGIN, _SEGMENT_END, _SEGMENT_BLOCK = range(4)
 _HEADING = 2
+_DRUG = KINDS.index("drug")
 # Words over which a predicate still belongs to the mention before them.
 _PLAIN_WORDS = 8
 _NEAR_WORDS = 3
@@ -180,6 +200,97 @@ def _one_group(words: IndexArray, places: IndexArray, low: int, high: int, place
 
 
 @part
+def _joined_later(words: IndexArray, places: IndexArray, low: int, high: int, begin: int, is_denied: bool) -> bool:
+    """Whether "or" joins a later problem to a list: "no fever, severe headache, or new rash"; or ", and" if denied."""
+    position = begin
+    while not words[position, MARKS] & END_OF_SEGMENT and words[position, HARD] == words[begin, HARD]:
+        bits = words[position, BITS]
+        is_joint = bits & OR or (is_denied and bits & AND and words[position - 1, BITS] & COMMA)
+        if is_joint:
+            place = left(places, FIRST, position, low, high)
+            is_near = place < high and places[place, FIRST] - position <= _NEAR_WORDS
+            return bool(is_near and places[place, KIND] < 2)
+        if words[position, MARKS] & SOFT_WORD and not bits & (DEGREE | PREDICATE_END):
+            return False
+        position += 1
+    return False
+
+
+@part
+def _only_degrees(
+    words: IndexArray, places: IndexArray, low: int, high: int, begin: int, end: int, is_denied: bool
+) -> bool:
+    """Whether what ends a list only describes an item ("at rest", "severe"), and "or" says that the list goes on."""
+    first = -1
+    for position in range(begin, end):
+        if words[position + 1, SOFT] != words[position, SOFT]:
+            bits = words[position, BITS]
+            if not bits & DEGREE and not (bits & PREDICATE_END and _ends_item(words, position + 1, end)):
+                return False
+            first = position if first < 0 else first
+    return first >= begin and _joined_later(words, places, low, high, max(first - 2, begin), is_denied)
+
+
+@part
+def _ends_item(words: IndexArray, begin: int, end: int) -> bool:
+    """Whether a comma comes before the next mention."""
+    for position in range(begin, end):
+        if words[position, BITS] & COMMA:
+            return True
+        if words[position, MARKS] & INSIDE:
+            return False
+    return False
+
+
+@part
+def _is_own(words: IndexArray, places: IndexArray, low: int, high: int, begin: int) -> bool:
+    """Whether an item says something of its own: "CVA 2019", "COPD on home O2", "gout well controlled"."""
+    place = left(places, FIRST, begin, low, high)
+    if place == high or words[begin, BITS] & OR or places[place, KIND] > 1:
+        return False
+    for position in range(begin, places[place, FIRST]):
+        if words[position, BITS] & (COMMA | NUMBER) or words[position, HARD] != words[begin, HARD]:
+            return bool(words[position, BITS] & NUMBER)
+    position = places[place, LAST]
+    while not words[position, MARKS] & END_OF_SEGMENT and words[position, HARD] == words[begin, HARD]:
+        bits = words[position, BITS]
+        if bits & (COMMA | SEEN) or (bits & HYPHEN and not words[position + 1, BITS] & (STATUS | DEGREE)):
+            return False
+        if bits & FIGURE:
+            return not bool(words[position - 1, BITS] & LAST_TIME)
+        if bits & (STATUS | DEGREE):
+            return True
+        if words[position, MARKS] & SOFT_WORD and not bits & PREDICATE_END:
+            return not _is_seen(words, position)
+        if words[position, MARKS] & INSIDE:
+            other = left(places, FIRST, position, low, high)
+            if other < high and places[other, FIRST] == position and places[other, KIND] == _DRUG:
+                return True
+        position += 1
+    return False
+
+
+@part
+def _is_seen(words: IndexArray, position: int) -> bool:
+    """Whether a verb says no more than that things are there: "was seen"."""
+    for after in range(position, position + _NEAR_WORDS):
+        if words[after, MARKS] & END_OF_SEGMENT:
+            return False
+        if words[after, BITS] & SEEN:
+            return True
+    return False
+
+
+@part
+def _is_apart(words: IndexArray, places: IndexArray, low: int, high: int, begin: int, end: int) -> bool:
+    """Whether an item between a denial and a place, or that of the place, says something of its own."""
+    for position in range(begin, end):
+        if words[position, BITS] & COMMA and _is_own(words, places, low, high, position + 1):
+            return not _joined_later(words, places, low, high, position + 1, True)
+    return False
+
+
+@part
 def _same_parentheses(backward: bool, words: IndexArray, hit: int, depth: int, begin: int, end: int) -> bool:
     """A trigger in parentheses says nothing of words outside of them, except of the words just before."""
     outer = depth if begin >= end else words[begin, DEPTH]
@@ -194,6 +305,7 @@ def _same_parentheses(backward: bool, words: IndexArray, hit: int, depth: int, b
 def _reaches(
     scope: int,
     classes: int,
+    assertion: int,
     backward: bool,
     hit: int,
     place: int,
@@ -205,8 +317,13 @@ def _reaches(
     high: int,
 ) -> bool:
     """Whether the scope of a rule goes on over the words from ``begin`` to ``end``, which part trigger and span."""
-    if scope == SENTENCE:
-        return True
+    is_past, is_denied = assertion == HISTORICAL, assertion == ABSENT
+    if scope in (SENTENCE, OPENING):
+        if scope == OPENING and not words[hit, MARKS] & OPENS:
+            return False
+        # A later word is about today, or about the patient.
+        other = NOW * is_past | PATIENT * (assertion == FAMILY)
+        return not has(words, begin, end, other)
     if scope == CHAIN:
         # A later turn of one story, "held for the procedure and then restarted": nothing else may come between.
         if end - begin > _CHAIN_WORDS or has(words, begin, end, STOP):
@@ -221,12 +338,17 @@ def _reaches(
         return False
     between = _last_between(classes, places, low, high, begin, end)
     if begin < end and words[begin, SOFT] != words[end, SOFT]:
-        return backward and _plain_after(words, places, place, between, end)
+        if backward:
+            return _plain_after(words, places, place, between, end)
+        if scope != LIST or not _only_degrees(words, places, low, high, begin, end, is_denied):
+            return False
     if backward:
         return _backward_reaches(scope, words, hit, places, place, between, end)
     if scope == NEXT:
         return between < 0 or _joined(words, begin, end, AND_JOINT)
     if scope == LIST:
+        if is_denied and places[place, KIND] < 2 and _is_apart(words, places, low, high, begin, end):
+            return False
         return _one_group(words, places, low, high, place, begin, end)
     return _is_short(scope, words, begin, end)
 
@@ -263,7 +385,8 @@ def _covers(
         return False
     backward = (direction & BACKWARD) != 0
     scope, classes = rules[rule, RULE_SCOPE], rules[rule, RULE_CLASSES]
-    return _reaches(scope, classes, backward, first, place, begin, end, words, places, low, high)
+    assertion = rules[rule, RULE_ASSERTION]
+    return _reaches(scope, classes, assertion, backward, first, place, begin, end, words, places, low, high)
 
 
 @part
@@ -313,8 +436,35 @@ def _best_rule(
 
 
 @part
-def _assertion(best: int, classes: int, section: int, lead: IndexArray, n_lead: int, rules: Rules) -> int:
-    """Return what is asserted where ``best`` reaches: a lead's rule where no other does, a section's default."""
+def _has_default(section: int, rules: Rules, assertion: int) -> bool:
+    for index in range(rules.default_begin[section], rules.default_begin[section + 1]):
+        if rules.defaults[index, DEFAULT_ASSERTION] == assertion:
+            return True
+    return False
+
+
+@part
+def _denied_at(words: IndexArray, section_begin: int, stop: int, n_words: int) -> int:
+    """Return the word with which a section says that it has nothing to list ("NKDA", "none"); -1: there is none."""
+    base = left(words, BEGIN, section_begin, 0, n_words)
+    for position in range(base, stop):
+        if words[position, BITS] & EMPTY:
+            return position
+        if words[position, BITS] & NO and (position == base or words[position - 1, BITS] & COLON):
+            return position
+        if words[position, BITS] & COMMA:
+            return -1
+    return -1
+
+
+@part
+def _assertion(
+    best: int, classes: int, section: int, lead: IndexArray, n_lead: int, rules: Rules, is_free: bool
+) -> int:
+    """Return what is asserted where ``best`` reaches: a lead's rule where no other does, a section's default.
+
+    ``is_free``: the section has said that it lists nothing, and its default is over.
+    """
     if best < 0:
         for index in range(n_lead):
             rule = lead[index]
@@ -325,7 +475,7 @@ def _assertion(best: int, classes: int, section: int, lead: IndexArray, n_lead: 
             ):
                 best = rule
     for index in range(rules.default_begin[section], rules.default_begin[section + 1]):
-        if classes & rules.defaults[index, DEFAULT_CLASSES]:
+        if classes & rules.defaults[index, DEFAULT_CLASSES] and not is_free:
             if best >= 0 and rules.rules[best, RULE_RANK] >= rules.defaults[index, DEFAULT_RANK]:
                 return int(rules.rules[best, RULE_ASSERTION])
             return int(rules.defaults[index, DEFAULT_ASSERTION])
@@ -394,7 +544,8 @@ def _doubts(
         first -= 1
     while last < stop and words[last, HARD] == clause:
         last += 1
-    doubts = _about(places[place, KIND], _said_in(first, last, words), False)
+    begin, end = _dosed_item(words, first, last, places[place, FIRST], places[place, LAST], places[place, KIND])
+    doubts = _about(places[place, KIND], _said_in(begin, end, words), False)
     past = doubt_of[HISTORICAL]
     hit = left(hits, FIRST, first, 0, n_hits)
     while hit < n_hits and hits[hit, FIRST] < last:
@@ -409,6 +560,19 @@ def _doubts(
                 doubts |= doubt
         hit += 1
     return doubts
+
+
+@part
+def _dosed_item(words: IndexArray, base: int, stop: int, first: int, last: int, kind: int) -> tuple[int, int]:
+    """Return the item of a list in which a drug stands with its dose, else the whole clause."""
+    begin, end = first, last
+    is_dosed = False
+    while begin > base and not words[begin - 1, BITS] & COMMA:
+        begin -= 1
+    while end < stop and not words[end, BITS] & COMMA:
+        is_dosed |= (words[end, BITS] & FIGURE) != 0
+        end += 1
+    return (begin, end) if kind == _DRUG and is_dosed else (base, stop)
 
 
 @part
@@ -428,9 +592,9 @@ def _still_open(stop: int, rules: Rules, words: IndexArray, hits: IndexArray, n_
         for index in range(rules.triggers[trigger, TRIGGER_BESIDE], rules.triggers[trigger, TRIGGER_BESIDE_END]):
             rule = rules.listed[index]
             scope = rules.rules[rule, RULE_SCOPE]
-            if not rules.rules[rule, RULE_DIRECTION] & FORWARD or scope not in (LIST, CLAUSE, SENTENCE):
+            if not rules.rules[rule, RULE_DIRECTION] & FORWARD or scope not in (LIST, CLAUSE, SENTENCE, OPENING):
                 continue
-            if scope == SENTENCE or words[last, HARD] == words[stop, HARD]:
+            if scope in (SENTENCE, OPENING) or words[last, HARD] == words[stop, HARD]:
                 lead[count] = rule
                 count += not _is_among(rule, lead, count)
     return count
@@ -546,10 +710,16 @@ def judge(
         section = sections[position, SECTION_NUMBER] if position >= 0 else 0
         whole = _said_in(base, stop, words)
         beside = _said_beside(segment, segments, leads, words, n_words) if segment >= 0 else 0
+        empty = -1
+        if position >= 0 and _has_default(section, rules, ALLERGY):
+            empty = _denied_at(words, sections[position, SECTION_BEGIN], stop, n_words)
         for place in range(low, high):
             best = _best_rule(place, section, words, rules, places, low, high, hits, n_hits)
             span, kind = places[place, SPAN], places[place, KIND]
-            result[0, span] = _assertion(best, places[place, CLASSES], section, lead_rules, led, rules)
+            first = places[place, FIRST]
+            # "No known allergies but rash with penicillin": the same sentence lists something.
+            is_free = 0 <= empty < first and (empty < base or words[empty, HARD] == words[first, HARD])
+            result[0, span] = _assertion(best, places[place, CLASSES], section, lead_rules, led, rules, is_free)
             doubts = _about(kind, whole | beside, True) | _about(kind, beside, False)
             if whole or n_hits:
                 doubts |= _doubts(place, base, stop, words, places, section, rules, hits, n_hits, doubt_of)

@@ -15,6 +15,7 @@ from ehr.context_arrays import (
     CHILD,
     CHILD_END,
     CLOSE,
+    COLON,
     COMMA,
     KNOWN_AHEAD,
     KNOWN_FIRST,
@@ -43,10 +44,12 @@ from ground.compiled import maker, part
 
 __all__ = [
     "CLASSES",
+    "END_OF_SEGMENT",
     "FIRST",
     "INSIDE",
     "KIND",
     "LAST",
+    "OPENS",
     "SEGMENT",
     "SOFT_WORD",
     "SPAN",
@@ -61,8 +64,9 @@ FIRST, LAST, KIND, CLASSES, SPAN, SEGMENT = range(6)
 # count.
 TRIGGER, WHOLE = 2, 3
 _HIT_COLUMNS = 4
-# Marks of a word: part of a mention, a trigger of one word that ends lists.
-INSIDE, SOFT_WORD = 1, 2
+# Marks of a word: part of a mention, a trigger of one word that ends lists, the first word after the segment, one with
+# which the segment begins (behind the number or the mark of an item).
+INSIDE, SOFT_WORD, END_OF_SEGMENT, OPENS = 1, 2, 4, 8
 # The object of a verb stands within so many words after it: "held home dose of lisinopril".
 _OBJECT_WORDS = 4
 
@@ -151,6 +155,7 @@ def _stand(
     places: IndexArray,
     low: int,
     high: int,
+    is_lead: bool,
 ) -> tuple[int, bool]:
     """Return the trigger that counts where a phrase stands, and whether it stands within a mention.
 
@@ -166,7 +171,10 @@ def _stand(
     ahead, behind = triggers[trigger, TRIGGER_AHEAD], triggers[trigger, TRIGGER_BEHIND]
     if ahead < 0 or behind < 0:
         return trigger, False
-    if following - last > _OBJECT_WORDS:
+    if words[first, MARKS] & OPENS or (first > 0 and words[first - 1, BITS] & COLON):
+        # Nothing stands before it: "Denied any trouble with urination, hematuria".
+        return (behind if following == stop and not is_lead else ahead), False
+    if following - last > _OBJECT_WORDS or (following == stop and not is_lead):
         return behind, False
     for position in range(last, following):
         if words[position, BITS] & PREDICATE_END:
@@ -178,20 +186,23 @@ def _stand(
 def _mark_words(base: int, stop: int, words: IndexArray, places: IndexArray, low: int, high: int) -> None:
     """Mark the words of mentions, count commas, measure parentheses."""
     depth = commas = 0
+    opens = OPENS
     for position in range(base, stop):
         bits = words[position, BITS]
-        words[position, MARKS] = 0
+        words[position, MARKS] = opens
+        if words[position, END] - words[position, BEGIN] > 1 or position > base + 2:
+            opens = 0
         words[position, COMMAS] = commas
         commas += (bits & COMMA) != 0
         depth += (bits & OPEN) != 0
         words[position, DEPTH] = depth
         depth -= (bits & CLOSE) != 0 and depth > 0
-    words[stop, MARKS] = 0
+    words[stop, MARKS] = END_OF_SEGMENT
     words[stop, COMMAS] = commas
     words[stop, DEPTH] = depth
     for place in range(low, high):
         for position in range(places[place, FIRST], min(places[place, LAST], stop)):
-            words[position, MARKS] = INSIDE
+            words[position, MARKS] |= INSIDE
 
 
 @maker
@@ -248,7 +259,7 @@ def find_hits(
             is_longest = index == n_ahead
             last = longest_last if is_longest else ahead_last
             hit = longest if is_longest else nodes[0, index]
-            trigger, whole = _stand(hit, position, last, stop, words, triggers, places, near, high)
+            trigger, whole = _stand(hit, position, last, stop, words, triggers, places, near, high, low == high)
             if triggers[trigger, TRIGGER_WITHIN_END] > triggers[trigger, TRIGGER_WITHIN] or (
                 not whole and triggers[trigger, TRIGGER_BESIDE_END] > triggers[trigger, TRIGGER_BESIDE]
             ):

@@ -1,14 +1,30 @@
 """The words of a note for the compiled scan of ``ehr.assertion``: one table with a row for each word."""
 
 # Loops instead of any() and all(), which are not compiled.
-# ruff: noqa: SIM110
+# ruff: noqa: PLR0915, SIM110
 
 from __future__ import annotations
 
 import numpy as np
 
 from ehr.characters import DIGIT, FNV_OFFSET, SPACE, ByteArray, CodeArray, IndexArray, hash_with, lower
-from ehr.context_arrays import KNOWN_BITS, KNOWN_DOUBT, NUMBER, Vocabulary
+from ehr.context_arrays import (
+    ANY_NUMBER,
+    BOX,
+    DOSE,
+    EMPTY,
+    FIGURE,
+    KNOWN_BITS,
+    KNOWN_DOUBT,
+    NO,
+    NO_ANSWER,
+    NUMBER,
+    TICKED,
+    YEAR,
+    YES,
+    YES_ANSWER,
+    Vocabulary,
+)
 from ground.compiled import maker, part
 
 __all__ = [
@@ -38,6 +54,7 @@ DOUBT = 9
 _COLUMNS = 10
 # Notes have "___" where something was left out.
 _BLANK = 95
+_OPENING, _CLOSING, _X = 91, 93, 120
 
 
 @part
@@ -81,6 +98,15 @@ def _is_figure(code: int) -> bool:
     return 48 <= code <= 57
 
 
+@part
+def _is_dotted(codes: CodeArray, dot: int, size: int) -> bool:
+    """Whether one or two letters or figures follow a dot: "p.o.", "q.8h."."""
+    end = dot + 1
+    while end < size and end < dot + 4 and (_is_letter(lower(codes[end])) or _is_figure(codes[end])):
+        end += 1
+    return bool(dot < size and codes[dot] == 46 and 1 < end - dot < 4)
+
+
 @maker
 def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) -> tuple[IndexArray, int]:
     """Return the words of a note and how many they are; shape: (at least one row more, columns).
@@ -114,6 +140,16 @@ def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) 
             while code == _BLANK and position < size and codes[position] == _BLANK:
                 value = hash_with(value, code)
                 position += 1
+        elif position - begin == 1 and not is_number and _is_dotted(codes, position, size):
+            # "p.r.n." is one word, "prn".
+            while _is_dotted(codes, position, size):
+                position += 1
+                code = lower(codes[position])
+                while _is_letter(code) or _is_figure(code):
+                    value = hash_with(value, code)
+                    position += 1
+                    code = lower(codes[position]) if position < size else 0
+            position += code == 46
         elif position + 1 < size:
             following = lower(codes[position + 1])
             if (code in (39, 0x2019) and _is_letter(following)) or (code == 46 and _is_figure(following)):
@@ -132,7 +168,126 @@ def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) 
         words[count, BEGIN] = begin
         words[count, END] = position
         words[count, WORD] = number
-        words[count, BITS] = NUMBER if number == 0 and is_number else known[number, KNOWN_BITS]
+        words[count, BITS] = (NUMBER if number == 0 and is_number else known[number, KNOWN_BITS]) | FIGURE * (
+            figures > 0
+        )
         words[count, DOUBT] = known[number, KNOWN_DOUBT]
         count += 1
-    return words, count
+    return words, _read_forms(codes, words, count, vocabulary.forms)
+
+
+@part
+def _read_forms(codes: CodeArray, words: IndexArray, count: int, forms: IndexArray) -> int:
+    """Write years, boxes and answers as the words that rules know them by; return how many words there are."""
+    kept = 0
+    for position in range(count):
+        begin, end = words[position, BEGIN], words[position, END]
+        if kept < position:
+            for column in (BEGIN, END, WORD, BITS, DOUBT):
+                words[kept, column] = words[position, column]
+        form = -1
+        if words[kept, BITS] & (YES | NO):
+            opened = _label_words(codes, words, kept)
+            if opened >= 0 and _ends_cell(codes, end, opened == 0):
+                form = YES_ANSWER if words[kept, BITS] & YES else NO_ANSWER
+                kept -= opened
+        elif codes[begin] == _CLOSING:
+            opened = _box_words(codes, words, kept)
+            if opened:
+                is_ticked = lower(codes[end - 2]) in (43, _X)
+                if _leads_line(codes, end):
+                    form = TICKED if is_ticked else BOX
+                else:
+                    form = YES_ANSWER if is_ticked else NO_ANSWER
+                kept -= opened
+        elif 0x2610 <= codes[begin] <= 0x2612:
+            form = BOX if codes[begin] == 0x2610 else TICKED
+        elif words[kept, BITS] & NUMBER and words[kept, WORD] == 0:
+            is_dose = position + 1 < count and words[position + 1, BITS] & DOSE
+            is_year = end - begin == 4 and not is_dose and _is_year(codes, begin)
+            words[kept, WORD] = forms[YEAR if is_year else ANY_NUMBER]
+        if form >= 0:
+            words[kept, WORD], words[kept, BITS], words[kept, DOUBT] = forms[form], EMPTY * (form == NO_ANSWER), 0
+            words[kept, END] = end
+        kept += 1
+    return kept
+
+
+@part
+def _is_year(codes: CodeArray, begin: int) -> bool:
+    return bool((codes[begin] == 49 and codes[begin + 1] == 57) or (codes[begin] == 50 and codes[begin + 1] == 48))
+
+
+@part
+def _box_words(codes: CodeArray, words: IndexArray, closing: int) -> int:
+    """Return how many words before a closing bracket belong to a box such as "[ ]", "[x]", "[-]"; 0: there is none."""
+    for size in (1, 2):
+        begin = words[closing - size, BEGIN] if closing >= size else -1
+        if begin >= 0 and codes[begin] == _OPENING:
+            inner = lower(codes[begin + 1])
+            blank = inner in (32, 43, 45, _BLANK, _X, _CLOSING)
+            return size if blank and words[closing, END] - begin <= 3 else 0
+    return 0
+
+
+@part
+def _leads_line(codes: CodeArray, end: int) -> bool:
+    """Whether the boxes of a line stand before what they ask ("[ ] asthma") and not behind it ("asthma [ ]")."""
+    position = end - 1
+    while position > 0 and codes[position - 1] != 10:
+        position -= 1
+    for place in range(position, end):
+        if codes[place] == 58:
+            position = place + 1
+        if codes[place] == _OPENING:
+            while codes[position] in (32, 9, 42, 45):
+                position += 1
+            return position >= place
+    return True
+
+
+@part
+def _label_words(codes: CodeArray, words: IndexArray, answer: int) -> int:
+    """Return how many marks part a label from its answer: "Asthma: no", "Stroke....NO", "Edema N"; -1: it is none."""
+    if answer == 0:
+        return -1
+    begin, mark = words[answer, BEGIN], codes[words[answer - 1, BEGIN]]
+    if mark in (58, 61, 63):  # ":", "=", "?"
+        return 1
+    if mark == 45:  # "Fever - no"
+        return 1 if codes[words[answer - 1, BEGIN] - 1] == 32 and codes[begin - 1] == 32 else -1
+    dots = 0
+    while dots < answer and codes[words[answer - 1 - dots, BEGIN]] == 46:
+        dots += 1
+    if dots:
+        return dots if dots > 1 else -1
+    is_letter = words[answer, END] - begin == 1 and 65 <= codes[begin] <= 90
+    return 0 if is_letter and codes[begin - 1] == 32 and _is_letter(lower(codes[begin - 2])) else -1
+
+
+@part
+def _ends_cell(codes: CodeArray, end: int, is_letter: bool) -> bool:
+    """Whether an answer is all that its line, its column or its clause says."""
+    after = end
+    while after < codes.size and codes[after] in (32, 9):
+        after += 1
+    if after == codes.size or after - end > 1 or (codes[after] in (41, 44, 46, 47, 59, 93, 124) and not is_letter):
+        return True
+    if codes[after] == 40:
+        return not is_letter
+    is_capital = 65 <= codes[after] <= 90
+    is_new_line = codes[after] == 10
+    if not is_new_line:
+        if is_letter or not is_capital:
+            return bool(is_letter and is_capital)
+    else:
+        while after < codes.size and codes[after] in (32, 9, 10):
+            after += 1
+        if after == codes.size or not _is_letter(codes[after]):
+            return True
+    # A line that goes on in small letters, or words of the same line, are another cell if they are a label.
+    while after < codes.size and codes[after] not in (10, 44, 46, 58, 59, 63):
+        after += 1
+    if after == codes.size:
+        return False
+    return bool(codes[after] in (58, 63) or (is_new_line and codes[after] == 46 and codes[after - 1] == 32))

@@ -7,23 +7,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ehr.characters import CodeArray, IntArray, lower
+from ehr.characters import FNV_OFFSET, CodeArray, HashArray, IntArray, hash_of, hash_with, lower
 from ground.compiled import kernel, part
 
 __all__ = ["HeaderTrie", "header_places", "header_trie"]
 
 
 class HeaderTrie(NamedTuple):
-    """Headers in lower case without white space, as paths of code points from node 0; ``is_end``: one ends there."""
+    """Headers in lower case without white space, as paths of code points from node 0; ``is_end``: one ends there.
+
+    ``words`` are the hashes of the words of headers, sorted.
+    """
 
     child_begin: IntArray
     child_code: IntArray
     child_node: IntArray
     is_end: IntArray
+    words: HashArray
 
 
-def header_trie(headers: Iterable[str]) -> HeaderTrie:
-    """Build the trie of headers."""
+def header_trie(headers: Iterable[str], words: Iterable[str]) -> HeaderTrie:
+    """Build the trie of headers; ``words``: those of headers."""
     children: list[dict[int, int]] = [{}]
     ends: set[int] = set()
     for header in sorted(headers):
@@ -37,7 +41,12 @@ def header_trie(headers: Iterable[str]) -> HeaderTrie:
     begin = np.cumsum([0, *map(len, children)]).astype(np.int32)
     pairs = [pair for known in children for pair in sorted(known.items())]
     codes, nodes = (np.array(column, dtype=np.int32) for column in zip(*pairs, strict=True))
-    return HeaderTrie(begin, codes, nodes, np.array([node in ends for node in range(len(children))], dtype=np.int32))
+    is_end = np.array([node in ends for node in range(len(children))], dtype=np.int32)
+    return HeaderTrie(begin, codes, nodes, is_end, np.array(sorted(map(hash_of, words)), dtype=np.uint64))
+
+
+# A header is not longer than this many characters.
+_LONGEST = 64
 
 
 @part
@@ -83,16 +92,28 @@ def _may_be_known(codes: CodeArray, begin: int, trie: HeaderTrie) -> bool:
 
 
 @part
-def _may_be_capitals(codes: CodeArray, begin: int) -> bool:
-    """Whether a line goes on to a colon at its end."""
-    if not 65 <= codes[begin] <= 90:
+def _may_be_layout(codes: CodeArray, begin: int, trie: HeaderTrie) -> bool:
+    """Whether a line begins with capitals or with a word of headers, up to a colon or its end."""
+    while begin < codes.size and codes[begin] in (35, 42, 95, 32, 9):
+        begin += 1
+    if begin == codes.size or not 65 <= codes[begin] <= 90:
         return False
-    end = begin
-    while end < codes.size and codes[end] != 10:
-        end += 1
-    while end > begin and _is_blank(codes[end - 1]):
-        end -= 1
-    return bool(codes[end - 1] == 58)
+    in_capitals, knows = True, False
+    value = FNV_OFFSET
+    position = begin
+    while position <= codes.size and position <= begin + _LONGEST:
+        code = codes[position] if position < codes.size else 10
+        in_capitals &= not 97 <= code <= 122
+        if _is_letter(code):
+            value = hash_with(value, lower(code))
+        else:
+            place = np.searchsorted(trie.words, value)
+            knows |= bool(place < trie.words.size and trie.words[place] == value)
+            value = FNV_OFFSET
+        if code in (58, 10):
+            return bool(knows or (code == 58 and in_capitals))
+        position += 1
+    return False
 
 
 @kernel
@@ -115,11 +136,13 @@ def header_places(codes: CodeArray, trie: HeaderTrie) -> Any:
         ends_sentence = begin - position <= 2 and position > 0 and codes[position - 1] in (46, 59)
         if codes[begin] == 35:
             is_header = begins_line or ends_sentence
+        elif codes[begin] in (42, 95):
+            is_header = begins_line and _may_be_layout(codes, begin, trie)
         else:
             is_header = (
                 _is_letter(codes[begin])
-                and (begins_line or is_wide)
-                and (_may_be_known(codes, begin, trie) or (begins_line and _may_be_capitals(codes, begin)))
+                and (begins_line or is_wide or ends_sentence)
+                and (_may_be_known(codes, begin, trie) or (begins_line and _may_be_layout(codes, begin, trie)))
             )
         if is_header:
             places[count, 0], places[count, 1] = begin, position

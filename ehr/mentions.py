@@ -27,6 +27,12 @@ __all__ = ["Mentions", "SectionArrays", "Texts", "find_mentions", "join_texts"]
 # Release forms belong to the name of a drug: "Metformin XR".
 _RELEASE = re.compile(r"[ -](?:XL|XR|ER|SR|CR|LA|CD|EC|DR)\b")
 _DRUG = KINDS.index("drug")
+# A drug that a culture was tested against is not one that was given: "sensitive to A and B", "A <=1 S, B R".
+_TESTED = re.compile(
+    r"\b(?:sensitive|resistant|susceptible|intermediate|[RSI]) to (?:(?:[\w/-]+ )?[\w/-]+(?:, and |, | and | or |/))*$"
+)
+_RESULT = re.compile(r"[-:= ]{0,20}(?:[<>=]{0,2} ?\d[\d./]* ?)?[SRI](?=[,;.)\n]|$)")
+_NEAR = 80
 _BETWEEN = "\n\n\n\n"
 
 _CLEAR, _ORDINARY, _INSIDE = (REASONS.index(reason) for reason in ("", "ordinary_word", "inside_name"))
@@ -192,9 +198,13 @@ def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[
 def _meant(texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntArray) -> Mentions:
     """Return the mentions with what the terms among them mean where they stand, without those that are no mention."""
     end, entry = mentions.end.copy(), mentions.entry.copy()
-    for index in np.flatnonzero((lexicon.kind[entry] == _DRUG) & np.isin(texts.codes.take(end, mode="clip"), (32, 45))):
+    drugs = np.flatnonzero(lexicon.kind[entry] == _DRUG)
+    for index in drugs[np.isin(texts.codes.take(end[drugs], mode="clip"), (32, 45))]:
         release = _RELEASE.match(texts.joined, end[index])
         end[index] = release.end() if release else end[index]
+    tested = [
+        index for index in drugs.tolist() if _is_tested(texts.joined, int(mentions.begin[index]), int(end[index]))
+    ]
     term = lexicon.term[entry]
     which = np.flatnonzero(term >= 0)
     owners = mentions.owner[which]
@@ -204,9 +214,18 @@ def _meant(texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntAr
         _sense(lexicon, term, Surroundings(texts.texts[owner], begin, stop, section))
         for owner, begin, stop, term, section in zip(*(column.tolist() for column in columns), names, strict=True)
     ]
-    mentions = mentions._replace(end=end, entry=entry).take(lexicon.kind[entry] >= 0)
-    reason, of_section = lexicon.reason[mentions.entry], unclear_in[mentions.section, lexicon.kind[mentions.entry]]
+    in_result = mentions.reason.copy()
+    in_result[tested] = _INSIDE
+    mentions = mentions._replace(end=end, entry=entry, reason=in_result).take(lexicon.kind[entry] >= 0)
+    reason = np.maximum(lexicon.reason[mentions.entry], mentions.reason)
+    of_section = unclear_in[mentions.section, lexicon.kind[mentions.entry]]
     return mentions._replace(reason=np.where((reason <= _ORDINARY) & (of_section != _CLEAR), of_section, reason))
+
+
+def _is_tested(text: str, begin: int, end: int) -> bool:
+    """Tell whether a drug is one that a culture was tested against."""
+    before = text[max(0, begin - _NEAR) : begin]
+    return _RESULT.match(text, end) is not None or (" to " in before and _TESTED.search(before) is not None)
 
 
 def _sense(lexicon: Lexicon, term: int, place: Surroundings) -> int:

@@ -21,6 +21,7 @@ __all__ = ["ANY_PARENT", "SECTION_TABLE", "UNKNOWN", "HeaderRule", "header_rules
 SECTION_TABLE = ROOT / "ehr" / "data" / "sections.tsv"
 UNKNOWN = "unknown"
 ANY_PARENT = "*"
+HEAD_TABLE = ROOT / "ehr" / "data" / "section_heads.tsv"
 WORD_TABLE = ROOT / "ehr" / "data" / "header_words.tsv"
 _COLUMNS = ("name", "header", "parent", "strength", "source")
 _STRENGTHS = frozenset({"firm", "weak"})
@@ -30,6 +31,10 @@ _HEADER = re.compile(r"[a-z][ -@\[-~]{0,78}")
 # Sections that assert something of all their text: a paragraph under an unknown header is not part of them.
 _CLOSED = frozenset({"family_history", "allergies"})
 _PARAGRAPH = re.compile(r"\n[ \t]*\n(?=(?P<header>[A-Z][^\n:.,;]{1,40}):)")
+_SENTENCE = re.compile(
+    r"\n(?=(?P<header>)[A-Z](?![^\n]*(?i:allerg|react|rash|hive|anaphyl|intoler|caus|swell|itch))"
+    r"[^\n]*\b(?:is|was|were|has|had|he|she|patient|with|on)\b)"
+)
 _RELATIVES = re.compile(
     r"(?i:mother|father|brother|sister|son|daughter|aunt|uncle|cousin|grand|maternal|paternal|sibling|parent|mom|dad|"
     r"family|child|niece|nephew|[mp]g[mf]|drug|food|allerg)"
@@ -44,8 +49,26 @@ _LETTERS = {" ": _GAP, "/": r"[ \t]*/[ \t]*"}
 _PROBLEM = r"\#+[ \t]*(?=[^\s#])[^\n:]{1,80}?(?=:|[ \t]+-{1,2}[ \t]|[.,;]?[ \t]*$|[.;][ \t])"
 # What may stand between a header and its colon: "Exam (adm):".
 _IN_PARENTHESES = r"(?:\([^()\n]{1,24}\)[ \t]*)"
-# A line of its own in capitals that ends in a colon ("GOALS OF CARE:"): a sub-header that the table does not know.
-_CAPITALS = r"(?=[^\n]*[A-Z]{3})[A-Z][A-Z /&'-]{2,50}(?=:[ \t]*$)"
+# What may be a header by its layout: words alone on their line or before a colon, in marks of Markdown or without.
+_LAYOUT = r"(?:[#*_]{1,4}[ \t]*)?[A-Z][A-Za-z0-9 /&'(),.@-]{1,60}?[*_]{0,3}(?=[ \t]*(?::|--|$))"
+_MARKS = "#*_ \t"
+# Words that headers have besides those that say which section it is.
+_SMALL_WORDS = frozenset(
+    {"of", "the", "and", "in", "on", "at", "to", "for", "this", "with", "by", "or", "other", "during", "upon", "from"}
+)
+# An unknown header ends these lists, where prose follows it.
+_LISTS = frozenset(
+    {
+        "admission_diagnosis",
+        "discharge_diagnosis",
+        "discharge_medications",
+        "major_surgical_or_invasive_procedure",
+        "medications_on_admission",
+        "past_medical_history",
+        "resolved_problems",
+    }
+)
+_PROSE = re.compile(r"\b(?:was|were|had|has|is|he|she|patient|who)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +84,7 @@ class _Header(NamedTuple):
     begin: int
     text: str
     rule: HeaderRule | None
+    end: int
 
 
 def _key(header: str) -> str:
@@ -145,8 +169,8 @@ def _patterns(own: OwnRules) -> tuple[re.Pattern[str], re.Pattern[str]]:
     at_line = re.compile(
         rf"(?P<line>(?ai:{known}))(?=[ \t]*{_IN_PARENTHESES}?:)"
         rf"|(?P<alone>(?ai:{known}))(?=[ \t]*$)"
-        rf"|(?P<problem>{_PROBLEM})"
-        rf"|(?P<capitals>{_CAPITALS})",
+        rf"|(?P<layout>{_LAYOUT})"
+        rf"|(?P<problem>{_PROBLEM})",
         re.MULTILINE,
     )
     inside = re.compile(rf"(?P<inline>(?ai:{known}))(?=[ \t]*:)|(?P<problem>{_PROBLEM})", re.MULTILINE)
@@ -155,20 +179,61 @@ def _patterns(own: OwnRules) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 @cache
 def _trie(own: OwnRules) -> HeaderTrie:
-    return header_trie(header_rules(own))
+    return header_trie(
+        header_rules(own), {word for words in _header_words(own) for word in re.findall("[a-z]+", words)}
+    )
+
+
+def _words(header: str) -> list[str]:
+    return re.findall(r"[a-z0-9-]+", header.lower())
+
+
+@cache
+def _heads() -> tuple[tuple[tuple[re.Pattern[str], ...], str], ...]:
+    """Return what the words of a header must be, and the section that it opens then."""
+    rows = read_table(HEAD_TABLE, ("words", "section", "source"))
+    return tuple((tuple(re.compile(part) for part in row["words"].split()), row["section"]) for row in rows)
+
+
+@lru_cache(maxsize=4096)
+def _by_words(header: str, own: OwnRules) -> HeaderRule | None:
+    """Return the rule of a header that the table does not have; None where its words are not those of headers."""
+    words = _words(header)
+    exact = header_rules(own).get(_key(header))
+    if exact is not None:
+        return exact
+    for parts, section in _heads():
+        heads = [[part.match(word) for word in words] for part in parts]
+        if all(map(any, heads)):
+            known = _header_words(own) | _SMALL_WORDS
+            others = [word for place, word in enumerate(words) if not any(column[place] for column in heads)]
+            if header.isupper() or all(word in known for word in others):
+                return HeaderRule(section, "", weak=not header.isupper() or len(words) < 2)
+            return None
+    return None
+
+
+@cache
+def _header_words(own: OwnRules) -> frozenset[str]:
+    return frozenset(word for header in _written(own) for word in _words(header))
 
 
 def _candidates(text: str, own: OwnRules) -> Iterator[tuple[int, re.Match[str]]]:
     """Yield where the line or the gap before each possible header begins, and the header."""
     at_line, inside = _patterns(own)
     end = 0
+    opened = -1
     for position, start in header_places(codes_of(text), _trie(own)).tolist():
         if position < end:
             continue
         begins_line = start == 0 or text[start - 1] == "\n"
+        row = text.rfind("\n", 0, position)
+        if not begins_line and position == start + 1 and text[start] == " " and opened != row and text[position] != "#":
+            # "Soc: 4 beers nightly. Fam: dad cirrhosis.": behind a sentence only where the line begins with a header.
+            continue
         match = (at_line if begins_line else inside).match(text, position)
         if match is not None and (match.lastgroup != "problem" or begins_line or text[position] == "#"):
-            end = match.end()
+            end, opened = match.end(), row
             yield start, match
 
 
@@ -193,10 +258,20 @@ def _headers(text: str, own: OwnRules) -> list[_Header]:
         begin = match.start(group)
         if group == "alone" and not _looks_like_header(text, begin, words):
             continue
-        is_known = group not in {"problem", "capitals"}
-        header, rule = _known(words, own) if is_known else (" ".join(words.split()), None)
+        if group == "layout":
+            header = words.strip(_MARKS)
+            rule = _by_words(header, own)
+            has_colon = text[match.end() :].lstrip(" \t").startswith(":")
+            if rule is None and words[0] == "#":
+                header, group = " ".join(words.split()), "problem"
+            elif rule is None and not (has_colon and header.isupper() and len(header) > 1):
+                continue
+        elif group == "problem":
+            header, rule = " ".join(words.split()), None
+        else:
+            header, rule = _known(words, own)
         start = begin if group in {"inline", "problem"} else line
-        headers.append(_Header(start, header, rule))
+        headers.append(_Header(start, header, rule, match.end()))
     return headers
 
 
@@ -205,7 +280,11 @@ _PROBLEM_MARK = re.compile(r"\s*#")
 
 def _section_of(text: str, header: _Header, current: str) -> str:
     rule = header.rule
-    if rule is None or (rule.parent == ANY_PARENT and current != UNKNOWN):
+    if rule is None:
+        is_closed = current in _CLOSED and not _RELATIVES.match(header.text)
+        ends_list = current in _LISTS and len(_PROSE.findall(text, header.end, header.end + 160)) > 1
+        return UNKNOWN if header.text[:1].isalpha() and (is_closed or ends_list) else current
+    if rule.parent == ANY_PARENT and current != UNKNOWN:
         return current
     if rule.parent == ANY_PARENT:
         return rule.name
@@ -222,13 +301,14 @@ def split_sections(text: str, own: OwnRules = NO_RULES) -> list[Section]:
     Text before the first header is a section ``unknown`` with an empty header (blanks there belong to the first
     section), so a note without headers is one section ``unknown``; an empty note has none. A part under a sub-header
     keeps the section of its parent and carries its own header. Headers are those of ``sections.tsv``
-    and of ``own`` rules, problem headings (``# Problem:``) and lines of their own in capitals that end in a colon.
+    and of ``own`` rules, problem headings (``# Problem:``), and lines that have a header's layout and its words
+    (``section_heads.tsv``); one in capitals that nothing knows ends a list where prose follows.
     """
     if not text:
         return []
     headers = _headers(text, own)
     if not headers or text[: headers[0].begin].strip():
-        headers.insert(0, _Header(0, "", None))
+        headers.insert(0, _Header(0, "", None, 0))
     begins = [0, *(header.begin for header in headers[1:]), len(text)]
     sections: list[Section] = []
     current = around = UNKNOWN
@@ -241,7 +321,7 @@ def split_sections(text: str, own: OwnRules = NO_RULES) -> list[Section]:
             current = _section_of(text, header, current)
         if header.rule is not None and (not header.rule.parent or current in _NARRATIVE):
             around = current
-        stranger = _stranger(text, begin, end) if current in _CLOSED else None
+        stranger = _stranger(text, begin, end, current) if current in _CLOSED else None
         if stranger is None:
             sections.append(Section(current, header.text, begin, end))
         else:
@@ -251,7 +331,15 @@ def split_sections(text: str, own: OwnRules = NO_RULES) -> list[Section]:
     return sections
 
 
-def _stranger(text: str, begin: int, end: int) -> re.Match[str] | None:
-    """Return the first paragraph of a closed section that begins with a header of another kind."""
+def _stranger(text: str, begin: int, end: int, section: str) -> re.Match[str] | None:
+    """Return the first paragraph of a closed section that begins with a header of another kind.
+
+    Allergies that stand in the line of their header are over where a later line is a sentence about something else.
+    """
+    first = text.find("\n", begin, end)
+    if section == "allergies" and first >= 0 and re.search(r":[ \t]*\S", text[begin:first]):
+        sentence = _SENTENCE.search(text, first, end)
+        if sentence is not None:
+            return sentence
     headers = (match for match in _PARAGRAPH.finditer(text, begin, end) if not _RELATIVES.match(match["header"]))
     return next(headers, None)

@@ -38,6 +38,9 @@ _LABEL_MAX, _LABEL_LONGEST = 60, 79
 _SMALL = ("and", "or", "with", "of", "for", "the", "a", "an", "to", "in", "on", "by", "any")
 _DENYING = ("no", "No", "not", "Not", "without", "Without", "denies", "Denies")
 _SMALL_WORDS = np.array([[ord(letter) for letter in f" {word}"[::-1].ljust(8, "\0")] for word in (*_SMALL, *_DENYING)])
+# Words with which a line goes on with the one before.
+_JOINING = ("and", "or", "such", "of", "with", "which", "to")
+_JOINING_WORDS = np.array([[ord(letter) for letter in f"{word} ".ljust(8, "\0")] for word in _JOINING])
 # Longer stretches without a sentence's end are no prose; they are cut between words.
 _SEGMENT_MAX = 4000
 
@@ -188,8 +191,11 @@ def _wrap_width(codes: CodeArray, characters: ByteArray) -> int:
 
 
 @part
-def _ends_open(codes: CodeArray, begin: int, end: int) -> bool:
-    """Whether a line ends in a comma, an opening mark or a small word, after which something must follow."""
+def _ends_open(codes: CodeArray, begin: int, end: int, is_answer: bool) -> bool:
+    """Whether a line ends in a comma, an opening mark or a small word, after which something must follow.
+
+    ``is_answer``: a word such as "no" after a mark is an answer, and nothing follows ("Asthma: no").
+    """
     last = codes[end - 1]
     if _is_any(last, (44, 40, 47)):
         return True
@@ -200,6 +206,29 @@ def _ends_open(codes: CodeArray, begin: int, end: int) -> bool:
         ):
             index += 1
         if index == _SMALL_WORDS.shape[1] or _SMALL_WORDS[row, index] == 0:
+            mark = codes[end - 1 - index] if end - index > begin else 0
+            return not (is_answer and row >= len(_SMALL) and _is_any(mark, (45, 46, 58, 61, 63)))
+    return False
+
+
+@part
+def _begins_joined(codes: CodeArray, begin: int, end: int) -> bool:
+    for row in range(_JOINING_WORDS.shape[0]):
+        index = 0
+        while begin + index < end and index < 8 and codes[begin + index] == _JOINING_WORDS[row, index]:
+            index += 1
+        if _JOINING_WORDS[row, index] == 0:
+            return True
+    return False
+
+
+@part
+def _starts_cell(codes: CodeArray, begin: int, end: int) -> bool:
+    """Whether a line does not begin in small letters, or is a label with what it says."""
+    if not 97 <= codes[begin] <= 122:
+        return True
+    for position in range(begin, end):
+        if _is_any(codes[position], (58, 63)) or (codes[position] == 46 and codes[position - 1] == 46):
             return True
     return False
 
@@ -209,7 +238,9 @@ def _goes_on(codes: CodeArray, previous: _Line, begin: int, end: int, width: int
     """Whether a line goes on with what the line before says."""
     if _bullet_end(codes, begin, end, characters) >= 0:
         return False
-    if _ends_open(codes, previous.begin, previous.end):
+    if _ends_open(codes, previous.begin, previous.end, _starts_cell(codes, begin, end)):
+        return True
+    if _begins_joined(codes, begin, end) and not _is_any(codes[previous.end - 1], (46, 58, 59)):
         return True
     if width > _WRAP_MAX:
         return False

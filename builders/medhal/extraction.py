@@ -27,6 +27,8 @@ TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[a-zà-öø-ÿµμ]+|[.;!?\n]")
 NO_PHRASE = re.compile(r'[;:?!"\n]|\. ')
 ARTICLES = {"a", "an", "the"}
 TENS = {str(number) for number in range(20, 100, 10)}
+LEADS = re.compile(r"^(?:(?:for|over|during|the|past|last) )+", re.IGNORECASE)
+"""Words before a time that a note may leave out."""
 LONGEST = 8
 """Words of a value that rules say, at most."""
 LONGEST_SYNONYM = 6
@@ -107,9 +109,10 @@ def read_value(category: str, concept: str, value: str) -> Value:
     """Read a value as its slot asks."""
     text = " ".join(value.split()).rstrip(".").strip()
     text = f"{text} years old" if concept == "age" and text.isdigit() else text
-    words = tuple(normal_words(text))
     slot = layout().get((category, concept))
     kind = slot.kind if slot is not None else None
+    text = LEADS.sub("", text) if kind == "quantity" else text
+    words = tuple(normal_words(text))
     regions = frozenset(word_table("region")[word] for word in words if word in word_table("region"))
     if kind == "sex" and (sex := word_table("sex").get(" ".join(words))):
         return Value(sex, (sex,), kind, kind, ())
@@ -210,7 +213,7 @@ class Note:
         return bool(value.marks) and self.stems.isdisjoint(value.marks)
 
     def doubt(self, value: Value, reference: str | None) -> str | None:
-        """Return why the note does not plainly say a value of a reference, None where it does.
+        """Return why the note does not clearly state a value of a reference, None where it does.
 
         Returns:
             ``value_not_in_text``, ``reference_not_in_text``, ``value_far_from_reference`` or ``text_says_otherwise``.

@@ -89,7 +89,7 @@ def _claim(statement: str, head: str, tail: str, says: tuple[str, str]) -> str:
 
 
 def _with_article(name: str) -> str:
-    """Return a name as the record holds it: one of what is counted."""
+    """Return a name with its article where it names something counted."""
     return f"{article_of(name)} {name}" if is_counted(name) else name
 
 
@@ -98,7 +98,7 @@ def _between(sentence: str) -> str:
 
 
 def _as_documented(name: str, role: str, spans: Sequence[Mapping[str, Any]]) -> str:
-    """Return a concept's name, with the words of the record where they are others."""
+    """Return a concept's name, with the words of the record in brackets where they differ."""
     texts = [span["text"] for span in spans if span["role"] == role]
     if not texts or " ".join(texts[0].split()).casefold() == name.casefold():
         return _with_article(name)

@@ -32,8 +32,8 @@ RECORDS = "builders/medhal/record_fact_end"
 STARTS_AT_ONCE = 4_000
 """Concepts that walks are begun from at once."""
 SHORTEST_NAME = 5
-"""Letters of a name from which on its words in a note are taken for a mention: shorter ones are often abbreviations
-of something else, which the mention stage can tell apart."""
+"""Shorter names are not looked for in a note: they are often abbreviations of something else, which only the mention
+stage can tell."""
 
 
 class GraphJudge:

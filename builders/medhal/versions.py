@@ -21,7 +21,7 @@ __all__ = ["INDEX", "Selection", "content_hash", "select"]
 # Hashes of content depend on no setting.
 CONTENT = 0
 LONE = 1
-"""Pairs more that may go one way: what stands once teaches nothing, and most exchanges are as rare."""
+"""So many pairs more may go one way: what stands once teaches nothing, and most exchanges are rare."""
 
 INDEX = pl.Schema(
     {

@@ -100,7 +100,7 @@ def unknown_words(sentence: str, document: str) -> int:
 
 @lru_cache(maxsize=2)
 def _known(names: frozenset[str]) -> dict[str, frozenset[str]]:
-    """Return words of English and of names by their first and last letter, and all of them by no letter."""
+    """Return the known words by their first and last letter; all of them stand under the empty string."""
     known = english_words() | names
     alike: dict[str, set[str]] = {}
     for word in known:

@@ -12,7 +12,7 @@ from ground.storage.files import sha256_of
 __all__ = ["MANY_FILES", "file_inputs"]
 
 MANY_FILES = 20
-"""Files of a folder from which on the folder is one input of the manifest: one source has a file for each report."""
+"""A folder with so many files or more is one input of the manifest: some sources have a file for each report."""
 
 
 def file_inputs(source: str, folder: Path, files: Sequence[Path]) -> list[dict[str, Any]]:

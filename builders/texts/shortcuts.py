@@ -33,8 +33,8 @@ MOST = 1_500
 """Documents of a group that are read, those of the lowest hashes."""
 FOLD_SEED = 20_407
 WIDER = math.sqrt(2)
-"""Documents read one another: of two, each is scored by what the other says, so that labels by chance give areas that
-spread so much further than resampled documents show."""
+"""Each document is scored by models of the other documents, so that areas under labels by chance spread so much further
+than resampled documents show."""
 _MARKS = re.compile(r"[^\w\s]")
 
 

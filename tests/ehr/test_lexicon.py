@@ -116,6 +116,19 @@ def test_laboratory_names_organisms_and_residual_classes_are_no_mentions(lexicon
     assert mentions(lexicon, text) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "drugs"),
+    [
+        ("sensitive to warfarin and metoprolol, resistant to Coumadin", []),
+        ("R to warfarin, S to metoprolol. Coumadin was begun.", ["Coumadin"]),
+        ("warfarin----- <=1 S\nmetoprolol R, Coumadin I think", ["Coumadin"]),
+        ("sensitive to warfarin, started metoprolol", ["metoprolol"]),
+    ],
+)
+def test_a_drug_that_a_culture_was_tested_against_is_not_given(lexicon: Lexicon, text: str, drugs: list[str]) -> None:
+    assert [found.text for found in mentions(lexicon, text)] == drugs
+
+
 def test_a_misspelling_is_repaired_only_where_asked(lexicon: Lexicon) -> None:
     text = "started metoprolal and sulfamethoxazale, hypertenison"
     assert mentions(lexicon, text) == []

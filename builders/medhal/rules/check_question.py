@@ -19,7 +19,6 @@ __all__ = ["check_question"]
 QUOTATION = re.compile(r'"[^"]*"')
 ASKS = re.compile(r"\?|\bwhich of the (?:following|these)\b|\bfollowing following\b|_{2,}", re.IGNORECASE)
 CONTEXT_ASKS = re.compile(r"\bwhich of the following\b[^.]*\??$|\?[\")]*$", re.IGNORECASE)
-REPEATED = re.compile(r"\b(is|are|was|be|the|a|an|of|in|to|for|with|not|would|most|likely) \1\b", re.IGNORECASE)
 STEM = 5
 """Letters in which the forms of a word agree."""
 ABOUT_ALL = ("patient", "study", "studies", "with", "than", "that", "this", "these", "from", "have", "does", "after")
@@ -42,14 +41,12 @@ def check_question(pair: Pair) -> Refusal | None:
     refused = _exchanged(pair.factual.statement, pair.wrong.statement, answer)
     if refused is None and answer.lower() in {"yes", "no"}:
         refused = _borne_out(pair, yes=answer.lower() == "yes")
-    return refused or _explained(pair)
+    return refused
 
 
 def _sentence(statement: str) -> Refusal | None:
     if ASKS.search(QUOTATION.sub("", statement)):
         return Refusal("judge_statement_asks")
-    if REPEATED.search(statement):
-        return Refusal("judge_statement_repeats_a_word")
     words = statement.split()
     if len(words) < SHORTEST or not statement.endswith(".") or statement.endswith(".."):
         return Refusal("judge_statement_is_no_sentence")
@@ -119,10 +116,3 @@ def _borne_out(pair: Pair, *, yes: bool) -> Refusal | None:
 def _names(text: str) -> set[str]:
     """Return the beginnings of the words that tell what a sentence is about."""
     return {word[:STEM] for word in re.findall(r"[^\W\d_]{4,}", text.lower()) if not word.startswith(ABOUT_ALL)}
-
-
-def _explained(pair: Pair) -> Refusal | None:
-    explanation = _fold(pair.wrong.explanation or "")
-    if not explanation or explanation == _fold(pair.wrong.statement):
-        return Refusal("judge_no_explanation")
-    return None

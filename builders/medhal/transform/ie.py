@@ -26,7 +26,7 @@ RATIO = 1.5
 
 
 def stated_extractions(items: Iterable[Extraction], tally: Tally) -> Iterator[Extraction]:
-    """Yield the values that their documents plainly say, and count the others."""
+    """Yield the values that their documents clearly state, and count the others."""
     for item in items:
         doubt = note_of(item.document).doubt(_value(item), item.reference)
         if doubt is None:

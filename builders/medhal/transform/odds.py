@@ -30,7 +30,7 @@ SENTENCE_END = re.compile(r"[.?!:]\s")
 RUNS = (3, 5)
 """Letters of a run, at least and at most; the blanks around a word count as letters."""
 PRIOR = 1.0
-"""Options of either kind that every run is taken to have stood in besides."""
+"""Added to how many right and how many wrong options each run stands in."""
 HALVINGS = 7
 """Of the powers from 0 to 1, until one is taken."""
 MEASURED = 4_000

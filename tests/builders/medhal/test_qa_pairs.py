@@ -136,8 +136,6 @@ def test_the_check_refuses_pairs_that_say_something_else(wrong: str, reason: str
     assert check_question(swapped) == Refusal("judge_answer_not_in_statement")
     asked = replace(pair, context="A man is ill. What is it?")
     assert check_question(asked) == Refusal("judge_context_asks")
-    unexplained = replace(pair, wrong=replace(pair.wrong, explanation=None))
-    assert check_question(unexplained) == Refusal("judge_no_explanation")
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,8 @@ def _check_rooms() -> None:
         ImportError: another file or folder stands in the way, or a room is missing.
     """
     for room in _ROOMS:
-        found = find_spec(room) if room not in sys.modules else sys.modules[room].__spec__
-        where = Path(found.origin).resolve() if found and found.origin else None
+        spec = find_spec(room) if room not in sys.modules else sys.modules[room].__spec__
+        where = Path(spec.origin).resolve() if spec and spec.origin else None
         if where != _ROOT / room / "__init__.py":
             raise ImportError(
                 f"ontoground cannot find its own package {room!r}\n"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MentionReader"]
 
-SAID = ("assertion", "certainty", "section")
+ATTRIBUTES = ("assertion", "certainty", "section")
 """What is said of a mention: the attributes of its span, below ``_``."""
 
 
@@ -32,7 +32,7 @@ class MentionReader:
     def __init__(self, workspace: str, spans_key: str, annotate_ents: bool, prefix: str) -> None:
         self._made_of = (workspace, spans_key, annotate_ents, prefix)
         self._workspace, self._spans_key, self._annotate_ents = workspace, spans_key, annotate_ents
-        self._attributes = [prefix + said for said in SAID]
+        self._attributes = [prefix + name for name in ATTRIBUTES]
         for attribute in self._attributes:
             if not Span.has_extension(attribute):
                 Span.set_extension(attribute, default="")
@@ -55,24 +55,24 @@ class MentionReader:
         spans = list(self._spans(doc))
         doc.spans[self._spans_key] = spans
         if self._annotate_ents:
-            taken = {token.i for one in doc.ents for token in one}
+            taken = {token.i for entity in doc.ents for token in entity}
             free = [span for span in spans if taken.isdisjoint(range(span.start, span.end))]
             doc.ents = [*doc.ents, *filter_spans(free)]
         return doc
 
     def _spans(self, doc: Doc) -> Iterator[Span]:
         """Yield the mentions as whole tokens; of two in the same tokens, which spaCy cannot tell apart, the longer."""
-        found: dict[tuple[int, int], tuple[int, Span, tuple[str, str, str]]] = {}
-        for one in self._reader.read(doc.text).mentions:
-            cui = one.cuis[0] if one.cuis else ""
-            span = doc.char_span(one.begin, one.end, label=one.kind, kb_id=cui, alignment_mode="expand")
+        longest: dict[tuple[int, int], tuple[int, Span, tuple[str, str, str]]] = {}
+        for mention in self._reader.read(doc.text).mentions:
+            cui = mention.cuis[0] if mention.cuis else ""
+            span = doc.char_span(mention.begin, mention.end, label=mention.kind, kb_id=cui, alignment_mode="expand")
             if span is None:
                 continue
-            said = (str(one.assertion), "unsure" if one.unsure else "certain", one.section)
-            before = found.get((span.start, span.end))
-            if before is None or before[0] < one.end - one.begin:
-                found[span.start, span.end] = (one.end - one.begin, span, said)
-        for _, span, said in found.values():
-            for attribute, value in zip(self._attributes, said, strict=True):
+            values = (str(mention.assertion), "unsure" if mention.unsure else "certain", mention.section)
+            before = longest.get((span.start, span.end))
+            if before is None or before[0] < mention.end - mention.begin:
+                longest[span.start, span.end] = (mention.end - mention.begin, span, values)
+        for _, span, values in longest.values():
+            for attribute, value in zip(self._attributes, values, strict=True):
                 span._.set(attribute, value)
             yield span

@@ -80,8 +80,8 @@ def _measure(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph) -> None
         "select distinct original_base, candidate_base from proposition where candidate_cui is not null order by all"
     )
     asked = arrow_of(connection, query)
-    one, other = (graph.numbers_of(asked[column].to_pylist()) for column in asked.column_names)
-    steps = distances(graph, one, other, FARTHEST)
+    originals, candidates = (graph.numbers_of(asked[column].to_pylist()) for column in asked.column_names)
+    steps = distances(graph, originals, candidates, FARTHEST)
     steps[pc.equal(asked["original_base"], asked["candidate_base"]).to_numpy()] = 0
     set_table(connection, "base_distance", asked.append_column("answer", pa.array(steps, mask=steps < 0)))
 
@@ -90,7 +90,7 @@ def say_statements(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph) -
     """Make ``proposition_row``: all columns of rows that the statement decides, whatever the admission."""
     templates = dict(connection.execute(sql_text("builders/medieval/truth/template")).fetchall())
     plurals = frozenset(row[0] for row in connection.execute(PLURALS).fetchall())
-    _work_out(connection, "sentence", TEXTS, pa.string(), lambda *one: _sentence(templates, plurals, *one))
+    _work_out(connection, "sentence", TEXTS, pa.string(), lambda *texts: _sentence(templates, plurals, *texts))
     _work_out(connection, "pattern_path", PATHS, pa.list_(PATH_EDGE), graph.path, "pattern is not null")
     described = "pattern is not null and broader_name is not null"
     _work_out(connection, "broader_path", BROADER_PATHS, pa.list_(PATH_EDGE), graph.path, described)

@@ -88,13 +88,13 @@ DENIED_LIMITS = """
 def _by_quadrant(connection: duckdb.DuckDBPyConnection, column: str, title: str = "") -> str:
     """Return a table of the values of a column, or of an expression, by quadrant, the most frequent first."""
     counts = ", ".join(f"count(*) filter (where quadrant = '{quadrant}') as {quadrant}" for quadrant in QUADRANTS)
-    found = connection.execute(
+    result = connection.execute(
         f'with counted as (select {column} as value, {counts}, count(*) as "all" '
         f"from ground.medieval group by {column}) "
         f'select value as "{title or column}", {", ".join(QUADRANTS)}, "all" from counted '
         'order by "all" desc, value::varchar'
     )
-    return left_table([name for name, *_ in found.description or ()], found.fetchall())
+    return left_table([name for name, *_ in result.description or ()], result.fetchall())
 
 
 def _files(connection: duckdb.DuckDBPyConnection, table: str, folder: str) -> dict[str, str]:
@@ -105,10 +105,10 @@ def _files(connection: duckdb.DuckDBPyConnection, table: str, folder: str) -> di
 
 def totals(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Return what the dataset holds, by the names of ``rows/total.sql``."""
-    found = connection.execute(sql_text("builders/medieval/rows/total"))
-    row = found.fetchone()
+    result = connection.execute(sql_text("builders/medieval/rows/total"))
+    row = result.fetchone()
     assert row is not None
-    return dict(zip([name for name, *_ in found.description or ()], row, strict=True))
+    return dict(zip([name for name, *_ in result.description or ()], row, strict=True))
 
 
 def card_of(

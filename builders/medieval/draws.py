@@ -18,13 +18,13 @@ Hashes = npt.NDArray[np.uint64]
 GOLDEN, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-def mixed(one: Hashes, other: Hashes) -> Hashes:
+def mixed(state: Hashes, step: Hashes) -> Hashes:
     """Return a hash of each pair of hashes, which depends on their order. Shape: (n,)
 
     The step and the finalizer of SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom number generators,
-    OOPSLA 2014): state ``one``, step ``other`` times the golden ratio.
+    OOPSLA 2014): ``state``, and ``step`` times the golden ratio.
     """
-    number: Hashes = one + other * GOLDEN
+    number: Hashes = state + step * GOLDEN
     number = (number ^ number >> np.uint64(30)) * FIRST
     number = (number ^ number >> np.uint64(27)) * SECOND
     number ^= number >> np.uint64(31)

@@ -16,7 +16,7 @@ from ground.contracts.rows import MEDIEVAL_SCHEMA, SUPPORT_SPAN
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import arrow_of, set_table, set_variables
 
-__all__ = ["MEASURED", "FileShard", "MadeFile", "contexts_of", "file_of", "file_shards"]
+__all__ = ["MEASURED", "FileContent", "FileShard", "contexts_of", "file_of", "file_shards"]
 
 MEASURED = ("subject_id", "context", "statement", "is_true", "is_supported", "split", "fact_split")
 """Columns that baselines look at."""
@@ -46,7 +46,7 @@ class FileShard:
 
 
 @dataclass(frozen=True)
-class MadeFile:
+class FileContent:
     """A file as bytes, and those of its rows that baselines look at (columns ``MEASURED``)."""
 
     name: str
@@ -152,7 +152,7 @@ def _tables(shard: FileShard) -> Iterator[pa.Table]:
         yield _table(shard, part, proposition[some], context[some])
 
 
-def file_of(patients: pa.Array, shard: FileShard) -> MadeFile:
+def file_of(patients: pa.Array, shard: FileShard) -> FileContent:
     """Make one file.
 
     Args:
@@ -167,4 +167,4 @@ def file_of(patients: pa.Array, shard: FileShard) -> MadeFile:
             yield table
 
     content = parquet_bytes(MEDIEVAL_SCHEMA, tables())
-    return MadeFile(shard.name, content, pa.concat_tables(measured))
+    return FileContent(shard.name, content, pa.concat_tables(measured))

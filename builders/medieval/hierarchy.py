@@ -31,22 +31,22 @@ def reached(graph: ConceptGraph, starts: Ints, limit: int) -> Iterator[tuple[Int
         yield begin + rows[:, 0], rows[:, 1], rows[:, 2]
 
 
-def distances(graph: ConceptGraph, one: Ints, other: Ints, limit: int) -> npt.NDArray[np.int32]:
+def distances(graph: ConceptGraph, left: Ints, right: Ints, limit: int) -> npt.NDArray[np.int32]:
     """Return the steps between the concepts of distinct pairs, -1 beyond the limit. Shape: (n,)
 
     Args:
         graph: the concept graph.
-        one: numbers of concepts, -1 for one that the graph does not have. Shape: (n,)
-        other: likewise.
+        left: numbers of concepts, -1 for a concept that the graph does not have. Shape: (n,)
+        right: likewise.
         limit: most steps.
     """
-    steps_between = np.where((one == other) & (one >= 0), 0, -1).astype(np.int32)
-    there = np.flatnonzero((one >= 0) & (other >= 0))
-    key = one[there] * len(graph) + other[there]
+    steps_between = np.where((left == right) & (left >= 0), 0, -1).astype(np.int32)
+    there = np.flatnonzero((left >= 0) & (right >= 0))
+    key = left[there] * len(graph) + right[there]
     order = np.argsort(key)
     there, key = there[order], key[order]
-    starts, is_goal = np.unique(one[there]), np.zeros(len(graph), np.bool_)
-    is_goal[other[there]] = True
+    starts, is_goal = np.unique(left[there]), np.zeros(len(graph), np.bool_)
+    is_goal[right[there]] = True
     for start, goal, steps in reached(graph, starts, limit):
         wanted = is_goal[goal]
         met = starts[start[wanted]] * len(graph) + goal[wanted]

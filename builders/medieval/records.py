@@ -40,14 +40,14 @@ class _Counter:
     def add(self, counts: _Counts) -> None:
         """Take the counts of some pairs, sorted."""
         self._waiting.append(counts)
-        if sum(one.size for one, _ in self._waiting) > self._number.size:
+        if sum(number.size for number, _ in self._waiting) > self._number.size:
             self.merge()
 
     def merge(self) -> _Counts:
         """Return the pairs, sorted, and how often each came. Shapes: (pairs,)"""
         parts = [(self._number, self._n), *self._waiting]
         self._waiting = []
-        number = np.concatenate([one for one, _ in parts])
+        number = np.concatenate([numbers for numbers, _ in parts])
         n = np.concatenate([many for _, many in parts])
         order = np.argsort(number, kind="stable")
         number = number[order]
@@ -59,7 +59,7 @@ class _Counter:
 def linked_pairs(
     connection: duckdb.DuckDBPyConnection, executor: Executor, folder: Path, shards: int, terms: Terms, meant: Meant
 ) -> tuple[npt.NDArray[np.int64], int]:
-    """Write the shards of admissions, and return the pairs of ends that notes link often: ``one * concepts + other``.
+    """Write the shards of admissions, and return the pairs of ends that notes link often: ``left * concepts + right``.
 
     Linked in at least a twentieth of the admissions that mention both. Also counts the concepts of admissions that only
     the bare text leaves unclear.
@@ -93,14 +93,14 @@ def _matrix(row: npt.NDArray[np.int64], code: npt.NDArray[np.int32], rows: int, 
     return csr_array((np.ones(code.size, np.int8), (row, code)), shape=(rows, concepts))
 
 
-def _pairs(one: csr_array, other: csr_array) -> tuple[_Numbers, _Numbers, _Numbers]:
+def _pairs(left: csr_array, right: csr_array) -> tuple[_Numbers, _Numbers, _Numbers]:
     """Return rows of one matrix and columns of another that meet, and how often. Shapes: (n,)"""
-    both = (one.astype(np.int32) @ other).tocoo()
+    both = (left.astype(np.int32) @ right).tocoo()
     return both.row.astype(np.int64), both.col.astype(np.int64), both.data.astype(np.int64)
 
 
 def together(admission: _Numbers, code: npt.NDArray[np.int32], pairs: _Numbers, concepts: int) -> _Counts:
-    """Return which of some pairs, ``one * concepts + other`` and sorted, admissions hold, and how many hold each.
+    """Return which of some pairs, ``left * concepts + right`` and sorted, admissions hold, and how many hold each.
 
     Args:
         admission, code: what admissions hold, each concept once. Shape: (n,)
@@ -108,9 +108,9 @@ def together(admission: _Numbers, code: npt.NDArray[np.int32], pairs: _Numbers, 
         concepts: number of all concepts.
     """
     held = _matrix(admission, code, int(admission.max(initial=-1)) + 1, concepts)
-    one, other, n = _pairs(held.T, held)
-    place = np.searchsorted(pairs, one * concepts + other)
-    wanted = np.append(pairs, -1)[place] == one * concepts + other
+    left, right, n = _pairs(held.T, held)
+    place = np.searchsorted(pairs, left * concepts + right)
+    wanted = np.append(pairs, -1)[place] == left * concepts + right
     return place[wanted], n[wanted]
 
 
@@ -131,10 +131,10 @@ def lifted(admission: _Numbers, code: npt.NDArray[np.int32], ends: int, max_lift
     alone = np.diff(holders.indptr).astype(np.int64)
     pairs = [np.empty((2, 0), np.int64)]
     for first in range(0, ends, CONCEPTS_AT_ONCE):
-        one, other, n = _pairs(holders[first : first + CONCEPTS_AT_ONCE], held)
-        one += first
-        often = (n >= FEWEST_TOGETHER) & (n * admissions / (alone[one] * alone[other]) > max_lift)
-        pairs.append(np.stack((one[often], other[often])))
+        left, right, n = _pairs(holders[first : first + CONCEPTS_AT_ONCE], held)
+        left += first
+        often = (n >= FEWEST_TOGETHER) & (n * admissions / (alone[left] * alone[right]) > max_lift)
+        pairs.append(np.stack((left[often], right[often])))
     marked = np.concatenate(pairs, axis=1)
     return bits_of(marked[0], marked[1], ends, ends)
 

@@ -62,7 +62,7 @@ def _line_of_verbs() -> typer.Typer:
 
 app = _line_of_verbs()
 _bare = _line_of_verbs()
-"""Only what verbs are called: enough for the list of verbs, and imports none of them."""
+"""The names of the verbs alone: it lists them and imports none of them."""
 
 
 def group_of(name: str, order: tuple[str, ...] = ()) -> typer.Typer:

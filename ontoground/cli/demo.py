@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from ground.errors import InputError
 from ontoground.cli.app import VERBS, app
@@ -27,10 +27,10 @@ class Demo(Configured):
 
     # Not ./work itself, so that the open world never mixes with credentialed data.
     workspace: WorkspaceDir = Path("work") / "demo"
-    patients: Annotated[int, typer.Option(min=1, help="Patients of the open world")] = 120
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the open world")] = 7
+    patients: Annotated[int, Option(min=1, help="Patients of the open world")] = 120
+    seed: Annotated[int, Option(min=0, help="Seed of the open world")] = 7
     train: Annotated[
-        bool, typer.Option("--train/--no-train", help="Train a classifier at the end: about two minutes on two cores")
+        bool, Option("--train/--no-train", help="Train a classifier at the end: about two minutes on two cores")
     ] = True
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import WRITTEN, InWorkspace, Result, verb
@@ -21,12 +21,12 @@ __all__ = ["diff"]
     "ontoground diff old/datasets/medhal work/datasets/medhal --output rows.csv",
 )
 def diff(
-    before: Annotated[Path, typer.Argument(metavar="BEFORE_DIR", help="A dataset that was built")],
-    after: Annotated[Path, typer.Argument(metavar="AFTER_DIR", help="Another build of it")],
+    before: Annotated[Path, Argument(metavar="BEFORE_DIR", help="A dataset that was built")],
+    after: Annotated[Path, Argument(metavar="AFTER_DIR", help="Another build of it")],
     options: InWorkspace,
     output: Annotated[
         Path | None,
-        typer.Option("--output", metavar="FILE", help="List all rows that differ in a .csv, .json or .parquet file."),
+        Option("--output", metavar="FILE", help="List all rows that differ in a .csv, .json or .parquet file."),
         WRITTEN,
     ] = None,
 ) -> Result:
@@ -39,9 +39,9 @@ def diff(
     from ontoground.views.builds import compared
 
     run = options.open(needs_warehouse=False).settings.run
-    found = compared(before, after, run, output)
+    differences = compared(before, after, run, output)
     written = str(output) if output else None
-    return options.result("diff", _blocks, before=str(before), after=str(after), **found, output=written)
+    return options.result("diff", _blocks, before=str(before), after=str(after), **differences, output=written)
 
 
 def _blocks(payload: dict[str, Any]) -> Blocks:
@@ -51,7 +51,7 @@ def _blocks(payload: dict[str, Any]) -> Blocks:
     for change in ("added", "removed"):
         if columns := payload[f"columns_{change}"]:
             yield f"columns {change}: {', '.join(columns)}"
-    differing = [(one["key"], _cell(one["before"]), _cell(one["after"])) for one in payload["manifest"]]
+    differing = [(entry["key"], _cell(entry["before"]), _cell(entry["after"])) for entry in payload["manifest"]]
     yield from beginning(("manifests differ in", "before", "after"), differing)
     yield f"{number(payload['rows_before'])} rows before, {number(payload['rows_after'])} after"
     if payload["output"]:

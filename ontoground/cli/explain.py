@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument
 
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import InWorkspace, Result, verb
@@ -23,7 +23,7 @@ __all__ = ["explain"]
     "ontoground explain 997527945e7d0838-clean --json",
 )
 def explain(
-    row: Annotated[str, typer.Argument(metavar="ROW_ID", help="The id of a row of any built dataset")],
+    row: Annotated[str, Argument(metavar="ROW_ID", help="The id of a row of any built dataset")],
     options: InWorkspace,
 ) -> Result:
     """Explain why a row is true or false, supported or not, with the text of the note and the rows of its group.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import webbrowser
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from ground.errors import UsageError
 from ontoground.cli.app import VERBS, app
@@ -29,24 +29,22 @@ __all__ = ["explore"]
 def explore(
     *,
     review: Annotated[
-        str | None, typer.Option(metavar="BATCH", help="Let the readers of a batch of `steward sheets` answer it here")
+        str | None, Option(metavar="BATCH", help="Let the readers of a batch of `steward sheets` answer it here")
     ] = None,
     models: Annotated[
         list[str] | None,
-        typer.Option("--model-reader", metavar="NAME", help="A reader who is a language model, no person; repeatable"),
+        Option("--model-reader", metavar="NAME", help="A reader who is a language model, no person; repeatable"),
     ] = None,
     benchmark: Annotated[
         str | None,
-        typer.Option(
-            "--benchmark", metavar="NAME", help="Benchmark of the sheets; may be left out if there is only one"
-        ),
+        Option("--benchmark", metavar="NAME", help="Benchmark of the sheets; may be left out if there is only one"),
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="Port; 0 takes one that is free")] = 0,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser")] = True,
+    port: Annotated[int, Option(min=0, max=65535, metavar="N", help="Port; 0 takes one that is free")] = 0,
+    browser: Annotated[bool, Option("--browser/--no-browser", help="Open the page in a browser")] = True,
     host: Annotated[
-        str | None, typer.Option("--allow-host", metavar="ADDRESS", help="Serve to other machines, at this address")
+        str | None, Option("--allow-host", metavar="ADDRESS", help="Serve to other machines, at this address")
     ] = None,
-    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Why other machines may read patients' data")] = "",
+    why: Annotated[str, Option("--why", metavar="TEXT", help="Why other machines may read patients' data")] = "",
     options: Configured,
 ) -> Result:
     """Serve pages that show a workspace, to this machine and to whoever has the printed address, until Ctrl+C.
@@ -63,8 +61,8 @@ def explore(
         raise UsageError("other machines need a reason", expected="--allow-host ADDRESS --why 'readers on our network'")
     opened = options.open(needs_warehouse=review is None)
     under_review = _under_review(options, benchmark, review, models or [])
-    with listening(port, *([host] if host else [])) as made:
-        pages = Pages(opened, made, host, under_review)
+    with listening(port, *([host] if host else [])) as listener:
+        pages = Pages(opened, listener, host, under_review)
         if host:
             note(
                 f"served to other machines at {host}, because: {why}\nwhat is sent is not encrypted: a network of yours"
@@ -76,7 +74,7 @@ def explore(
         note("Ctrl+C stops")
         if browser:
             webbrowser.open(pages.first)
-        served = made.getsockname()[1]
+        served = listener.getsockname()[1]
         pages.serve()
     stopped = f"stopped; port {served} is free again"
     return options.result("explore", lambda _: [stopped], port=served)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import BuiltDataset, InWorkspace, Result, verb
@@ -24,15 +24,13 @@ group = group_of("export")
 )
 def physionet(
     dataset: BuiltDataset,
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder to create; it must not exist yet, or must be empty")
-    ],
+    folder: Annotated[Path, Argument(metavar="DIR", help="Folder to create; it must not exist yet, or must be empty")],
     options: InWorkspace,
     title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Title of the project; default: made from the dataset")
+        str | None, Option(metavar="TEXT", help="Title of the project; default: made from the dataset")
     ] = None,
     cui_only: Annotated[
-        bool, typer.Option("--cui-only", help="Replace the release's names with CUIs (medieval only)")
+        bool, Option("--cui-only", help="Replace the release's names with CUIs (medieval only)")
     ] = False,
 ) -> Result:
     """Write README.md with PhysioNet's sections, data, croissant.json, manifest, LICENSE.txt and SHA256SUMS.txt.

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import Argument, Option
 
 from ground.errors import UsageError
 from ontoground.cli.app import group_of
@@ -27,7 +27,7 @@ KGX_FILES = frozenset({"nodes.tsv", "edges.tsv"})
 
 group = group_of("graph")
 
-Concept = Annotated[str, typer.Argument(metavar="CUI", help="A CUI, or an exact name in quotes")]
+Concept = Annotated[str, Argument(metavar="CUI", help="A CUI, or an exact name in quotes")]
 
 
 @verb(group, "Build the graph, and map codes to concepts.", "ontoground graph build --workspace work")
@@ -65,7 +65,7 @@ def _built_blocks(payload: dict[str, Any]) -> Blocks:
 def show(
     concept: Concept,
     options: InWorkspace,
-    limit: Annotated[int, typer.Option(min=0, help="Neighbours to show for each predicate; 0 shows all")] = 8,
+    limit: Annotated[int, Option(min=0, help="Neighbours to show for each predicate; 0 shows all")] = 8,
 ) -> Result:
     """Show a concept: its names, semantic types, and neighbours by predicate in words."""
     from kg.graph import ConceptGraph
@@ -105,9 +105,9 @@ def relations(
     head: Concept,
     tail: Concept,
     options: InWorkspace,
-    max_hops: Annotated[int, typer.Option(min=1, max=3, help="Longest path")] = 3,
-    paths: Annotated[int, typer.Option(min=0, help="Paths to show for each pattern; 0 shows all")] = 3,
-    show_all: Annotated[bool, typer.Option("--all", help="Show plausible relations beside stronger ones too")] = False,
+    max_hops: Annotated[int, Option(min=1, max=3, help="Longest path")] = 3,
+    paths: Annotated[int, Option(min=0, help="Paths to show for each pattern; 0 shows all")] = 3,
+    show_all: Annotated[bool, Option("--all", help="Show plausible relations beside stronger ones too")] = False,
 ) -> Result:
     """List what the graph says from the first concept to the second: sentence, path, tier and evidence.
 
@@ -120,7 +120,7 @@ def relations(
 
     opened = options.open()
     with reading(opened) as connection:
-        ends = [resolve(connection, one) for one in (head, tail)]
+        ends = [resolve(connection, end) for end in (head, tail)]
     graph = ConceptGraph.open(opened.graph)
     first, second = ({"cui": cui, "name": graph.name(cui)} for cui in ends)
     return options.result(
@@ -150,7 +150,7 @@ def _relation_blocks(payload: dict[str, Any], show_all: bool) -> Blocks:
             yield indented(relation["sentence"], 2)
             yield indented(f"by {relation['pattern']}", 6)
             yield from (indented(f"{edge['words']}  [{evidence_of(edge)}]", 6) for edge in relation["path"])
-    if hidden := Counter(one["predicate"].replace("_", " ") for one in relations if one not in listed):
+    if hidden := Counter(weak["predicate"].replace("_", " ") for weak in relations if weak not in listed):
         yield text(f"\n{hidden.total()} plausible relations more: --all shows them", "bold")
         yield indented(", ".join(f"{predicate} {n}" for predicate, n in hidden.most_common()), 2)
 
@@ -164,12 +164,12 @@ def _relation_blocks(payload: dict[str, Any], show_all: bool) -> Blocks:
 def export(
     options: InWorkspace,
     file_format: Annotated[
-        Literal["kgx", "rdf"], typer.Option("--format", help="kgx: node and edge tables; rdf: Turtle (SKOS)")
+        Literal["kgx", "rdf"], Option("--format", help="kgx: node and edge tables; rdf: Turtle (SKOS)")
     ] = "kgx",
-    cui: Annotated[list[str] | None, typer.Option("--cui", metavar="CUI", help="A concept (may be repeated)")] = None,
-    hops: Annotated[int, typer.Option(min=0, max=3, help="Include concepts up to this many edges from each --cui")] = 1,
+    cui: Annotated[list[str] | None, Option("--cui", metavar="CUI", help="A concept (may be repeated)")] = None,
+    hops: Annotated[int, Option(min=0, max=3, help="Include concepts up to this many edges from each --cui")] = 1,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="PATH", help="Output folder or file"), WRITTEN
+        Path | None, Option("--output", "-o", metavar="PATH", help="Output folder or file"), WRITTEN
     ] = None,
 ) -> Result:
     """Write the graph, or the part around some concepts, for other tools.
@@ -191,7 +191,7 @@ def export(
     target = output or private_directory(folder) / ("graph.ttl" if file_format == "rdf" else "graph")
     graph = ConceptGraph.open(opened.graph)
     with reading(opened) as connection:
-        chosen = around(graph, [resolve(connection, one) for one in cui], hops) if cui else None
+        chosen = around(graph, [resolve(connection, name) for name in cui], hops) if cui else None
     if file_format == "kgx":
         _refuse_foreign_folder(target)
         to_kgx(graph, target, chosen)

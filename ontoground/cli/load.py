@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
+from typer import Argument
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import Configured, Result, verb
@@ -23,7 +23,7 @@ group = group_of("load")
 def mimic(
     folders: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="DIR...",
             help="Folders, or URLs such as s3://bucket/mimiciv, with hosp/ and optionally note/ and icu/",
         ),
@@ -39,9 +39,7 @@ def mimic(
 
 @verb(group, "Load a UMLS release.", "ontoground load umls /data/umls/META --workspace work")
 def umls(
-    folder: Annotated[
-        str, typer.Argument(metavar="DIR", help="The release's META folder with its .RRF files, or its URL")
-    ],
+    folder: Annotated[str, Argument(metavar="DIR", help="The release's META folder with its .RRF files, or its URL")],
     options: Configured,
 ) -> Result:
     """Load a UMLS release (MRCONSO, MRREL, MRSTY and the other .RRF files; also split or gzipped)."""
@@ -50,9 +48,7 @@ def umls(
 
 @verb(group, "Load an RxNorm release.", "ontoground load rxnorm /data/rxnorm/rrf --workspace work")
 def rxnorm(
-    folder: Annotated[
-        str, typer.Argument(metavar="DIR", help="The release's rrf folder with its .RRF files, or its URL")
-    ],
+    folder: Annotated[str, Argument(metavar="DIR", help="The release's rrf folder with its .RRF files, or its URL")],
     options: Configured,
 ) -> Result:
     """Load an RxNorm release (RXNCONSO, RXNREL, RXNSAT, RXNSTY), which improves the mapping of drug orders."""

@@ -54,9 +54,9 @@ PARQUET = re.compile(r"""['"]([^'"]+\.parquet)['"]""")
 def main() -> NoReturn:
     """Run the command line and leave with its exit code."""
     if os.environ.get("ONTOGROUND_DEBUG") != "1":
-        # Advice of libraries to programmers is nothing for users.
+        # Warnings of libraries are meant for programmers.
         warnings.simplefilter("ignore")
-    # No plugin of another package has a say in our settings: to look for some, all packages' metadata are read.
+    # Looking for plugins would read the metadata of all installed packages, and our settings use none.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     code = invoke(sys.argv[1:])
     if code == INTERRUPTED:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import WRITTEN, Force, InWorkspace, Result, Sharded, text_of, verb
@@ -34,9 +34,7 @@ STYLES = {
 
 group = group_of("notes")
 
-Hadm = Annotated[
-    int | None, typer.Option("--hadm", metavar="ID", help="Only show this admission's notes; nothing is built")
-]
+Hadm = Annotated[int | None, Option("--hadm", metavar="ID", help="Only show this admission's notes; nothing is built")]
 
 
 @verb(group, "Split the notes into sections.", "ontoground notes sections", "ontoground notes sections --hadm 20000001")
@@ -72,10 +70,10 @@ def mentions(options: Sharded, hadm: Hadm = None, force: Force = False) -> Resul
     "ontoground notes read note.txt --html note.html",
 )
 def read(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A text in UTF-8; - reads standard input")],
+    file: Annotated[Path, Argument(metavar="FILE", help="A text in UTF-8; - reads standard input")],
     options: InWorkspace,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write an HTML page with the mentions marked"), WRITTEN
+        Path | None, Option("--html", metavar="FILE", help="Write an HTML page with the mentions marked"), WRITTEN
     ] = None,
 ) -> Result:
     """Find the concepts that a text of yours mentions, with the names of the workspace's release; nothing is stored.
@@ -141,7 +139,7 @@ def _mention_blocks(note: dict[str, Any]) -> Blocks:
     for section in note["sections"]:
         yield text(f"[{section['section']}]", "bold dim")
         yield _marked(note, section["begin_offset"], section["end_offset"])
-    rows = [{**one, "sure": " ".join((one["certainty"], *one["reasons"]))} for one in note["mentions"]]
+    rows = [{**mention, "sure": " ".join((mention["certainty"], *mention["reasons"]))} for mention in note["mentions"]]
     yield listing(rows, "begin_offset: begin, end_offset: end, text, concepts, assertion, sure, section")
     if console().is_terminal:  # nothing is marked without colours
         legend = text("marked: ")
@@ -152,7 +150,7 @@ def _mention_blocks(note: dict[str, Any]) -> Blocks:
 
 def _marked(note: dict[str, Any], begin: int, end: int) -> Text:
     marked = text(note["text"][begin:end].rstrip("\n"))
-    for one in note["mentions"]:
-        if begin <= one["begin_offset"] < end:
-            marked.stylize(STYLES[one["assertion"]], one["begin_offset"] - begin, one["end_offset"] - begin)
+    for mention in note["mentions"]:
+        if begin <= mention["begin_offset"] < end:
+            marked.stylize(STYLES[mention["assertion"]], mention["begin_offset"] - begin, mention["end_offset"] - begin)
     return marked

@@ -50,7 +50,7 @@ __all__ = [
 
 DEFAULT_WORKSPACE = Path("work")
 _RUNNING: ContextVar[ExitStack | None] = ContextVar("running", default=None)
-"""What is closed when the verb that runs has ended, until a workspace has entered itself there."""
+"""What is closed when the running verb ends; None once a workspace keeps its temporary files there."""
 
 WorkspaceDir = Annotated[
     Path,
@@ -83,7 +83,7 @@ ModelConfig = Annotated[Path | None, Option(metavar="FILE", help="TOML file with
 DatasetFolder = Annotated[Path | None, Option(metavar="DIR", help="Dataset folder; default: the workspace's own")]
 BuiltDataset = Annotated[Path, Argument(metavar="DATASET_DIR", help="A dataset that was built")]
 WRITTEN = "written"
-"""Marks an option that names what an answer is written to."""
+"""Marks an option that names a file or folder to write to."""
 Force = Annotated[bool, Option("--force", help="Run the stages again even if they are up to date.")]
 
 
@@ -121,7 +121,7 @@ class InWorkspace:
             self._enter()
 
     def _enter(self) -> None:
-        """Narrow the workspace, and keep temporary files in it until the verb ends."""
+        """Close the workspace to other users, and keep temporary files in it until the verb ends."""
         from ground.storage.files import keep_private
         from ground.storage.scratch import temporary_files_in
 
@@ -134,7 +134,7 @@ class InWorkspace:
 
     @property
     def flags(self) -> list[str]:
-        """What these options say of settings, as ``SECTION.KEY=VALUE``."""
+        """The settings that these options change, as ``SECTION.KEY=VALUE``."""
         return []
 
     def check_settings(self, settings: Settings) -> None:
@@ -189,7 +189,7 @@ class Configured(InWorkspace):
 
     @property
     def flags(self) -> list[str]:
-        """What ``--set`` says."""
+        """The settings of ``--set``."""
         return self.overrides or []
 
 
@@ -203,7 +203,7 @@ class Sharded(Configured):
 
     @property
     def flags(self) -> list[str]:
-        """What ``--set`` says, and the options of the work."""
+        """The settings of ``--set``, and of the options of the work."""
         own = {"workers": self.workers, "executor": self.executor, "address": self.address}
         return super().flags + [f"run.{name}={value}" for name, value in own.items() if value is not None]
 
@@ -262,7 +262,7 @@ def _refuse_overwriting(outputs: list[str], given: Mapping[str, Any]) -> None:
 
 
 def _options(declared: Callable[..., Any], classes: dict[str, type[Any]]) -> Iterator[inspect.Parameter]:
-    """Yield the options of a verb in their order; its parameters that are classes of options are put down beside."""
+    """Yield the options of a verb in their order; parameters that are classes of options are added to ``classes``."""
     hints = get_type_hints(declared, include_extras=True)
     for name, parameter in inspect.signature(declared).parameters.items():
         if is_dataclass(kind := hints[name]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import Option
 
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import InWorkspace, Result, text_of, verb
@@ -23,15 +23,13 @@ __all__ = ["predict"]
 )
 def predict(
     options: InWorkspace,
-    model: Annotated[Path, typer.Option(metavar="RUN", help="Folder of a trained classifier, encoder or CoRFu run")],
-    note: Annotated[Path, typer.Option("--note", metavar="FILE", help="A text in UTF-8; - reads standard input")],
+    model: Annotated[Path, Option(metavar="RUN", help="Folder of a trained classifier, encoder or CoRFu run")],
+    note: Annotated[Path, Option("--note", metavar="FILE", help="A text in UTF-8; - reads standard input")],
     statements: Annotated[
         list[str],
-        typer.Option(
-            "--statement", metavar="TEXT", help="A sentence in the form of the dataset's statements; repeatable"
-        ),
+        Option("--statement", metavar="TEXT", help="A sentence in the form of the dataset's statements; repeatable"),
     ],
-    device: Annotated[Literal["auto", "cpu", "cuda"], typer.Option(help="auto uses a GPU if there is one")] = "auto",
+    device: Annotated[Literal["auto", "cpu", "cuda"], Option(help="auto uses a GPU if there is one")] = "auto",
 ) -> Result:
     """Predict the quadrant of statements about a note with a trained model, with probabilities; nothing is stored.
 
@@ -47,8 +45,8 @@ def predict(
 
 def _blocks(payload: dict[str, Any]) -> Blocks:
     rows = [
-        (one["quadrant"], *(f"{100 * share:.1f}" for share in one["probabilities"].values()), one["statement"])
-        for one in payload["statements"]
+        (answer["quadrant"], *(f"{100 * share:.1f}" for share in answer["probabilities"].values()), answer["statement"])
+        for answer in payload["statements"]
     ]
     yield table(("", "Q1", "Q2", "Q3", "Q4", "statement"), rows)
     sections = ", ".join(section.replace("_", " ") for section in payload["sections"])

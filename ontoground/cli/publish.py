@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import BuiltDataset, Configured, Result, verb
@@ -21,9 +21,9 @@ __all__ = ["publish"]
 )
 def publish(
     dataset: BuiltDataset,
-    url: Annotated[str, typer.Argument(metavar="URL", help="Folder of a store: s3://..., or any fsspec URL")],
+    url: Annotated[str, Argument(metavar="URL", help="Folder of a store: s3://..., or any fsspec URL")],
     options: Configured,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace another dataset in this place")] = False,
+    replace: Annotated[bool, Option("--replace", help="Replace another dataset in this place")] = False,
 ) -> Result:
     """Copy a built dataset to object storage, with its manifest last: a folder with a manifest is complete.
 

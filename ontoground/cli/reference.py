@@ -33,8 +33,8 @@ def _verbs_below(command: Any, name: tuple[str, ...] = ()) -> Iterator[tuple[str
     if not hasattr(command, "list_commands"):
         yield name
         return
-    for one in command.list_commands(None):
-        yield from _verbs_below(command.commands[one], (*name, one))
+    for below in command.list_commands(None):
+        yield from _verbs_below(command.commands[below], (*name, below))
 
 
 VERBS = tuple(_verbs_below(whole()))
@@ -51,8 +51,8 @@ def _help(verb: tuple[str, ...]) -> str:
     command = whole()
     context = command.make_context("ontoground", [], resilient_parsing=True, terminal_width=WIDTH)
     for name in verb:
-        found = context.command.get_command(context, name)  # type: ignore[attr-defined]
-        context = found.make_context(name, [], parent=context, resilient_parsing=True)
+        inner = context.command.get_command(context, name)  # type: ignore[attr-defined]
+        context = inner.make_context(name, [], parent=context, resilient_parsing=True)
     return "\n".join(line.rstrip() for line in context.command.get_help(context).strip().splitlines())
 
 
@@ -107,7 +107,7 @@ def columns_page() -> str:
 
 
 def _section(title: str, model: type[BaseModel]) -> str:
-    rows = [row for key, one in model.model_fields.items() for row in _setting_rows(key, one)]
+    rows = [row for key, field in model.model_fields.items() for row in _setting_rows(key, field)]
     return "\n".join([f"## {title}", "", (model.__doc__ or "").strip(), "", *SETTING_COLUMNS, *rows]) + "\n"
 
 
@@ -149,7 +149,7 @@ def _toml(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):
-        return "[" + ", ".join(_toml(one) for one in value) + "]"
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 

@@ -202,39 +202,17 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, title: str 
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[Cell]], available: int) -> list[int] | None:
-    """Return column widths that leave cells whole, and words of headers where they can; None where cells do not fit.
+    """Return widths to which headers are folded where cells and words of headers fit whole, and whole headers do not.
 
-    Where a few characters lack, a long text is wrapped between its words before the word of a header is cut.
+    Where cells do not fit either, the table wraps the longest texts itself.
     """
     from rich.cells import cell_len
 
     cells = [max((cell_len(number(row[index])) for row in rows), default=1) for index in range(len(columns))]
-    whole = [max(width, *map(len, _words(column))) for width, column in zip(cells, columns, strict=True)]
     room = available - GAP * (len(columns) - 1)
-    whole = _wrapped(columns, rows, whole, sum(whole) - room)
-    widths = whole if sum(whole) <= room else [max(width, 3) for width in cells]
-    spare = room - sum(widths)
-    if spare < 0:
-        return None
-    while spare and any(width < len(column) for width, column in zip(widths, columns, strict=True)):
-        # One character at a time to the header that lacks most, from the left.
-        lacking = [len(column) - width for width, column in zip(widths, columns, strict=True)]
-        widths[lacking.index(max(lacking))] += 1
-        spare -= 1
-    return widths
-
-
-def _wrapped(columns: Sequence[str], rows: Sequence[Sequence[Cell]], widths: list[int], lacking: int) -> list[int]:
-    """Return widths that are narrower by what lacks, in the widest column of texts that has blanks where it is cut."""
-    from rich.cells import cell_len
-
-    for index in sorted(range(len(widths)), key=lambda column: -widths[column]):
-        width = widths[index] - lacking
-        cells = [number(row[index]) for row in rows]
-        least = max(widths[index] * 3 // 4, *map(len, _words(columns[index])))
-        if lacking > 0 and width >= least and all(" " in cell[: width + 1] for cell in cells if cell_len(cell) > width):
-            return [*widths[:index], width, *widths[index + 1 :]]
-    return widths
+    widths = [max(width, *map(len, _words(column))) for width, column in zip(cells, columns, strict=True)]
+    unfolded = [max(width, len(column)) for width, column in zip(cells, columns, strict=True)]
+    return widths if sum(widths) <= room < sum(unfolded) else None
 
 
 def _words(header: str) -> list[str]:

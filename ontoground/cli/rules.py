@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from typer import Argument
 
 from ground.errors import escaped
 from ontoground.cli.app import VERBS, app
@@ -19,7 +20,7 @@ def rules(
     context: typer.Context,
     options: InWorkspace,
     table: Annotated[
-        str | None, typer.Argument(metavar="TABLE", help="Print this table's columns, examples and own rows")
+        str | None, Argument(metavar="TABLE", help="Print this table's columns, examples and own rows")
     ] = None,
 ) -> Result:
     """Show which tables of the package take rows of yours, and check the rows that the workspace adds.

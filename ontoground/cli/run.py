@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import Result, Sharded, verb
@@ -42,13 +42,13 @@ DROPPED = {
 def run(
     mimic: Annotated[
         list[str],
-        typer.Option(
+        Option(
             "--mimic", metavar="DIR", help="MIMIC-IV folder or URL with hosp/; repeat it for MIMIC-IV-Note with note/"
         ),
     ],
-    umls: Annotated[str, typer.Option("--umls", metavar="DIR", help="UMLS META folder or URL")],
+    umls: Annotated[str, Option("--umls", metavar="DIR", help="UMLS META folder or URL")],
     options: Sharded,
-    rxnorm: Annotated[str | None, typer.Option("--rxnorm", metavar="DIR", help="RxNorm rrf folder or URL")] = None,
+    rxnorm: Annotated[str | None, Option("--rxnorm", metavar="DIR", help="RxNorm rrf folder or URL")] = None,
 ) -> Result:
     """Load, map, read the notes and build the dataset; skip what is finished and unchanged.
 
@@ -101,5 +101,5 @@ def quadrant_blocks(quadrants: list[dict[str, Any]]) -> Blocks:
 
 def mapped_table(mapped: list[dict[str, Any]]) -> Table:
     """Return the share of each source table's rows that have a concept."""
-    shares = [{**one, "share": percent(one["share"])} for one in mapped]
+    shares = [{**row, "share": percent(row["share"])} for row in mapped]
     return listing(shares, "table: codes to concepts, rows, mapped_rows: mapped, share")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from typer import Argument, Option
 
 from ground.errors import UsageError
 from ground.markdown import harmless
@@ -29,28 +30,21 @@ __all__ = ["sql"]
 def sql(
     context: typer.Context,
     options: InWorkspace,
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A named query; without it, all are listed")
-    ] = None,
+    name: Annotated[str | None, Argument(metavar="[NAME]", help="A named query; without it, all are listed")] = None,
     filters: Annotated[
-        list[str] | None, typer.Argument(metavar="[COLUMN=VALUE]...", help="Only rows with these values")
+        list[str] | None, Argument(metavar="[COLUMN=VALUE]...", help="Only rows with these values")
     ] = None,
     *,
-    command: Annotated[
-        str | None, typer.Option("--command", "-c", metavar="QUERY", help="A select of your own")
-    ] = None,
-    show_sql: Annotated[bool, typer.Option("--show-sql", help="Print the SQL and run nothing")] = False,
+    command: Annotated[str | None, Option("--command", "-c", metavar="QUERY", help="A select of your own")] = None,
+    show_sql: Annotated[bool, Option("--show-sql", help="Print the SQL and run nothing")] = False,
     file_format: Annotated[
-        Literal["table", "markdown", "csv", "parquet", "json"],
-        typer.Option("--format", help="How rows are written"),
+        Literal["table", "markdown", "csv", "parquet", "json"], Option("--format", help="How rows are written")
     ] = "table",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the rows there"), WRITTEN
+        Path | None, Option("--output", "-o", metavar="FILE", help="Write the rows there"), WRITTEN
     ] = None,
-    limit: Annotated[int, typer.Option(min=0, help="Rows of a table or of --json that are shown; 0 shows all")] = 100,
-    timeout: Annotated[
-        float | None, typer.Option(min=0.1, metavar="SECONDS", help="Stop the query after so long")
-    ] = None,
+    limit: Annotated[int, Option(min=0, help="Rows of a table or of --json that are shown; 0 shows all")] = 100,
+    timeout: Annotated[float | None, Option(min=0.1, metavar="SECONDS", help="Stop the query after so long")] = None,
 ) -> Result:
     """Ask the warehouse and the datasets: read-only, with no access to other files or the network.
 

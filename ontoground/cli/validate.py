@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument
 
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import InWorkspace, Result, verb
@@ -22,7 +22,7 @@ SHOWN = 20
     "ontoground validate work/datasets/medieval --workspace work",
 )
 def validate(
-    dataset: Annotated[Path, typer.Argument(metavar="DATASET_DIR", help="A dataset built in this workspace")],
+    dataset: Annotated[Path, Argument(metavar="DATASET_DIR", help="A dataset built in this workspace")],
     options: InWorkspace,
 ) -> Result:
     """Derive every label of a dataset again from the warehouse, in a different way from the builder.

@@ -17,7 +17,7 @@ from ontoground.flow.interrupts import interruptible
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["asked", "is_held", "reading", "records", "writing"]
+__all__ = ["is_held", "reading", "records", "rows_about", "writing"]
 
 WAIT_SECONDS = 10.0
 AGAIN_SECONDS = 0.1
@@ -66,7 +66,7 @@ def reading(workspace: Workspace) -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-def asked(connection: duckdb.DuckDBPyConnection, name: str, wanted: str) -> duckdb.DuckDBPyConnection:
+def rows_about(connection: duckdb.DuckDBPyConnection, name: str, wanted: str) -> duckdb.DuckDBPyConnection:
     """Run a SQL file about one thing: the file reads it as ``getvariable('wanted')``."""
     connection.execute(f"set variable wanted = {quoted(wanted)}")
     return run_sql(connection, name)

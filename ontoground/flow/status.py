@@ -60,11 +60,11 @@ def status_of(workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> di
 
 def _row_counts(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     """Return each table of the warehouse with its number of rows, without the bookkeeping tables."""
-    found = connection.execute(
+    tables = connection.execute(
         "select schema_name || '.' || table_name from duckdb_tables() where database_name = current_database()"
         " and not temporary order by schema_name, table_name"
     ).fetchall()
-    return [{"table": name, "rows": len(connection.table(name))} for (name,) in found if name not in BOOKKEEPING]
+    return [{"table": name, "rows": len(connection.table(name))} for (name,) in tables if name not in BOOKKEEPING]
 
 
 def _next_steps(loaded: set[str], stages: list[StageState], tables: set[str]) -> list[str]:

@@ -107,16 +107,16 @@ def listening(port: int, address: str = ADDRESS) -> Iterator[socket.socket]:
     Raises:
         UsageError: another program has the port, or this machine has no such address.
     """
-    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as made:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            made.bind((address, port))
+            listener.bind((address, port))
         except OSError as error:
-            found = str(port) if address == ADDRESS else f"{address} port {port}"
-            raise UsageError("this port cannot be used", found=found, do="leave --port out") from error
+            address_in_words = str(port) if address == ADDRESS else f"{address} port {port}"
+            raise UsageError("this port cannot be used", found=address_in_words, do="leave --port out") from error
         # From here on a browser is kept waiting, not refused.
-        made.listen()
-        yield made
+        listener.listen()
+        yield listener
 
 
 class Pages:

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from ground.errors import OntogroundError
 from ground.storage.warehouse import table_exists
 from kg.graph import ConceptGraph
-from ontoground.flow.session import asked, records
+from ontoground.flow.session import records, rows_about
 from ontoground.pages.explorer import explorer_of, page_of
 from ontoground.pages.pictures import path_picture
 from ontoground.views.concepts import card_of, relations_between, resolve
@@ -35,12 +35,12 @@ def concept(request: Request) -> Response:
         try:
             cui = resolve(connection, wanted)
         except OntogroundError as error:
-            near = asked(connection, SUGGESTED, wanted).fetchall()
+            near = rows_about(connection, SUGGESTED, wanted).fetchall()
             return page_of(request, "concept.html", 404, wanted=wanted, card=None, error=str(error), near=near)
         card = card_of(connection, graph, cui, NEIGHBOURS)
         parts = {"said": "ground.mention", "stated": "ground.medieval", "coded": "ground.admission_concept"}
         there = {
-            name: records(asked(connection, f"ontoground/pages/concept_{name}", cui))
+            name: records(rows_about(connection, f"ontoground/pages/concept_{name}", cui))
             for name, table in parts.items()
             if table_exists(connection, table)
         }
@@ -56,7 +56,7 @@ def suggest(request: Request) -> Response:
     if len(wanted) < 2:
         return JSONResponse([])
     with explorer_of(request).asking() as connection:
-        return JSONResponse([[cui, name] for cui, name in asked(connection, SUGGESTED, wanted).fetchall()])
+        return JSONResponse([[cui, name] for cui, name in rows_about(connection, SUGGESTED, wanted).fetchall()])
 
 
 SUGGESTED = "ontoground/concept_like_name"
@@ -76,19 +76,19 @@ def relation(request: Request) -> Response:
         return page_of(request, "relation.html", 404, head=head, tail=tail, ways=[], error=str(error))
     ways = [
         {
-            "from": {"cui": one, "name": graph.name(one)},
-            "to": {"cui": other, "name": graph.name(other)},
-            "tiers": _by_tier(relations_between(graph, one, other, MAX_HOPS, PATHS), graph),
+            "from": {"cui": start, "name": graph.name(start)},
+            "to": {"cui": finish, "name": graph.name(finish)},
+            "tiers": _by_tier(relations_between(graph, start, finish, MAX_HOPS, PATHS), graph),
         }
-        for one, other in ((first, second), (second, first))
+        for start, finish in ((first, second), (second, first))
     ]
     return page_of(request, "relation.html", head=head, tail=tail, ways=ways, error="")
 
 
-def _by_tier(found: list[dict[str, Any]], graph: ConceptGraph) -> dict[str, list[dict[str, Any]]]:
-    drawn = [{**relation, "picture": path_picture(relation["path"], graph.name)} for relation in found]
+def _by_tier(relations: list[dict[str, Any]], graph: ConceptGraph) -> dict[str, list[dict[str, Any]]]:
+    drawn = [{**relation, "picture": path_picture(relation["path"], graph.name)} for relation in relations]
     tiers = {tier: [relation for relation in drawn if relation["tier"] == tier] for tier in TIERS}
-    return {tier: ones for tier, ones in tiers.items() if ones}
+    return {tier: members for tier, members in tiers.items() if members}
 
 
 ROUTES = [Route("/concept", concept), Route("/suggest", suggest), Route("/relation", relation)]

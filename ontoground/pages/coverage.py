@@ -105,12 +105,12 @@ def _is_number(rows: Rows, index: int) -> bool:
 
 def _measures(rows: Rows) -> list[str]:
     """Return the columns that count or measure: a share first, else in their order."""
-    found = [name for n, name in enumerate(rows.columns) if not names_rows(name) and _is_number(rows, n)]
-    return sorted(found, key=lambda name: name != "share")
+    numeric = [name for n, name in enumerate(rows.columns) if not names_rows(name) and _is_number(rows, n)]
+    return sorted(numeric, key=lambda name: name != "share")
 
 
 def _bars(rows: Rows, measure: str) -> list[Bar]:
-    """Return a bar for each of the first rows; what stands before the first measure names it."""
+    """Return a bar for each of the first rows, labelled by the cells before the first measure."""
     place = rows.columns.index(measure)
     first = min(rows.columns.index(measure) for measure in _measures(rows))
     named = rows.rows[:MOST_BARS]

@@ -49,7 +49,7 @@ class Explorer:
     def asking(self, *extra: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         """Open warehouse and datasets for one page, for a minute at most.
 
-        One at a time: what shuts a connection off from other files holds for all that a process has open on the file.
+        One at a time: connections of a process share settings, so shutting one off from other files shuts off all.
 
         Raises:
             InputError: another page is still asking, or another program writes.

@@ -78,13 +78,13 @@ class Guard:
             return
 
     def _reader(self, token: str) -> str | None:
-        """Return whose a token is, whether or not it is anybody's in the same time."""
+        """Return the reader of a token, or None; all tokens are compared in constant time."""
         given = token.encode()
-        found = [reader for known, reader in self._tokens.items() if secrets.compare_digest(given, known.encode())]
-        return found[0] if found else None
+        readers = [reader for known, reader in self._tokens.items() if secrets.compare_digest(given, known.encode())]
+        return readers[0] if readers else None
 
     def _answered(self, request: Request, reader: str | None) -> Response | None:
-        """Return what is answered here: refusals, and the start; None where the pages answer."""
+        """Return a refusal or the answer to a start address; None where the pages answer."""
         headers = request.headers
         host = headers.get("host", "")
         if host not in self._hosts or request.method not in METHODS:

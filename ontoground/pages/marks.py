@@ -21,7 +21,14 @@ class Piece:
 def marked(notes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return notes with their sections cut into pieces (``parts``), and their place among them (``at``)."""
     return [
-        {**note, "at": at, "parts": [{**part, "pieces": _of(note, part)} for part in note["sections"]]}
+        {
+            **note,
+            "at": at,
+            "parts": [
+                {**part, "pieces": pieces(note["text"], part["begin_offset"], part["end_offset"], note["mentions"])}
+                for part in note["sections"]
+            ],
+        }
         for at, note in enumerate(notes)
     ]
 
@@ -29,11 +36,6 @@ def marked(notes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def assertions_of(notes: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return what is asserted somewhere in notes, sorted."""
     return sorted({str(mention["assertion"]) for note in notes for mention in note["mentions"]})
-
-
-def _of(note: Mapping[str, Any], section: Mapping[str, Any]) -> list[Piece]:
-    begin, end = section["begin_offset"], section["end_offset"]
-    return pieces(note["text"], begin, end, note["mentions"])
 
 
 def pieces(text: str, begin: int, end: int, mentions: Iterable[Mapping[str, Any]]) -> list[Piece]:
@@ -53,11 +55,7 @@ def pieces(text: str, begin: int, end: int, mentions: Iterable[Mapping[str, Any]
     cuts = sorted({begin, end, *(place for span in inside for place in span[:2])})
     place_of = {cut: place for place, cut in enumerate(cuts)}
     covers: list[list[int]] = [[] for _ in cuts]
-    for low, high, number in sorted(inside, key=_length):
+    for low, high, number in sorted(inside, key=lambda span: span[1] - span[0]):
         for place in range(place_of[low], place_of[high]):
             covers[place].append(number)
     return [Piece(text[low:high], tuple(numbers)) for (low, high), numbers in zip(pairwise(cuts), covers, strict=False)]
-
-
-def _length(mention: tuple[int, int, int]) -> int:
-    return mention[1] - mention[0]

@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from ground.storage.warehouse import run_sql
-from ontoground.flow.session import asked, records
+from ontoground.flow.session import records, rows_about
 from ontoground.pages.explorer import explorer_of, form_of, page_of, whole_number
 from ontoground.pages.marks import assertions_of, marked
 from ontoground.views.notes import admission_notes
@@ -37,14 +37,16 @@ def note(request: Request) -> Response:
     explorer = explorer_of(request)
     hadm = explorer.value(str(request.path_params["key"]))
     with explorer.asking() as connection:
-        found = admission_notes(connection, int(hadm), with_mentions=True)
-        codes = records(asked(connection, "ontoground/pages/note_codes", hadm))
+        admission = admission_notes(connection, int(hadm), with_mentions=True)
+        codes = records(rows_about(connection, "ontoground/pages/note_codes", hadm))
     groups = {
         "coded and said": [code for code in codes if code["kinds"] and code["mentions"]],
         "coded, the note is silent": [code for code in codes if code["kinds"] and not code["mentions"]],
         "said, not coded": [code for code in codes if not code["kinds"]],
     }
-    return page_of(request, "note.html", hadm=hadm, notes=marked(found), groups=groups, assertions=assertions_of(found))
+    return page_of(
+        request, "note.html", hadm=hadm, notes=marked(admission), groups=groups, assertions=assertions_of(admission)
+    )
 
 
 ROUTES = [Route("/notes", notes), Route("/notes", find, methods=["POST"]), Route("/note/{key}", note)]

@@ -48,14 +48,17 @@ def path_picture(path: Sequence[Mapping[str, Any]], name_of: Callable[[str], str
     """Return the picture of a path, whose edges may be read in either direction."""
     order = _order(path)
     place = {cui: n * (WIDE + GAP) for n, cui in enumerate(order)}
-    nodes = [Node(place[cui], cui, name_of(cui), _lines(name_of(cui))) for cui in order]
+    names = {cui: name_of(cui) for cui in order}
+    nodes = [
+        Node(place[cui], cui, name, textwrap.wrap(name, LETTERS, max_lines=LINES, placeholder=" …") or [name])
+        for cui, name in names.items()
+    ]
     arrows = [_arrow(edge, place) for edge in path]
-    words = "; ".join(_sentence(edge, name_of) for edge in path)
+    words = "; ".join(
+        f"{names[edge['head_cui']]} {arrow.label} {names[edge['tail_cui']]}"
+        for edge, arrow in zip(path, arrows, strict=True)
+    )
     return PathPicture(nodes, arrows, (WIDE + GAP) * len(nodes) - GAP, words=words)
-
-
-def _sentence(edge: Mapping[str, Any], name_of: Callable[[str], str]) -> str:
-    return f"{name_of(edge['head_cui'])} {str(edge['predicate']).replace('_', ' ')} {name_of(edge['tail_cui'])}"
 
 
 def _order(path: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -71,10 +74,6 @@ def _order(path: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _ends(edge: Mapping[str, Any]) -> list[str]:
     return [edge["head_cui"], edge["tail_cui"]]
-
-
-def _lines(name: str) -> list[str]:
-    return textwrap.wrap(name, LETTERS, max_lines=LINES, placeholder=" …") or [name]
 
 
 def _arrow(edge: Mapping[str, Any], place: Mapping[str, int]) -> Arrow:

@@ -25,12 +25,14 @@ def reasons_in_words() -> dict[str, str]:
 @cache
 def _templates() -> Environment:
     folder = FileSystemLoader(FOLDER / "templates")
-    made = Environment(loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    made.filters["number"] = number
-    made.filters["names_rows"] = names_rows
-    made.filters["reason"] = lambda name: reasons_in_words().get(name, name)
-    made.filters["words"] = lambda name: str(name).replace("_", " ")
-    return made
+    environment = Environment(
+        loader=folder, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["number"] = number
+    environment.filters["names_rows"] = names_rows
+    environment.filters["reason"] = lambda name: reasons_in_words().get(name, name)
+    environment.filters["words"] = lambda name: str(name).replace("_", " ")
+    return environment
 
 
 def rendered(template: str, /, **values: Any) -> str:

@@ -25,10 +25,14 @@ PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)\s]+)\)$")
 
 @dataclass(frozen=True)
 class Value:
-    """A cell of a table."""
+    """A cell of a table as it is written, with its number where it is one, so that tables sort by it."""
 
     text: str
-    number: float | None
+
+    @property
+    def number(self) -> float | None:
+        """The number that the cell is."""
+        return float(self.text.replace(",", "")) if NUMBER.match(self.text) else None
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ def blocks(text: str, explorer: Explorer, folder: Path) -> Iterator[Block]:
         lines = part.strip("\n").splitlines()
         if len(lines) > 1 and RULE.match(lines[1]):
             yield Block(
-                "table", head=_cells(lines[0]), rows=[[_value(cell) for cell in _cells(line)] for line in lines[2:]]
+                "table", head=_cells(lines[0]), rows=[[Value(cell) for cell in _cells(line)] for line in lines[2:]]
             )
             continue
         for line in lines:
@@ -86,25 +90,20 @@ def blocks(text: str, explorer: Explorer, folder: Path) -> Iterator[Block]:
 
 
 def _line(line: str, explorer: Explorer, folder: Path) -> Iterator[Block]:
-    if found := re.match(r"^(#+) (.*)$", line):
-        yield Block("title", _without_marks(found[2]), level=min(len(found[1]) + 1, 4))
-    elif found := PICTURE.match(line):
-        path = (folder / found[2]).resolve()
+    if match := re.match(r"^(#+) (.*)$", line):
+        yield Block("title", _without_marks(match[2]), level=min(len(match[1]) + 1, 4))
+    elif match := PICTURE.match(line):
+        path = (folder / match[2]).resolve()
         there = path.is_relative_to(folder.resolve()) and path.suffix == ".png"
-        yield Block("picture", found[1], key=explorer.key(path) if there else "")
-    elif found := re.match(r"^ *[-*] (.*)$", line):
-        yield Block("item", _without_marks(found[1]))
+        yield Block("picture", match[1], key=explorer.key(path) if there else "")
+    elif match := re.match(r"^ *[-*] (.*)$", line):
+        yield Block("item", _without_marks(match[1]))
     elif line.strip():
         yield Block("text", _without_marks(line))
 
 
 def _cells(line: str) -> list[str]:
     return [_without_marks(cell.strip().replace("\\|", "|")) for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
-
-
-def _value(cell: str) -> Value:
-    """Return a cell as it is written, with its number where it is one, so that tables sort by it."""
-    return Value(cell, float(cell.replace(",", "")) if NUMBER.match(cell) else None)
 
 
 def _without_marks(text: str) -> str:

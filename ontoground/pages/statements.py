@@ -17,7 +17,7 @@ from ontoground.flow.session import records
 from ontoground.pages.explorer import explorer_of, page_of, whole_number
 from ontoground.pages.pictures import path_picture
 from ontoground.views.concepts import Phrases
-from ontoground.views.row import built, changed, known, row_with_group, surrounded
+from ontoground.views.row import TOGETHER, built_datasets, changed, row_with_group, surrounded
 from ontoground.views.sample import checks_of_false, reasons
 
 __all__ = ["ROUTES"]
@@ -36,10 +36,10 @@ FACETS = {
 def statements(request: Request) -> Response:
     """Show the rows of a dataset that have the chosen values."""
     explorer, asked_for = explorer_of(request), request.query_params
-    there = built(explorer.workspace)
+    there = built_datasets(explorer.workspace)
     name = asked_for.get("dataset") or (there or ["medieval"])[0]
     if name not in there:
-        wanted = name if name in known() else "medieval"
+        wanted = name if name in TOGETHER else "medieval"
         raise InputError("this dataset is not built", do=f"ontoground build {wanted.partition('_')[0]}")
     with explorer.asking_datasets() as connection:
         facets = _facets(connection, name)
@@ -75,7 +75,7 @@ def statement(request: Request) -> Response:
     """Show one row: its path in words, its mentions in the note, what was replaced, and why it is what it is."""
     explorer, name = explorer_of(request), str(request.path_params["dataset"])
     identifier = explorer.value(str(request.path_params["key"]))
-    if name not in built(explorer.workspace):
+    if name not in built_datasets(explorer.workspace):
         raise HTTPException(404, "this dataset is not built")
     with explorer.asking_datasets() as connection:
         row, group = row_with_group(connection, name, identifier)

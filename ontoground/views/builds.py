@@ -23,7 +23,7 @@ from ontoground.views.query import COPY_OPTIONS, write_whole
 __all__ = ["compared"]
 
 NEEDED = ("id", "split")
-SAID = ("dataset", "inputs", "settings", "seed", "licence_tier", "ontoground", "software")
+PARTS = ("dataset", "inputs", "settings", "seed", "licence_tier", "ontoground", "software")
 """Parts of a manifest that say what a build was made of."""
 
 
@@ -81,7 +81,7 @@ def _format_of(output: Path) -> str:
         raise UsageError(
             "the file's name does not tell its format",
             found=output.name,
-            expected=f"a name that ends with {', '.join('.' + one for one in COPY_OPTIONS)}",
+            expected=f"a name that ends with {', '.join('.' + suffix for suffix in COPY_OPTIONS)}",
         )
     return wanted
 
@@ -111,7 +111,7 @@ def _view(connection: duckdb.DuckDBPyConnection, name: str, folder: Path, column
 
 def _differing(*manifests: dict[str, Any]) -> list[dict[str, Any]]:
     """Return key, before and after of what the manifests do not both say; null where a side does not say it."""
-    before, after = (dict(_flat("", {part: manifest.get(part) for part in SAID})) for manifest in manifests)
+    before, after = (dict(_flat("", {part: manifest.get(part) for part in PARTS})) for manifest in manifests)
     keys = sorted(before.keys() | after.keys())
     sides = [{"key": key, "before": before.get(key), "after": after.get(key)} for key in keys]
     return [side for side in sides if side["before"] != side["after"]]
@@ -122,9 +122,9 @@ def _flat(key: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from _flat(f"{key}.{name}" if key else str(name), inner)
-    elif isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
-        for one in value:
-            name = "/".join(str(one[part]) for part in ("source", "file") if part in one)
-            yield from _flat(f"{key}.{name}", {k: v for k, v in one.items() if k not in ("source", "file")})
+    elif isinstance(value, list) and value and all(isinstance(entry, dict) for entry in value):
+        for entry in value:
+            name = "/".join(str(entry[part]) for part in ("source", "file") if part in entry)
+            yield from _flat(f"{key}.{name}", {k: v for k, v in entry.items() if k not in ("source", "file")})
     else:
         yield key, value

@@ -13,7 +13,7 @@ from ground.storage.sqlfiles import quoted
 from ground.storage.warehouse import table_exists
 from kg.graph import ConceptGraph
 from kg.predicates import Vocabulary, read_vocabulary
-from ontoground.flow.session import asked, records
+from ontoground.flow.session import records, rows_about
 
 __all__ = ["Phrases", "around", "card_of", "evidence_of", "relations_between", "resolve"]
 
@@ -27,10 +27,10 @@ def resolve(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
     """
     if not table_exists(connection, "kg.concept"):
         raise InputError("there is no graph yet", do="ontoground graph build")
-    found = connection.execute(f"select cui from kg.concept where cui = upper({quoted(wanted.strip())})").fetchone()
-    if found:
-        return str(found[0])
-    named = asked(connection, "ontoground/concept_by_name", wanted).fetchall()
+    concept = connection.execute(f"select cui from kg.concept where cui = upper({quoted(wanted.strip())})").fetchone()
+    if concept:
+        return str(concept[0])
+    named = rows_about(connection, "ontoground/concept_by_name", wanted).fetchall()
     if len(named) == 1:
         return str(named[0][0])
     if named:
@@ -40,7 +40,9 @@ def resolve(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
             do="give the CUI of the one that you mean",
         )
     files = ("concept_like_name", "concept_spelt_nearly") if wanted.strip() else ()
-    similar = next(filter(None, (asked(connection, f"ontoground/{file}", wanted).fetchall() for file in files)), [])
+    similar = next(
+        filter(None, (rows_about(connection, f"ontoground/{file}", wanted).fetchall() for file in files)), []
+    )
     raise InputError(
         f"there is no concept {wanted}",
         expected="; ".join(f"{cui} {name}" for cui, name in similar) or "a CUI or an exact name of the loaded release",
@@ -82,7 +84,7 @@ def card_of(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, cui: str
         "name": graph.name(cui),
         "types": [row[0] for row in types],
         "groups": list(graph.groups(cui)),
-        "names": records(asked(connection, "ontoground/concept_names", cui)),
+        "names": records(rows_about(connection, "ontoground/concept_names", cui)),
         "neighbours": [
             {
                 "predicate": predicate,
@@ -121,8 +123,8 @@ def relations_between(graph: ConceptGraph, head: str, tail: str, max_hops: int, 
 
 def around(graph: ConceptGraph, cuis: Iterable[str], hops: int) -> set[str]:
     """Return concepts with all that lie within some edges of them."""
-    found = frontier = set(cuis)
+    reached = frontier = set(cuis)
     for _ in range(hops):
-        frontier = {edge.tail for cui in sorted(frontier) for edge in graph.neighbours(cui)} - found
-        found = found | frontier
-    return found
+        frontier = {edge.tail for cui in sorted(frontier) for edge in graph.neighbours(cui)} - reached
+        reached = reached | frontier
+    return reached

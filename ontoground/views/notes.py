@@ -8,7 +8,7 @@ import duckdb
 
 from ground.errors import InputError
 from ground.storage.warehouse import table_exists
-from ontoground.flow.session import asked, records
+from ontoground.flow.session import records, rows_about
 
 __all__ = ["admission_notes"]
 
@@ -31,5 +31,5 @@ def admission_notes(connection: duckdb.DuckDBPyConnection, hadm: int, *, with_me
             do='list some: ontoground sql -c "select hadm_id from mimiciv_note.discharge limit 5"',
         )
     for note in notes:
-        note |= {part: records(asked(connection, f"ontoground/note_{part}", note["note_id"])) for part in parts}
+        note |= {part: records(rows_about(connection, f"ontoground/note_{part}", note["note_id"])) for part in parts}
     return notes

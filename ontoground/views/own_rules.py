@@ -22,8 +22,11 @@ def own_rules(workspace: Workspace, table: str | None = None) -> dict[str, Any]:
         UsageError: no such table can be added to.
     """
     check_rules(workspace.rules)
-    named = [table] if table else [*EXTENDABLE]
-    return {"folder": str(workspace.rules.folder), "tables": [_table(workspace, name) for name in named]}
+    tables = [package_table(name) for name in ([table] if table else EXTENDABLE)]
+    for described in tables:
+        rows = workspace.rules.rows(described["table"], tuple(described["columns"]))
+        described |= {"own_rows": len(rows), "rows": [list(row.values()) for row in rows]}
+    return {"folder": str(workspace.rules.folder), "tables": tables}
 
 
 def package_table(name: str) -> dict[str, Any]:
@@ -34,23 +37,17 @@ def package_table(name: str) -> dict[str, Any]:
     """
     if name not in EXTENDABLE:
         raise UsageError("this table takes no rows of yours", found=name, expected=", ".join(EXTENDABLE))
-    one = EXTENDABLE[name]
-    lines = (ROOT / one.file).read_text(encoding="utf-8").splitlines()
+    extendable = EXTENDABLE[name]
+    lines = (ROOT / extendable.file).read_text(encoding="utf-8").splitlines()
     about = [line for line in lines if line.startswith("#")]
     columns = tuple(lines[len(about)].split("\t"))
-    rows = [list(row.values()) for row in read_table(ROOT / one.file, columns)]
+    rows = [list(row.values()) for row in read_table(ROOT / extendable.file, columns)]
     return {
         "table": name,
-        "what": one.what,
-        "stage": one.stage,
+        "what": extendable.what,
+        "stage": extendable.stage,
         "about": about,
         "columns": list(columns),
         "examples": [rows[len(rows) * quarter // 4] for quarter in (1, 2, 3)],
         "package_rows": len(rows),
     }
-
-
-def _table(workspace: Workspace, name: str) -> dict[str, Any]:
-    one = package_table(name)
-    own = workspace.rules.rows(name, tuple(one["columns"]))
-    return {**one, "own_rows": len(own), "rows": [list(row.values()) for row in own]}

@@ -29,9 +29,9 @@ def context_of(note: str, sections: Sequence[str], own: OwnRules = NO_RULES) -> 
 
     A text in which none of the sections is found is its own context, and has none.
     """
-    found = [section for section in split_sections(note, own) if section.section in sections]
-    text = "\n".join(note[section.begin : section.end].rstrip(" ") for section in found)
-    return (text, list(dict.fromkeys(section.section for section in found))) if found else (note, [])
+    parts = [section for section in split_sections(note, own) if section.section in sections]
+    text = "\n".join(note[section.begin : section.end].rstrip(" ") for section in parts)
+    return (text, list(dict.fromkeys(section.section for section in parts))) if parts else (note, [])
 
 
 def predict_rows(
@@ -108,7 +108,7 @@ def predict_statements(
             "there is no statement to judge", expected="a sentence, such as `Lisinopril treats hypertension.`"
         )
     record = read_run(run, "classifier", "encoder", "corfu")
-    context, found = context_of(note, workspace.settings.build.context_sections, workspace.rules)
+    context, sections = context_of(note, workspace.settings.build.context_sections, workspace.rules)
     column = str(record["settings"]["split_column"])
     fold = int(column.removeprefix("fold_")) if column.startswith("fold_") else 0
     asked = pl.DataFrame({"statement": list(dict.fromkeys(statement.strip() for statement in statements))})
@@ -130,14 +130,14 @@ def predict_statements(
     hardware = HardwareSettings.model_validate({**record["settings"].get("hardware", {}), "device": device})
     cut: list[Truncation] = []
     frame = predict_rows(run, record, dataset, "test", hardware, on_truncation=cut.append).sort("id")
-    said = zip(rows["statement"], frame["label"], frame["scores"], strict=True)
+    answers = zip(rows["statement"], frame["label"], frame["scores"], strict=True)
     return {
         "model": str(run),
-        "sections": found,
+        "sections": sections,
         "context_characters": len(context),
         "context_tokens": cut[0].tokens if cut else None,
         "context_tokens_cut": cut[0].tokens_cut if cut else 0,
-        "statements": [_answer(statement, label, list(scores)) for statement, label, scores in said],
+        "statements": [_answer(statement, label, list(scores)) for statement, label, scores in answers],
     }
 
 

@@ -91,13 +91,10 @@ def query_text(name: str | None, command: str | None, filters: Sequence[str] = (
     text = text.strip().rstrip(";")
     if not filters:
         return text
-    wanted = " and ".join(_wanted(one) for one in filters)
+    wanted = " and ".join(
+        f"cast({quoted_name(column)} as varchar) = {quoted(value)}" for column, value in map(_parted, filters)
+    )
     return f"with answer as (\n{text}\n)\nselect * from answer where {wanted}"
-
-
-def _wanted(filter_text: str) -> str:
-    column, value = _parted(filter_text)
-    return f"cast({quoted_name(column)} as varchar) = {quoted(value)}"
 
 
 def _parted(filter_text: str) -> tuple[str, str]:
@@ -113,16 +110,16 @@ def values_of(
     connection: duckdb.DuckDBPyConnection, name: str | None, command: str | None, filters: Sequence[str]
 ) -> list[str]:
     """Return in words what a column holds, ten values at most, for each filter whose value it never has."""
-    base, said = query_text(name, command), []
+    base, remarks = query_text(name, command), []
     for column, value in map(_parted, filters):
         answer = (
             f"select distinct cast({quoted_name(column)} as varchar) from (\n{base}\n) order by all limit {VALUES + 1}"
         )
-        values = [str(one) for (one,) in fetch(connection, answer, 0).rows if one is not None]
+        values = [str(cell) for (cell,) in fetch(connection, answer, 0).rows if cell is not None]
         if value not in values:
             more = ", ..." if len(values) > VALUES else ""
-            said.append(f"{column} is never {value}; it is {', '.join(values[:VALUES]) or 'always empty'}{more}")
-    return said
+            remarks.append(f"{column} is never {value}; it is {', '.join(values[:VALUES]) or 'always empty'}{more}")
+    return remarks
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from difflib import SequenceMatcher
+from operator import itemgetter
 from typing import Any
 
 import duckdb
@@ -16,14 +17,14 @@ from ground.flow.manifest import read_manifest
 from ground.storage.warehouse import set_variables
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
-from ontoground.flow.session import asked, reading, records
+from ontoground.flow.session import reading, records, rows_about
 from ontoground.flow.status import row_files
 from ontoground.views.concepts import Phrases
 from ontoground.views.notes import admission_notes
 from ontoground.views.query import exploring_datasets
 from ontoground.views.sample import checks_of_false, reasons
 
-__all__ = ["built", "changed", "explained", "known", "row_with_group", "surrounded"]
+__all__ = ["TOGETHER", "built_datasets", "changed", "explained", "row_with_group", "surrounded"]
 
 TOGETHER = {
     "medieval": ["group_id"],
@@ -40,15 +41,10 @@ AROUND = 240
 Opened = AbstractContextManager[duckdb.DuckDBPyConnection]
 
 
-def known() -> list[str]:
-    """Return the datasets whose rows can be explained."""
-    return [*TOGETHER]
-
-
-def built(workspace: Workspace) -> list[str]:
-    """Return those of them that are built, MediEval first."""
-    found = [name for name in known() if row_files(workspace, name)]
-    return sorted(found, key=lambda name: (not name.startswith("medieval"), name))
+def built_datasets(workspace: Workspace) -> list[str]:
+    """Return the datasets that are built and whose rows can be explained, MediEval first."""
+    names = [name for name in TOGETHER if row_files(workspace, name)]
+    return sorted(names, key=lambda name: (not name.startswith("medieval"), name))
 
 
 def row_with_group(
@@ -56,7 +52,7 @@ def row_with_group(
 ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
     """Return a row of a dataset, or None, and all rows that were made with it, in the order of their identifiers."""
     set_variables(connection, {"dataset": name, "together": TOGETHER[name]})
-    group = records(asked(connection, "ontoground/pages/row", identifier))
+    group = records(rows_about(connection, "ontoground/pages/row", identifier))
     wanted = next((member for member in group if member["id"] == identifier), None)
     return wanted, sorted(group, key=lambda member: str(member["id"]))
 
@@ -83,11 +79,11 @@ def surrounded(row: Mapping[str, Any], warehouse: Callable[[], Opened]) -> tuple
 def _span(span: Mapping[str, Any], notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     begin, end = span["begin_offset"], span["end_offset"]
     nowhere: Mapping[str, Any] = {"text": "", "mentions": []}
-    note = next((one for one in notes if one["text"][begin:end] == span["text"]), nowhere)
+    note = next((entry for entry in notes if entry["text"][begin:end] == span["text"]), nowhere)
     read = (mention for mention in note["mentions"] if (mention["begin_offset"], mention["end_offset"]) == (begin, end))
-    said = next(({name: mention[name] for name in ("assertion", "certainty", "reasons")} for mention in read), {})
+    judgement = next(({name: mention[name] for name in ("assertion", "certainty", "reasons")} for mention in read), {})
     around = {"before": note["text"][max(begin - AROUND, 0) : begin], "after": note["text"][end : end + AROUND]}
-    return {**said, **span, **around}
+    return {**judgement, **span, **around}
 
 
 def changed(before: str, after: str) -> list[tuple[str, str]]:
@@ -113,7 +109,7 @@ def explained(workspace: Workspace, identifier: str) -> dict[str, Any]:
     Raises:
         InputError: no built dataset has the row.
     """
-    names = built(workspace)
+    names = built_datasets(workspace)
     with exploring_datasets(workspace) as connection:
         for name in names:
             row, group = row_with_group(connection, name, identifier)
@@ -161,16 +157,15 @@ def _medval(_workspace: Workspace, row: Mapping[str, Any], group: Sequence[Mappi
 
 
 Row = Mapping[str, Any]
+_STATEMENT: tuple[Callable[[Row], str], Callable[[Row], str]] = (itemgetter("statement"), itemgetter("quadrant"))
 SAYS: dict[str, tuple[Callable[[Row], str], Callable[[Row], str]]] = {
-    "medieval": (lambda row: row["statement"], lambda row: row["quadrant"]),
-    "medieval_contradicted": (lambda row: row["statement"], lambda row: row["quadrant"]),
-    "medhal": (lambda row: row["statement"], lambda row: "factual" if row["label"] else "non-factual"),
+    **dict.fromkeys(MEDIEVAL, _STATEMENT),
+    "medhal": (itemgetter("statement"), lambda row: "factual" if row["label"] else "non-factual"),
     "medval": (lambda row: f"{row['task']}, {row['variant']}", lambda row: str(row["risk_level"])),
 }
 """Of each dataset what a row says, and its label."""
 WHY: dict[str, Callable[[Workspace, Row, Sequence[Row]], list[str]]] = {
-    "medieval": _medieval,
-    "medieval_contradicted": _medieval,
+    **dict.fromkeys(MEDIEVAL, _medieval),
     "medhal": _medhal,
     "medval": _medval,
 }

@@ -41,7 +41,7 @@ def checks_of_false(row: Mapping[str, Any], phrases: Phrases) -> list[str]:
     from builders.medieval.judging import REASONS
 
     asked_for = "asked before it was called false; none of these was found (docs/definitions.md#false):"
-    return [*_known(row, phrases), asked_for, *(f"  {one}" for one in REASONS)]
+    return [*_known(row, phrases), asked_for, *(f"  {check}" for check in REASONS)]
 
 
 def _truth(row: dict[str, Any], phrases: Phrases) -> list[str]:
@@ -60,23 +60,21 @@ def _known(row: Mapping[str, Any], phrases: Phrases) -> list[str]:
         names = sorted({phrases.graph.name(edge.tail) for edge in phrases.graph.neighbours(cui, predicate)})
         if names:
             more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-            said = phrases.sentence(phrases.graph.name(cui), predicate, ", ".join(names[:NAMED]))
-            lines.append(f"the graph says that {said}{more}")
+            sentence = phrases.sentence(phrases.graph.name(cui), predicate, ", ".join(names[:NAMED]))
+            lines.append(f"the graph says that {sentence}{more}")
     return lines
 
 
 def _support(row: dict[str, Any], phrases: Phrases) -> list[str]:
     lines = []
     for span in row["support_spans"]:
-        place = f"{span['section'].replace('_', ' ')}, {span['begin_offset']:,} to {span['end_offset']:,}"
-        said = f"the note says '{' '.join(span['text'].split())}' ({place}) for the {span['role']}"
+        evidence = f"the note says {_quoted(span)} for the {span['role']}"
         # The certainty is known where the warehouse was asked.
         read = f", read as {span['assertion']} ({span['certainty']})" if "certainty" in span else ""
-        lines.append(f"supported because {said}{read}" if read and row["is_supported"] else f"{said}{read}")
+        lines.append(f"supported because {evidence}{read}" if read and row["is_supported"] else f"{evidence}{read}")
     for span in row.get("denied_spans", ()):
-        place = f"{span['section'].replace('_', ' ')}, {span['begin_offset']:,} to {span['end_offset']:,}"
-        said = f"the note names the {span['role']}, '{' '.join(span['text'].split())}' ({place}), and calls it"
-        lines.append(f"{said} {span['assertion']}: not supported")
+        evidence = f"the note names the {span['role']}, {_quoted(span)}, and calls it {span['assertion']}"
+        lines.append(f"{evidence}: not supported")
     if row["replaced_end"] == "none":
         return lines
     if row["replaced_cui"]:
@@ -86,3 +84,8 @@ def _support(row: dict[str, Any], phrases: Phrases) -> list[str]:
     if row["quadrant"] in ("Q2", "Q4"):
         lines.append(f"the note nowhere speaks of the {row['replaced_end']}")
     return lines
+
+
+def _quoted(span: Mapping[str, Any]) -> str:
+    place = f"{span['section'].replace('_', ' ')}, {span['begin_offset']:,} to {span['end_offset']:,}"
+    return f"'{' '.join(span['text'].split())}' ({place})"

@@ -151,7 +151,7 @@ named as (
 ),
 
 -- Words that hardly mean the concept that they name: common in English, or said of what is beside them ("not seen").
--- A short name in capitals is no word: AIDS, DISH.
+-- A short name in capitals is no word (AIDS, DISH), but of drugs.
 ordinary as (
     select
         named.cui,
@@ -167,7 +167,7 @@ ordinary as (
                 else 'finding'
             end = ordinary_limit.kind
     where
-        (length(named.name) > 6 or named.name != upper(named.name))
+        (length(named.name) > 6 or named.name != upper(named.name) or named.kind = 'drug')
         and english_word.zipf::double
         >= case when english_word.use = 'noun' then ordinary_limit.noun else ordinary_limit.other end::double
     union

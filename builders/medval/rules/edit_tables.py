@@ -27,8 +27,8 @@ class Weight:
 class Variant:
     """Two wordings of one meaning; ``kind`` is the rule that uses them."""
 
-    one: str
-    other: str
+    first: str
+    second: str
     kind: str
 
 

@@ -28,9 +28,9 @@ def _pattern(kind: str) -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
     for line in variants():
         if line.kind != kind:
             continue
-        others.setdefault(line.one if kind == "wording" else line.one.lower(), []).append(line.other)
+        others.setdefault(line.first if kind == "wording" else line.first.lower(), []).append(line.second)
         if kind != "wording":
-            others.setdefault(line.other.lower(), []).append(line.one)
+            others.setdefault(line.second.lower(), []).append(line.first)
     phrases = "|".join(re.escape(phrase) for phrase in sorted(others, key=len, reverse=True)) or r"(?!)"
     flags = 0 if kind == "wording" else re.IGNORECASE
     pattern = re.compile(rf"(?<![\w'’-])(?:{phrases})(?![\w'’-])", flags)

@@ -70,14 +70,14 @@ class FromTexts(InWorkspace):
 
     @property
     def named_texts(self) -> NamedTexts:
-        """Where texts lie."""
+        """The folders of the texts."""
         from builders.texts.sources import named_texts
 
         return named_texts(self.texts or (), self.dataset)
 
     @property
     def model(self) -> ModelOptions:
-        """What is said of language models."""
+        """The options that name language models."""
         _, overrides = split_overrides(self.overrides, self.roles)
         return ModelOptions(self.endpoint, self.endpoint_model, self.config, overrides)
 
@@ -89,7 +89,7 @@ def closest(*tiers: LicenceTier) -> LicenceTier:
 
 @contextmanager
 def bars(counted: str) -> Iterator[Callable[[str, int], None]]:
-    """Yield what moves a bar on: one bar a source or a task, one at a time."""
+    """Yield a function that advances a progress bar: one bar for each source or task, one at a time."""
     from ground.progress import progress
 
     with ExitStack() as stack:
@@ -105,7 +105,7 @@ def bars(counted: str) -> Iterator[Callable[[str, int], None]]:
 
 
 def shortcut_blocks(shortcuts: list[dict[str, Any]]) -> Blocks:
-    """Yield what a row's text alone tells of its label, a line for each group, and a warning where it does."""
+    """Yield a line for each group: how well a row's text alone predicts its label, with a warning where it does."""
     for group in dict.fromkeys(shortcut["group"] for shortcut in shortcuts):
         of_group = [shortcut for shortcut in shortcuts if shortcut["group"] == group]
         areas = ", ".join(
@@ -118,7 +118,7 @@ def shortcut_blocks(shortcuts: list[dict[str, Any]]) -> Blocks:
 
 
 def dropped_blocks(dropped: dict[str, int], most: int) -> Blocks:
-    """Yield the commonest reasons for which something was left out, and how other splits are taken."""
+    """Yield the most frequent reasons for leaving rows out, and how to take other splits."""
     from builders.texts.origin import OTHER_SPLIT
 
     if dropped:
@@ -129,7 +129,7 @@ def dropped_blocks(dropped: dict[str, int], most: int) -> Blocks:
 
 
 def requests_in_words(used: dict[str, Any]) -> str:
-    """Return what a language model was asked."""
+    """Return how many requests a language model was sent, in words."""
     return (
         f"{used['model']}: {number(used['requests'])} requests, {number(used['cached'])} from the cache,"
         f" {number(sum(used['failures'].values()))} without an answer"

@@ -197,7 +197,7 @@ class Medval(FromTexts):
 
     @property
     def flags(self) -> list[str]:
-        """What is said of the dataset, with ``--tau``."""
+        """The settings of the dataset, with ``--tau``."""
         return super().flags + ([] if self.tau is None else [f"medval.tau={self.tau}"])
 
     def check_rules(self) -> None:
@@ -262,7 +262,7 @@ def medval(options: Medval) -> Result:
 
 
 def _stages(options: Medval, workspace: Workspace) -> list[Outcome]:
-    """Bring the stages up to date that the engine and the notes need; what cannot run is left to those who miss it."""
+    """Bring the stages up to date that the engine and the notes need; tasks without their input are refused later."""
     from ground.contracts.taxonomy import resolve_tasks
     from ontoground.flow.pipeline import run_stages
     from ontoground.flow.session import writing

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Option
 
 from ground import __version__
 from ground.stable import stable_hash
@@ -29,7 +29,7 @@ group = group_of("evaluate", ("quadrants", "medhal", "medval", "sheets"))
 
 UNDEFINED = "–"
 
-Split = Annotated[Literal["test", "validation"], typer.Option(help="Which rows")]
+Split = Annotated[Literal["test", "validation"], Option(help="Which rows")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,32 +37,27 @@ class Evaluated(InWorkspace):
     """Options of the verbs that evaluate models."""
 
     models: Annotated[
-        list[str] | None,
-        typer.Option("--model", metavar="RUN", help="Run folder, a folder of runs, or a model; repeatable"),
+        list[str] | None, Option("--model", metavar="RUN", help="Run folder, a folder of runs, or a model; repeatable")
     ] = None
     predictions: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="Predictions file (Parquet, CSV, JSONL); repeatable")
+        list[Path] | None, Option(metavar="FILE", help="Predictions file (Parquet, CSV, JSONL); repeatable")
     ] = None
     split: Split = "test"
     missing: Annotated[
         Literal["refuse", "wrong", "leave_out"],
-        typer.Option(help="Rows without a prediction: refuse, count as wrong, or leave out for all runs"),
+        Option(help="Rows without a prediction: refuse, count as wrong, or leave out for all runs"),
     ] = "refuse"
     endpoint: Endpoint = None
     endpoint_model: EndpointModel = None
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="TOML file with [language_model], and [zeroshot] or [asked]")
+        Path | None, Option(metavar="FILE", help="TOML file with [language_model], and [zeroshot] or [asked]")
     ] = None
     overrides: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Override a setting of the language model or of the runs' answers",
-        ),
+        Option("--set", metavar="KEY=VALUE", help="Override a setting of the language model or of the runs' answers"),
     ] = None
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the report; default for one run: its report/")
+        Path | None, Option(metavar="DIR", help="Folder of the report; default for one run: its report/")
     ] = None
 
     @property
@@ -106,12 +101,12 @@ class Evaluated(InWorkspace):
         return "made"
 
     def predicted(self, folder: Path, model: str, method: str, state: str = "made", **more: object) -> dict[str, Any]:
-        """Return what a payload says of the predictions in a folder."""
+        """Return the payload's entry about the predictions in a folder."""
         file = str(folder / f"predictions-{self.split}.parquet")
         return {"model": model, "method": method, "folder": str(folder), "file": file, "state": state, **more}
 
     def report_folder(
-        self, dataset: Path, made: Sequence[Mapping[str, Any]], *about: str, others: Sequence[Path] = ()
+        self, dataset: Path, sources: Sequence[Mapping[str, Any]], *about: str, others: Sequence[Path] = ()
     ) -> Path:
         """Return where the report goes: into the one run that is evaluated, else into a folder of its own.
 
@@ -128,25 +123,25 @@ class Evaluated(InWorkspace):
             return self.out
         usual = "report" if self.split == "test" else f"report-{self.split}"
         alone = len(self.models or ()) + self.asks == 1 and not self.predictions and not others
-        files = sorted({*(Path(one["file"]) for one in made), *(self.predictions or ()), *others})
+        files = sorted({*(Path(source["file"]) for source in sources), *(self.predictions or ()), *others})
         read = [sha256_of(file) if file.is_file() else "" for file in files]
         known = format(stable_hash(0, str(dataset.resolve()), self.missing, *about, *read) & 0xFFFFFFFF, "08x")
         if alone:
             # The runs of one folder (seeds, lambdas) have one report.
-            run = Path(made[0]["folder"]) if len(made) == 1 else Path((self.models or [""])[0])
-            foreign = any(one.get("trained_on_another_dataset") for one in made)
+            run = Path(sources[0]["folder"]) if len(sources) == 1 else Path((self.models or [""])[0])
+            foreign = any(source.get("trained_on_another_dataset") for source in sources)
             return run / (f"{usual}-{short_name(str(dataset))}-{known}" if foreign else usual)
         named = files[0].stem if len(files) == 1 else f"{len(files)}-files" if files else "baselines"
         return run_folder(self.workspace, "evaluation", short_name(str(dataset)), self.split, short_name(named), known)
 
-    def payload(self, verb: str, report: Mapping[str, Any], made: list[dict[str, Any]], out: Path) -> dict[str, Any]:
+    def payload(self, verb: str, report: Mapping[str, Any], sources: list[dict[str, Any]], out: Path) -> dict[str, Any]:
         """Return what the payloads of all these verbs have, of a report that lies in ``out``."""
         return {
             "verb": f"evaluate {verb}",
             "workspace": str(self.workspace),
             "split": self.split,
             "rows_left_out": report["dataset"]["rows_left_out"],
-            "predictions": made,
+            "predictions": sources,
             "report": {
                 "folder": str(out),
                 "json": str(out / "report.json"),
@@ -164,7 +159,7 @@ def place_blocks(report: Mapping[str, Any]) -> Blocks:
 
 
 def few(n: int, what: str) -> str:
-    """Say that so few patients, or what else rows belong to, give no interval; nothing where they do."""
+    """Return words that say that there are too few patients, or other clusters, for an interval; else nothing."""
     from ground.resampling import FEWEST_CLUSTERS
 
     return f" without an interval (fewer than {FEWEST_CLUSTERS} {what})" if n < FEWEST_CLUSTERS else ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Option
 
 from ground.errors import UsageError
 from ground.storage.files import sha256_of
@@ -40,15 +40,15 @@ class Quadrants(Evaluated):
     dataset: DatasetFolder = None
     split_column: Annotated[
         SplitColumn | None,
-        typer.Option(
+        Option(
             help="split: by patient; fact_split: also by fact; folds: all rows, one run a fold; default: as the runs"
         ),
     ] = None
     method: Annotated[
         Literal["auto", "head", "score"],
-        typer.Option(help="head: of a classifier; score: label continuations of a policy; auto: what the run has"),
+        Option(help="head: of a classifier; score: label continuations of a policy; auto: what the run has"),
     ] = "auto"
-    baselines: Annotated[bool, typer.Option(help="Fit the baselines that see only part of the input")] = True
+    baselines: Annotated[bool, Option(help="Fit the baselines that see only part of the input")] = True
 
 
 @dataclass(frozen=True)
@@ -103,13 +103,13 @@ def quadrants(options: Quadrants) -> Result:
     sources = _distinct([source for model in options.models or () for source in _sources(options, model)])
     column = _column(options, sources)
     # Asked first: a refusal of the privacy gate comes before hours of work.
-    made = [_zeroshot(options, dataset, column)] if options.asks else []
+    answers = [_zeroshot(options, dataset, column)] if options.asks else []
     predicted = [_predicted(options, source, dataset, column) for source in sources]
-    made += _pooled(options, dataset, sources, predicted) if column == FOLDS else predicted
-    out = options.report_folder(dataset.folder, made, column)
+    answers += _pooled(options, dataset, sources, predicted) if column == FOLDS else predicted
+    out = options.report_folder(dataset.folder, answers, column)
     report = evaluate_quadrants(
         dataset,
-        [*(Path(one["file"]) for one in made), *(options.predictions or ())],
+        [*(Path(answer["file"]) for answer in answers), *(options.predictions or ())],
         out,
         split=options.split,
         split_column=column,
@@ -122,7 +122,7 @@ def quadrants(options: Quadrants) -> Result:
         if source.record:
             write_card(source.folder, source.record, results=out.parent)
     names = ("name", "kind", "seeds", "metrics", "confusion", "paper")
-    payload = options.payload("quadrants", report, made, out) | {
+    payload = options.payload("quadrants", report, answers, out) | {
         "dataset": str(dataset.folder),
         "split_column": column,
         "rows": report["dataset"]["rows"],
@@ -183,10 +183,10 @@ def _name(record: Mapping[str, Any]) -> str:
 def _distinct(sources: Sequence[_Source]) -> list[_Source]:
     """Tell runs of one name and seed apart by their folders."""
     known = {source.folder.resolve(): source for source in sources}
-    found = Counter((source.name, source.seed, source.column) for source in known.values())
+    counts = Counter((source.name, source.seed, source.column) for source in known.values())
     return [
         replace(source, name=f"{source.name} [{folder.name}]")
-        if found[source.name, source.seed, source.column] > 1
+        if counts[source.name, source.seed, source.column] > 1
         else source
         for folder, source in known.items()
     ]
@@ -212,7 +212,7 @@ def _column(options: Quadrants, sources: Sequence[_Source]) -> str:
 
 
 def _pooled(
-    options: Quadrants, dataset: MedievalDataset, sources: Sequence[_Source], made: Sequence[dict[str, Any]]
+    options: Quadrants, dataset: MedievalDataset, sources: Sequence[_Source], answers: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Join the predictions of runs that differ in their fold alone, each of its own fold: one file for all rows.
 
@@ -224,8 +224,8 @@ def _pooled(
     from evaluation.predictions import write_predictions
 
     groups: dict[tuple[str, int | None], list[tuple[_Source, dict[str, Any]]]] = {}
-    for source, one in zip(sources, made, strict=True):
-        groups.setdefault((source.name, source.seed), []).append((source, one))
+    for source, answer in zip(sources, answers, strict=True):
+        groups.setdefault((source.name, source.seed), []).append((source, answer))
     pooled = []
     for (name, seed), parts in groups.items():
         if lacking := {f"fold_{fold}" for fold in dataset.folds} - {str(source.column) for source, _ in parts}:
@@ -238,10 +238,10 @@ def _pooled(
             )
         folder = parts[0][0].folder.parent
         file = folder / f"predictions-{options.split}-{short_name(name)}-{seed}.parquet"
-        write_predictions(file, pl.concat([pl.read_parquet(one["file"], glob=False) for _, one in parts]))
-        other = any(one["trained_on_another_dataset"] for _, one in parts)
-        told = options.predicted(folder, name, parts[0][1]["method"], seed=seed, trained_on_another_dataset=other)
-        pooled.append(told | {"file": str(file)})
+        write_predictions(file, pl.concat([pl.read_parquet(answer["file"], glob=False) for _, answer in parts]))
+        other = any(answer["trained_on_another_dataset"] for _, answer in parts)
+        summary = options.predicted(folder, name, parts[0][1]["method"], seed=seed, trained_on_another_dataset=other)
+        pooled.append(summary | {"file": str(file)})
     return pooled
 
 
@@ -306,8 +306,8 @@ def _zeroshot(options: Quadrants, dataset: MedievalDataset, column: str) -> dict
 
 def _lambdas(sources: Sequence[_Source]) -> dict[str, float]:
     """Return lambda by model name, for a picture, where CoRFu runs differ in it."""
-    found = {source.name: float(source.settings["lambda"]) for source in sources if source.kind == "corfu"}
-    return found if len(set(found.values())) > 1 else {}
+    lambdas = {source.name: float(source.settings["lambda"]) for source in sources if source.kind == "corfu"}
+    return lambdas if len(set(lambdas.values())) > 1 else {}
 
 
 def _curves(sources: Sequence[_Source]) -> dict[str, list[dict[str, Any]]]:

@@ -55,7 +55,7 @@ def judged_pairs(options: Evaluated, named: Sequence[str]) -> Result:
         private_directory(folder)
         write_predictions(file, _frame(answers))
         sources.append({"name": name, "path": str(path), "layout": layout, **_counted(answers), "file": str(file)})
-    return Result({"verb": "evaluate medval", "workspace": str(options.workspace), "sources": sources}, _blocks)
+    return options.result("evaluate medval", _blocks, sources=sources)
 
 
 def _source(text: str) -> tuple[str, Path, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from ontoground.cli.evaluate.options import Split, group
 from ontoground.cli.options import DatasetFolder, InWorkspace, Result, verb
@@ -21,12 +21,12 @@ __all__ = ["sheets"]
     "ontoground evaluate medval --experts anna.xlsx --experts ben.xlsx",
 )
 def sheets(
-    file: Annotated[Path, typer.Argument(metavar="FILE.xlsx", help="The sheet; FILE.csv and FILE.key.csv beside it")],
+    file: Annotated[Path, Argument(metavar="FILE.xlsx", help="The sheet; FILE.csv and FILE.key.csv beside it")],
     options: InWorkspace,
     reference: DatasetFolder = None,
     split: Split = "test",
-    per_task: Annotated[int, typer.Option(min=1, help="Items of each task, at most; evenly over risk levels")] = 15,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the draw and of the order")] = 42,
+    per_task: Annotated[int, Option(min=1, help="Items of each task, at most; evenly over risk levels")] = 15,
+    seed: Annotated[int, Option(min=0, help="Seed of the draw and of the order")] = 42,
 ) -> Result:
     """Write outputs for experts to grade, without labels, under neutral names and in random order.
 
@@ -36,16 +36,15 @@ def sheets(
     from evaluation.sheets import write_sheets
 
     dataset = TextDataset.open(reference or options.workspace / "datasets" / "medval", "medval")
-    payload = {
-        "verb": "evaluate sheets",
-        "workspace": str(options.workspace),
-        "reference": str(dataset.folder),
-        "split": split,
-        "seed": seed,
-        "licence_tier": dataset.licence_tier,
+    return options.result(
+        "evaluate sheets",
+        _blocks,
+        reference=str(dataset.folder),
+        split=split,
+        seed=seed,
+        licence_tier=dataset.licence_tier,
         **write_sheets(dataset, file, split=split, per_task=per_task, seed=seed),
-    }
-    return Result(payload, _blocks)
+    )
 
 
 def _blocks(payload: dict[str, Any]) -> Blocks:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Option
 
 from ground.errors import UsageError
 from ground.storage.files import sha256_of
@@ -62,11 +62,11 @@ class Text(Evaluated):
     """Options of both verbs."""
 
     reference: DatasetFolder = None
-    shots: Annotated[
-        int | None, typer.Option(min=0, max=1, metavar="0|1", help="Worked examples before each question")
-    ] = None
+    shots: Annotated[int | None, Option(min=0, max=1, metavar="0|1", help="Worked examples before each question")] = (
+        None
+    )
     ensemble: Annotated[
-        bool, typer.Option("--ensemble", help="Add the majority of all runs; a tie goes to the more serious class")
+        bool, Option("--ensemble", help="Add the majority of all runs; a tie goes to the more serious class")
     ] = False
 
 
@@ -99,20 +99,20 @@ def medhal(options: Text) -> Result:
 def medval(
     options: Text,
     rules: Annotated[
-        bool, typer.Option("--rules", help="Ask the rules judge, which checks near-verbatim text; it needs the graph")
+        bool, Option("--rules", help="Ask the rules judge, which checks near-verbatim text; it needs the graph")
     ] = False,
     texts: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="NAME=PATH[:LAYOUT]",
             help="With --rules: judge these pairs, not a dataset; pairs, medec, medval_bench, verifact_bhc; repeatable",
         ),
     ] = None,
     experts: Annotated[
-        list[Path] | None, typer.Option(metavar="SHEET", help="Filled sheet of one expert (.xlsx, .csv); repeatable")
+        list[Path] | None, Option(metavar="SHEET", help="Filled sheet of one expert (.xlsx, .csv); repeatable")
     ] = None,
     sheet_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Key of the sheets; default: the file beside them")
+        Path | None, Option(metavar="FILE", help="Key of the sheets; default: the file beside them")
     ] = None,
 ) -> Result:
     """Evaluate validators: F1 by level and task, kappa, safe against unsafe, experts' agreement, non-inferiority.
@@ -141,14 +141,14 @@ def _evaluated(
     for line in graded.notes if graded else ():
         note(line)
     # Asked first: a refusal of the privacy gate comes before hours of work.
-    made = [_asked(options, dataset)] if options.asks else []
-    made += [judged_split(options, dataset)] if rules else []
-    made += [_generated(options, dataset, model) for model in options.models or ()]
-    out = options.report_folder(dataset.folder, made, others=experts)
+    answers = [_asked(options, dataset)] if options.asks else []
+    answers += [judged_split(options, dataset)] if rules else []
+    answers += [_generated(options, dataset, model) for model in options.models or ()]
+    out = options.report_folder(dataset.folder, answers, others=experts)
     report = evaluate_text(
         kind,
         dataset,
-        [*(Path(one["file"]) for one in made), *(options.predictions or ())],
+        [*(Path(prediction["file"]) for prediction in answers), *(options.predictions or ())],
         out,
         split=options.split,
         missing=options.missing,
@@ -156,10 +156,10 @@ def _evaluated(
         ratings=graded.ratings if graded else None,
     )
     rows = report["rows"]
-    payload = options.payload(kind, report, made, out) | {
+    payload = options.payload(kind, report, answers, out) | {
         "reference": str(dataset.folder),
         **{name: rows[name] for name in ("rows", "clusters", "clusters_are", "classes")},
-        "runs": [_run(one, rows["headline"]) for one in report["runs"]],
+        "runs": [_run(prediction, rows["headline"]) for prediction in report["runs"]],
     }
     if kind == "medval":
         payload["experts"] = _experts(report["experts"], graded.notes) if graded else None
@@ -198,13 +198,13 @@ def _generated(options: Text, dataset: TextDataset, model: str) -> dict[str, Any
 
 def _run(run: Mapping[str, Any], headline: str) -> dict[str, Any]:
     own = "explanation" if "explanation" in run else "over_tasks"
-    by_task = {task: found[headline] for task, found in run["by_task"].items()}
+    by_task = {task: scores[headline] for task, scores in run["by_task"].items()}
     return {**{name: run[name] for name in RUN_KEYS}, own: run[own], "f1_by_task": by_task}
 
 
 def _experts(experts: Mapping[str, Any], notes: Sequence[str]) -> dict[str, Any]:
     names = ("items", "items_with_several", "raters", "non_inferiority")
-    agreement = {name: found["overall"] for name, found in experts["agreement"].items()}
+    agreement = {name: alpha["overall"] for name, alpha in experts["agreement"].items()}
     return {**{name: experts[name] for name in names}, "krippendorff_alpha": agreement, "notes": list(notes)}
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from ontoground.cli.options import InWorkspace, Result, verb
 from ontoground.cli.render import unfolded
@@ -23,27 +24,26 @@ __all__ = ["ablation"]
 )
 def ablation(
     options: InWorkspace,
-    model: Annotated[str, typer.Option(metavar="NAME_OR_PATH", help="Base model: hub name or local folder")],
+    model: Annotated[str, Option(metavar="NAME_OR_PATH", help="Base model: hub name or local folder")],
     of_model: Annotated[
         Path,
-        typer.Option(
+        Option(
             "--self", metavar="DIR", help="MedVAL folder with the outputs and scores of the base model itself, tau 0"
         ),
     ],
-    teacher: Annotated[Path, typer.Option(metavar="DIR", help="The same from a stronger model")],
+    teacher: Annotated[Path, Option(metavar="DIR", help="The same from a stronger model")],
     reference: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="MedVAL folder whose test split is judged; default: the workspace's"),
+        Path | None, Option(metavar="DIR", help="MedVAL folder whose test split is judged; default: the workspace's")
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the runs and the table")] = None,
+    out: Annotated[Path | None, Option(metavar="DIR", help="Folder of the runs and the table")] = None,
     config: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="TOML file with [training] and [generation]; default: the paper's settings"),
+        Option(metavar="FILE", help="TOML file with [training] and [generation]; default: the paper's settings"),
     ] = None,
     overrides: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override one setting, as training.epochs=2")
+        list[str] | None, Option("--set", metavar="KEY=VALUE", help="Override one setting, as training.epochs=2")
     ] = None,
-    baseline: Annotated[bool, typer.Option(help="Also judge with the base model itself")] = True,
+    baseline: Annotated[bool, Option(help="Also judge with the base model itself")] = True,
 ) -> Result:
     """Train a validator on data of the model itself and of a teacher, filtered by consistency or not, and judge each.
 

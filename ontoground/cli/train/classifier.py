@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from typer import Option
 
 from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
@@ -28,17 +28,17 @@ class Classifier(OnDataset):
 
     engine: Annotated[
         Literal["auto", "shared", "plain", "encoder"],
-        typer.Option(
+        Option(
             help="shared: a context is encoded once for all its statements; plain: once for each, for comparison; "
             "encoder: for BERT-like models; auto: what fits the model"
         ),
     ] = "auto"
-    seeds: Annotated[str | None, typer.Option(metavar="N,N,...", help="Train once for each seed, as 42,43,44")] = None
+    seeds: Annotated[str | None, Option(metavar="N,N,...", help="Train once for each seed, as 42,43,44")] = None
     folds: Annotated[
-        bool, typer.Option("--folds", help="Train once for each fold of the dataset, so that all patients are tested.")
+        bool, Option("--folds", help="Train once for each fold of the dataset, so that all patients are tested.")
     ] = False
     freeze_backbone: Annotated[
-        bool, typer.Option("--freeze-backbone", help="Train only the four-way head (fit-head on a CoRFu run).")
+        bool, Option("--freeze-backbone", help="Train only the four-way head (fit-head on a CoRFu run).")
     ] = False
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
+from typer import Option
 
 from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
@@ -28,17 +28,15 @@ class Corfu(OnDataset):
 
     engine: Annotated[
         Literal["auto", "shared", "trl"],
-        typer.Option(
-            help="shared (auto): a context is encoded once for all its pairs; trl: trl's DPOTrainer (a yardstick)"
-        ),
+        Option(help="shared (auto): a context is encoded once for all its pairs; trl: trl's DPOTrainer (a yardstick)"),
     ] = "auto"
     regime: Annotated[
         Literal["q1_q2", "q1_q3", "q1_q4", "mixed", "curriculum"] | None,
-        typer.Option(help="Quadrants that Q1 is preferred to; default: as in the settings"),
+        Option(help="Quadrants that Q1 is preferred to; default: as in the settings"),
     ] = None
     lambdas: Annotated[
         list[float] | None,
-        typer.Option(
+        Option(
             "--lambda", min=0, metavar="NUMBER", help="Weight of the penalty; 0 is DPO; several values make a sweep"
         ),
     ] = None
@@ -68,8 +66,10 @@ def corfu(options: Corfu) -> Result:
         raise UsageError("CoRFu needs a decoder", found=f"{model} is an encoder", do="choose a decoder with --model")
     dataset = MedievalDataset.open(options.data("medieval"))
     lambdas = list(dict.fromkeys(options.lambdas or ()))
-    one = [f"lambda={value}" for value in lambdas if len(lambdas) == 1]
-    settings = options.settings(CorfuSettings, *([f"regime={options.regime}"] if options.regime else []), *one)
+    weight_override = [f"lambda={value}" for value in lambdas if len(lambdas) == 1]
+    settings = options.settings(
+        CorfuSettings, *([f"regime={options.regime}"] if options.regime else []), *weight_override
+    )
     weight = "sweep" if len(lambdas) > 1 else f"lambda{settings.lambda_:g}"
     out = options.folder("corfu", short_name(model), settings.regime, weight, f"seed{settings.seed}")
     if is_main():

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer import Option
 
 from ground.errors import InputError, UsageError
 from ground.storage.files import atomic_path, private_directory, sha256_of, write_text
@@ -38,28 +39,26 @@ SMOKE = "A smoke run: the model's weights are random, and its numbers mean nothi
 class Grpo(Trained):
     """Options of the verb."""
 
-    model: Annotated[str | None, typer.Option(metavar="NAME_OR_PATH", help="Base model: hub name or local folder")] = (
-        None
+    model: Annotated[str | None, Option(metavar="NAME_OR_PATH", help="Base model: hub name or local folder")] = None
+    smoke: Annotated[bool, Option("--smoke", help="Two steps of a tiny random model, to test the installation.")] = (
+        False
     )
-    smoke: Annotated[
-        bool, typer.Option("--smoke", help="Two steps of a tiny random model, to test the installation.")
-    ] = False
     benchmark: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Benchmark to train on; may be left out if there is only one")
+        str | None, Option(metavar="NAME", help="Benchmark to train on; may be left out if there is only one")
     ] = None
     arms: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--arm", metavar="LABELS", help="Labels of an arm: a role or a release; default: original and recomputed"
         ),
     ] = None
     evaluate: Annotated[
         list[str] | None,
-        typer.Option(metavar="[NAME:]LABELS", help="Labels to evaluate on; default: all labels of the held-out rows"),
+        Option(metavar="[NAME:]LABELS", help="Labels to evaluate on; default: all labels of the held-out rows"),
     ] = None
-    limits: Annotated[
-        Literal["corrected", "v1"], typer.Option(help="Limits of a right answer, the same for all arms")
-    ] = "corrected"
+    limits: Annotated[Literal["corrected", "v1"], Option(help="Limits of a right answer, the same for all arms")] = (
+        "corrected"
+    )
 
 
 @verb(
@@ -126,7 +125,7 @@ def grpo(options: Grpo) -> Result:
         "sets": _compared(options, out, names, graded, settings.seed),
     }
     write_text(out / "comparison.json", json.dumps(payload, indent=2) + "\n")
-    comparison, notes = markdown_table(*_graded(payload)), "".join(f"- {one}\n" for one in _notes(payload))
+    comparison, notes = markdown_table(*_graded(payload)), "".join(f"- {line}\n" for line in _notes(payload))
     write_text(out / "comparison.md", f"# GRPO on {benchmark.name}\n\n{comparison}\n{notes}")
     return Result(payload, _blocks)
 
@@ -159,10 +158,12 @@ def _tables(options: Grpo, arms: list[str], benchmark: Benchmark, settings: Grpo
         frame = _frame(where, labels, _chosen(uids, settings.evaluate_rows, settings.seed, "grpo-evaluate"))
         uid = pl.lit(f"{where.name}/") + pl.col("uid")
         evaluated.append(frame.select(pl.lit(name).alias("set"), uid.alias("uid"), pl.exclude("uid")))
-    found = pl.concat(evaluated)
-    if found.is_empty():
+    evaluation = pl.concat(evaluated)
+    if evaluation.is_empty():
         raise InputError("no row is left to evaluate on", do="raise holdout, or name other labels with --evaluate")
-    return {f"arm-{arm}": _frame(benchmark, labels, chosen) for arm, labels in trained.items()} | {"evaluate": found}
+    return {f"arm-{arm}": _frame(benchmark, labels, chosen) for arm, labels in trained.items()} | {
+        "evaluate": evaluation
+    }
 
 
 def _sets(options: Grpo, benchmark: Benchmark) -> dict[str, tuple[Benchmark, LabelSet]]:
@@ -171,14 +172,14 @@ def _sets(options: Grpo, benchmark: Benchmark) -> dict[str, tuple[Benchmark, Lab
     from stewardship.grading.grades import label_set
 
     roles: tuple[Role, ...] = ("physician", "final", "recomputed", "original")
-    found = {}
+    sets = {}
     for asked in options.evaluate or [role for role in roles if benchmark.history.labels(role)]:
         other, colon, labels = asked.rpartition(":")
         where = Benchmark.open(options.workspace, other) if colon else benchmark
         if where.categories != benchmark.categories:
             raise UsageError("the labels to evaluate on are of another kind", found=asked)
-        found[asked] = (where, label_set(where, labels, options.limits))
-    return found
+        sets[asked] = (where, label_set(where, labels, options.limits))
+    return sets
 
 
 def _chosen(uids: set[str], count: int, seed: int, what: str) -> set[str]:
@@ -198,7 +199,7 @@ def _frame(benchmark: Benchmark, labels: LabelSet, uids: set[str]) -> pl.DataFra
         if row["uid"] in uids:
             record = f"Record of the patient:\n{row['context']}\n\n" if row.get("context") else ""
             label = labels.references[row["uid"]]
-            limits = (one.text() for one in (label.value, label.lower, label.upper))
+            limits = (limit.text() for limit in (label.value, label.lower, label.upper))
             rows.append((row["uid"], f"{record}Question: {row.get('question') or ''}", *limits))
     columns = dict.fromkeys(("uid", "prompt", "label", "lower", "upper"), pl.String)
     return pl.DataFrame(rows, schema=columns, orient="row")
@@ -274,7 +275,7 @@ def _announce(options: Grpo, arms: Sequence[Arm], settings: GrpoSettings) -> Non
     from ground.contracts.grading import within
 
     first, *others = ({row.uid: row.reference for row in arm.rows} for arm in arms)
-    differ = sum(any(not within(other[uid].value, one) for other in others) for uid, one in first.items())
+    differ = sum(any(not within(other[uid].value, label) for other in others) for uid, label in first.items())
     steps = settings.epochs * (len(first) // settings.prompts_per_step)
     if options.smoke:
         note(SMOKE)
@@ -305,7 +306,7 @@ def _base(out: Path, arm: Arm, model: str, settings: GrpoSettings, *, kept: bool
 
 def _summary(arm: str, out: Path, record: Mapping[str, Any]) -> dict[str, Any]:
     """Return what became of an arm, with the mean reward of the first and the last tenth of its steps."""
-    rewards = [one["reward"] for one in record["losses"] if "reward" in one]
+    rewards = [step["reward"] for step in record["losses"] if "reward" in step]
     size = max(1, len(rewards) // 10)
     parts = {"first": rewards[:size], "last": rewards[-size:]}
     return {
@@ -347,9 +348,9 @@ def _graded(payload: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     from ontoground.cli.steward.shares import difference, ends, percent
 
     rows = []
-    for name, one in payload["sets"].items():
-        for policy, share in one["accuracy"].items():
-            change = one["difference"].get(policy)
+    for name, results in payload["sets"].items():
+        for policy, share in results["accuracy"].items():
+            change = results["difference"].get(policy)
             apart = "{} ({})".format(*difference(change)) if change else ""
             rows.append([name, policy, f"{share['correct']}/{share['n']}", percent(share["value"]), ends(share), apart])
     return ["labels", "policy", "right", "share", "95% interval", f"less {payload['arms'][0]['arm']} (95%)"], rows
@@ -358,7 +359,7 @@ def _graded(payload: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 def _notes(payload: dict[str, Any]) -> list[str]:
     notes = [SMOKE] if payload["smoke"] else []
     for arm in payload["arms"]:
-        begin, end = ("-" if one is None else f"{one:.3f}" for one in arm["rewards"].values())
+        begin, end = ("-" if reward is None else f"{reward:.3f}" for reward in arm["rewards"].values())
         notes.append(
             f"arm {arm['arm']}: {arm['rows']:,} rows ({arm['too_long']:,} prompts too long), {arm['steps']:,} steps, "
             f"mean reward {begin} at the start, {end} at the end"

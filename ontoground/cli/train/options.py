@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import DatasetFolder, InWorkspace, Result
@@ -32,16 +33,14 @@ class Trained(InWorkspace):
     """Options of every verb that trains."""
 
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Run folder; default: in runs/, named after model and settings"),
+        Path | None, Option(metavar="DIR", help="Run folder; default: in runs/, named after model and settings")
     ] = None
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file of settings (docs/settings.md)")] = None
+    config: Annotated[Path | None, Option(metavar="FILE", help="TOML file of settings (docs/settings.md)")] = None
     overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override one setting, as epochs=2"),
+        list[str] | None, Option("--set", metavar="KEY=VALUE", help="Override one setting, as epochs=2")
     ] = None
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the run in the folder; a finished run stays unchanged.")
+        bool, Option("--resume", help="Continue the run in the folder; a finished run stays unchanged.")
     ] = False
 
     def settings(self, kind: type[SettingsModel], *more: str) -> SettingsModel:
@@ -57,9 +56,7 @@ class Trained(InWorkspace):
 class OnDataset(Trained):
     """Options of a verb that trains on a dataset folder."""
 
-    model: Annotated[
-        str, typer.Option(metavar="NAME_OR_PATH", help="Base model: hub name, local folder, or a run folder")
-    ]
+    model: Annotated[str, Option(metavar="NAME_OR_PATH", help="Base model: hub name, local folder, or a run folder")]
     dataset: DatasetFolder = None
 
     def data(self, name: str) -> Path:
@@ -122,11 +119,11 @@ def _loss_parts(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     from training.runs.card import loss_records
 
     parts = []
-    for stage, group in groupby(loss_records(record), key=lambda one: one["stage"]):
+    for stage, group in groupby(loss_records(record), key=lambda step: step["stage"]):
         steps = list(group)
         size = math.ceil(len(steps) / 5)
         for part in (steps[begin : begin + size] for begin in range(0, len(steps), size)):
-            mean = sum(one["loss"] for one in part) / len(part)
+            mean = sum(step["loss"] for step in part) / len(part)
             parts.append({"stage": stage, "first_step": part[0]["step"], "last_step": part[-1]["step"], "loss": mean})
     return parts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import Option
 
 from ontoground.cli.options import Result, verb
 from ontoground.cli.render import note
@@ -19,7 +19,7 @@ __all__ = ["medhal", "medval"]
 class Text(OnDataset):
     """Options of both verbs."""
 
-    engine: Annotated[Literal["trl"], typer.Option(help="trl's SFTTrainer")] = "trl"
+    engine: Annotated[Literal["trl"], Option(help="trl's SFTTrainer")] = "trl"
 
 
 @verb(

@@ -18,12 +18,11 @@ import pytest
 
 from builders.texts.origin import Origin, split_of
 from ground.contracts.rows_text import MEDHAL_SCHEMA
-from ontoground.cli.main import invoke
 from tests.builders.medhal.feed_world import digests, rows_of
 from tests.builders.medhal.question_files import medmcqa_row, write_lines
 from tests.builders.medhal.texts_world import ALL, write_texts
 from tests.ground.lm.server import Reply, completion, scripted_server
-from tests.ontoground.cli.schemas import checked
+from tests.ontoground.cli.schemas import answer_to, checked
 from tests.served import Served
 
 ROOT = Path(__file__).parents[3]
@@ -38,22 +37,19 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_texts(tmp_path_factory.mktemp("texts"), 12)
 
 
-def build(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> dict[str, Any]:
+def build(*arguments: str | Path) -> dict[str, Any]:
     """Run the verb and return what it printed."""
-    assert invoke(["build", "medhal", *map(str, arguments), "--json"]) == 0
-    return checked(capsys.readouterr().out, "build-medhal")
+    return answer_to("build", "medhal", *arguments, "--json").payload("build-medhal")
 
 
-def failure(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, dict[str, Any]]:
+def failure(*arguments: str | Path) -> tuple[int, dict[str, Any]]:
     """Run the verb, which must fail, and return its exit code and error."""
-    code = invoke(["build", "medhal", *map(str, arguments), "--json"])
-    return code, checked(capsys.readouterr().out, "error")["error"]
+    answer = answer_to("build", "medhal", *arguments, "--json")
+    return answer.code, checked(answer.out, "error")["error"]
 
 
-def test_every_source_on_disk_gives_pairs_by_rules(
-    texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    printed = build(capsys, "--texts", texts, "--workspace", tmp_path)
+def test_every_source_on_disk_gives_pairs_by_rules(texts: Path, tmp_path: Path) -> None:
+    printed = build("--texts", texts, "--workspace", tmp_path)
     assert [one["source"] for one in printed["sources"]] == list(ALL)
     assert all(one["factual"] == one["non_factual"] > 0 for one in printed["sources"])
     judges = {one["source"]: one["judge"] for one in printed["sources"]}
@@ -67,41 +63,34 @@ def test_every_source_on_disk_gives_pairs_by_rules(
     assert not any(path.name.startswith(".") for path in (tmp_path / "datasets").iterdir())
 
 
-def test_the_same_texts_give_the_same_bytes_however_they_are_named(
-    texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_same_texts_give_the_same_bytes_however_they_are_named(texts: Path, tmp_path: Path) -> None:
     moved = tmp_path / "elsewhere" / "questions"
     moved.parent.mkdir()
     moved.symlink_to(texts / "medqa")
-    build(capsys, "--texts", texts, "--sources", "medqa,acm,sumpubmed", "--workspace", tmp_path / "one")
-    build(capsys, "--texts", texts, "--sources", f"sumpubmed,medqa={moved},acm", "--workspace", tmp_path / "two")
+    build("--texts", texts, "--sources", "medqa,acm,sumpubmed", "--workspace", tmp_path / "one")
+    build("--texts", texts, "--sources", f"sumpubmed,medqa={moved},acm", "--workspace", tmp_path / "two")
     one, two = (digests(tmp_path / name / "datasets" / "medhal") for name in ("one", "two"))
     assert one == two and "README.md" in one
 
 
-def test_all_splits_are_used_where_asked_and_the_card_says_so(
-    texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_all_splits_are_used_where_asked_and_the_card_says_so(texts: Path, tmp_path: Path) -> None:
     arguments = ("--texts", texts, "--sources", "medqa", "--splits", "all", "--workspace", tmp_path)
-    printed = build(capsys, *arguments)
+    printed = build(*arguments)
     assert printed["source_splits"] == "all" and printed["sources"][0]["items"] == 17
     card = (tmp_path / "datasets" / "medhal" / "README.md").read_text()
     assert "This build used `--splits all`" in card and "| MedQA (USMLE) | no | 12723 | 17 | 18680 |" in card
 
 
-def test_a_person_sees_rows_shares_and_reasons(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["build", "medhal", "--texts", str(texts), "--workspace", str(tmp_path)]) == 0
-    said = capsys.readouterr().out
-    assert "mednli: neutral" in said and "100.0%" in said and "length filtered" in said
-    assert f"in {tmp_path / 'datasets' / 'medhal'}" in said
+def test_a_person_sees_rows_shares_and_reasons(texts: Path, tmp_path: Path) -> None:
+    printed = answer_to("build", "medhal", "--texts", texts, "--workspace", tmp_path).out
+    assert "mednli: neutral" in printed and "100.0%" in printed and "length filtered" in printed
+    assert f"in {tmp_path / 'datasets' / 'medhal'}" in printed
 
 
 @pytest.mark.xdist_group("demo")
-def test_own_facts_are_a_source_and_status_lists_the_dataset(
-    demo_copy: Callable[[], Path], texts: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_own_facts_are_a_source_and_status_lists_the_dataset(demo_copy: Callable[[], Path], texts: Path) -> None:
     workspace = demo_copy()
-    printed = build(capsys, "--texts", texts, "--sources", "sumpubmed,mimic", "--workspace", workspace)
+    printed = build("--texts", texts, "--sources", "sumpubmed,mimic", "--workspace", workspace)
     texts_counts, own = printed["sources"]
     assert (own["source"], own["judge"]) == ("mimic", "graph") and own["factual"] > 0 and own["kept_share"] > 0.9
     assert printed["licence_tier"] == "open" and texts_counts["source"] == "sumpubmed"
@@ -114,27 +103,25 @@ def test_own_facts_are_a_source_and_status_lists_the_dataset(
     for row in rows_of(workspace / "datasets" / "medhal").to_pylist():
         assert (row["subject_id"] is not None) == (row["source"] == "mimic")
         assert row["subject_id"] is None or row["split"] == by_patient[row["subject_id"]]
-    assert invoke(["status", "--workspace", str(workspace), "--json"]) == 0
-    listed = {one["name"]: one["rows"] for one in checked(capsys.readouterr().out, "status")["datasets"]}
+    status = answer_to("status", "--workspace", workspace, "--json").payload("status")
+    listed = {dataset["name"]: dataset["rows"] for dataset in status["datasets"]}
     assert listed["medhal"] == printed["rows"]
 
 
 @pytest.mark.xdist_group("demo")
 def test_what_is_found_is_built_where_no_source_is_named(
-    demo_copy: Callable[[], Path], texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    demo_copy: Callable[[], Path], texts: Path, tmp_path: Path
 ) -> None:
     only = tmp_path / "only"
     only.mkdir()
     (only / "medqa").symlink_to(texts / "medqa")
-    printed = build(capsys, "--texts", only, "--workspace", demo_copy())
+    printed = build("--texts", only, "--workspace", demo_copy())
     assert [one["source"] for one in printed["sources"]] == ["medqa", "mimic"]
-    printed = build(capsys, "--texts", only, "--workspace", tmp_path / "no-warehouse")
+    printed = build("--texts", only, "--workspace", tmp_path / "no-warehouse")
     assert [one["source"] for one in printed["sources"]] == ["medqa"]
 
 
-def test_a_folder_of_the_users_own_is_read_in_a_layout_that_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_of_the_users_own_is_read_in_a_layout_that_is_named(tmp_path: Path) -> None:
     """MedMCQA as published: no choice_type, a picture, options that overlap, a frame that leaves several answers."""
     options = ("Gout", "Lupus", "Rickets", "Measles")
     asked = {
@@ -147,19 +134,21 @@ def test_a_folder_of_the_users_own_is_read_in_a_layout_that_is_named(
     }
     rows = [medmcqa_row(str(at), *one, 1 + 3 * (at == 5)) for at, one in enumerate(asked.items())]
     write_lines(tmp_path / "own" / "dev.json", [{k: v for k, v in row.items() if k != "choice_type"} for row in rows])
-    printed = build(capsys, "--texts", f"mine={tmp_path}/own:medmcqa", "--splits", "all", "--workspace", tmp_path / "w")
+    printed = build("--texts", f"mine={tmp_path}/own:medmcqa", "--splits", "all", "--workspace", tmp_path / "w")
     assert [one["source"] for one in printed["sources"]] == ["mine"] and printed["licence_tier"] == "credentialed"
     reasons = ("needs_image", "no_wrong_option_alike", "relation_not_exclusive")
     assert printed["dropped"] == {f"mine: {reason}": 1 for reason in reasons}
     rows = rows_of(tmp_path / "w" / "datasets" / "medhal").to_pylist()
     assert len(rows) == 6 and {row["wording"] for row in rows} == {"framed"}
     named = ("--texts", f"mine={tmp_path}/own:medmcqa", "--splits", "all", "--workspace", tmp_path / "w2")
-    again = build(capsys, *named, "--sources", "mine")
+    again = build(*named, "--sources", "mine")
     assert again["sources"] == printed["sources"]
-    assert invoke(["build", "medhal", *map(str, named), "--sources", f"mine={tmp_path}/own"]) == 2
-    assert "named twice" in capsys.readouterr().err
-    assert invoke(["build", "medhal", *map(str, named), "--set", "medhal.framed=false"]) == 3
-    assert "mine: framed (3)" in capsys.readouterr().err
+    for more, code, words in (
+        (("--sources", f"mine={tmp_path}/own"), 2, "named twice"),
+        (("--set", "medhal.framed=false"), 3, "mine: framed (3)"),
+    ):
+        refused = answer_to("build", "medhal", *named, *more)
+        assert refused.code == code and words in refused.err
 
 
 @pytest.mark.parametrize(
@@ -186,29 +175,27 @@ def test_a_folder_of_the_users_own_is_read_in_a_layout_that_is_named(
     ],
 )
 def test_wrong_use_says_what_to_do_and_leaves_nothing_behind(
-    arguments: list[str], code: int, told: str, texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], code: int, told: str, texts: Path, tmp_path: Path
 ) -> None:
     given = [one.format(texts=texts) for one in arguments]
-    found, error = failure(capsys, *given, "--workspace", tmp_path / "work")
+    found, error = failure(*given, "--workspace", tmp_path / "work")
     assert found == code and told in " ".join(str(error.get(name)) for name in ("expected", "do", "found"))
     left = list((tmp_path / "work").rglob("*")) if (tmp_path / "work").exists() else []
     assert [path for path in left if path.name != "datasets"] == []
 
 
-def test_credentialed_texts_are_not_sent_to_another_machine(
-    texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_credentialed_texts_are_not_sent_to_another_machine(texts: Path, tmp_path: Path) -> None:
     model = ("--engine", "lm", "--endpoint", "https://models.example.com/v1", "--endpoint-model", "m")
     arguments = ("--texts", texts, "--sources", "medqa,mednli", "--workspace", tmp_path / "work", *model)
-    code, error = failure(capsys, *arguments)
+    code, error = failure(*arguments)
     assert code == 4 and "models.example.com" in error["do"]
     assert not (tmp_path / "work").exists()
 
 
-def test_training_opens_what_was_built(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_training_opens_what_was_built(texts: Path, tmp_path: Path) -> None:
     from evaluation.datasets import TextDataset
 
-    printed = build(capsys, "--texts", texts, "--sources", "medqa,acm", "--workspace", tmp_path)
+    printed = build("--texts", texts, "--sources", "medqa,acm", "--workspace", tmp_path)
     dataset = TextDataset.open(tmp_path / "datasets" / "medhal", "medhal")
     counts = {split: dataset.count(split) for split in ("train", "validation", "test")}
     assert counts == printed["splits"]
@@ -234,12 +221,9 @@ def lm_arguments(texts: Path, url: str, workspace: Path) -> list[str]:
     return ["build", "medhal", *map(str, (*source, *model)), "--set", f"language_model.concurrency={CONCURRENCY}"]
 
 
-def test_a_run_killed_half_way_goes_on_to_the_same_files_and_asks_nothing_twice(
-    texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_killed_half_way_goes_on_to_the_same_files_and_asks_nothing_twice(texts: Path, tmp_path: Path) -> None:
     with scripted_server(answered) as server:
-        assert invoke([*lm_arguments(texts, server.url, tmp_path / "whole"), "--json"]) == 0
-        whole = checked(capsys.readouterr().out, "build-medhal")
+        whole = answer_to(*lm_arguments(texts, server.url, tmp_path / "whole"), "--json").payload("build-medhal")
         wanted = server.times_seen()
     assert [one["factual"] for one in whole["sources"]] == [12, 12]
     assert set(wanted.values()) == {1} and sum(wanted.values()) == whole["language_model"]["sent"]
@@ -265,8 +249,7 @@ def test_a_run_killed_half_way_goes_on_to_the_same_files_and_asks_nothing_twice(
             process.send_signal(signal.SIGKILL)
         hold.set()
         assert not (tmp_path / "killed" / "datasets" / "medhal").exists()
-        assert invoke([*arguments, "--json"]) == 0
-        resumed = checked(capsys.readouterr().out, "build-medhal")
+        resumed = answer_to(*arguments, "--json").payload("build-medhal")
         seen = server.times_seen()
     assert digests(tmp_path / "killed" / "datasets" / "medhal") == digests(tmp_path / "whole" / "datasets" / "medhal")
     assert set(seen) == set(wanted)
@@ -278,14 +261,14 @@ def test_a_run_killed_half_way_goes_on_to_the_same_files_and_asks_nothing_twice(
 
 @pytest.mark.xdist_group("transformers_serve")
 def test_a_real_server_with_a_random_model_gives_typed_refusals_and_no_row_of_its_own(
-    served: Served, texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    served: Served, texts: Path, tmp_path: Path
 ) -> None:
     model = ("--engine", "lm", "--endpoint", served.url, "--endpoint-model", served.model)
     sources = ("--texts", texts, "--sources", "medqa,mednli", "--workspace", tmp_path)
     few = ("--set", "language_model.max_tokens=8", "--set", "language_model.concurrency=2")
-    code, error = failure(capsys, *sources, *model, *few)
+    code, error = failure(*sources, *model, *few)
     assert code == 3 and "mednli: judge_unreadable (12)" in error["found"]
-    printed = build(capsys, *sources, *model, *few, "--set", "medhal.judge=false")
+    printed = build(*sources, *model, *few, "--set", "medhal.judge=false")
     counts = {one["source"]: one for one in printed["sources"]}
     assert counts["mednli"]["factual"] == 12 and counts["medqa"]["factual"] == 0
     refused = {
@@ -297,8 +280,8 @@ def test_a_real_server_with_a_random_model_gives_typed_refusals_and_no_row_of_it
     assert sources_left == {"mednli": 24}
 
 
-def test_documents_never_straddle_splits(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    build(capsys, "--texts", texts, "--sources", "acm,nli4ct", "--workspace", tmp_path)
+def test_documents_never_straddle_splits(texts: Path, tmp_path: Path) -> None:
+    build("--texts", texts, "--sources", "acm,nli4ct", "--workspace", tmp_path)
     for row in rows_of(tmp_path / "datasets" / "medhal").to_pylist():
         if row["source"] == "acm":
             document = row["inner_id"].split("/")[0]

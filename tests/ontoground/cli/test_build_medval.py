@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import re
@@ -13,8 +12,6 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +20,10 @@ import pyarrow.parquet as pq
 
 from ground.contracts.answers import parse_medval
 from ground.contracts.rows_text import MEDVAL_TASKS
-from ontoground.cli.main import invoke
 from tests.builders.medieval_world import bytes_of
 from tests.builders.medval import text_folders
 from tests.ground.lm.server import Reply, ScriptedServer, completion, scripted_server
-from tests.ontoground.cli.schemas import checked
+from tests.ontoground.cli.schemas import Answer, answer_to
 
 ROOT = Path(__file__).resolve().parents[3]
 QUESTIONS = 12
@@ -35,26 +31,8 @@ CONCURRENCY = 3
 PROGRAM = "import sys; from ontoground.cli.main import main; sys.argv[0] = 'ontoground'; main()"
 
 
-@dataclass(frozen=True)
-class Said:
-    """What a command line printed, and its exit code."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def payload(self) -> dict[str, Any]:
-        """The JSON object of ``build medval``, checked against its schema."""
-        assert self.code == 0, self.err + self.out
-        return checked(self.out, "build-medval")
-
-
-def say(*arguments: str | Path) -> Said:
-    out, err = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
-        code = invoke(["build", "medval", *(str(argument) for argument in arguments)])
-    return Said(code, out.getvalue(), err.getvalue())
+def say(*arguments: str | Path) -> Answer:
+    return answer_to("build", "medval", *arguments)
 
 
 def rows_of(folder: Path) -> list[dict[str, Any]]:
@@ -68,8 +46,8 @@ def test_rules_build_from_texts_and_notes_and_every_answer_can_be_read(
     demo_copy: Callable[[], Path], tmp_path: Path
 ) -> None:
     work, texts = demo_copy(), text_folders.meqsum(tmp_path / "texts", n=18)
-    said = say("--workspace", work, "--texts", texts, "--json")
-    payload = said.payload
+    response = say("--workspace", work, "--texts", texts, "--json")
+    payload = response.payload("build-medval")
     tasks = {one["task"]: one for one in payload["tasks"]}
     assert list(tasks) == ["query2question", "course2diagnosis"]
     assert tasks["query2question"]["inputs"] == 18 and tasks["course2diagnosis"]["inputs"] > 5
@@ -97,20 +75,20 @@ def test_rules_build_from_texts_and_notes_and_every_answer_can_be_read(
 def test_splits_are_a_flag_and_two_builds_are_equal(demo_copy: Callable[[], Path], tmp_path: Path) -> None:
     work, texts = demo_copy(), text_folders.meqsum(tmp_path / "texts")
     arguments = ("--workspace", work, "--texts", texts, "--tasks", "query2question", "--json")
-    first = say(*arguments).payload
+    first = say(*arguments).payload("build-medval")
     before = bytes_of(work / "datasets" / "medval")
     assert first["source_splits"] == "all" and first["kept"] == first["judged"]
-    assert say(*arguments, "--splits", "train").payload["source_splits"] == "train"
-    assert say(*arguments).payload == first
+    assert say(*arguments, "--splits", "train").payload("build-medval")["source_splits"] == "train"
+    assert say(*arguments).payload("build-medval") == first
     assert bytes_of(work / "datasets" / "medval") == before
 
 
 def test_a_person_reads_a_table_of_tasks_and_levels_within_80_columns(demo_copy: Callable[[], Path]) -> None:
-    said = say("--workspace", demo_copy(), "--tasks", "course2diagnosis")
-    assert said.code == 0, said.err
-    assert "MedVAL triples, engine rules; 1 to 4" in said.out and "kept of each level" in said.out
-    assert re.search(r"^task +inputs +judged +kept +share +1 +2 +3 +4 *$", said.out, re.MULTILINE)
-    assert re.search(r"^course2diagnosis\s+\d+", said.out, re.MULTILINE)
+    answer = say("--workspace", demo_copy(), "--tasks", "course2diagnosis")
+    assert answer.code == 0, answer.err
+    assert "MedVAL triples, engine rules; 1 to 4" in answer.out and "kept of each level" in answer.out
+    assert re.search(r"^task +inputs +judged +kept +share +1 +2 +3 +4 *$", answer.out, re.MULTILINE)
+    assert re.search(r"^course2diagnosis\s+\d+", answer.out, re.MULTILINE)
 
 
 def test_a_task_that_rules_cannot_do_and_a_model_without_its_engine_are_wrong_usage(
@@ -127,14 +105,14 @@ def test_a_task_that_rules_cannot_do_and_a_model_without_its_engine_are_wrong_us
         (("--endpoint-model", "m"), "uses no language model"),
         (("--engine", "lm"), "no language model is named"),
     ):
-        said = say("--workspace", work, *arguments)
-        assert said.code == 2 and words in said.err, said.err
-        assert "up to date" not in said.err, "a stage was run before the words were checked"
+        answer = say("--workspace", work, *arguments)
+        assert answer.code == 2 and words in answer.err, answer.err
+        assert "up to date" not in answer.err, "a stage was run before the words were checked"
 
 
 def test_rules_without_a_workspace_say_what_to_load(tmp_path: Path) -> None:
-    said = say("--workspace", tmp_path / "absent", "--texts", text_folders.meqsum(tmp_path / "texts"))
-    assert said.code == 3 and "needs the concept graph" in said.err and not (tmp_path / "absent").exists()
+    answer = say("--workspace", tmp_path / "absent", "--texts", text_folders.meqsum(tmp_path / "texts"))
+    assert answer.code == 3 and "needs the concept graph" in answer.err and not (tmp_path / "absent").exists()
 
 
 # ---- the engine lm
@@ -183,10 +161,10 @@ def test_a_run_killed_half_way_goes_on_to_the_same_files_and_sends_no_answered_r
             killed.send_signal(signal.SIGKILL)
         assert not (tmp_path / "work" / "datasets" / "medval").exists()
         hold.set()
-        resumed = say(*arguments).payload
+        resumed = say(*arguments).payload("build-medval")
         seen = Counter(server.times_seen().values())
     with scripted_server(model) as fresh:
-        uninterrupted = say(*lm_arguments(fresh, tmp_path / "other", texts)).payload
+        uninterrupted = say(*lm_arguments(fresh, tmp_path / "other", texts)).payload("build-medval")
 
     assert bytes_of(tmp_path / "work" / "datasets" / "medval") == bytes_of(tmp_path / "other" / "datasets" / "medval")
     for name in ("README.md", "manifest.json"):
@@ -205,11 +183,11 @@ def test_a_language_model_makes_every_task_that_has_inputs(demo_copy: Callable[[
     text_folders.openi(texts, [("The lungs are clear.", "Normal chest.")])
     text_folders.aci_bench(texts, [text_folders.NOTE])
     with scripted_server(model) as server:
-        said = say(
+        answer = say(
             "--workspace", demo_copy(), "--texts", texts, "--engine", "lm", "--tau", "0", "--endpoint", server.url,
             "--endpoint-model", "m", "--set", "medval.max_inputs_per_task=2", "--json",
         )  # fmt: skip
-    payload = said.payload
+    payload = answer.payload("build-medval")
     tasks = {one["task"]: one["kept"] for one in payload["tasks"]}
     left_out = {one["task"]: one["reason"] for one in payload["left_out_tasks"]}
     assert set(tasks) | set(left_out) == set(MEDVAL_TASKS) and set(left_out.values()) <= {"no inputs"}
@@ -225,11 +203,11 @@ def test_one_model_may_write_and_another_judge(tmp_path: Path) -> None:
             f'[language_model]\nmodel = "writer"\nendpoint = "{server.url}"\n'
             f'[validator_model]\nmodel = "judge"\nendpoint = "{server.url}"\n'
         )
-        said = say(
+        answer = say(
             "--workspace", tmp_path / "work", "--texts", texts, "--tasks", "query2question", "--engine", "lm",
             "--tau", "0", "--config", config, "--set", "validator_model.max_tokens=64", "--json",
         )  # fmt: skip
-    payload = said.payload
+    payload = answer.payload("build-medval")
     asked = {(body["model"], '"output"' in body["messages"][0]["content"]) for body in server.bodies}
     assert asked == {("writer", True), ("judge", False)}
     assert {body["max_tokens"] for body in server.bodies if body["model"] == "judge"} == {64}
@@ -244,8 +222,8 @@ def test_notes_under_agreement_are_not_sent_off_this_machine(demo_copy: Callable
     work = demo_copy()
     with duckdb.connect(str(work / "warehouse.duckdb")) as connection:
         connection.execute("update ground.load set release = 'mimiciv 3.1' where source = 'mimic'")
-    said = say(
+    answer = say(
         "--workspace", work, "--tasks", "bhc2spanish", "--engine", "lm", "--endpoint", "https://api.example.com/v1",
         "--endpoint-model", "m",
     )  # fmt: skip
-    assert said.code == 4 and "credentialed" in said.err, said.err
+    assert answer.code == 4 and "credentialed" in answer.err, answer.err

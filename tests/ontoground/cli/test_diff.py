@@ -9,11 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ontoground.cli.main import invoke
 from tests.ontoground.cli.medieval_folder import medieval_folder
-from tests.ontoground.cli.schemas import checked
-
-Captured = pytest.CaptureFixture[str]
+from tests.ontoground.cli.schemas import Answer, answer_to
 
 
 @pytest.fixture
@@ -43,28 +40,26 @@ def after(before: Path) -> Path:
     return folder
 
 
-def _diff(before: Path, after: Path, *options: str) -> list[str]:
-    return ["diff", str(before), str(after), "--workspace", str(before.parent), *options]
+def _diff(before: Path, after: Path, *options: str | Path) -> Answer:
+    return answer_to("diff", before, after, "--workspace", before.parent, *options)
 
 
-def test_a_build_does_not_differ_from_itself(before: Path, capsys: Captured) -> None:
-    assert invoke(_diff(before, before, "--json")) == 0
-    found = checked(capsys.readouterr().out, "diff")
-    assert found["same"] == found["rows_before"] == found["rows_after"] > 0
-    assert (found["changed"], found["added"], found["removed"]) == (0, 0, 0)
-    assert (found["by_column"], found["manifest"]) == ({}, [])
+def test_a_build_does_not_differ_from_itself(before: Path) -> None:
+    payload = _diff(before, before, "--json").payload("diff")
+    assert payload["same"] == payload["rows_before"] == payload["rows_after"] > 0
+    assert (payload["changed"], payload["added"], payload["removed"]) == (0, 0, 0)
+    assert (payload["by_column"], payload["manifest"]) == ({}, [])
 
 
-def test_rows_columns_and_manifests_are_told_apart(before: Path, after: Path, capsys: Captured) -> None:
+def test_rows_columns_and_manifests_are_told_apart(before: Path, after: Path) -> None:
     listed = before.parent / "rows.csv"
-    assert invoke(_diff(before, after, "--json", "--output", str(listed))) == 0
-    found = checked(capsys.readouterr().out, "diff")
-    assert (found["changed"], found["added"], found["removed"]) == (2, 1, 1)
-    assert found["by_column"] == {"statement": 2, "hops": 1}
-    assert found["rows_before"] == found["rows_after"] == found["same"] + 3
-    splits = {one["split"]: (one["changed"], one["added"], one["removed"]) for one in found["by_split"]}
+    payload = _diff(before, after, "--json", "--output", listed).payload("diff")
+    assert (payload["changed"], payload["added"], payload["removed"]) == (2, 1, 1)
+    assert payload["by_column"] == {"statement": 2, "hops": 1}
+    assert payload["rows_before"] == payload["rows_after"] == payload["same"] + 3
+    splits = {one["split"]: (one["changed"], one["added"], one["removed"]) for one in payload["by_split"]}
     assert splits == {"train": (2, 1, 1), "test": (0, 0, 0)}
-    assert found["manifest"] == [
+    assert payload["manifest"] == [
         {"key": "inputs.umls/MRREL.RRF.sha256", "before": "a", "after": "b"},
         {"key": "seed", "before": 1, "after": 2},
     ]
@@ -74,44 +69,41 @@ def test_rows_columns_and_manifests_are_told_apart(before: Path, after: Path, ca
     assert "Another statement" not in listed.read_text()
 
 
-def test_a_person_reads_tables(before: Path, after: Path, capsys: Captured) -> None:
-    assert invoke(_diff(before, after)) == 0
-    said = capsys.readouterr().out
-    assert "changed rows that differ in it" in said
-    assert "manifests differ in" in said
-    assert "Another statement" not in said
+def test_a_person_reads_tables(before: Path, after: Path) -> None:
+    tables = _diff(before, after).out
+    assert "changed rows that differ in it" in tables and "manifests differ in" in tables
+    assert "Another statement" not in tables
 
 
-def test_columns_that_came_or_went_are_named(before: Path, after: Path, capsys: Captured) -> None:
+def test_columns_that_came_or_went_are_named(before: Path, after: Path) -> None:
     shutil.rmtree(after / "data")
     (after / "data").mkdir()
     for file in (before / "data").glob("*.parquet"):
         pl.read_parquet(file).rename({"tier": "grade"}).write_parquet(after / "data" / file.name)
-    assert invoke(_diff(before, after, "--json")) == 0
-    found = checked(capsys.readouterr().out, "diff")
-    assert (found["columns_added"], found["columns_removed"], found["changed"]) == (["grade"], ["tier"], 0)
+    payload = _diff(before, after, "--json").payload("diff")
+    assert (payload["columns_added"], payload["columns_removed"], payload["changed"]) == (["grade"], ["tier"], 0)
 
 
-def test_two_datasets_are_not_compared(before: Path, after: Path, capsys: Captured) -> None:
+def test_two_datasets_are_not_compared(before: Path, after: Path) -> None:
     (after / "manifest.json").write_text('{"dataset": "medhal"}')
-    assert invoke(_diff(before, after, "--json")) == 2
-    assert "medieval and medhal" in json.loads(capsys.readouterr().out)["error"]["found"]
+    refused = _diff(before, after)
+    assert refused.code == 2 and "medieval and medhal" in refused.err
 
 
-def test_an_identifier_of_two_rows_is_bad_input(before: Path, after: Path, capsys: Captured) -> None:
+def test_an_identifier_of_two_rows_is_bad_input(before: Path, after: Path) -> None:
     file = next((after / "data").glob("test-*.parquet"))
     rows = pl.read_parquet(file)
     pl.concat([rows, rows[:1]]).write_parquet(file)
-    assert invoke(_diff(before, after, "--json")) == 3
-    assert json.loads(capsys.readouterr().out)["error"]["found"] == "1 rows too many"
+    refused = _diff(before, after)
+    assert refused.code == 3 and "found: 1 rows too many" in refused.err
 
 
 @pytest.mark.parametrize(("option", "code"), [("rows.txt", 2), ("no/rows.csv", 3)])
 def test_a_file_that_cannot_be_written_is_said_so(before: Path, after: Path, option: str, code: int) -> None:
     output = before.parent / option
-    assert invoke(_diff(before, after, "--output", str(output))) == code
+    assert _diff(before, after, "--output", output).code == code
     assert not output.exists()
 
 
 def test_a_folder_without_rows_is_no_dataset(before: Path, tmp_path: Path) -> None:
-    assert invoke(_diff(before, tmp_path)) == 3
+    assert _diff(before, tmp_path).code == 3

@@ -34,9 +34,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
 
 
 def evaluate(lab: Lab, *arguments: str | Path) -> Any:
-    said = lab.say("evaluate", "quadrants", *arguments, "--json")
-    assert said.code == 0, said.err + said.out
-    return checked(said.out, "evaluate-quadrants")
+    answer = lab.say("evaluate", "quadrants", *arguments, "--json")
+    return answer.payload("evaluate-quadrants")
 
 
 def test_seeds_are_evaluated_as_one_model_and_their_cards_show_it(lab: Lab) -> None:
@@ -99,8 +98,8 @@ def test_runs_of_all_folds_are_evaluated_on_all_patients(lab: Lab) -> None:
     assert "trained on patients of other folds" in (folder / "report" / "report.md").read_text()
     one = evaluate(lab, "--model", folder / "fold-1", "--no-baselines", "--out", lab.runs / "one")
     assert one["split_column"] == "fold_1" and one["rows"] == rows.filter(pl.col("fold") == 1).height
-    said = lab.say("evaluate", "quadrants", "--model", folder / "fold-1", "--split-column", "folds")
-    assert said.code == 2 and "no run with split_column fold_0, fold_2" in said.err
+    answer = lab.say("evaluate", "quadrants", "--model", folder / "fold-1", "--split-column", "folds")
+    assert answer.code == 2 and "no run with split_column fold_0, fold_2" in answer.err
 
 
 def test_a_note_and_a_statement_of_ones_own_are_judged(lab: Lab, tmp_path: Path) -> None:
@@ -116,9 +115,8 @@ def test_a_note_and_a_statement_of_ones_own_are_judged(lab: Lab, tmp_path: Path)
     for run in ("seeds/seed-1", "sweep/lambda-0.5"):
         evaluate(lab, "--model", lab.runs / run, "--no-baselines", "--dataset", folder, "--out", tmp_path / "report")
         made = pl.read_parquet(lab.runs / run / "predictions-test.parquet")
-        said = lab.say("predict", "--model", lab.runs / run, "--note", tmp_path / "note.txt", *asked, "--json")
-        assert said.code == 0, said.err
-        payload = checked(said.out, "predict")
+        answer = lab.say("predict", "--model", lab.runs / run, "--note", tmp_path / "note.txt", *asked, "--json")
+        payload = answer.payload("predict")
         assert payload["context_tokens"] > payload["context_tokens_cut"] == 0
         found = payload["statements"]
         assert [one["statement"] for one in found] == rows["statement"].to_list()
@@ -127,20 +125,20 @@ def test_a_note_and_a_statement_of_ones_own_are_judged(lab: Lab, tmp_path: Path)
         assert [[*one["probabilities"].values()] for one in found] == [
             pytest.approx(scores, abs=1e-4) for scores in expected["scores"].to_list()
         ]
-    said = lab.say("predict", "--model", lab.runs / "seeds/seed-1", "--note", tmp_path / "note.txt", *asked)
-    assert said.code == 0 and "in percent; context: " in said.out and rows["statement"][0] in said.out
-    assert "cut" not in said.out
+    answer = lab.say("predict", "--model", lab.runs / "seeds/seed-1", "--note", tmp_path / "note.txt", *asked)
+    assert answer.code == 0 and "in percent; context: " in answer.out and rows["statement"][0] in answer.out
+    assert "cut" not in answer.out
     (tmp_path / "long.txt").write_text("Brief Hospital Course:\n" + "She did well. " * 3_000)
-    said = lab.say("predict", "--model", lab.runs / "seeds/seed-1", "--note", tmp_path / "long.txt", *asked)
-    assert said.code == 0 and "the context is cut to fit the model" in said.out
+    answer = lab.say("predict", "--model", lab.runs / "seeds/seed-1", "--note", tmp_path / "long.txt", *asked)
+    assert answer.code == 0 and "the context is cut to fit the model" in answer.out
     none = lab.say("predict", "--model", lab.model, "--note", tmp_path / "note.txt", *asked)
     assert none.code == 3 and "holds no run" in none.err
 
 
 def test_so_few_patients_are_said_on_the_screen(lab: Lab, tmp_path: Path) -> None:
-    said = lab.say("evaluate", "quadrants", "--out", tmp_path / "report")
-    assert said.code == 0 and "F1 without an interval (fewer than 5 patients)" in said.out
-    assert "with its interval" not in said.out
+    answer = lab.say("evaluate", "quadrants", "--out", tmp_path / "report")
+    assert answer.code == 0 and "F1 without an interval (fewer than 5 patients)" in answer.out
+    assert "with its interval" not in answer.out
     assert "95% intervals" not in (tmp_path / "report" / "report.md").read_text()
 
 
@@ -173,11 +171,11 @@ def test_files_of_others_are_evaluated_and_fit_the_terminal(
     )
     for columns in (80, 120):
         monkeypatch.setenv("COLUMNS", str(columns))
-        said = lab.say("evaluate", "quadrants", "--predictions", tmp_path / "mine.csv", "--out", tmp_path / "report")
-        assert said.code == 0, said.err
-        lines = said.out.split("report  ")[0].splitlines()
+        answer = lab.say("evaluate", "quadrants", "--predictions", tmp_path / "mine.csv", "--out", tmp_path / "report")
+        assert answer.code == 0, answer.err
+        lines = answer.out.split("report  ")[0].splitlines()
         assert max(map(len, lines)) <= columns
-        assert "100.0" in said.out and "overlap+statement" in said.out and "HSR" in said.out
+        assert "100.0" in answer.out and "overlap+statement" in answer.out and "HSR" in answer.out
 
 
 def test_a_language_model_is_asked_and_evaluated(lab: Lab) -> None:
@@ -194,11 +192,11 @@ def test_a_language_model_is_asked_and_evaluated(lab: Lab) -> None:
 def test_credentialed_rows_do_not_leave_this_machine(tmp_path: Path) -> None:
     lab = Lab(tmp_path, tmp_path)
     medieval_folder(lab.dataset, licence_tier="credentialed")
-    said = lab.say(
+    answer = lab.say(
         "evaluate", "quadrants", "--endpoint", "https://models.example/v1", "--endpoint-model", "m", "--json"
     )
-    assert said.code == 4
-    assert checked(said.out, "error")["error"]["error"] == "RefusedError"
+    assert answer.code == 4
+    assert checked(answer.out, "error")["error"]["error"] == "RefusedError"
 
 
 @pytest.mark.parametrize(
@@ -218,15 +216,15 @@ def test_wrong_use_ends_with_its_exit_code(
     lab: Lab, arguments: list[str], code: int, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    said = lab.say("evaluate", "quadrants", *arguments, "--out", "report")
-    assert (said.code, said.out) == (code, "")
-    assert says in said.err and "Traceback" not in said.err
+    answer = lab.say("evaluate", "quadrants", *arguments, "--out", "report")
+    assert (answer.code, answer.out) == (code, "")
+    assert says in answer.err and "Traceback" not in answer.err
     assert not Path("report").exists()
 
 
 def test_runs_of_the_other_split_are_refused(lab: Lab) -> None:
-    said = lab.say("evaluate", "quadrants", "--model", lab.runs / "seeds", "--split-column", "fact_split")
-    assert said.code == 2 and "split_column=fact_split" in said.err
+    answer = lab.say("evaluate", "quadrants", "--model", lab.runs / "seeds", "--split-column", "fact_split")
+    assert answer.code == 2 and "split_column=fact_split" in answer.err
 
 
 def test_a_run_is_evaluated_on_the_hardware_that_is_asked_for(lab: Lab, tmp_path: Path) -> None:
@@ -236,5 +234,5 @@ def test_a_run_is_evaluated_on_the_hardware_that_is_asked_for(lab: Lab, tmp_path
     changed = evaluate(lab, *common, "--set", "hardware.precision=float64")
     assert changed["predictions"][0]["state"] == "made"
     assert changed["models"][0]["metrics"] == plain["models"][0]["metrics"]
-    said = lab.say("evaluate", "quadrants", *common, "--set", "optimizer.learning_rate=1")
-    assert said.code == 2 and "unknown setting optimizer" in said.err
+    answer = lab.say("evaluate", "quadrants", *common, "--set", "optimizer.learning_rate=1")
+    assert answer.code == 2 and "unknown setting optimizer" in answer.err

@@ -40,9 +40,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
 
 
 def evaluate(lab: Lab, kind: str, *arguments: str | Path) -> Any:
-    said = lab.say("evaluate", kind, *arguments, "--json")
-    assert said.code == 0, said.err + said.out
-    return checked(said.out, f"evaluate-{kind}")
+    answer = lab.say("evaluate", kind, *arguments, "--json")
+    return answer.payload(f"evaluate-{kind}")
 
 
 def files(lab: Lab) -> list[str | Path]:
@@ -71,17 +70,17 @@ def test_another_evaluation_takes_no_report_away(lab: Lab) -> None:
 
 
 def test_validators_fit_the_terminal(lab: Lab, tmp_path: Path) -> None:
-    said = lab.say("evaluate", "medval", *files(lab), "--ensemble", "--out", tmp_path / "report")
-    assert said.code == 0, said.err
-    assert max(map(len, said.out.split("report  ")[0].splitlines())) <= 80
+    answer = lab.say("evaluate", "medval", *files(lab), "--ensemble", "--out", tmp_path / "report")
+    assert answer.code == 0, answer.err
+    assert max(map(len, answer.out.split("report  ")[0].splitlines())) <= 80
     for word in ("Sens.", "F1 unsafe", "macro-F1 over tasks", "kappa", "ensemble"):
-        assert word in said.out
+        assert word in answer.out
 
 
 def test_experts_grade_a_sheet_and_are_compared_with_models(lab: Lab, tmp_path: Path) -> None:
     sheet = tmp_path / "round1.xlsx"
-    said = lab.say("evaluate", "sheets", sheet, "--per-task", "8", "--json")
-    written = checked(said.out, "evaluate-sheets")
+    answer = lab.say("evaluate", "sheets", sheet, "--per-task", "8", "--json")
+    written = checked(answer.out, "evaluate-sheets")
     assert written["items"] == 24 and Path(written["key"]).is_file()
     assert "24 items" in lab.say("evaluate", "sheets", tmp_path / "round2" / "s.xlsx", "--per-task", "8").out
     key = pl.read_csv(written["key"])
@@ -123,12 +122,12 @@ def test_a_model_answers_itself_and_its_answers_are_reused(lab: Lab) -> None:
 def test_credentialed_rows_do_not_leave_this_machine(lab: Lab, tmp_path: Path) -> None:
     folder = medhal_dataset(tmp_path / "medhal", medhal_rows(4, "test"))
     (folder / "manifest.json").write_text('{"licence_tier": "credentialed"}')
-    said = lab.say(
+    answer = lab.say(
         *("evaluate", "medhal", "--reference", folder, "--json"),
         *("--endpoint", "https://models.example/v1", "--endpoint-model", "m"),
     )
-    assert said.code == 4
-    assert checked(said.out, "error")["error"]["error"] == "RefusedError"
+    assert answer.code == 4
+    assert checked(answer.out, "error")["error"]["error"] == "RefusedError"
 
 
 @pytest.mark.parametrize(
@@ -151,9 +150,9 @@ def test_wrong_use_ends_with_its_exit_code(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     out = [] if arguments[0] == "sheets" else ["--out", "report"]
-    said = lab.say("evaluate", *arguments, *out)
-    assert (said.code, said.out) == (code, "")
-    assert says in said.err and "Traceback" not in said.err
+    answer = lab.say("evaluate", *arguments, *out)
+    assert (answer.code, answer.out) == (code, "")
+    assert says in answer.err and "Traceback" not in answer.err
     assert not Path("report").exists()
 
 

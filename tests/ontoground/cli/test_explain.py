@@ -12,84 +12,66 @@ from pathlib import Path
 import pytest
 
 import ontoground
-from ontoground.cli.main import invoke
-from tests.ontoground.cli.schemas import checked
+from tests.ontoground.cli.schemas import answer_to
 from tests.ontoground.conftest import Demo
 
 NOTE = "Past Medical History:\nDenies chest pain. Has hypertension.\n"
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
-    assert invoke(list(arguments)) == code
-    return capsys.readouterr().out
-
-
 @pytest.mark.parametrize("quadrant", ["Q1", "Q2", "Q3", "Q4"])
-def test_a_row_is_told_with_its_words_in_the_note(
-    quadrant: str, demo: Demo, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_row_is_told_with_its_words_in_the_note(quadrant: str, demo: Demo) -> None:
     w = ontoground.open(demo.workspace)
     row = w.statements(quadrant=quadrant).sort("id").head(1).collect().to_dicts()[0]
     place = ("--workspace", str(demo.workspace))
-    found = checked(said(capsys, "explain", row["id"], *place, "--json"), "explain")
-    assert (found["says"], found["label"], found["dataset"]) == (row["statement"], quadrant, "medieval")
-    assert found["why"][1].startswith("true because" if quadrant in ("Q1", "Q2") else "false because")
+    payload = answer_to("explain", row["id"], *place, "--json").payload("explain")
+    assert (payload["says"], payload["label"], payload["dataset"]) == (row["statement"], quadrant, "medieval")
+    assert payload["why"][1].startswith("true because" if quadrant in ("Q1", "Q2") else "false because")
     (note,) = w.note(row["hadm_id"])
-    for one, span in zip(found["evidence"], row["support_spans"], strict=True):
+    for one, span in zip(payload["evidence"], row["support_spans"], strict=True):
         assert one["before"] + one["text"] + one["after"] in note["text"] and one["text"] == span["text"]
         assert len(one["before"]) > 100
         assert one["assertion"] in ("present", "given") and one["certainty"] in ("certain", "corroborated")
-    assert {one["id"] for one in found["group"]} >= {row["id"]} and len(found["group"]) >= 4
-    assert w.explain(row["id"])["why"] == found["why"]
-    text = said(capsys, "explain", row["id"], *place)
+    assert {one["id"] for one in payload["group"]} >= {row["id"]} and len(payload["group"]) >= 4
+    assert w.explain(row["id"])["why"] == payload["why"]
+    text = answer_to("explain", row["id"], *place).out
     assert row["statement"] in " ".join(text.split()) and "(this row)" in text
-    assert all(f"[[{one['text']}]]" in text for one in found["evidence"])
+    assert all(f"[[{one['text']}]]" in text for one in payload["evidence"])
     assert ("a note links the ends" in text) == (quadrant in ("Q3", "Q4"))
 
 
-def test_a_contradicted_row_is_told_with_what_denies_it(denying: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_contradicted_row_is_told_with_what_denies_it(denying: Path) -> None:
     place = ("--workspace", str(denying))
-    found = checked(said(capsys, "explain", "1-0-h-denied-Q2", *place, "--json"), "explain")
-    assert (found["dataset"], found["label"]) == ("medieval_contradicted", "Q2")
-    assert "and calls it absent: not supported" in found["why"][-1]
-    assert found["evidence"][-1]["assertion"] == "absent" and found["evidence"][-1]["before"]
-    assert [one["label"] for one in found["group"]] == ["Q2", "Q1"]
+    payload = answer_to("explain", "1-0-h-denied-Q2", *place, "--json").payload("explain")
+    assert (payload["dataset"], payload["label"]) == ("medieval_contradicted", "Q2")
+    assert "and calls it absent: not supported" in payload["why"][-1]
+    assert payload["evidence"][-1]["assertion"] == "absent" and payload["evidence"][-1]["before"]
+    assert [one["label"] for one in payload["group"]] == ["Q2", "Q1"]
     w = ontoground.open(denying)
     assert w.statements("medieval_contradicted", support_level="contradicted").collect().height == 1
     assert w.sql("select count(*) as n from medieval_contradicted").pl()["n"].item() == 2
     # The copy is a row of the default configuration, and is told as such.
-    assert w.explain(found["group"][1]["id"])["dataset"] == "medieval"
+    assert w.explain(payload["group"][1]["id"])["dataset"] == "medieval"
 
 
-def test_a_row_that_no_dataset_has(demo: Demo, empty_workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["explain", "nothing", "--workspace", str(demo.workspace)]) == 3
-    assert "an id of medieval" in capsys.readouterr().err
-    assert invoke(["explain", "nothing", "--workspace", str(empty_workspace)]) == 3
-    assert "ontoground build medieval" in capsys.readouterr().err
-
-
-def test_any_text_is_read(
-    demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_text_is_read(demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, page = tmp_path / "note.txt", tmp_path / "note.html"
     file.write_text(NOTE)
     place = ("--workspace", str(demo.workspace))
-    found = checked(said(capsys, "notes", "read", str(file), *place, "--json"), "notes-read")
-    told = {one["text"]: one["assertion"] for one in found["note"]["mentions"]}
+    payload = answer_to("notes", "read", str(file), *place, "--json").payload("notes-read")
+    told = {one["text"]: one["assertion"] for one in payload["note"]["mentions"]}
     assert told["chest pain"] == "absent" and told["hypertension"] == "present"
-    assert all(re.match(r"C\d{7} \S", one["concepts"]) for one in found["note"]["mentions"])
-    text = said(capsys, "notes", "read", str(file), *place, "--html", str(page))
+    assert all(re.match(r"C\d{7} \S", one["concepts"]) for one in payload["note"]["mentions"])
+    text = answer_to("notes", "read", str(file), *place, "--html", str(page)).out
     assert "chest pain" in text and "absent" in text and "marked:" not in text
     html = page.read_text()
     assert 'class="mention absent' in html and "<script" not in html and "http" not in html
     assert "href=" not in html  # It has no cards for links to lead to.
     monkeypatch.setattr(sys, "stdin", io.StringIO(NOTE))
-    assert "hypertension" in said(capsys, "notes", "read", "-", *place)
-    assert invoke(["notes", "read", str(tmp_path), *place]) == 3
-    assert "this is a folder" in capsys.readouterr().err
+    assert "hypertension" in answer_to("notes", "read", "-", *place).out
     file.write_bytes(b"\xff\xfe\x00")
-    assert invoke(["notes", "read", str(file), *place]) == 3
-    assert "not text in UTF-8" in capsys.readouterr().err
+    for path, words in ((tmp_path, "this is a folder"), (file, "not text in UTF-8")):
+        refused = answer_to("notes", "read", path, *place)
+        assert refused.code == 3 and words in refused.err
 
 
 def test_a_name_that_the_locale_cannot_write_is_called_that(tmp_path: Path) -> None:

@@ -17,18 +17,15 @@ from builders.cards import LICENCE, croissant_of
 from ground.contracts.dictionary import columns_of
 from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.flow.manifest import LicenceTier, manifest_of
-from ontoground.cli.main import invoke
-from tests.ontoground.cli.schemas import checked
+from tests.ontoground.cli.schemas import answer_to
 from tests.ontoground.conftest import Demo
 
 SECTIONS = "Abstract, Background, Methods, Data Description, Usage Notes, Release Notes, Ethics, Parent Projects"
 FOR_AUTHORS = ["Background", "Ethics", "Acknowledgements", "Conflicts of Interest", "References"]
 
 
-def export(capsys: pytest.CaptureFixture[str], dataset: Path, folder: Path, *more: str) -> dict[str, Any]:
-    capsys.readouterr()
-    assert invoke(["export", "physionet", str(dataset), str(folder), "--json", *more]) == 0
-    return checked(capsys.readouterr().out, "export-physionet")
+def export(dataset: Path, folder: Path, *more: str) -> dict[str, Any]:
+    return answer_to("export", "physionet", dataset, folder, "--json", *more).payload("export-physionet")
 
 
 def rows_of(folder: Path) -> pl.DataFrame:
@@ -39,11 +36,9 @@ def section(readme: str, name: str) -> str:
     return readme.split(f"\n## {name}\n\n")[1].split("\n## ", maxsplit=1)[0]
 
 
-def test_the_folder_holds_what_physionet_asks_for(
-    demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_folder_holds_what_physionet_asks_for(demo: Demo, tmp_path: Path) -> None:
     dataset, folder = demo.workspace / "datasets" / "medieval", tmp_path / "upload"
-    done = export(capsys, dataset, folder)
+    done = export(dataset, folder)
     readme = (folder / "README.md").read_text()
     assert re.findall(r"(?m)^## (.+)", readme)[:8] == SECTIONS.split(", ")
     assert re.fullmatch(r"# [\w -]{1,200}", readme.splitlines()[0])
@@ -62,9 +57,9 @@ def test_the_folder_holds_what_physionet_asks_for(
     assert rows_of(folder).equals(rows_of(dataset))
 
 
-def test_what_is_synthetic_says_so(demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_synthetic_says_so(demo: Demo, tmp_path: Path) -> None:
     folder = tmp_path / "upload"
-    assert export(capsys, demo.workspace / "datasets" / "medieval", folder)["title"].startswith("Synthetic MediEval ")
+    assert export(demo.workspace / "datasets" / "medieval", folder)["title"].startswith("Synthetic MediEval ")
     readme, licence = ((folder / name).read_text() for name in ("README.md", "LICENSE.txt"))
     assert section(readme, "Abstract").startswith("Synthetic") and section(readme, "Methods").startswith("Synthetic")
     assert "Apache-2.0" in licence and "text sets" not in readme and "as in MIMIC-IV" not in readme
@@ -75,9 +70,9 @@ def test_what_is_synthetic_says_so(demo: Demo, tmp_path: Path, capsys: pytest.Ca
     assert sums == manifest["rows"]["files"]
 
 
-def test_by_cui_no_name_of_the_release_is_left(demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_by_cui_no_name_of_the_release_is_left(demo: Demo, tmp_path: Path) -> None:
     dataset, folder = demo.workspace / "datasets" / "medieval", tmp_path / "upload"
-    done = export(capsys, dataset, folder, "--cui-only")
+    done = export(dataset, folder, "--cui-only")
     ours, theirs = rows_of(dataset), rows_of(folder)
     named = ["head_name", "tail_name", "statement"]
     assert theirs.drop(named).equals(ours.drop(named))
@@ -88,37 +83,37 @@ def test_by_cui_no_name_of_the_release_is_left(demo: Demo, tmp_path: Path, capsy
     assert manifest["cui_only"] and set(manifest["rows"]["files"]) == {n for n in done["files"] if n[-8:] == ".parquet"}
 
 
-def test_what_derives_from_mimic_says_so(demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_derives_from_mimic_says_so(demo: Demo, tmp_path: Path) -> None:
     dataset = shutil.copytree(demo.workspace / "datasets" / "medieval", tmp_path / "medieval")
     manifest = json.loads((dataset / "manifest.json").read_text())
     for one in manifest["inputs"]:
         one["release"] = {"mimic": "3.1", "umls": "2026AA", "rxnorm": "RXNORM_2026"}[one["source"]]
     (dataset / "manifest.json").write_text(json.dumps(manifest))
-    done = export(capsys, dataset, tmp_path / "upload")
+    done = export(dataset, tmp_path / "upload")
     assert done["title"].startswith("MIMIC-IV-Ext-MediEval ") and done["licence_tier"] == "credentialed"
     readme, licence = ((tmp_path / "upload" / name).read_text() for name in ("README.md", "LICENSE.txt"))
     assert "3.1" in section(readme, "Parent Projects") and "2026AA" in section(readme, "Parent Projects")
     assert "Credentialed Health Data License" in licence and "invented" not in readme
-    said = json.loads((tmp_path / "upload" / "croissant.json").read_text())
-    assert said["usageInfo"]["odrl:prohibition"]["odrl:action"]["@id"] == "odrl:distribute"
-    refused = ["export", "physionet", str(dataset), str(tmp_path / "again"), "--title", "MIMIC statements"]
-    assert invoke(refused) == 2 and not (tmp_path / "again").exists()
+    payload = json.loads((tmp_path / "upload" / "croissant.json").read_text())
+    assert payload["usageInfo"]["odrl:prohibition"]["odrl:action"]["@id"] == "odrl:distribute"
+    refused = answer_to("export", "physionet", dataset, tmp_path / "again", "--title", "MIMIC statements")
+    assert refused.code == 2 and not (tmp_path / "again").exists()
 
 
-def test_what_cannot_be_exported_is_refused(demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_exported_is_refused(demo: Demo, tmp_path: Path) -> None:
     dataset = shutil.copytree(demo.workspace / "datasets" / "medieval", tmp_path / "medieval")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")
-    verb = ["export", "physionet", str(dataset)]
-    assert invoke([*verb, str(tmp_path / "full")]) == 3
-    assert invoke([*verb, str(tmp_path / "new"), "--title", "The: best"]) == 2
+    verb = ("export", "physionet", dataset)
+    assert answer_to(*verb, tmp_path / "full").code == 3
+    assert answer_to(*verb, tmp_path / "new", "--title", "The: best").code == 2
     with next((dataset / "data").glob("*.parquet")).open("ab") as file:
         file.write(b"more")
-    assert invoke([*verb, str(tmp_path / "new")]) == 3
-    assert "not the one that was built" in capsys.readouterr().err
+    changed = answer_to(*verb, tmp_path / "new")
+    assert changed.code == 3 and "not the one that was built" in changed.err
     manifest = json.loads((dataset / "manifest.json").read_text())
     (dataset / "manifest.json").write_text(json.dumps({**manifest, "dataset": "medhal"}))
-    assert invoke([*verb, str(tmp_path / "new"), "--cui-only"]) == 2
+    assert answer_to(*verb, tmp_path / "new", "--cui-only").code == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["full", "medieval"]
 
 
@@ -141,11 +136,9 @@ def test_croissant_with_its_conditions_is_valid(name: str, tier: LicenceTier, tm
     assert read["usageInfo"]["odrl:permission"]
 
 
-def test_the_exported_croissant_reads_the_exported_rows(
-    demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_exported_croissant_reads_the_exported_rows(demo: Demo, tmp_path: Path) -> None:
     croissant = pytest.importorskip("mlcroissant")
-    export(capsys, demo.workspace / "datasets" / "medieval", tmp_path / "upload", "--cui-only")
+    export(demo.workspace / "datasets" / "medieval", tmp_path / "upload", "--cui-only")
     dataset = croissant.Dataset(jsonld=tmp_path / "upload" / "croissant.json")
     ids = {row["rows/id"].decode() for row in dataset.records("rows")}
     assert ids == set(rows_of(tmp_path / "upload")["id"])

@@ -1,4 +1,4 @@
-"""Tables that fit the terminal: cells stay whole, and long texts are wrapped before the words of headers are cut."""
+"""Tables that fit the terminal: long texts are wrapped before the words of headers are cut."""
 
 from __future__ import annotations
 
@@ -16,12 +16,6 @@ def test_a_long_text_is_wrapped_before_a_header_is_cut(
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == "events  why" and lines[1].startswith("     8  no physician reviewed the row")
     assert " ".join(line.strip() for line in lines[1:]) == f"8  {text}" and max(map(len, lines)) <= 40
-
-
-def test_a_text_without_blanks_stays_whole(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv("COLUMNS", "26")
-    console().print(table(["events", "file"], [[8, "labels_of_medcalc.csv"]]))
-    assert "labels_of_medcalc.csv" in capsys.readouterr().out
 
 
 def test_a_listing_names_its_columns_by_keys_or_by_headers(capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,15 +36,14 @@ def fresh(lab: Lab, tmp_path: Path) -> Lab:
 
 
 def test_a_classifier_says_what_is_ahead_and_sums_up_and_is_trained_once(fresh: Lab) -> None:
-    said = fresh.train("classifier", "--set", "epochs=1", "--json")
-    assert said.code == 0, said.err
-    payload = checked(said.out, "train-classifier")
+    answer = fresh.train("classifier", "--set", "epochs=1", "--json")
+    payload = answer.payload("train-classifier")
     (run,) = payload["runs"]
     folder = fresh.runs / "classifier-TinyLlama-seed42"
     assert (run["folder"], run["state"], run["seed"], payload["engine"]) == (str(folder), "done", 42, "shared")
     record = json.loads((folder / "training.json").read_text())
-    assert f"72 rows of 6 admissions (train, by split), {record['steps']} steps of 32 statements" in said.err
-    assert "memory: about" in said.err
+    assert f"72 rows of 6 admissions (train, by split), {record['steps']} steps of 32 statements" in answer.err
+    assert "memory: about" in answer.err
     assert run["losses"][-1]["last_step"] == record["steps"] == 3
     assert run["losses"][0]["loss"] == pytest.approx(record["losses"][0]["loss"])
     assert f"--model {folder} --baselines" in payload["next"][0]
@@ -60,7 +59,7 @@ def test_a_classifier_says_what_is_ahead_and_sums_up_and_is_trained_once(fresh: 
 def test_settings_of_a_file_keep_the_other_defaults_and_flags_come_last(fresh: Lab) -> None:
     file = fresh.workspace / "corfu.toml"
     file.write_text("epochs = 0.5\nseed = 5\n[lora]\nr = 4\n")
-    said = fresh.say(
+    answer = fresh.say(
         "train",
         "corfu",
         "--model",
@@ -74,8 +73,7 @@ def test_settings_of_a_file_keep_the_other_defaults_and_flags_come_last(fresh: L
         *QUICK[2:],
         "--json",
     )
-    assert said.code == 0, said.err
-    (run,) = checked(said.out, "train-corfu")["runs"]
+    (run,) = answer.payload("train-corfu")["runs"]
     settings = json.loads((Path(run["folder"]) / "training.json").read_text())["settings"]
     # CoRFu's own adapter (alpha 32, dropout 0.1), not that of another kind of run.
     assert settings["lora"] == {"r": 4, "alpha": 32, "dropout": 0.1, "target_modules": ["all-linear"]}
@@ -84,13 +82,13 @@ def test_settings_of_a_file_keep_the_other_defaults_and_flags_come_last(fresh: L
 
 
 def test_what_a_person_reads_fits_the_terminal(fresh: Lab) -> None:
-    said = fresh.train("corfu", "--regime", "curriculum", "--set", "epochs=0.1")
-    lines = said.out.splitlines()
+    answer = fresh.train("corfu", "--regime", "curriculum", "--set", "epochs=0.1")
+    lines = answer.out.splitlines()
     table = [line for line in lines[: next(at for at, line in enumerate(lines) if line.startswith("run: "))] if line]
     assert max(map(len, table)) <= 80
     assert [line.split()[0] for line in table[1:]] == ["q1_q2", "q1_q3", "q1_q4"]
-    assert "q1_q2: 18 pairs, 1 steps of 16" in said.err
-    assert "ontoground evaluate quadrants" in said.out and "--freeze-backbone" in said.out
+    assert "q1_q2: 18 pairs, 1 steps of 16" in answer.err
+    assert "ontoground evaluate quadrants" in answer.out and "--freeze-backbone" in answer.out
 
 
 def test_encoders_have_an_engine_of_their_own(fresh: Lab) -> None:
@@ -106,9 +104,8 @@ def test_encoders_have_an_engine_of_their_own(fresh: Lab) -> None:
         "match_layers=[0]",
         *TINY_ENCODER,
     )
-    said = fresh.say(*command, "--json")
-    assert said.code == 0, said.err
-    payload = checked(said.out, "train-classifier")
+    answer = fresh.say(*command, "--json")
+    payload = answer.payload("train-classifier")
     assert payload["engine"] == "encoder" and payload["runs"][0]["steps"] == 2
     again = fresh.say(*command)
     assert again.code == 2 and "--out" in again.err
@@ -127,9 +124,8 @@ def test_detectors_and_validators_are_fine_tuned(tmp_path: Path) -> None:
     medval_dataset(tmp_path / "datasets" / "medval", medval_rows(4))
     small = ("--set", "batch_size=4", "--set", "per_device_batch_size=4", "--set", "epochs=1", *ON_CPU)
     for kind in ("medhal", "medval"):
-        said = lab.train(kind, *small, "--json")
-        assert said.code == 0, said.err
-        (run,) = checked(said.out, f"train-{kind}")["runs"]
+        answer = lab.train(kind, *small, "--json")
+        (run,) = answer.payload(f"train-{kind}")["runs"]
         assert run["steps"] == (2 if kind == "medhal" else 1)
         assert Path(run["folder"]).name == f"{kind}-TinyLlama-seed42"
 
@@ -147,9 +143,8 @@ def test_an_ablation_keeps_the_defaults_of_a_validator_where_a_file_sets_others(
     )
     on_cpu = ("--set", "training.hardware.quantize=none", "--set", "training.hardware.device=cpu")
     command = ("train", "ablation", "--model", lab.model, "--self", source, "--teacher", source, "--config", file)
-    said = lab.say(*command, *on_cpu, "--no-baseline", "--json")
-    assert said.code == 0, said.err
-    payload = checked(said.out, "train-ablation")
+    answer = lab.say(*command, *on_cpu, "--no-baseline", "--json")
+    payload = answer.payload("train-ablation")
     assert Path(payload["folder"]).name == "ablation-TinyLlama-seed42"
     assert [(cell["cell"], cell["kept"]) for cell in payload["cells"]] == [
         *(("self, tau 0", 4), ("self, tau 0.9", 2)),
@@ -159,8 +154,8 @@ def test_an_ablation_keeps_the_defaults_of_a_validator_where_a_file_sets_others(
     # As the verbs read a file: MedVAL's own adapter and schedule, not those of another kind of run.
     assert trained["lora"] == {"r": 4, "alpha": 16, "dropout": 0.0, "target_modules": ["all-linear"]}
     assert (trained["optimizer"]["warmup_ratio"], trained["optimizer"]["weight_decay"]) == (0.0, 0.0)
-    shown = lab.say(*command, *on_cpu, "--no-baseline")
-    assert shown.code == 0 and "| teacher, tau 0.9 | 2 of 4 | 0.0" in shown.out
+    response = lab.say(*command, *on_cpu, "--no-baseline")
+    assert response.code == 0 and "| teacher, tau 0.9 | 2 of 4 | 0.0" in response.out
 
 
 @pytest.mark.parametrize(
@@ -186,20 +181,20 @@ def test_wrong_use_ends_with_its_exit_code_and_leaves_nothing(
     lab: Lab, arguments: list[str], code: int, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    said = lab.say("train", *arguments, "--model", lab.model, "--out", tmp_path / "run")
-    assert (said.code, said.out) == (code, "")
-    assert says in said.err and "Traceback" not in said.err
+    answer = lab.say("train", *arguments, "--model", lab.model, "--out", tmp_path / "run")
+    assert (answer.code, answer.out) == (code, "")
+    assert says in answer.err and "Traceback" not in answer.err
     assert not (tmp_path / "run").exists()
 
 
 def test_a_model_that_is_not_there_is_bad_input_and_is_not_asked_for_elsewhere(fresh: Lab) -> None:
-    said = fresh.say("train", "classifier", "--model", fresh.workspace / "no-model")
-    assert said.code == 3 and "the model cannot be loaded" in said.err and "--hub" in said.err
+    answer = fresh.say("train", "classifier", "--model", fresh.workspace / "no-model")
+    assert answer.code == 3 and "the model cannot be loaded" in answer.err and "--hub" in answer.err
 
 
 def test_without_the_extra_the_message_says_how_to_install_it(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "peft", None)
     for arguments in (["train", "classifier", "--model", lab.model], ["evaluate", "quadrants"]):
-        said = lab.say(*arguments)
-        assert said.code == 2
-        assert "no peft" in said.err and "pip install 'ontoground[training]'" in said.err
+        answer = lab.say(*arguments)
+        assert answer.code == 2
+        assert "no peft" in answer.err and "pip install 'ontoground[training]'" in answer.err

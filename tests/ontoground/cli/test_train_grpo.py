@@ -31,9 +31,9 @@ def test_a_smoke_run_trains_both_arms_on_the_same_rows_and_says_what_it_is(
     capsys.readouterr()
     asked = ["train", "grpo", "--smoke", "--workspace", str(workspace), "--json"]
     assert invoke(asked) == 0
-    said = capsys.readouterr()
-    payload = checked(said.out, "train-grpo")
-    assert payload["smoke"] and "numbers mean nothing" in said.err
+    printed = capsys.readouterr()
+    payload = checked(printed.out, "train-grpo")
+    assert payload["smoke"] and "numbers mean nothing" in printed.err
     assert [arm["arm"] for arm in payload["arms"]] == ["original", "recomputed"]
     assert len({arm["order_sha256"] for arm in payload["arms"]}) == 1
     assert set(payload["sets"]) == {"physician", "recomputed", "original"}

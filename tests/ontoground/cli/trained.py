@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import io
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
-from ontoground.cli.main import invoke
+from tests.ontoground.cli.schemas import Answer, answer_to
 
-__all__ = ["QUICK", "Lab", "Said"]
+__all__ = ["QUICK", "Lab"]
 
 QUICK = ("--set", "epochs=0.4", "--set", "hardware.device=cpu")
-
-
-@dataclass(frozen=True)
-class Said:
-    """How a command ended and what it printed."""
-
-    code: int
-    out: str
-    err: str
 
 
 @dataclass(frozen=True)
@@ -40,13 +29,10 @@ class Lab:
         """The folder of runs."""
         return self.workspace / "runs"
 
-    def say(self, *arguments: str | Path) -> Said:
+    def say(self, *arguments: str | Path) -> Answer:
         """Run a command line in this workspace."""
-        out, err = io.StringIO(), io.StringIO()
-        with redirect_stdout(out), redirect_stderr(err):
-            code = invoke([*map(str, arguments), "--workspace", str(self.workspace)])
-        return Said(code, out.getvalue(), err.getvalue())
+        return answer_to(*arguments, "--workspace", self.workspace)
 
-    def train(self, kind: str, *arguments: str | Path) -> Said:
+    def train(self, kind: str, *arguments: str | Path) -> Answer:
         """Train on the base model with quick settings."""
         return self.say("train", kind, "--model", self.model, *QUICK, *arguments)

@@ -63,6 +63,6 @@ def test_a_lost_output_is_not_called_current(demo_copy: Callable[[], Path], caps
 
 def test_a_table_for_a_person_names_what_comes_next(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["status", "--workspace", str(demo.workspace)]) == 0
-    said = capsys.readouterr().out
-    assert "ground.mention" in said and "all stages are current" in said and "ontoground validate" in said
-    assert max(len(line.rstrip()) for line in said.splitlines() if str(demo.workspace) not in line) <= 80
+    printed = capsys.readouterr().out
+    assert "ground.mention" in printed and "all stages are current" in printed and "ontoground validate" in printed
+    assert max(len(line.rstrip()) for line in printed.splitlines() if str(demo.workspace) not in line) <= 80

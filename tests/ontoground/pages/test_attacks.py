@@ -34,7 +34,10 @@ def nobody(demo: Demo) -> TestClient:
 @pytest.mark.parametrize(
     ("path", "cookie"),
     [
+        ("/", ""),
         ("/notes", ""),
+        ("/nothing", ""),
+        ("/start", ""),
         ("/notes", TOKEN[:-1]),
         ("/notes", TOKEN.upper()),
         ("/notes", f"{TOKEN}%00"),
@@ -87,6 +90,8 @@ def test_a_readers_token_opens_no_other_page(nobody: TestClient, path: str) -> N
     [
         {"origin": "http://evil.test"},
         {"origin": "null"},
+        {"origin": f"http://127.0.0.1:{PORT + 1}"},
+        {"origin": ""},
         {},
         {"origin": f"{OWN}.evil.test"},
         {"origin": OWN.replace("http", "https")},

@@ -233,10 +233,10 @@ def test_two_readers_side_by_side_and_a_third_who_decides(chromium: Any, reviewi
         assert reader.faults() == [] and reader.wrong == []
     values = dict(History(reviewing.workspace / "stewardship" / "statements").latest("physician"))
     assert {event.status for event in values.values()} == {"to_adjudicate"}
-    told = [
+    answer = [
         event.evidence.get("reason") for event in History(reviewing.workspace / "stewardship" / "statements").events
     ]
-    assert told.count("123 np") == 8
+    assert answer.count("123 np") == 8
     steers = Watched(chromium)
     steers.page.goto(reviewing.server.addresses[""])
     steers.page.get_by_role("link", name="Review").click()

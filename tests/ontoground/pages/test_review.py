@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from starlette.testclient import TestClient
 from ground.settings import StewardSettings
 from ground.storage.files import private_directory
 from ground.storage.workspace import Workspace
-from ontoground.cli.main import invoke
 from ontoground.pages.app import application
 from ontoground.pages.guard import STEERING
 from stewardship.history.log import History
@@ -129,20 +127,3 @@ def test_who_steers_sees_how_far_readers_are_and_answers_nothing(review: Review)
 def test_without_a_batch_there_is_no_review(pages: TestClient) -> None:
     answer = pages.get("/review")
     assert answer.status_code == 404 and "--review BATCH" in answer.text
-
-
-@pytest.mark.parametrize(
-    ("options", "answer"),
-    [
-        (["--allow-host", "0.0.0.0"], "other machines need a reason"),
-        (["--why", "x"], "other machines need a reason"),
-        (["--model-reader", "x"], "readers are named without a batch"),
-        (["--review", "sample-1"], "no benchmark yet"),
-        (["--allow-host", "192.0.2.1", "--why", "x"], "this port cannot be used"),
-    ],
-)
-def test_wrong_options_are_told(
-    options: list[str], answer: str, empty_workspace: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert invoke(["explore", "--no-browser", "--json", *options, "--workspace", str(empty_workspace)]) in (2, 3)
-    assert answer in json.loads(capsys.readouterr().out)["error"]["what"]

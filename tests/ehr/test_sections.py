@@ -186,3 +186,31 @@ def test_laboratory_values_inside_the_course_end_where_its_next_problem_begins()
         ("brief_hospital_course", "# Gout"),
         ("medications_on_admission", "Medications on Admission"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("header", "section"),
+    [
+        ("COURSE IN THE HOSPITAL:", "brief_hospital_course"),
+        ("SECONDARY DIAGNOSES PRIOR TO HOSPITALIZATION:", "past_medical_history"),
+        ("ALLERGIES/ADVERSE REACTIONS:", "allergies"),
+        ("**Family History**", "family_history"),
+        ("## Allergies", "allergies"),
+        ("Allergies / Reactions", "allergies"),
+    ],
+)
+def test_a_header_that_the_table_does_not_have_is_known_by_its_words(header: str, section: str) -> None:
+    text = f"Chief Complaint:\nCough\n{header}\nsomething\n"
+    assert [part.section for part in split_sections(text)] == ["chief_complaint", section]
+
+
+def test_an_unknown_header_ends_a_list_where_prose_follows() -> None:
+    text = "Discharge Diagnosis:\n1. Gout\nSTAY IN THE UNIT: The patient was intubated and had a fever.\n"
+    assert [part.section for part in split_sections(text)] == ["discharge_diagnosis", UNKNOWN]
+    listed = "Discharge Diagnosis:\nACUTE: Gout\n"
+    assert {part.section for part in split_sections(listed)} == {"discharge_diagnosis"}
+
+
+def test_a_header_behind_a_sentence_counts_where_its_line_begins_with_one() -> None:
+    assert [part.section for part in split_sections("PMH: gout. All: sulfa.")] == ["past_medical_history", "allergies"]
+    assert [part.section for part in split_sections("She fell. Allergies: sulfa.")] == [UNKNOWN]

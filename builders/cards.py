@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import polars as pl
 import pyarrow as pa
 
 from builders.governance import DATA, OPEN_WORLD, RAI, conditions_of, responsible_ai, sources_of
@@ -19,7 +18,6 @@ __all__ = [
     "OPEN_WORLD_LICENCE",
     "columns_table",
     "croissant_of",
-    "frame_table",
     "front_matter",
     "is_synthetic",
     "left_table",
@@ -98,11 +96,6 @@ def _size(n: int) -> str:
 def percent(part: float, whole: float) -> str:
     """Return a share in percent with one decimal; a dash where the whole is 0."""
     return f"{100 * part / whole:.1f}" if whole else "–"
-
-
-def frame_table(frame: pl.DataFrame) -> str:
-    """Return a frame as a table in Markdown."""
-    return left_table(frame.columns, frame.rows())
 
 
 def left_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -64,6 +64,7 @@ def test_a_file_holds_the_rows_of_its_split_in_order(medieval: Built, split: str
 
 
 def test_ids_are_unique_and_a_group_has_one_row_of_each_quadrant(medieval: Built) -> None:
+    assert all(row["head_cui"] != row["tail_cui"] for row in medieval.rows)
     assert max(Counter(row["id"] for row in medieval.rows).values()) == 1
     assert max(Counter((row["group_id"], row["quadrant"]) for row in medieval.rows).values()) == 1
     assert {tuple(sorted(group)) for group in medieval.groups.values()} == {QUADRANTS}
@@ -91,15 +92,11 @@ def test_the_replaced_concept_is_that_of_q1_and_no_quadrant_keeps_it(medieval: B
         assert len({row[f"{end}_cui"] for row in (first, *others)}) == 4
 
 
-def test_a_quadrant_is_truth_times_support(medieval: Built) -> None:
+def test_a_quadrant_is_truth_with_tier_and_path_or_falsehood_with_a_reason_times_support(medieval: Built) -> None:
+    tiers = set(medieval.workspace.settings.build.truth_tiers)
     meaning = {"Q1": (True, True), "Q2": (True, False), "Q3": (False, True), "Q4": (False, False)}
     for row in medieval.rows:
         assert (row["is_true"], row["is_supported"]) == meaning[row["quadrant"]]
-
-
-def test_truth_has_a_tier_and_a_path_and_falsehood_a_reason(medieval: Built) -> None:
-    tiers = set(medieval.workspace.settings.build.truth_tiers)
-    for row in medieval.rows:
         if row["is_true"]:
             assert row["tier"] in tiers
             assert row["path"]
@@ -108,10 +105,8 @@ def test_truth_has_a_tier_and_a_path_and_falsehood_a_reason(medieval: Built) -> 
             assert row["tier"] is None
             assert row["path"] == []
             assert row["why_false"]
-
-
-def test_no_concept_is_related_to_itself(medieval: Built) -> None:
-    assert all(row["head_cui"] != row["tail_cui"] for row in medieval.rows)
+            # what its words claim: one edge, two with the addition
+            assert row["hops"] == 1 + ("which is a type of" in row["statement"])
 
 
 def test_one_admission_per_patient_and_one_split_per_patient(medieval: Built) -> None:
@@ -268,7 +263,7 @@ def test_support_level_says_whether_the_note_is_silent(medieval: Built) -> None:
     assert kinds == {"co_mentioned"}
 
 
-def test_the_replaced_end_of_an_unsupported_statement_is_not_named_in_the_note(medieval: Built) -> None:
+def test_the_replaced_end_of_an_unsupported_statement_is_neither_named_in_the_note_nor_coded(medieval: Built) -> None:
     """No mention, of whatever assertion, has a name of it, in the whole note."""
     connection = medieval.connection
     mentioned = defaultdict(set)
@@ -278,18 +273,13 @@ def test_the_replaced_end_of_an_unsupported_statement_is_not_named_in_the_note(m
     names = defaultdict(set)
     for cui, name in connection.execute("select cui, lower(name) from kg.name").fetchall():
         names[cui].add(name)
+    coded = set(connection.execute("select hadm_id, cui from ground.admission_concept").fetchall())
     for row in medieval.rows:
         if not row["is_supported"]:
             cui = row[f"{row['replaced_end']}_cui"]
             assert names[cui]
             assert not names[cui] & mentioned[row["hadm_id"]]
-
-
-def test_the_replaced_end_of_an_unsupported_statement_is_not_among_the_codes(medieval: Built) -> None:
-    coded = set(medieval.connection.execute("select hadm_id, cui from ground.admission_concept").fetchall())
-    for row in medieval.rows:
-        if not row["is_supported"]:
-            assert (row["hadm_id"], row[f"{row['replaced_end']}_cui"]) not in coded
+            assert (row["hadm_id"], cui) not in coded
 
 
 def test_no_class_of_a_drug_that_is_called_unsupported_is_named_in_the_note(medieval: Built, truth: Truth) -> None:
@@ -351,13 +341,6 @@ def test_long_wordings_occur_in_all_quadrants_of_a_group_or_in_none(medieval: Bu
         assert len(found) == 1
         extended += found.pop()
     assert 0 < extended < len(medieval.groups)
-
-
-def test_true_and_false_statements_claim_equally_many_edges_in_words(medieval: Built) -> None:
-    """hops of a false statement is what its words claim: one edge, two with the addition."""
-    for row in medieval.rows:
-        if not row["is_true"]:
-            assert row["hops"] == 1 + ("which is a type of" in row["statement"])
 
 
 def test_the_context_is_the_chosen_sections_of_the_note(medieval: Built) -> None:

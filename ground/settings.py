@@ -232,7 +232,7 @@ class BuildSettings(Section):
     max_groups_per_admission: int = Field(default=18, ge=1, description="largest number of groups of one admission")
     max_predicate_share: float = Field(default=0.45, gt=0, le=1, description="largest share of groups of one predicate")
     max_pair_share: float = Field(
-        default=0.03, gt=0, le=1, description="largest share of one (head, tail) in a quadrant"
+        default=0.03, gt=0, le=1, description="largest share of one (head, tail) in a quadrant, rounded up to groups"
     )
 
     @model_validator(mode="after")

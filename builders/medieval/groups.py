@@ -8,6 +8,7 @@ except bytes that all of them would set to the same value.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -257,7 +258,7 @@ def _find_complete(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> No
 
 
 def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
-    """Apply the limits until they hold: fewer groups make the share of a pair or predicate larger."""
+    """Apply the limits, in whole groups, until they hold: fewer groups make the share of a pair or predicate larger."""
     connection.execute("create or replace temp table limited_group as select * from completed_group")
     before, groups = -1, number_of(connection, "select count(*) from limited_group")
     predicates = number_of(
@@ -268,7 +269,7 @@ def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> No
     while groups != before:
         before = groups
         most = {"max_pairs": settings.max_pair_share, "max_of_predicate": share}
-        set_variables(connection, {name: max(1, int(share_of * groups)) for name, share_of in most.items()})
+        set_variables(connection, {name: math.ceil(share_of * groups) for name, share_of in most.items()})
         run_steps(connection, "groups", ["group_limit"])
         groups = number_of(connection, "select count(*) from limited_group")
     run_steps(connection, "groups", ["fact_group"])

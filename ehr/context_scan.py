@@ -371,7 +371,7 @@ def _covers(
     if direction & WITHIN:
         return bool(place_first <= first and last <= place_last)
     if direction & FORWARD and last <= place_first:
-        if place_first > last and words[last, BITS] & CLOSER:
+        if place_first > last and words[last, BITS] & CLOSER and rules[rule, RULE_SCOPE] != OPENING:
             return False
         begin, end = last, place_first
         # "no new ...", "no small ...": words that end a list do not when they follow the trigger at once.

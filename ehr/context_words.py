@@ -252,7 +252,7 @@ def _label_words(codes: CodeArray, words: IndexArray, answer: int) -> int:
     if answer == 0:
         return -1
     begin, mark = words[answer, BEGIN], codes[words[answer - 1, BEGIN]]
-    if mark in (58, 61, 63):  # ":", "=", "?"
+    if mark in (58, 61, 63, _BLANK):  # ":", "=", "?", "____"
         return 1
     if mark == 45:  # "Fever - no"
         return 1 if codes[words[answer - 1, BEGIN] - 1] == 32 and codes[begin - 1] == 32 else -1

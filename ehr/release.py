@@ -301,7 +301,7 @@ def find_mimic(*folders: Place, icu: bool = True) -> MimicRelease:
     for table in documented():
         path = paths.get((table.module, table.name))
         if path is not None:
-            files.append(MimicFile(table, SourceFile(f"{table.module}/{path.name}", path)))
+            files.append(MimicFile(table, SourceFile(f"{path.parent.name}/{path.name}", path)))
         elif table.module in wanted and not table.required:
             missing.append(f"{table.module}/{table.name}")
     _require(folders[0], modules, files)

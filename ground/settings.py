@@ -134,7 +134,7 @@ class LoadSettings(Section):
     )
     suppress: tuple[str, ...] = Field(default=("O", "E", "Y"), description="SUPPRESS values whose names are not used")
     max_reject_share: float = Field(
-        default=0.01, ge=0, le=1, description="share of refused rows above which a load fails"
+        default=0.01, ge=0, le=1, description="share of malformed rows above which a load fails"
     )
     subset: str = Field(
         default="",

@@ -58,6 +58,9 @@ Zstandard takes a third of the time, and the same room on disk.
 LEAST_SHARE = 0.9
 """Of the rows that MRFILES states, and of the concepts that have a semantic type: below it a part is missing."""
 
+SUBSET = ", a subset: "
+"""What follows the name of a release of which a part is missing, before the reason."""
+
 IDENTIFIER = {"CUI": "C[A-Z]?[0-9]+", "CUI1": "C[A-Z]?[0-9]+", "RXCUI": "[0-9]+", "RXCUI1": "[0-9]+"}
 """What the first column of a file that every release has may hold; a header line does not."""
 
@@ -130,9 +133,9 @@ def _load(connection: duckdb.DuckDBPyConnection, release: Release, settings: Loa
                     do="install the release with these languages, or set load.languages",
                 )
             advance(1)
+    in_use = _name_in_use(connection, release, settings)
     if release.kind == "umls":
         require_types(connection, settings)
-    in_use = _name_in_use(connection, release, settings)
     stale = forget_other_tables(connection, release.kind, [file.table for file in loaded], [release.kind])
     warnings += [f"{table} of an earlier load is removed: it is no part of this one" for table in stale]
     for table, columns in (*((file.table, file.columns) for file in release.files), *release.absent):
@@ -153,7 +156,7 @@ def require_whole(settings: LoadSettings, gap: str, file: Place | None, expected
             found=gap,
             expected=expected or "a whole release",
             do="copy or install the release again; if it is a part on purpose, say why: "
-            '`--set "load.subset=MeSH alone"`',
+            '`[load] subset = "MeSH alone"` in ontoground.toml',
         )
 
 
@@ -163,6 +166,9 @@ def require_types(connection: duckdb.DuckDBPyConnection, settings: LoadSettings)
     Raises:
         InputError: too many have none, and the settings do not say that the release is a subset.
     """
+    row = connection.execute(f"select 1 from ground.load where source = 'umls' and contains(release, {quoted(SUBSET)})")
+    if row.fetchone():
+        return
     concepts, typed = connection.execute(
         "select count(*), count(*) filter (where cui in (select cui from umls.mrsty)) "
         "from (select distinct cui from umls.mrconso)"
@@ -174,9 +180,7 @@ def require_types(connection: duckdb.DuckDBPyConnection, settings: LoadSettings)
 
 def _name_in_use(connection: duckdb.DuckDBPyConnection, release: Release, settings: LoadSettings) -> str | None:
     """Return the release's name, and why it is a subset if it is one; it goes where the name goes."""
-    if not settings.subset:
-        return release.name
-    name = f"{release.name or 'release without a name'}, a subset: {settings.subset}"
+    name = f"{release.name or 'release without a name'}{SUBSET}{settings.subset}" if settings.subset else release.name
     connection.execute("update ground.load set release = ? where source = ?", [name, release.kind])
     return name
 
@@ -382,7 +386,12 @@ def _refuse_malformed(job: _Job, lines: int) -> list[Reject]:
     if not refused:
         return []
     pattern, too_many = re.compile(IDENTIFIER[first]), refused > limit * lines
-    malformed = rows_where(pieces, lambda fields: bool(fields[0]) and not pattern.fullmatch(fields[0]))
+    malformed = rows_where(
+        pieces,
+        lambda fields: (
+            len(fields) == len(job.file.columns) + 1 and bool(fields[0]) and not pattern.fullmatch(fields[0])
+        ),
+    )
     rejects = [
         Reject(piece.name, line, f"{first} is none", "|".join(fields))
         for piece, line, fields in islice(malformed, KEPT_REJECTS_OF_A_FAILED_FILE if too_many else None)

@@ -50,7 +50,7 @@ def code_digest(places: tuple[str, ...]) -> str:
 def load_fingerprint(connection: duckdb.DuckDBPyConnection, source: str) -> str:
     """Return a digest of the files that one source (``mimic``, ``umls``, ``rxnorm``) was loaded from."""
     rows = connection.execute(
-        f"select file, sha256, rows_read from ground.load where source = {quoted(source)} order by file"
+        f"select file, sha256, rows_read - rows_rejected from ground.load where source = {quoted(source)} order by file"
     ).fetchall()
     return fingerprint({"files": [f"{file}:{digest}:{n}" for file, digest, n in rows]}) if rows else ""
 

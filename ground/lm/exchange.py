@@ -80,7 +80,7 @@ class Exchange:
             self._replies = [
                 *([Message(role="assistant", content=text)] if text.strip() else []),
                 Message(
-                    role="user", content=f"Your answer was not valid: {advice}. RawAnswer again, with the JSON alone."
+                    role="user", content=f"Your answer was not valid: {advice}. Answer again, with the JSON alone."
                 ),
             ]
             return None

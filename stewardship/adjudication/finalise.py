@@ -104,7 +104,7 @@ def final_events(history: Events, results: Mapping[str, Final], policy: Policy) 
     """Return the events that say the final labels, one for each row that has one or has lost it.
 
     Args:
-        found: uid to final label (`stewardship.adjudication.finalise.finalise`).
+        results: uid to final label (`stewardship.adjudication.finalise.finalise`).
         policy: that decided between a physician's and a recomputed label.
     """
     rests = rests_on(history)

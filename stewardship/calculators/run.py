@@ -68,7 +68,7 @@ def compare(scores: pl.DataFrame, labels: pl.DataFrame, version: Version, rule: 
     """Say of each row that has a label whether a calculator gives it.
 
     Args:
-        found: of `run_calculators`.
+        scores: of `run_calculators`.
         labels: with text columns ``uid`` and ``label``.
         rule: of the limits about a label within which a score agrees: of MedCalc-Bench v1.0 or of the corrected labels.
 

@@ -157,7 +157,12 @@ def test_a_part_of_a_release_is_refused_unless_the_settings_say_why(
         assert "load.subset" in caught.value.do
     part = load_umls(warehouse, folder, LoadSettings(max_reject_share=1, subset="MeSH alone"))
     assert part.release == "release without a name, a subset: MeSH alone"
-    assert warehouse.execute("select distinct release from ground.load").fetchall() == [(part.release,)]
+    named = "select distinct release from ground.load"
+    assert warehouse.execute(named).fetchall() == [(part.release,)]
+    write_release(folder)
+    (folder / "MRFILES.RRF").unlink(missing_ok=True)
+    assert load_umls(warehouse, folder, LoadSettings()).release is None
+    assert warehouse.execute(named).fetchall() == [(None,)]
 
 
 def test_rxnorm_without_relations_is_a_subset(warehouse: Connection, tmp_path: Path) -> None:

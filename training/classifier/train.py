@@ -134,7 +134,7 @@ def predict_classifier(
         split: which rows.
         hardware: this machine's; the run's where left out.
         name: of the model in the predictions, the folder's where left out.
-        told: is told what cutting the contexts cost.
+        on_truncation: is told what cutting the contexts cost.
 
     Returns:
         ``id``, ``label``, ``scores`` (probabilities of Q1 to Q4), ``model``, ``seed``, ordered by id.

@@ -67,15 +67,16 @@ def _rows(path: Path, source: str, tally: Tally) -> Iterator[Mapping[str, Any]]:
 def _release(path: Path) -> Iterator[Mapping[str, Any]]:
     test_file = path.with_name(TEST)
     test = object_in(test_file) if test_file.is_file() else {}
-    for pmid, row in object_in(path).items():
-        article = checked_object(row, RELEASE_COLUMNS, path)
-        contexts = article["CONTEXTS"]
+    for place, (pmid, row) in enumerate(object_in(path).items()):
+        # The first tells the layout; one that lacks a field among the others is counted as malformed.
+        article = row if place and isinstance(row, dict) else checked_object(row, RELEASE_COLUMNS, path)
+        contexts = article.get("CONTEXTS")
         yield {
             "pmid": pmid,
             "split": "test" if pmid in test else "train",
             "context": "\n".join(contexts) if isinstance(contexts, list) else None,
-            "question": article["QUESTION"],
-            "answer": article["final_decision"],
+            "question": article.get("QUESTION"),
+            "answer": article.get("final_decision"),
             "why": article.get("LONG_ANSWER"),
         }
 

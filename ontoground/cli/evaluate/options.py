@@ -115,7 +115,7 @@ class Evaluated(InWorkspace):
 
         Args:
             dataset: its folder.
-            made: predictions that the verb made or kept, as `predicted` says.
+            sources: predictions that the verb made or kept, as `predicted` says.
             about: what else decides the report.
             others: what is read beside predictions, such as experts' sheets.
         """

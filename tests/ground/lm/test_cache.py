@@ -178,8 +178,10 @@ def test_more_tries_are_given_to_an_answer_that_did_not_parse(tmp_path: Path) ->
             with LanguageModel(settings, tmp_path, "open") as model:
                 results.append(model.complete([Message(role="user", content="?")], Verdict))
                 sent = len(server.bodies)
+        advice = server.bodies[-1]["messages"][-1]["content"]
     assert [result.outcome for result in results] == ["failure", "failure", "completion"]
     assert sent == 2
+    assert advice.startswith("Your answer was not valid: ") and advice.endswith(". Answer again, with the JSON alone.")
 
 
 def test_only_the_owner_may_read_the_answers_and_prompts_are_not_kept(tmp_path: Path) -> None:

@@ -200,6 +200,8 @@ def _read_forms(codes: CodeArray, words: IndexArray, count: int, forms: IndexArr
                 else:
                     form = YES_ANSWER if is_ticked else NO_ANSWER
                 kept -= opened
+        elif codes[begin] in (43, 45) and _is_sign(codes, begin):
+            form = YES_ANSWER if codes[begin] == 43 else NO_ANSWER
         elif 0x2610 <= codes[begin] <= 0x2612:
             form = BOX if codes[begin] == 0x2610 else TICKED
         elif words[kept, BITS] & NUMBER and words[kept, WORD] == 0:
@@ -211,6 +213,24 @@ def _read_forms(codes: CodeArray, words: IndexArray, count: int, forms: IndexArr
             words[kept, END] = end
         kept += 1
     return kept
+
+
+@part
+def _is_sign(codes: CodeArray, sign: int) -> bool:
+    """Whether a sign answers what stands before it in a row of such answers: "DM -   HTN +"."""
+    if sign < 2 or codes[sign - 1] != 32 or not _is_letter(lower(codes[sign - 2])):
+        return False
+    after = sign + 1
+    while after < codes.size and codes[after] in (32, 9):
+        after += 1
+    if after < codes.size and codes[after] != 10:
+        return bool(after - sign > 2)
+    position = sign - 1
+    while position > 2 and codes[position] != 10:
+        if codes[position] in (43, 45) and codes[position - 1] == codes[position + 1] == codes[position + 2] == 32:
+            return True
+        position -= 1
+    return False
 
 
 @part

@@ -194,7 +194,9 @@ def _mark_words(base: int, stop: int, words: IndexArray, places: IndexArray, low
         words[position, MARKS] = opens
         if bits & COLON:
             opens = OPENS
-        elif not bits & (OWNER | REPORTS) and (words[position, END] - words[position, BEGIN] > 1 or position > base + 2):
+        elif not bits & (OWNER | REPORTS) and (
+            words[position, END] - words[position, BEGIN] > 1 or position > base + 2
+        ):
             opens = 0
         words[position, COMMAS] = commas
         commas += (bits & COMMA) != 0

@@ -51,7 +51,9 @@ _PROBLEM = r"\#+[ \t]*(?=[^\s#])[^\n:]{1,80}?(?=:|[ \t]+-{1,2}[ \t]|[.,;]?[ \t]*
 # What may stand between a header and its colon: "Exam (adm):".
 _IN_PARENTHESES = r"(?:\([^()\n]{1,24}\)[ \t]*)"
 # What may be a header by its layout: words alone on their line or before a colon, in marks of Markdown or without.
-_LAYOUT = r"(?:[#*_=]{1,4}[ \t]*)?[A-Z][A-Za-z0-9 /&'(),.@-]{1,60}?[ \t]*[*_=]{0,4}(?=[ \t]*(?::|--|$)|(?-i:(?<=[A-Z])) - )"
+_LAYOUT = (
+    r"(?:[#*_=]{1,4}[ \t]*)?[A-Z][A-Za-z0-9 /&'(),.@-]{1,60}?[ \t]*[*_=]{0,4}(?=[ \t]*(?::|--|$)|(?-i:(?<=[A-Z])) - )"
+)
 _MARKS = "#*_= \t"
 # Words that headers have besides those that say which section it is.
 _SMALL_WORDS = frozenset(

@@ -65,7 +65,11 @@ _IN_WORDS = {
     BEFORE: '"{}" before',
     AFTER: '"{}" after',
 }
-_PHRASES = [_IN_WORDS[max(first for first in _IN_WORDS if first <= slot)] for slot in range(SLOTS)]
+# What stands before and after the words that are named, and whether these are the mention's own. By slot.
+_PHRASES = [
+    (*phrase.replace("{own}", "{}").partition("{}")[::2], "{own}" in phrase)
+    for phrase in (_IN_WORDS[max(first for first in _IN_WORDS if first <= slot)] for slot in range(SLOTS))
+]
 
 
 @cache
@@ -145,5 +149,9 @@ def spoken_against(text: str, inputs: Inputs, model: Model) -> tuple[IndexArray,
 
 
 def _in_words(text: str, features: list[list[int]], own: str) -> str:
-    phrases = [_PHRASES[slot].format(text[begin:end], own=own) for slot, begin, end in features if slot >= 0]
-    return " ".join(f"learned: {', '.join(phrases) or 'little speaks for it'}".split())
+    phrases = []
+    for slot, begin, end in features:
+        if slot >= 0:
+            before, after, is_own = _PHRASES[slot]
+            phrases.append(before + (" ".join(own.split()) if is_own else text[begin:end]) + after)
+    return "learned: " + (", ".join(phrases) or "little speaks for it")

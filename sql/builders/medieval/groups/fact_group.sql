@@ -2,7 +2,8 @@
 -- Grain: one row per group
 -- Output: fact_group(number, group_no, group_id, hadm_id, frame, predicate, head_cui, tail_cui, pattern, tier, hops,
 --   slot, original_cui, kept_cui, precedence)
--- Inputs: limited_group, admission, frame, usable_fact. precedence: which of two groups with the same statement keeps it
+-- Inputs: limited_group, admission, frame, usable_fact
+-- precedence: which of two groups with the same statement keeps it
 create or replace temp table fact_group as
 with named as (
     select

@@ -3,8 +3,8 @@
 -- Grain: one row per concept
 -- Output: nameable(code, cui, is_end, mask, names_class, has_members)
 -- Inputs: frame, sibling, kg.concept, kg.edge, statement_name
--- mask: semantic groups, a bit each; 0 for none. is_end: an end of a fact; the others are siblings only. names_class and
---   has_members: whether a class can be named in a sentence, and whether drugs have it as their class
+-- mask: semantic groups, a bit each; 0 for none. is_end: an end of a fact; the others are siblings only
+-- names_class, has_members: whether a class can be named in a sentence, and whether drugs have it as their class
 create or replace temp table nameable as
 with wanted as (
     select

@@ -29,7 +29,7 @@ _RELEASE = re.compile(r"[ -](?:XL|XR|ER|SR|CR|LA|CD|EC|DR)\b")
 _DRUG = KINDS.index("drug")
 # A drug that a culture was tested against is not one that was given: "sensitive to A and B", "A <=1 S, B R".
 _TESTED = re.compile(
-    r"\b(?:(?:sensitive|resistant|susceptible|intermediate|[RSI]) to|[RSI] ?[=:]) "
+    r"\b(?:(?:(?i:sensitive|resistant|susceptible|intermediate)(?: to|:)|[RSI] to)|[RSI] ?[-=:]) "
     r"(?:(?:[\w/-]+ )?[\w/-]+(?:, and |, | and | or |/))*$"
 )
 _RESULT = re.compile(r"[-:= ]{0,20}(?:[<>=]{0,2} ?\d[\d./]* ?)?[SRI](?= ?[,;.)/\n]|$)")
@@ -227,7 +227,7 @@ def _is_tested(text: str, begin: int, end: int) -> bool:
     """Tell whether a drug is one that a culture was tested against."""
     before = text[max(0, begin - _NEAR) : begin]
     return _RESULT.match(text, end) is not None or (
-        (" to " in before or "=" in before or ":" in before) and _TESTED.search(before) is not None
+        any(sign in before for sign in (" to ", "=", ":", " - ")) and _TESTED.search(before) is not None
     )
 
 

@@ -32,7 +32,8 @@ _HEADER = re.compile(r"[a-z][ -@\[-~]{0,78}")
 _CLOSED = frozenset({"family_history", "allergies"})
 _PARAGRAPH = re.compile(r"\n[ \t]*\n(?=(?P<header>[A-Z][^\n:.,;]{1,40}):)")
 _SENTENCE = re.compile(
-    r"(?:\n|(?<=[a-z0-9]\.) +)(?=(?P<header>)[A-Z](?![^\n]*(?i:allerg|react|rash|hive|anaphyl|intoler|caus|swell|itch))"
+    r"(?:\n|(?<=[a-z0-9)]\.) +)"
+    r"(?=(?P<header>)[A-Z](?![^\n]*(?i:allerg|react|rash|hive|anaphyl|intoler|caus|swell|itch))"
     r"[^\n]*\b(?:is|was|were|has|had|he|she|patient|with|on|started|given|for)\b)"
 )
 _FILLED = re.compile(r"[^\n:]*:[ \t]*\S")

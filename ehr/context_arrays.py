@@ -27,7 +27,9 @@ CLOSER, AND_JOINT, JOINT, COMMA, STOP, AND, OR, OPEN, CLOSE, HYPHEN, NUMBER, FIG
     1 << bit for bit in range(14)
 )
 # Of classes of ``term_classes.tsv``.
-DOSE, PREDICATE_END, DEGREE, STATUS, SEEN, NOW, LAST_TIME, YES, NO, EMPTY, PATIENT = (1 << bit for bit in range(14, 25))
+DOSE, PREDICATE_END, DEGREE, STATUS, SEEN, NOW, LAST_TIME, YES, NO, EMPTY, PATIENT, REPORTS, OWNER = (
+    1 << bit for bit in range(14, 27)
+)
 _WORD_BITS: dict[int, frozenset[str]] = {
     CLOSER: frozenset({",", ".", ";", ")"}),
     AND_JOINT: frozenset({"/", "and", "or", "&", "-"}),
@@ -54,6 +56,8 @@ _CLASS_BITS = {
     NO: "no",
     EMPTY: "empty",
     PATIENT: "patient",
+    REPORTS: "reports",
+    OWNER: "owner",
 }
 # Words that the scan reads by their form or place: a year, a number, the answer to a label, a box before one.
 _FORMS = ("<year>", "<number>", "<yes>", "<no>", "<box>", "<ticked>")

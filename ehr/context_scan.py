@@ -54,6 +54,7 @@ from ehr.context_arrays import (
     PATIENT,
     PHRASE,
     PREDICATE_END,
+    REPORTS,
     RULE_ASSERTION,
     RULE_CLASSES,
     RULE_DIRECTION,
@@ -321,8 +322,8 @@ def _reaches(
     if scope in (SENTENCE, OPENING):
         if scope == OPENING and not words[hit, MARKS] & OPENS:
             return False
-        # A later word is about today, or about the patient.
-        other = NOW * is_past | PATIENT * (assertion == FAMILY)
+        # A later word is about today, or about the patient, of whom a relative may speak.
+        other = NOW * is_past | (PATIENT | REPORTS | SEEN | NO) * (assertion == FAMILY)
         return not has(words, begin, end, other)
     if scope == CHAIN:
         # A later turn of one story, "held for the procedure and then restarted": nothing else may come between.
@@ -375,7 +376,7 @@ def _covers(
             return False
         begin, end = last, place_first
         # "no new ...", "no small ...": words that end a list do not when they follow the trigger at once.
-        while begin < end and words[begin, MARKS] & SOFT_WORD:
+        while begin < end and words[begin, MARKS] & SOFT_WORD and not words[begin, BITS] & REPORTS:
             begin += 1
     elif direction & BACKWARD and place_last <= first:
         begin, end = place_last, first

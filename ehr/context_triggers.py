@@ -23,7 +23,9 @@ from ehr.context_arrays import (
     NO_WILDCARD,
     NODE_TRIGGER,
     OPEN,
+    OWNER,
     PREDICATE_END,
+    REPORTS,
     TRIGGER_AHEAD,
     TRIGGER_BEHIND,
     TRIGGER_BESIDE,
@@ -65,7 +67,7 @@ FIRST, LAST, KIND, CLASSES, SPAN, SEGMENT = range(6)
 TRIGGER, WHOLE = 2, 3
 _HIT_COLUMNS = 4
 # Marks of a word: part of a mention, a trigger of one word that ends lists, the first word after the segment, one with
-# which the segment begins (behind the number or the mark of an item).
+# which the segment or its field begins (behind the number or the mark of an item, a label, "his").
 INSIDE, SOFT_WORD, END_OF_SEGMENT, OPENS = 1, 2, 4, 8
 # The object of a verb stands within so many words after it: "held home dose of lisinopril".
 _OBJECT_WORDS = 4
@@ -190,7 +192,11 @@ def _mark_words(base: int, stop: int, words: IndexArray, places: IndexArray, low
     for position in range(base, stop):
         bits = words[position, BITS]
         words[position, MARKS] = opens
-        if words[position, END] - words[position, BEGIN] > 1 or position > base + 2:
+        if bits & COLON:
+            opens = OPENS
+        elif not bits & (OWNER | REPORTS) and (
+            words[position, END] - words[position, BEGIN] > 1 or position > base + 2
+        ):
             opens = 0
         words[position, COMMAS] = commas
         commas += (bits & COMMA) != 0

@@ -94,7 +94,7 @@ def _may_be_known(codes: CodeArray, begin: int, trie: HeaderTrie) -> bool:
 @part
 def _may_be_layout(codes: CodeArray, begin: int, trie: HeaderTrie) -> bool:
     """Whether a line begins with capitals or with a word of headers, up to a colon or its end."""
-    while begin < codes.size and codes[begin] in (35, 42, 95, 32, 9):
+    while begin < codes.size and codes[begin] in (35, 42, 61, 95, 32, 9):
         begin += 1
     if begin == codes.size or not 65 <= codes[begin] <= 90:
         return False
@@ -110,7 +110,7 @@ def _may_be_layout(codes: CodeArray, begin: int, trie: HeaderTrie) -> bool:
             place = np.searchsorted(trie.words, value)
             knows |= bool(place < trie.words.size and trie.words[place] == value)
             value = FNV_OFFSET
-        if code in (58, 10):
+        if code in (58, 10) or (code == 45 and in_capitals and codes[position - 1] == codes[position + 1] == 32):
             return bool(knows or (code == 58 and in_capitals))
         position += 1
     return False
@@ -136,7 +136,7 @@ def header_places(codes: CodeArray, trie: HeaderTrie) -> Any:
         ends_sentence = begin - position <= 2 and position > 0 and codes[position - 1] in (46, 59)
         if codes[begin] == 35:
             is_header = begins_line or ends_sentence
-        elif codes[begin] in (42, 95):
+        elif codes[begin] in (42, 61, 95):
             is_header = begins_line and _may_be_layout(codes, begin, trie)
         else:
             is_header = (

@@ -29,9 +29,10 @@ _RELEASE = re.compile(r"[ -](?:XL|XR|ER|SR|CR|LA|CD|EC|DR)\b")
 _DRUG = KINDS.index("drug")
 # A drug that a culture was tested against is not one that was given: "sensitive to A and B", "A <=1 S, B R".
 _TESTED = re.compile(
-    r"\b(?:sensitive|resistant|susceptible|intermediate|[RSI]) to (?:(?:[\w/-]+ )?[\w/-]+(?:, and |, | and | or |/))*$"
+    r"\b(?:(?:(?i:sensitive|resistant|susceptible|intermediate)(?: to|:)|[RSI] to)|[RSI] ?[-=:]) "
+    r"(?:(?:[\w/-]+ )?[\w/-]+(?:, and |, | and | or |/))*$"
 )
-_RESULT = re.compile(r"[-:= ]{0,20}(?:[<>=]{0,2} ?\d[\d./]* ?)?[SRI](?=[,;.)\n]|$)")
+_RESULT = re.compile(r"[-:= ]{0,20}(?:[<>=]{0,2} ?\d[\d./]* ?)?[SRI](?= ?[,;.)/\n]|$)")
 _NEAR = 80
 _BETWEEN = "\n\n\n\n"
 
@@ -225,7 +226,9 @@ def _meant(texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntAr
 def _is_tested(text: str, begin: int, end: int) -> bool:
     """Tell whether a drug is one that a culture was tested against."""
     before = text[max(0, begin - _NEAR) : begin]
-    return _RESULT.match(text, end) is not None or (" to " in before and _TESTED.search(before) is not None)
+    return _RESULT.match(text, end) is not None or (
+        any(sign in before for sign in (" to ", "=", ":", " - ")) and _TESTED.search(before) is not None
+    )
 
 
 def _sense(lexicon: Lexicon, term: int, place: Surroundings) -> int:

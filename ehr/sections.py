@@ -32,9 +32,11 @@ _HEADER = re.compile(r"[a-z][ -@\[-~]{0,78}")
 _CLOSED = frozenset({"family_history", "allergies"})
 _PARAGRAPH = re.compile(r"\n[ \t]*\n(?=(?P<header>[A-Z][^\n:.,;]{1,40}):)")
 _SENTENCE = re.compile(
-    r"\n(?=(?P<header>)[A-Z](?![^\n]*(?i:allerg|react|rash|hive|anaphyl|intoler|caus|swell|itch))"
-    r"[^\n]*\b(?:is|was|were|has|had|he|she|patient|with|on)\b)"
+    r"(?:\n|(?<=[a-z0-9)]\.) +)"
+    r"(?=(?P<header>)[A-Z](?![^\n]*(?i:allerg|react|rash|hive|anaphyl|intoler|caus|swell|itch))"
+    r"[^\n]*\b(?:is|was|were|has|had|he|she|patient|with|on|started|given|for)\b)"
 )
+_FILLED = re.compile(r"[^\n:]*:[ \t]*\S")
 _RELATIVES = re.compile(
     r"(?i:mother|father|brother|sister|son|daughter|aunt|uncle|cousin|grand|maternal|paternal|sibling|parent|mom|dad|"
     r"family|child|niece|nephew|[mp]g[mf]|drug|food|allerg)"
@@ -50,8 +52,10 @@ _PROBLEM = r"\#+[ \t]*(?=[^\s#])[^\n:]{1,80}?(?=:|[ \t]+-{1,2}[ \t]|[.,;]?[ \t]*
 # What may stand between a header and its colon: "Exam (adm):".
 _IN_PARENTHESES = r"(?:\([^()\n]{1,24}\)[ \t]*)"
 # What may be a header by its layout: words alone on their line or before a colon, in marks of Markdown or without.
-_LAYOUT = r"(?:[#*_]{1,4}[ \t]*)?[A-Z][A-Za-z0-9 /&'(),.@-]{1,60}?[*_]{0,3}(?=[ \t]*(?::|--|$))"
-_MARKS = "#*_ \t"
+_LAYOUT = (
+    r"(?:[#*_=]{1,4}[ \t]*)?[A-Z][A-Za-z0-9 /&'(),.@-]{1,60}?[ \t]*[*_=]{0,4}(?=[ \t]*(?::|--|$)|(?-i:(?<=[A-Z])) - )"
+)
+_MARKS = "#*_= \t"
 # Words that headers have besides those that say which section it is.
 _SMALL_WORDS = frozenset(
     {"of", "the", "and", "in", "on", "at", "to", "for", "this", "with", "by", "or", "other", "during", "upon", "from"}
@@ -336,9 +340,9 @@ def _stranger(text: str, begin: int, end: int, section: str) -> re.Match[str] | 
 
     Allergies that stand in the line of their header are over where a later line is a sentence about something else.
     """
-    first = text.find("\n", begin, end)
-    if section == "allergies" and first >= 0 and re.search(r":[ \t]*\S", text[begin:first]):
-        sentence = _SENTENCE.search(text, first, end)
+    colon = _FILLED.match(text, begin, end)
+    if section == "allergies" and colon is not None:
+        sentence = _SENTENCE.search(text, colon.end(), end)
         if sentence is not None:
             return sentence
     headers = (match for match in _PARAGRAPH.finditer(text, begin, end) if not _RELATIVES.match(match["header"]))

@@ -71,7 +71,7 @@ def test_a_plain_statement_is_certain() -> None:
         ("Steroids were thought to cause psychosis.", "psychosis", "disorder", "uncertain"),
         ("Prednisone, which she lapsed from.", "Prednisone", "drug", "stopped"),
         ("Ceftriaxone had been tried at another time.", "Ceftriaxone", "drug", "past"),
-        ("Her husband came in with influenza and cough.", "influenza", "disorder", "other_person"),
+        ("She and her husband came in with influenza and cough.", "influenza", "disorder", "other_person"),
         ("Cefepime caused an allergic rash.", "Cefepime", "drug", "allergy"),
         ("Edema of a cause that is not known.", "Edema", "finding", "negated"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import pairwise, product
 from typing import NamedTuple
@@ -318,16 +318,22 @@ def split_sections(text: str, own: OwnRules = NO_RULES) -> list[Section]:
     current = around = UNKNOWN
     for header, (begin, end) in zip(headers, pairwise(begins), strict=True):
         is_problem = header.rule is None and _PROBLEM_MARK.match(header.text) is not None
+        is_unknown = header.rule is None and header.text.isupper() and not is_problem
+        before = current
         if is_problem and (around in _NARRATIVE or current in _CLOSED):
             # Laboratory values inside the hospital course end where its next problem begins; relatives have no "#".
             current = around if around in _NARRATIVE else "brief_hospital_course"
         else:
             current = _section_of(text, header, current)
+        if is_unknown and current == before and sections:
+            # "CHF: weight up." is a problem with what is told of it.
+            sections[-1] = replace(sections[-1], end=end)
+            continue
         if header.rule is not None and (not header.rule.parent or current in _NARRATIVE):
             around = current
         stranger = _stranger(text, begin, end, current) if current in _CLOSED else None
         if stranger is None:
-            sections.append(Section(current, header.text, begin, end))
+            sections.append(Section(current, "" if is_unknown else header.text, begin, end))
         else:
             sections.append(Section(current, header.text, begin, stranger.end()))
             current = around = UNKNOWN

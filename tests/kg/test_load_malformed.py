@@ -154,7 +154,7 @@ def test_a_part_of_a_release_is_refused_unless_the_settings_say_why(
             load_umls(warehouse, folder, LoadSettings(max_reject_share=1))
         assert caught.value.found == reason
         assert caught.value.do is not None
-        assert "load.subset" in caught.value.do
+        assert "subset =" in caught.value.do
     part = load_umls(warehouse, folder, LoadSettings(max_reject_share=1, subset="MeSH alone"))
     assert part.release == "release without a name, a subset: MeSH alone"
     named = "select distinct release from ground.load"

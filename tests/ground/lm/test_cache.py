@@ -178,9 +178,18 @@ def test_more_tries_are_given_to_an_answer_that_did_not_parse(tmp_path: Path) ->
             with LanguageModel(settings, tmp_path, "open") as model:
                 results.append(model.complete([Message(role="user", content="?")], Verdict))
                 sent = len(server.bodies)
-        advice = server.bodies[-1]["messages"][-1]["content"]
     assert [result.outcome for result in results] == ["failure", "failure", "completion"]
     assert sent == 2
+
+
+def test_a_wrong_answer_is_shown_with_what_is_wrong_and_asked_for_again(tmp_path: Path) -> None:
+    with (
+        scripted_server(lambda place, _: completion("no" if place == 0 else '{"label": "x"}')) as server,
+        LanguageModel(LmSettings(model="m", endpoint=server.url, answer_retries=1), tmp_path, "open") as model,
+    ):
+        assert isinstance(model.complete([Message(role="user", content="?")], Verdict), Completion)
+    wrong, advice = (message["content"] for message in server.bodies[-1]["messages"][-2:])
+    assert wrong == "no"
     assert advice.startswith("Your answer was not valid: ") and advice.endswith(". Answer again, with the JSON alone.")
 
 

@@ -18,7 +18,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import ontoground
-from ehr.certainty import DOUBTS, SAID_OTHERWISE, TIME
+from ehr.certainty import UNSURE
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import connect
 from ontoground.pages.marks import pieces
@@ -335,7 +335,7 @@ def test_an_empty_workspace_says_what_comes_next(reader: Reader, empty_workspace
 
 def test_every_reason_to_be_unsure_has_its_words() -> None:
     recorded = set(re.findall(r"'(\w+)'", re.findall(r".* as reason", sql_text("ehr/recorded"))[0]))
-    assert recorded and reasons_in_words().keys() == {*DOUBTS, SAID_OTHERWISE, TIME, *recorded}
+    assert recorded and reasons_in_words().keys() == {*UNSURE, *recorded}
 
 
 def test_a_name_that_is_not_whole_leads_on(pages: TestClient) -> None:

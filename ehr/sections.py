@@ -318,7 +318,7 @@ def split_sections(text: str, own: OwnRules = NO_RULES) -> list[Section]:
     current = around = UNKNOWN
     for header, (begin, end) in zip(headers, pairwise(begins), strict=True):
         is_problem = header.rule is None and _PROBLEM_MARK.match(header.text) is not None
-        is_unknown = header.rule is None and header.text.isupper() and not is_problem
+        is_unknown = header.text.isupper() and not (header.rule or is_problem) and _FILLED.match(text, header.end)
         before = current
         if is_problem and (around in _NARRATIVE or current in _CLOSED):
             # Laboratory values inside the hospital course end where its next problem begins; relatives have no "#".

@@ -3,7 +3,6 @@ PYTHON ?= python3
 CONSTRAINTS ?= constraints-cpu.txt
 EXTRAS ?= dev,linking,datasets,lm,object-storage,pages,ray,steward,training,encoder
 BIN := .venv/bin
-STAMP := .venv/.installed
 NEWEST := .venv/.newest
 
 KERNELS := .venv/.kernels
@@ -11,6 +10,8 @@ KERNELS := .venv/.kernels
 export PYTHONDONTWRITEBYTECODE :=
 
 comma := ,
+# Other extras are another installation.
+STAMP := .venv/.installed-$(subst $(comma),-,$(EXTRAS))
 
 .PHONY: setup newest constraints words demo test check lint types kernels bench growth attack gpu clean
 setup: $(STAMP)

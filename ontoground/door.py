@@ -332,6 +332,8 @@ class OpenWorkspace:
         """
         from ontoground.views.predictions import predict_statements
 
+        for statement in statements:
+            _require(str, statement=statement)
         return predict_statements(Path(model), note, statements, self.workspace, device)
 
     def read_text(self, text: str) -> Notes:

@@ -21,7 +21,7 @@ __all__ = ["publish"]
 )
 def publish(
     dataset: BuiltDataset,
-    url: Annotated[str, Argument(metavar="URL", help="Folder of a store: s3://..., or any fsspec URL")],
+    url: Annotated[str, Argument(metavar="URL", help="Folder of an object store: s3://..., or another's URL")],
     options: Configured,
     replace: Annotated[bool, Option("--replace", help="Replace another dataset in this place")] = False,
 ) -> Result:

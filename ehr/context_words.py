@@ -275,11 +275,22 @@ def _leads_line(codes: CodeArray, end: int) -> bool:
 
 
 @part
+def _breaks(codes: CodeArray, begin: int, end: int) -> int:
+    """Return how many line ends a gap has; two are a blank line, or the end of a text."""
+    count = 0
+    for position in range(begin, end):
+        count += codes[position] == 10
+    return count
+
+
+@part
 def _label_words(codes: CodeArray, words: IndexArray, answer: int) -> int:
     """Return how many marks part a label from its answer: "Asthma: no", "Stroke....NO", "Edema N"; -1: it is none."""
     if answer == 0:
         return -1
     begin, mark = words[answer, BEGIN], codes[words[answer - 1, BEGIN]]
+    if _breaks(codes, words[answer - 1, END], begin) > 1:
+        return -1
     if mark in (58, 61, 63, _BLANK):  # ":", "=", "?", "____"
         return 1
     if mark == 45:  # "Fever - no"
@@ -311,7 +322,7 @@ def _ends_cell(codes: CodeArray, end: int, is_letter: bool) -> bool:
     else:
         while after < codes.size and codes[after] in (32, 9, 10):
             after += 1
-        if after == codes.size or not _is_letter(codes[after]):
+        if after == codes.size or not _is_letter(codes[after]) or _breaks(codes, end, after) > 1:
             return True
     # A line that goes on in small letters, or words of the same line, are another cell if they are a label.
     while after < codes.size and codes[after] not in (10, 44, 46, 58, 59, 63):

@@ -49,7 +49,7 @@ def read_text(text: str, workspace: OpenWorkspace | str | Path) -> Notes:
 
     A workspace that is open keeps its reader: the first text builds the dictionary, the next ones do not.
 
-    >>> ontoground.read_text("Denies chest pain. She is on lisinopril.", w)
+    >>> ontoground.read_text("Denies chest pain. She takes lisinopril 10 mg daily.", w)
     unknown: 'chest pain' absent, certain ['C9910002']
     unknown: 'lisinopril' present, certain ['C9950001']
     """

@@ -47,6 +47,8 @@ def read(reader: TextReader, texts: list[str], together: int) -> list[list[dict[
            "He denies any of:", "COPD", "metoprolol XL"],
     some=4,
 )  # fmt: skip
+@example(texts=["# Pneumonia:", "No"], some=2)
+@example(texts=["Asthma: No", "Pneumonia: Yes"], some=2)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
 @given(texts=TEXTS, some=st.integers(2, 6))
 def test_notes_that_are_read_together_are_read_as_each_alone(reader: TextReader, texts: list[str], some: int) -> None:

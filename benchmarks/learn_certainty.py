@@ -266,7 +266,7 @@ def _share(right: npt.NDArray[np.bool_], of: int) -> str:
 
 
 def _print_table(examples: Examples, likely: npt.NDArray[np.float64]) -> None:
-    levels = (0.9, 0.93, LEAST, 0.96, 0.97, 0.98)
+    levels = (0.9, 0.93, 0.95, LEAST, 0.97, 0.98)
     is_real = np.char.startswith(examples.of_set, REAL)
     is_piece = np.char.endswith(examples.of_set, PIECES)
     names = np.where(is_real, np.where(is_piece, REAL + PIECES, REAL), examples.of_set)

@@ -91,11 +91,6 @@ def load_model(path: Path = MODEL) -> Model:
     return Model(read_only(weights), read_only(least))
 
 
-@cache
-def _name_hash(name: str) -> int:
-    return hash_of(name)
-
-
 def _elsewhere(mentions: Mentions, best: IntArray, assertion: IndexArray) -> IndexArray:
     """Return what is asserted of the other mentions of each concept in its text, as bits; 0: there are none."""
     concept = np.where(best < 0, np.arange(best.size) + (1 << 31), best)
@@ -123,7 +118,7 @@ def inputs_of(texts: Texts, mentions: Mentions, lexicon: Lexicon, assertion: Ind
         "name": candidates << 2 | (entry >= lexicon.term.size) << 1 | lexicon.denied[entry],
         "assertion": assertion,
     }
-    names = np.array([_name_hash(name) for name in sections.names], dtype=np.uint64)
+    names = np.array([hash_of(name) for name in sections.names], dtype=np.uint64)
     return Inputs(
         texts.codes,
         kinds_of_characters(),

@@ -188,6 +188,11 @@ class BuildSettings(Section):
     test_share: float = Field(
         default=0.1, ge=0, le=1, description="share of patients in the test split; up to three decimals"
     )
+    admissions: int | None = Field(
+        default=None,
+        ge=1,
+        description="number of admissions, each of another patient, drawn by hash (the paper has 2,015); unset means all",
+    )
     folds: int = Field(
         default=5, ge=2, le=100, description="number of folds of the patients (column `fold`), for testing in turn"
     )

@@ -191,7 +191,7 @@ class BuildSettings(Section):
     admissions: int | None = Field(
         default=None,
         ge=1,
-        description="number of admissions, each of another patient, drawn by hash (the paper has 2,015); unset means all",
+        description="number of admissions, each of another patient, drawn by hash (paper: 2,015); unset: all",
     )
     folds: int = Field(
         default=5, ge=2, le=100, description="number of folds of the patients (column `fold`), for testing in turn"

@@ -15,7 +15,7 @@ from ehr.abbreviations import Definition, defined_abbreviations, scispacy_abbrev
 from ehr.assertion import assert_arrays
 from ehr.certainty import ASSERTIONS, MISSPELLED, SAID_OTHERWISE, UNSURE, reason_lists, reasons_of
 from ehr.characters import IndexArray, IntArray, codes_of
-from ehr.learned import inputs_of, is_scored, load_model, spoken_against
+from ehr.learned import inputs_of, load_model, spoken_against
 from ehr.mentions import Mentions, SectionArrays, Texts, find_mentions, join_texts
 from ehr.sections import UNKNOWN, split_sections
 from ehr.segments import SegmentArrays, segment_arrays, segments_of
@@ -177,12 +177,12 @@ class TextReader:
     def _learned(
         self, texts: Texts, mentions: Mentions, assertion: IndexArray, unsure: IndexArray, model: Model
     ) -> tuple[IndexArray, Sequence[tuple[str, ...]]]:
-        """Return the reasons of mentions once the model has decided which of those that it scores are certain."""
+        """Return the reasons of mentions once the model has decided which are certain."""
         inputs = inputs_of(texts, mentions, self.lexicon, assertion, unsure)
         which, against = spoken_against(texts.joined, inputs, model)
         known = reason_lists()
         further = [(*known[own], why) for own, why in zip(unsure[which].tolist(), against, strict=True)]
-        unsure = np.where(is_scored(assertion), unsure & _KEPT, unsure)
+        unsure = unsure & _KEPT
         unsure[which] = np.arange(len(known), len(known) + len(further))
         return unsure, [*known, *further]
 

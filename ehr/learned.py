@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from ehr.certainty import ASSERTIONS
 from ehr.characters import IndexArray, IntArray, hash_of, kinds_of_characters
@@ -128,11 +129,14 @@ def inputs_of(texts: Texts, mentions: Mentions, lexicon: Lexicon, assertion: Ind
     )
 
 
-def spoken_against(text: str, inputs: Inputs, model: Model) -> tuple[IndexArray, list[str]]:
-    """Return which mentions of a text the model calls unsure, and in words what speaks most against each."""
+def spoken_against(
+    text: str, inputs: Inputs, model: Model, asked: npt.NDArray[np.bool_]
+) -> tuple[IndexArray, list[str]]:
+    """Return which of the mentions that it is asked about the model calls unsure, and in words what speaks most against
+    each."""
     sums, against = scores_of(inputs, model)
     begin, end, group = inputs.mentions[:, :3].T
-    unsure = np.flatnonzero(sums < model.least[group])
+    unsure = np.flatnonzero(asked & (sums < model.least[group]))
     places = zip(against[unsure].tolist(), begin[unsure].tolist(), end[unsure].tolist(), strict=True)
     return unsure, [_in_words(text, features, text[begin:end]) for features, begin, end in places]
 

@@ -1,0 +1,379 @@
+"""Load a MEDS dataset: events whose codes mean something to the flow, by a table of patterns that a workspace extends.
+
+Source: https://github.com/Medical-Event-Data-Standard/meds, version 0.4.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from ground import ROOT
+from ground.errors import InputError
+from ground.flow.fingerprints import fingerprint
+from ground.flow.manifest import is_open_release
+from ground.settings import LoadSettings, RemoteSettings
+from ground.storage.loading import (
+    KEPT_REJECTS_OF_A_FAILED_FILE,
+    LoadedFile,
+    LoadReport,
+    Reject,
+    SourceFile,
+    finished_files,
+    keep_rejects,
+    prepare,
+    record,
+    repeated_key,
+    too_many_rejects,
+)
+from ground.storage.own_rules import NO_RULES, OwnRules
+from ground.storage.parquet import parquet_schema
+from ground.storage.remote import (
+    Place,
+    Places,
+    below,
+    in_order,
+    local_copy,
+    reading_from,
+    require_allowed,
+    several,
+)
+from ground.storage.scanning import scanning
+from ground.storage.sqlfiles import quoted, quoted_files, sql_names, sql_text
+from ground.storage.tables import Row, read_table
+from ground.storage.warehouse import number_of, run_sql, transaction
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["CodePattern", "code_patterns", "load_meds"]
+
+SOURCE = "meds"
+EVENTS = "meds.event"
+VERSIONS = ("0.3", "0.4")
+KINDS = ("diagnosis", "procedure", "drug", "drug_end", "admission", "discharge", "note", "none")
+COLUMNS = ("pattern", "kind", "vocabulary", "source")
+ADMISSIONS = ("hadm_id", "visit_id", "visit_occurrence_id")
+"""Columns that may hold the admission of an event, the first that is there: MIMIC's name, and those of OMOP."""
+
+PARTS = {"{code}": r"((?:[^/]|/[^/])+)", "{name}": "(.+)", "{}": ".*"}
+EXPECTED = "columns subject_id (int64), time (timestamp), code (string), and perhaps text_value and hadm_id"
+
+
+@dataclass(frozen=True)
+class CodePattern:
+    """What codes of one form mean.
+
+    Attributes:
+        expression: what a whole code fits, for DuckDB.
+        kind: one of `KINDS`.
+        vocabulary: UMLS' abbreviation, or the kind of a note; may be empty.
+        groups: number of the group of the expression that holds the code, and the name; 0 where none does.
+    """
+
+    expression: str
+    kind: str
+    vocabulary: str
+    groups: dict[str, int]
+
+
+@dataclass(frozen=True)
+class _Dataset:
+    """The files of a dataset, and what its dataset.json says."""
+
+    data: tuple[SourceFile, ...]
+    codes: SourceFile | None
+    splits: SourceFile | None
+    about: dict[str, Any]
+
+    @property
+    def files(self) -> list[SourceFile]:
+        return [*self.data, *(file for file in (self.codes, self.splits) if file)]
+
+    @property
+    def release(self) -> str | None:
+        """Name and version of the dataset."""
+        return (
+            " ".join(str(self.about[key]) for key in ("dataset_name", "dataset_version") if self.about.get(key)) or None
+        )
+
+
+def code_patterns(own: OwnRules = NO_RULES) -> tuple[CodePattern, ...]:
+    """Return the patterns of codes in the order in which they are tried: a workspace's own, then the package's.
+
+    Raises:
+        InputError: a pattern of an unknown kind, or one that a code cannot fit.
+    """
+    rows = [*own.rows("meds_codes", COLUMNS), *read_table(ROOT / "ehr/data/meds_codes.tsv", COLUMNS)]
+    return tuple(map(_pattern, rows))
+
+
+def _pattern(row: Row) -> CodePattern:
+    if row["kind"] not in KINDS:
+        raise row.refused("a pattern of codes has an unknown kind", row["kind"], ", ".join(KINDS))
+    parts = [part for part in re.split(r"(\{[^{}]*\})", row["pattern"]) if part]
+    slots = [part for part in parts if part[0] == "{"]
+    named = [slot for slot in slots if slot != "{}"]
+    if not parts or not set(slots) <= PARTS.keys() or len(set(named)) < len(named):
+        raise row.refused(
+            "a pattern of codes cannot be read", row["pattern"], "text with {code}, {name} or {}, each once"
+        )
+    text = "".join(PARTS.get(part) or re.escape(part) for part in parts)
+    groups = {slot.strip("{}"): number for number, slot in enumerate(named, 1)}
+    return CodePattern(f"(?is){text}", row["kind"], row["vocabulary"], {"code": 0, "name": 0} | groups)
+
+
+def load_meds(
+    connection: duckdb.DuckDBPyConnection,
+    folders: Places,
+    settings: LoadSettings,
+    remote: RemoteSettings = RemoteSettings(),  # noqa: B008
+    own: OwnRules = NO_RULES,
+) -> LoadReport:
+    """Load a MEDS dataset (data/**/*.parquet and metadata/) into the schema ``meds``.
+
+    All of it is one transaction; it is skipped where no file and no pattern has changed. Events are read where they
+    lie: only those whose code fits a pattern are kept, the others are counted by code in ``meds.code``.
+
+    Raises:
+        InputError: no such dataset, another version of MEDS, a damaged file, other columns, or too many rows without
+            patient or code.
+        RefusedError: it lies in object storage that the settings do not name for credentialed data.
+    """
+    with ExitStack() as reading:
+        (folder, *others) = several(folders)
+        if others:
+            raise InputError("a MEDS dataset is one folder", file=others[0], found=f"{len(others) + 1} folders")
+        reading.enter_context(reading_from(connection, folder))
+        dataset = _find(folder)
+        require_allowed(folder, credentialed=not is_open_release(dataset.release), settings=remote)
+        return _load(connection, dataset, settings, code_patterns(own))
+
+
+def _find(folder: Place) -> _Dataset:
+    data = tuple(SourceFile(below(path, folder), path) for path in in_order(_parquet_below(folder / "data")))
+    if not data:
+        raise InputError(
+            "no MEDS dataset is there",
+            file=folder,
+            found="no data/**/*.parquet",
+            expected="data/ and metadata/, as MEDS 0.4 has them",
+            do="name the folder that has data/ in it",
+        )
+    metadata = folder / "metadata"
+    codes, splits = (
+        SourceFile(below(path, folder), path) if path.is_file() else None
+        for path in (metadata / "codes.parquet", metadata / "subject_splits.parquet")
+    )
+    return _Dataset(data, codes, splits, _about(metadata / "dataset.json"))
+
+
+def _parquet_below(folder: Place) -> Iterator[Place]:
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.is_dir():
+            yield from _parquet_below(path)
+        elif path.name.endswith(".parquet") and path.name[0] != ".":
+            yield path
+
+
+def _about(file: Place) -> dict[str, Any]:
+    """Return what dataset.json says; where there is none, nothing.
+
+    Raises:
+        InputError: it is no JSON object, or of a version of MEDS that is not read.
+    """
+    if not file.is_file():
+        return {}
+    try:
+        about = json.loads(local_copy(file).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError("dataset.json is no JSON", file=file, found=type(error).__name__) from None
+    if not isinstance(about, dict):
+        raise InputError("dataset.json is no JSON object", file=file, found=type(about).__name__)
+    version = str(about.get("meds_version") or VERSIONS[-1])
+    if ".".join(version.split(".")[:2]) not in VERSIONS:
+        raise InputError(
+            "this version of MEDS is not read",
+            file=file,
+            found=f"meds_version {version}",
+            expected=" or ".join(VERSIONS),
+            do="write the dataset again with a converter of MEDS 0.4",
+        )
+    return about
+
+
+def _load(
+    connection: duckdb.DuckDBPyConnection,
+    dataset: _Dataset,
+    settings: LoadSettings,
+    patterns: tuple[CodePattern, ...],
+) -> LoadReport:
+    prepare(connection)
+    statements = [sql_text(name) for name in sql_names("ehr/meds")]
+    recipe = fingerprint({"release": dataset.release, "patterns": repr(patterns), "sql": statements})
+    loaded = finished_files(connection, SOURCE, EVENTS, dataset.files, recipe)
+    if loaded is None:
+        _read(connection, dataset)
+        rejects = _refused(connection, dataset, settings)
+        with scanning([file.path for file in dataset.files]) as pending, transaction(connection):
+            _make_tables(connection, patterns)
+            rejects += _rejects(connection, "ehr/meds/empty_note")
+            rows = [number_of(connection, f"select count(*) from {_item(file)}") for file in dataset.files]
+            about = {"release": dataset.release, "recipe": recipe}
+            loaded = record(
+                connection,
+                SOURCE,
+                EVENTS,
+                dataset.files,
+                pending.result(),
+                rows,
+                rejects,
+                **about,  # type: ignore[arg-type]
+            )
+    missing = {"codes.parquet": dataset.codes, "subject_splits.parquet": dataset.splits, "dataset.json": dataset.about}
+    absent = tuple(name for name, there in missing.items() if not there)
+    return LoadReport(SOURCE, tuple(loaded), absent, tuple(_warnings(connection, loaded)), dataset.release)
+
+
+def _item(file: SourceFile) -> str:
+    return f"read_parquet({quoted_files([file.path])})"
+
+
+def _read(connection: duckdb.DuckDBPyConnection, dataset: _Dataset) -> None:
+    """Make views of the files: ``meds_row``, ``meds_title`` and ``meds_split``.
+
+    Raises:
+        InputError: a file is damaged, or has other columns than MEDS.
+    """
+    selects = [_row_select(file) for file in dataset.data]
+    connection.execute(f"create or replace temp view meds_row as {' union all '.join(selects)}")
+    for view, file, columns in (
+        ("meds_title", dataset.codes, {"code": "string", "description": "string"}),
+        ("meds_split", dataset.splits, {"subject_id": "integer", "split": "string"}),
+    ):
+        if file:
+            _check(file, columns)
+            select = f"select {', '.join(columns)} from {_item(file)}"
+        else:
+            select = f"select {', '.join(f'null as {name}' for name in columns)} where false"
+        connection.execute(f"create or replace temp view {view} as {select}")
+
+
+def _row_select(file: SourceFile) -> str:
+    there = _check(file, {"subject_id": "integer", "time": "timestamp", "code": "string"})
+    admission = next((name for name in ADMISSIONS if name in there), None)
+    columns = {
+        "filename": quoted(file.name),
+        "file_row_number": "file_row_number",
+        "subject_id": "subject_id::bigint",
+        "time": "time::timestamp",
+        "code": "code::varchar",
+        "hadm_id": f"{admission}::bigint" if admission else "null::bigint",
+        "note_id": "note_id::varchar" if "note_id" in there else "null::varchar",
+        "text_value": "text_value::varchar" if "text_value" in there else "null::varchar",
+    }
+    values = ", ".join(f"{value} as {name}" for name, value in columns.items())
+    return f"(select {values} from read_parquet({quoted_files([file.path])}, file_row_number = true))"
+
+
+def _check(file: SourceFile, kinds: dict[str, str]) -> set[str]:
+    """Return the columns of a file; those named are there, and of their kind.
+
+    Raises:
+        InputError: they are not, or the file is damaged.
+    """
+    stored = {field.name: _kind(field.type) for field in parquet_schema(local_copy(file.path))}
+    if "hadm_id" in stored:
+        kinds = kinds | {"hadm_id": "integer"}
+    wrong = [name for name, kind in kinds.items() if stored.get(name) not in (kind, "null")]
+    if wrong:
+        raise InputError(
+            "a file has other columns than MEDS",
+            file=file.path,
+            found=", ".join(f"{name} {stored.get(name, 'missing')}" for name in wrong),
+            expected=", ".join(f"{name} {kinds[name]}" for name in wrong),
+            do="write the dataset with a converter of MEDS 0.4",
+        )
+    return set(stored)
+
+
+def _kind(stored: pa.DataType) -> str:
+    from pyarrow import types
+
+    if types.is_dictionary(stored):
+        return _kind(stored.value_type)
+    known = {"integer": types.is_integer, "timestamp": types.is_timestamp, "null": types.is_null}
+    if types.is_string(stored) or types.is_large_string(stored):
+        return "string"
+    return next((kind for kind, holds in known.items() if holds(stored)), str(stored))
+
+
+def _make_tables(connection: duckdb.DuckDBPyConnection, patterns: Iterable[CodePattern]) -> None:
+    """Make the tables of ``meds`` from the views of the files.
+
+    Raises:
+        InputError: two admissions or two notes have one identifier, or a patient two splits.
+    """
+    connection.execute("create schema if not exists meds")
+    run_sql(connection, "ehr/meds/code")
+    for pattern in patterns:
+        _mark(connection, pattern)
+    for step in ("subject", "admission", "event", "note"):
+        run_sql(connection, f"ehr/meds/{step}")
+    for table, key in (("meds.subject", "subject_id"), ("meds.admission", "hadm_id"), ("meds.note", "note_id")):
+        if repeated_key(connection, table, [key]):
+            raise InputError(
+                f"{table} is not as it should be: a {key} is there twice", expected=f"one row for each {key}"
+            )
+
+
+def _mark(connection: duckdb.DuckDBPyConnection, pattern: CodePattern) -> None:
+    """Write into ``meds.code`` what the codes are that fit a pattern, and no earlier one."""
+    expression = quoted(pattern.expression)
+    code, name = (
+        f"nullif(regexp_extract(code, {expression}, {group}), 'UNK')" if group else "null"
+        for group in (pattern.groups["code"], pattern.groups["name"])
+    )
+    connection.execute(
+        f"update meds.code set kind = ?, vocabulary = nullif(?, ''), source_code = {code}, name = {name} "
+        f"where kind is null and regexp_full_match(code, {expression})",
+        [pattern.kind, pattern.vocabulary],
+    )
+
+
+def _rejects(connection: duckdb.DuckDBPyConnection, statement: str, limit: int | None = None) -> list[Reject]:
+    rows = connection.execute(f"{sql_text(statement).rstrip().rstrip(';')} limit {limit or 'all'}").fetchall()
+    return [Reject(*row) for row in rows]
+
+
+def _refused(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, settings: LoadSettings) -> list[Reject]:
+    """Return the rows without a patient or a code.
+
+    Raises:
+        InputError: there are more than the allowed share.
+    """
+    bad, total = connection.execute(
+        "select count(*) filter (where subject_id is null or code is null), count(*) from meds_row"
+    ).fetchall()[0]
+    if bad <= settings.max_reject_share * total and total:
+        return _rejects(connection, "ehr/meds/refused") if bad else []
+    if not total:
+        raise InputError("a MEDS dataset has no events", file=dataset.data[0].path, found=f"{len(dataset.data)} files")
+    rejects = _rejects(connection, "ehr/meds/refused", KEPT_REJECTS_OF_A_FAILED_FILE)
+    files = list(dataset.data)
+    keep_rejects(connection, SOURCE, files, rejects)
+    raise too_many_rejects(files, rejects, bad, total, settings.max_reject_share, EXPECTED)
+
+
+def _warnings(connection: duckdb.DuckDBPyConnection, loaded: Iterable[LoadedFile]) -> list[str]:
+    """Say what of the data is not used, in numbers."""
+    rows = connection.execute(sql_text("ehr/meds/counts")).fetchall()
+    refused = sum(file.rows_rejected for file in loaded)
+    counts = [*rows, (refused, "rows refused, see ground.reject")]
+    return [f"{count} {what}" for count, what in counts if count]

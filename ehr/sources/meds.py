@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 
@@ -33,7 +33,7 @@ from ground.storage.loading import (
     too_many_rejects,
 )
 from ground.storage.own_rules import NO_RULES, OwnRules
-from ground.storage.parquet import parquet_schema
+from ground.storage.parquet import damaged, parquet_schema
 from ground.storage.remote import (
     Place,
     Places,
@@ -49,9 +49,6 @@ from ground.storage.sqlfiles import quoted, quoted_files, sql_names, sql_text
 from ground.storage.tables import Row, read_table
 from ground.storage.warehouse import number_of, run_sql, transaction
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 __all__ = ["CodePattern", "code_patterns", "load_meds"]
 
 SOURCE = "meds"
@@ -63,7 +60,15 @@ ADMISSIONS = ("hadm_id", "visit_id", "visit_occurrence_id")
 """Columns that may hold the admission of an event, the first that is there: MIMIC's name, and those of OMOP."""
 
 PARTS = {"{code}": r"((?:[^/]|/[^/])+)", "{name}": "(.+)", "{}": ".*"}
-EXPECTED = "columns subject_id (int64), time (timestamp), code (string), and perhaps text_value and hadm_id"
+TYPES = {
+    "subject_id": ("int64", "int", "uint"),
+    "time": ("timestamp[us]", "timestamp[ns]", "timestamp[ms]", "timestamp[s]"),
+    "code": ("string", "large_string"),
+    "hadm_id": ("int64", "int", "uint"),
+    "text_value": ("string", "large_string"),
+    "split": ("string", "large_string"),
+}
+"""Arrow types by column, the one that MEDS states first."""
 
 
 @dataclass(frozen=True)
@@ -219,34 +224,43 @@ def _load(
     recipe = fingerprint({"release": dataset.release, "patterns": repr(patterns), "sql": statements})
     loaded = finished_files(connection, SOURCE, EVENTS, dataset.files, recipe)
     if loaded is None:
-        _read(connection, dataset)
-        rejects = _refused(connection, dataset, settings)
-        with scanning([file.path for file in dataset.files]) as pending, transaction(connection):
-            _make_tables(connection, patterns)
-            rejects += _rejects(connection, "ehr/meds/empty_note")
+        with _whole(connection, dataset), scanning([file.path for file in dataset.files]) as pending:
+            _read(connection, dataset, patterns)
+            rejects = _refused(connection, dataset, settings)
             rows = [number_of(connection, f"select count(*) from {_item(file)}") for file in dataset.files]
-            about = {"release": dataset.release, "recipe": recipe}
-            loaded = record(
-                connection,
-                SOURCE,
-                EVENTS,
-                dataset.files,
-                pending.result(),
-                rows,
-                rejects,
-                **about,  # type: ignore[arg-type]
-            )
+            with transaction(connection):
+                _make_tables(connection)
+                read = (dataset.files, pending.result(), rows, rejects)
+                loaded = record(connection, SOURCE, EVENTS, *read, release=dataset.release, recipe=recipe)
     missing = {"codes.parquet": dataset.codes, "subject_splits.parquet": dataset.splits, "dataset.json": dataset.about}
     absent = tuple(name for name, there in missing.items() if not there)
     return LoadReport(SOURCE, tuple(loaded), absent, tuple(_warnings(connection, loaded)), dataset.release)
+
+
+@contextmanager
+def _whole(connection: duckdb.DuckDBPyConnection, dataset: _Dataset) -> Iterator[None]:
+    """Turn DuckDB's error of a file that is damaged within, met while the block reads all of them, into one of ours.
+
+    Raises:
+        InputError: which file it is.
+    """
+    try:
+        yield
+    except duckdb.Error as error:
+        for file in dataset.files:
+            try:
+                connection.execute(f"select max(hash(item)) from {_item(file)} as item").fetchall()
+            except duckdb.Error:
+                raise damaged(file.path) from error
+        raise
 
 
 def _item(file: SourceFile) -> str:
     return f"read_parquet({quoted_files([file.path])})"
 
 
-def _read(connection: duckdb.DuckDBPyConnection, dataset: _Dataset) -> None:
-    """Make views of the files: ``meds_row``, ``meds_title`` and ``meds_split``.
+def _read(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, patterns: Iterable[CodePattern]) -> None:
+    """Make views of the files, ``meds_row``, ``meds_title`` and ``meds_split``, and the table of their codes.
 
     Raises:
         InputError: a file is damaged, or has other columns than MEDS.
@@ -254,19 +268,20 @@ def _read(connection: duckdb.DuckDBPyConnection, dataset: _Dataset) -> None:
     selects = [_row_select(file) for file in dataset.data]
     connection.execute(f"create or replace temp view meds_row as {' union all '.join(selects)}")
     for view, file, columns in (
-        ("meds_title", dataset.codes, {"code": "string", "description": "string"}),
-        ("meds_split", dataset.splits, {"subject_id": "integer", "split": "string"}),
+        ("meds_title", dataset.codes, ("code", "description")),
+        ("meds_split", dataset.splits, ("subject_id", "split")),
     ):
         if file:
-            _check(file, columns)
-            select = f"select {', '.join(columns)} from {_item(file)}"
-        else:
-            select = f"select {', '.join(f'null as {name}' for name in columns)} where false"
-        connection.execute(f"create or replace temp view {view} as {select}")
+            _check(file, *columns)
+        item = _item(file) if file else f"(values (null, null::varchar)) as absent({', '.join(columns)}) where false"
+        connection.execute(f"create or replace temp view {view} as select {', '.join(columns)} from {item}")
+    run_sql(connection, "ehr/meds/code")
+    for pattern in patterns:
+        _mark(connection, pattern)
 
 
 def _row_select(file: SourceFile) -> str:
-    there = _check(file, {"subject_id": "integer", "time": "timestamp", "code": "string"})
+    there = _check(file, "subject_id", "time", "code")
     admission = next((name for name in ADMISSIONS if name in there), None)
     columns = {
         "filename": quoted(file.name),
@@ -282,93 +297,84 @@ def _row_select(file: SourceFile) -> str:
     return f"(select {values} from read_parquet({quoted_files([file.path])}, file_row_number = true))"
 
 
-def _check(file: SourceFile, kinds: dict[str, str]) -> set[str]:
-    """Return the columns of a file; those named are there, and of their kind.
+def _check(file: SourceFile, *columns: str) -> set[str]:
+    """Return the columns of a file; those named are there, and all are of the types that MEDS gives them.
 
     Raises:
         InputError: they are not, or the file is damaged.
     """
-    stored = {field.name: _kind(field.type) for field in parquet_schema(local_copy(file.path))}
-    if "hadm_id" in stored:
-        kinds = kinds | {"hadm_id": "integer"}
-    wrong = [name for name, kind in kinds.items() if stored.get(name) not in (kind, "null")]
+    # A column of dictionaries is one of strings that another writer made.
+    stored = {
+        field.name: str(field.type).removeprefix("dictionary<values=")
+        for field in parquet_schema(local_copy(file.path))
+    }
+    wrong = [
+        name
+        for name, kinds in TYPES.items()
+        if not stored.get(name, "missing" if name in columns else "null").startswith((*kinds, "null"))
+    ]
     if wrong:
         raise InputError(
             "a file has other columns than MEDS",
             file=file.path,
             found=", ".join(f"{name} {stored.get(name, 'missing')}" for name in wrong),
-            expected=", ".join(f"{name} {kinds[name]}" for name in wrong),
+            expected=", ".join(f"{name} {TYPES[name][0]}" for name in wrong),
             do="write the dataset with a converter of MEDS 0.4",
         )
     return set(stored)
 
 
-def _kind(stored: pa.DataType) -> str:
-    from pyarrow import types
-
-    if types.is_dictionary(stored):
-        return _kind(stored.value_type)
-    known = {"integer": types.is_integer, "timestamp": types.is_timestamp, "null": types.is_null}
-    if types.is_string(stored) or types.is_large_string(stored):
-        return "string"
-    return next((kind for kind, holds in known.items() if holds(stored)), str(stored))
-
-
-def _make_tables(connection: duckdb.DuckDBPyConnection, patterns: Iterable[CodePattern]) -> None:
+def _make_tables(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the tables of ``meds`` from the views of the files.
 
     Raises:
-        InputError: two admissions or two notes have one identifier, or a patient two splits.
+        InputError: two admissions or two notes have one identifier, or a patient two splits or files.
     """
-    connection.execute("create schema if not exists meds")
-    run_sql(connection, "ehr/meds/code")
-    for pattern in patterns:
-        _mark(connection, pattern)
     for step in ("subject", "admission", "event", "note"):
         run_sql(connection, f"ehr/meds/{step}")
-    for table, key in (("meds.subject", "subject_id"), ("meds.admission", "hadm_id"), ("meds.note", "note_id")):
-        if repeated_key(connection, table, [key]):
-            raise InputError(
-                f"{table} is not as it should be: a {key} is there twice", expected=f"one row for each {key}"
-            )
+    for key, table, problem in (
+        ("subject_id", "subject", "a patient is in two files or in two splits"),
+        ("hadm_id", "admission", "two admissions have one number"),
+        ("note_id", "note", "two notes have one note_id"),
+    ):
+        if repeated_key(connection, f"meds.{table}", [key]):
+            raise InputError(f"{problem}, which MEDS does not allow", expected=f"each {key} once")
 
 
 def _mark(connection: duckdb.DuckDBPyConnection, pattern: CodePattern) -> None:
-    """Write into ``meds.code`` what the codes are that fit a pattern, and no earlier one."""
+    """Write into ``meds_code`` what the codes are that fit a pattern, and no earlier one."""
     expression = quoted(pattern.expression)
     code, name = (
         f"nullif(regexp_extract(code, {expression}, {group}), 'UNK')" if group else "null"
         for group in (pattern.groups["code"], pattern.groups["name"])
     )
     connection.execute(
-        f"update meds.code set kind = ?, vocabulary = nullif(?, ''), source_code = {code}, name = {name} "
+        f"update meds_code set kind = ?, vocabulary = nullif(?, ''), source_code = {code}, name = {name} "
         f"where kind is null and regexp_full_match(code, {expression})",
         [pattern.kind, pattern.vocabulary],
     )
 
 
-def _rejects(connection: duckdb.DuckDBPyConnection, statement: str, limit: int | None = None) -> list[Reject]:
-    rows = connection.execute(f"{sql_text(statement).rstrip().rstrip(';')} limit {limit or 'all'}").fetchall()
-    return [Reject(*row) for row in rows]
-
-
 def _refused(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, settings: LoadSettings) -> list[Reject]:
-    """Return the rows without a patient or a code.
+    """Return the events without a patient or a code, and the notes without text.
 
     Raises:
-        InputError: there are more than the allowed share.
+        InputError: there are more than the allowed share, or no events at all.
     """
-    bad, total = connection.execute(
-        "select count(*) filter (where subject_id is null or code is null), count(*) from meds_row"
-    ).fetchall()[0]
-    if bad <= settings.max_reject_share * total and total:
-        return _rejects(connection, "ehr/meds/refused") if bad else []
+    files, limit = list(dataset.data), settings.max_reject_share
+    total = number_of(connection, "select count(*) from meds_row")
     if not total:
-        raise InputError("a MEDS dataset has no events", file=dataset.data[0].path, found=f"{len(dataset.data)} files")
-    rejects = _rejects(connection, "ehr/meds/refused", KEPT_REJECTS_OF_A_FAILED_FILE)
-    files = list(dataset.data)
-    keep_rejects(connection, SOURCE, files, rejects)
-    raise too_many_rejects(files, rejects, bad, total, settings.max_reject_share, EXPECTED)
+        raise InputError("a MEDS dataset has no events", file=files[0].path, found=f"{len(files)} files")
+    rows = connection.execute(sql_text("ehr/meds/refused")).fetchmany(
+        max(KEPT_REJECTS_OF_A_FAILED_FILE, int(limit * total) + 1)
+    )
+    rejects = [Reject(*row) for row in rows]
+    if len(rejects) > limit * total:
+        keep_rejects(connection, SOURCE, files, rejects)
+        raise too_many_rejects(
+            files, rejects, len(rejects), total, limit, "a patient, a code, and a text for each note"
+        )
+    return rejects
 
 
 def _warnings(connection: duckdb.DuckDBPyConnection, loaded: Iterable[LoadedFile]) -> list[str]:

@@ -1,9 +1,9 @@
 -- Distinct codes of a MEDS dataset, before what they mean is known
--- Grain: one row per code of the data. Output: meds.code(code, n_events, kind, vocabulary, source_code, name,
---   description)
+-- Grain: one row per code of the data. Output: temporary table meds_code(code, n_events, kind, vocabulary, source_code,
+--   name, description)
 -- Inputs: meds_row (of the data files), meds_title(code, description) of codes.parquet
 -- Source: MEDS 0.4
-create or replace table meds.code as
+create or replace temp table meds_code as
 with used as (
     select
         code,

@@ -25,45 +25,21 @@ with wanted as (
     where code.kind in ('diagnosis', 'procedure', 'drug', 'note') and meds_row.subject_id is not null
 ),
 
-unplaced as (
-    select * exclude (hadm_id)
+dated as (
+    select
+        *,
+        if(time = date_trunc('day', time), time + interval 1 day - interval 1 microsecond, time) as latest
     from wanted
     where hadm_id is null
 ),
 
-stay as (
+timed as (
     select
-        subject_id,
-        hadm_id,
-        admittime,
-        date_trunc('day', admittime) as day,
-        coalesce(dischtime, 'infinity'::timestamp) as dischtime
-    from meds.admission
-    where admittime is not null
-),
-
-begun as (
-    select
-        unplaced.*,
-        if(unplaced.time <= stay.dischtime, stay.hadm_id, null) as hadm_id
-    from unplaced
-    asof left join stay on unplaced.subject_id = stay.subject_id and unplaced.time >= stay.admittime
-),
-
-dated as (
-    select
-        begun.* replace (
-            coalesce(
-                begun.hadm_id,
-                if(
-                    begun.time = date_trunc('day', begun.time) and begun.time <= stay.dischtime,
-                    stay.hadm_id,
-                    null
-                )
-            ) as hadm_id
+        dated.* exclude (latest) replace (
+            if(dated.time <= coalesce(stay.dischtime, 'infinity'::timestamp), stay.hadm_id, null) as hadm_id
         )
-    from begun
-    asof left join stay on begun.subject_id = stay.subject_id and begun.time >= stay.day
+    from dated
+    asof left join meds.admission as stay on dated.subject_id = stay.subject_id and dated.latest >= stay.admittime
 )
 
 select
@@ -75,7 +51,7 @@ union all by name
 select
     *,
     if(hadm_id is null, null, 'time') as joined
-from dated;
+from timed;
 
 create or replace table meds.event as
 with named as (

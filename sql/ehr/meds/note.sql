@@ -14,4 +14,4 @@ select
 from meds_row
 inner join meds_note_place as place
     on meds_row.filename = place.filename and meds_row.file_row_number = place.file_row_number
-where trim(coalesce(meds_row.text_value, '')) <> '';
+where not regexp_full_match(coalesce(meds_row.text_value, ''), '\s*');

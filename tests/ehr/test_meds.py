@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from ground.storage.own_rules import OwnRules
 from ground.storage.warehouse import connect
 
 Rows = Sequence[tuple[Any, ...]]
-SCHEMA = {
+SCHEMA: dict[str, Any] = {
     "subject_id": pl.Int64,
     "time": pl.Datetime("us"),
     "code": pl.String,
@@ -56,10 +56,10 @@ SPLITS: Rows = [(1, "train"), (2, "held_out")]
 
 def write(folder: Path, events: Rows = EVENTS, splits: Rows = SPLITS, **more: Any) -> Path:
     """Write a dataset; ``more``: other types of columns, columns to leave out, and the version."""
-    types: Mapping[str, Any] = SCHEMA | more.get("types", {})
+    types = SCHEMA | more.get("types", {})
     (folder / "data" / "train").mkdir(parents=True)
     (folder / "metadata").mkdir()
-    data = pl.DataFrame(events, schema=SCHEMA, orient="row").cast(dict(types)).drop(more.get("drop", []))
+    data = pl.DataFrame(events, schema=SCHEMA, orient="row").cast(types).drop(more.get("drop", []))
     data.write_parquet(folder / "data" / "train" / "0.parquet")
     codes = {"code": ["MEDICATION//START//UNK//UNK", "ICD10CM/I10"], "description": ["Saline", "Hypertension"]}
     pl.DataFrame(codes).write_parquet(folder / "metadata" / "codes.parquet")

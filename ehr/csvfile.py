@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import duckdb
 
 from ehr.exact import MAX_ROW_BYTES, check_stored, exact, read_as
-from ehr.release import MimicFile, Table
+from ehr.release import MimicFile
+from ehr.sources.tables import Table
 from ground.errors import InputError
 from ground.storage.loading import Reject, SourceFile
 from ground.storage.scanning import is_gzip, lines_at, open_bytes, whole_file
@@ -130,7 +131,7 @@ def _csv_item(source: MimicFile, types: dict[str, str], more: str) -> str:
     Notes are read by one thread, because rows of many lines are found exactly only from the file's beginning.
     """
     fields = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in types.items())
-    parallel = "false" if source.table.module == "note" else "true"
+    parallel = "false" if source.table.texts else "true"
     file = quoted_files([source.file.path])
     more += ", compression = 'gzip'" if is_gzip(source.file.path) else ""  # DuckDB does not know .GZ
     return (

@@ -12,7 +12,8 @@ from typing import Any
 
 import duckdb
 
-from ehr.release import MimicFile, keys
+from ehr.release import MimicFile
+from ehr.sources.tables import keys
 from ground.errors import InputError
 from ground.storage.loading import repeated_key
 from ground.storage.scanning import open_bytes, whole_file

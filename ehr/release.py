@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from ground import ROOT
+from ehr.sources.tables import DATA, Table, documented
 from ground.errors import InputError
 from ground.flow.manifest import is_open_release
 from ground.storage.loading import SourceFile
@@ -18,36 +18,16 @@ __all__ = [
     "MimicFile",
     "MimicRelease",
     "Module",
-    "Table",
-    "documented",
     "find_mimic",
-    "keys",
     "published_counts",
     "require_notes",
 ]
 
-DATA = ROOT / "ehr" / "data"
 SUFFIXES = (".csv.gz", ".csv", ".parquet")
 MODULES = ("hosp", "note", "icu")
 NOTES_BESIDE = "notes as note/discharge.csv.gz, .csv or .parquet, in a folder of their own or beside hosp/"
 # How far below the user's folder a module may lie: physionet.org/files/mimiciv/3.1/hosp.
 LEVELS = ("", "*/", "*/*/", "*/*/*/", "*/*/*/*/")
-
-
-@dataclass(frozen=True)
-class Table:
-    """A documented table: types by column, in the documented order, and the columns without which it is useless."""
-
-    module: str
-    name: str
-    required: bool
-    types: dict[str, str]
-    needed: tuple[str, ...]
-
-    @property
-    def qualified(self) -> str:
-        """Name in the warehouse."""
-        return f"mimiciv_{self.module}.{self.name}"
 
 
 @dataclass(frozen=True)
@@ -99,28 +79,6 @@ class MimicRelease:
 
 
 @cache
-def documented() -> tuple[Table, ...]:
-    """Return the documented tables, in the order in which they are loaded."""
-    rows = read_table(
-        DATA / "mimic_columns.tsv", ("module", "table", "file", "column", "type", "column_need", "source")
-    )
-    tables: dict[tuple[str, str], Table] = {}
-    for row in rows:
-        key = (row["module"], row["table"])
-        table = tables.get(key) or Table(*key, row["file"] == "required", {}, ())
-        needed = (*table.needed, row["column"]) if row["column_need"] == "needed" else table.needed
-        tables[key] = Table(*key, table.required, {**table.types, row["column"]: row["type"]}, needed)
-    return tuple(tables.values())
-
-
-@cache
-def keys() -> dict[str, tuple[str, ...]]:
-    """Return, by table of the warehouse, the columns that together are in no two rows."""
-    rows = read_table(DATA / "keys.tsv", ("table", "columns", "source"))
-    return {f"mimiciv_{row['table']}": tuple(row["columns"].split(",")) for row in rows}
-
-
-@cache
 def published_counts() -> dict[tuple[str, str], tuple[int, ...]]:
     """Return the published row counts by (release, table); several where the official counts differ."""
     counts: dict[tuple[str, str], tuple[int, ...]] = {}
@@ -137,7 +95,7 @@ def _stem(path: Place) -> str | None:
 
 
 def _holds(folder: Place, module: str) -> bool:
-    names = {table.name for table in documented() if table.module == module}
+    names = {table.name for table in documented("mimic") if table.module == module}
     return folder.is_dir() and any(_stem(path) in names for path in folder.iterdir())
 
 
@@ -182,7 +140,7 @@ def _release_in_texts(folder: Place) -> str | None:
 
 def _files_of(module: Module) -> tuple[dict[str, Place], list[str]]:
     """Return the files of a module by table, and what was passed over: unknown tables and second copies."""
-    known = {table.name for table in documented() if table.module == module.name}
+    known = {table.name for table in documented("mimic") if table.module == module.name}
     chosen: dict[str, Place] = {}
     warnings = []
     order = {suffix: rank for rank, suffix in enumerate(SUFFIXES)}
@@ -222,7 +180,7 @@ def _astray(folders: Sequence[Place]) -> str:
 
 def _require(folder: Place, modules: Sequence[Module], files: Sequence[MimicFile]) -> None:
     there = {source.table.qualified for source in files}
-    required = [table for table in documented() if table.required]
+    required = [table for table in documented("mimic") if table.required]
     lacking = [table for table in required if table.qualified not in there]
     if not lacking:
         return
@@ -298,7 +256,7 @@ def find_mimic(*folders: Place, icu: bool = True) -> MimicRelease:
         warnings += passed_over
         paths |= {(module.name, stem): path for stem, path in chosen.items()}
     missing = []
-    for table in documented():
+    for table in documented("mimic"):
         path = paths.get((table.module, table.name))
         if path is not None:
             files.append(MimicFile(table, SourceFile(f"{path.parent.name}/{path.name}", path)))

@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 
+from ehr.sources.contract import make_views
 from ground import ROOT
 from ground.errors import InputError
 from ground.flow.fingerprints import fingerprint
@@ -49,7 +50,7 @@ from ground.storage.sqlfiles import quoted, quoted_files, sql_names, sql_text
 from ground.storage.tables import Row, read_table
 from ground.storage.warehouse import number_of, run_sql, transaction
 
-__all__ = ["CodePattern", "code_patterns", "load_meds"]
+__all__ = ["CodePattern", "code_patterns", "load_meds", "release_of_meds"]
 
 SOURCE = "meds"
 EVENTS = "meds.event"
@@ -161,6 +162,15 @@ def load_meds(
         return _load(connection, dataset, settings, code_patterns(own))
 
 
+def release_of_meds(folder: Place) -> str | None:
+    """Return the name and version of the dataset in a folder.
+
+    Raises:
+        InputError: there is none, or of another version of MEDS.
+    """
+    return _find(folder).release
+
+
 def _find(folder: Place) -> _Dataset:
     data = tuple(SourceFile(below(path, folder), path) for path in in_order(_parquet_below(folder / "data")))
     if not data:
@@ -232,6 +242,7 @@ def _load(
                 _make_tables(connection)
                 read = (dataset.files, pending.result(), rows, rejects)
                 loaded = record(connection, SOURCE, EVENTS, *read, release=dataset.release, recipe=recipe)
+    make_views(connection)
     missing = {"codes.parquet": dataset.codes, "subject_splits.parquet": dataset.splits, "dataset.json": dataset.about}
     absent = tuple(name for name, there in missing.items() if not there)
     return LoadReport(SOURCE, tuple(loaded), absent, tuple(_warnings(connection, loaded)), dataset.release)

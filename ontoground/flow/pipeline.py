@@ -11,6 +11,7 @@ import duckdb
 
 from ehr.load import load_mimic
 from ehr.release import find_mimic
+from ehr.sources.meds import load_meds, release_of_meds
 from ground.errors import InputError
 from ground.flow.fingerprints import mark_done, stage_fingerprint
 from ground.flow.manifest import is_open_release
@@ -55,7 +56,12 @@ class Outcome:
         return {"stage": self.stage, "state": self.state, "seconds": round(self.seconds, 2), "report": self.report}
 
 
-LOADERS: dict[str, Callable[..., LoadReport]] = {"mimic": load_mimic, "umls": load_umls, "rxnorm": load_rxnorm}
+LOADERS: dict[str, Callable[..., LoadReport]] = {
+    "mimic": load_mimic,
+    "meds": load_meds,
+    "umls": load_umls,
+    "rxnorm": load_rxnorm,
+}
 
 
 def load_source(
@@ -75,7 +81,8 @@ def load_source(
     settings = workspace.settings
     check_folder(source, folder, settings.remote)
     begin = time.perf_counter()
-    report = LOADERS[source](connection, folder, settings.load, settings.remote).as_dict()
+    own = {"own": workspace.rules} if source == "meds" else {}
+    report = LOADERS[source](connection, folder, settings.load, settings.remote, **own).as_dict()
     unchanged = all(table["skipped_because_done"] for table in report["tables"])
     outcome = Outcome(f"load {source}", "current" if unchanged else "done", time.perf_counter() - begin, report)
     say(outcome.in_words(outcome.stage))
@@ -148,6 +155,8 @@ def check_folder(source: str, folders: Places, remote: RemoteSettings = RemoteSe
             continue
         if source == "mimic":
             credentialed = find_mimic(*several(folders)).credentialed
+        elif source == "meds":
+            credentialed = not is_open_release(release_of_meds(folder))
         else:
             credentialed = not is_open_release(find_release("umls" if source == "umls" else "rxnorm", folder).name)
         require_allowed(folder, credentialed=credentialed, settings=remote)

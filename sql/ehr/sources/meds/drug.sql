@@ -9,7 +9,7 @@ select
     coalesce(code.name, code.description) as name,
     event.time,
     event.stop,
-    'drug' as source_table
+    'medication' as source_table
 from event
 inner join code on event.code = code.code
 where code.kind = 'drug'

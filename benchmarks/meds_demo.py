@@ -104,18 +104,18 @@ def build(folder: Path, records: str, source: Path, releases: Mapping[str, Path]
 def compare(csv: Path, meds: Path) -> dict[str, Any]:
     """Return how many rows both sides have, and how many one alone has."""
     connection = open_database()
-    for side, file in (("csv", csv), ("meds", meds)):
+    for side, file in (("of_csv", csv), ("of_meds", meds)):
         connection.execute(f"attach '{file}' as {side} (read_only)")
     queries = {f"codes of {kind}": CODES.replace("{kind}", kind) for kind in ("diagnosis", "procedure")} | ALIKE
     result: dict[str, Any] = {name: _alike(connection, query) for name, query in queries.items()}
-    placed = connection.execute(PLACED.format(meds=ORDER.format(side="meds"), csv=ORDER.format(side="csv")))
+    placed = connection.execute(PLACED.format(meds=ORDER.format(side="of_meds"), csv=ORDER.format(side="of_csv")))
     names = [column[0] for column in placed.description or ()]
     result["drug orders"] = dict(zip(names, placed.fetchall()[0], strict=True))
     return result
 
 
 def _alike(connection: duckdb.DuckDBPyConnection, query: str) -> dict[str, int]:
-    csv, meds = query.format(side="csv"), query.format(side="meds")
+    csv, meds = query.format(side="of_csv"), query.format(side="of_meds")
     counts = connection.execute(
         f"select (select count(*) from ({csv} intersect {meds})), (select count(*) from ({csv} except {meds})), "
         f"(select count(*) from ({meds} except {csv}))"

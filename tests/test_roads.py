@@ -27,6 +27,7 @@ NUMBERS = {"kg.edge_code", "kg.evidence_kind", "kg.node", "kg.predicate_code"}
 RECORDS = {
     "ehr.discharge_note",
     "ehr.radiology_note",
+    "ehr.code_title",
     "ehr.diagnosis",
     "ehr.drug",
     "ehr.procedure",

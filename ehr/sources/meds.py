@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -46,7 +46,7 @@ from ground.storage.remote import (
     several,
 )
 from ground.storage.scanning import scanning
-from ground.storage.sqlfiles import quoted, quoted_files, sql_names, sql_text
+from ground.storage.sqlfiles import quoted, quoted_files, quoted_list, sql_names, sql_text
 from ground.storage.tables import Row, read_table
 from ground.storage.warehouse import number_of, run_sql, transaction
 
@@ -270,7 +270,7 @@ def _item(file: SourceFile) -> str:
     return f"read_parquet({quoted_files([file.path])})"
 
 
-def _read(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, patterns: Iterable[CodePattern]) -> None:
+def _read(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, patterns: Sequence[CodePattern]) -> None:
     """Make views of the files, ``meds_row``, ``meds_title`` and ``meds_split``, and the table of their codes.
 
     Raises:
@@ -286,9 +286,8 @@ def _read(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, patterns: It
             _check(file, *columns)
         item = _item(file) if file else f"(values (null, null::varchar)) as absent({', '.join(columns)}) where false"
         connection.execute(f"create or replace temp view {view} as select {', '.join(columns)} from {item}")
+    _make_macros(connection, patterns)
     run_sql(connection, "ehr/meds/code")
-    for pattern in patterns:
-        _mark(connection, pattern)
 
 
 def _row_select(file: SourceFile) -> str:
@@ -352,18 +351,25 @@ def _make_tables(connection: duckdb.DuckDBPyConnection) -> None:
             raise InputError(f"{problem}, which MEDS does not allow", expected=f"each {key} once")
 
 
-def _mark(connection: duckdb.DuckDBPyConnection, pattern: CodePattern) -> None:
-    """Write into ``meds_code`` what the codes are that fit a pattern, and no earlier one."""
-    expression = quoted(pattern.expression)
-    code, name = (
-        f"nullif(regexp_extract(code, {expression}, {group}), 'UNK')" if group else "null"
-        for group in (pattern.groups["code"], pattern.groups["name"])
-    )
-    connection.execute(
-        f"update meds_code set kind = ?, vocabulary = nullif(?, ''), source_code = {code}, name = {name} "
-        f"where kind is null and regexp_full_match(code, {expression})",
-        [pattern.kind, pattern.vocabulary],
-    )
+def _make_macros(connection: duckdb.DuckDBPyConnection, patterns: Sequence[CodePattern]) -> None:
+    """Make ``fit(code)``, the number of the first pattern that a code fits, and what follows from it.
+
+    ``part_code(code, fit)`` and ``part_name(code, fit)`` are parts of the code; ``kinds()`` and ``vocabularies()`` are
+    lists by the pattern's number.
+    """
+    tests = [f"when regexp_full_match(code, {quoted(pattern.expression)}) then" for pattern in patterns]
+    bodies = {"fit(code)": " ".join(["case", *(f"{test} {n}" for n, test in enumerate(tests, 1)), "end"])}
+    for part in ("code", "name"):
+        cases = [
+            f"when {n} then nullif(regexp_extract(code, {quoted(pattern.expression)}, {pattern.groups[part]}), 'UNK')"
+            for n, pattern in enumerate(patterns, 1)
+            if pattern.groups[part]
+        ]
+        bodies[f"part_{part}(code, fit)"] = " ".join(["case fit", *cases, "end"])
+    bodies["kinds()"] = quoted_list(pattern.kind for pattern in patterns)
+    bodies["vocabularies()"] = quoted_list(pattern.vocabulary for pattern in patterns)
+    for macro, body in bodies.items():
+        connection.execute(f"create or replace temp macro meds_{macro} as {body}")
 
 
 def _refused(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, settings: LoadSettings) -> list[Reject]:

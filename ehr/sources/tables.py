@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from ground import ROOT
+from ground.storage.loading import SourceFile
 from ground.storage.tables import read_table
 
-__all__ = ["DATA", "SOURCES", "Table", "documented", "keys", "schemas"]
+__all__ = ["DATA", "SOURCES", "RecordFile", "Table", "documented", "keys", "schemas"]
 
 DATA = ROOT / "ehr" / "data"
 SOURCES = {"mimic": "mimiciv_", "omop": "", "meds": "", "table": ""}
@@ -44,6 +45,19 @@ class Table:
     def qualified(self) -> str:
         """Name in the warehouse."""
         return f"{self.schema}.{self.name}"
+
+
+@dataclass(frozen=True)
+class RecordFile:
+    """A file that is there, and the table that it becomes."""
+
+    table: Table
+    file: SourceFile
+
+    @property
+    def is_parquet(self) -> bool:
+        """Tell whether the file is Parquet; else it is CSV."""
+        return self.file.path.suffix.lower() == ".parquet"
 
 
 @cache

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ehr.load import load_mimic
+from ehr.sources.mimic import load_mimic
 from ehr.sources.tables import documented, keys
 from ground.errors import InputError
 from ground.settings import LoadSettings

@@ -14,8 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ehr.load import load_mimic
-from ehr.release import find_mimic, require_notes
+from ehr.sources.mimic import find_mimic, load_mimic, require_notes
 from ehr.sources.tables import documented
 from ground.errors import InputError, UsageError
 from ground.settings import LoadSettings

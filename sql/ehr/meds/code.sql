@@ -1,7 +1,8 @@
--- Distinct codes of a MEDS dataset, before what they mean is known
+-- Distinct codes of a MEDS dataset, and what they mean
 -- Grain: one row per code of the data. Output: temporary table meds_code(code, n_events, kind, vocabulary, source_code,
 --   name, description)
--- Inputs: meds_row (of the data files), meds_title(code, description) of codes.parquet
+-- Inputs: meds_row (of the data files), meds_title(code, description) of codes.parquet; macros of the patterns of codes
+--   (ehr/data/meds_codes.tsv)
 -- Source: MEDS 0.4
 create or replace temp table meds_code as
 with used as (
@@ -19,16 +20,22 @@ title as (
         min(description) as description
     from meds_title
     group by code
+),
+
+fitted as (
+    select
+        *,
+        meds_fit(code) as fit
+    from used
 )
 
 select
-    used.code,
-    used.n_events,
-    null::varchar as kind,
-    null::varchar as vocabulary,
-    null::varchar as source_code,
-    null::varchar as name,
+    fitted.code,
+    fitted.n_events,
+    meds_kinds()[fitted.fit] as kind,
+    nullif(meds_vocabularies()[fitted.fit], '') as vocabulary,
+    meds_part_code(fitted.code, fitted.fit) as source_code,
+    meds_part_name(fitted.code, fitted.fit) as name,
     title.description
-from used
-left join title on used.code = title.code
-order by used.code;
+from fitted
+left join title on fitted.code = title.code;

@@ -193,6 +193,7 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
         "train_end": settings.split_ends[0],
         "validation_end": settings.split_ends[1],
         "folds": settings.folds,
+        "patient_splits": settings.patient_splits,
         "ancestor_steps": settings.ancestor_steps,
         "taxonomic": list(TAXONOMIC),
         **settings.attesting(),

@@ -25,9 +25,11 @@ from ground.storage.own_rules import NO_RULES, OwnRules
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
     from ehr.learned_scan import Model
     from ehr.lexicon import Lexicon
+    from ehr.linking import Linker
     from ehr.misspellings import Speller
     from ground.settings import NoteSettings
 
@@ -110,8 +112,10 @@ class TextReader:
         detect: Detector | None = None,
         own: OwnRules = NO_RULES,
         model: Model | None = None,
+        linker: Linker | None = None,
     ) -> None:
         self.lexicon = lexicon
+        self._linker = linker
         self._own = own
         own_terms = own.rows("clinical_synonyms", TERM_COLUMNS)
         self._own_terms = frozenset(spelling.lower() for row in own_terms for spelling in row["term"].split("|"))
@@ -132,6 +136,7 @@ class TextReader:
             InputError: the concept graph with its names is not built, or an own rule cannot be read.
         """
         from ehr.lexicon import build_lexicon
+        from ehr.linking import names_of
         from ground.errors import InputError
         from ground.settings import NoteSettings
         from ground.storage.warehouse import table_exists
@@ -145,20 +150,30 @@ class TextReader:
             )
         with connection.cursor() as cursor:
             lexicon = build_lexicon(cursor, own)
-        return cls.of(lexicon, settings or NoteSettings(), own)
+        settings = settings or NoteSettings()
+        with connection.cursor() as cursor:
+            return cls.of(lexicon, settings, own, names_of(cursor) if settings.linker == "scispacy" else None)
 
     @classmethod
-    def of(cls, lexicon: Lexicon, settings: NoteSettings, own: OwnRules = NO_RULES) -> TextReader:
-        """Return the reader that the settings describe."""
+    def of(
+        cls, lexicon: Lexicon, settings: NoteSettings, own: OwnRules = NO_RULES, names: pa.Table | None = None
+    ) -> TextReader:
+        """Return the reader that the settings describe; ``names`` (``ehr.linking.names_of``): if it links."""
+        from ehr.linking import Linker
         from ehr.misspellings import Speller
 
         speller = Speller(lexicon.words.tolist()) if settings.fuzzy else None
         model = load_model() if settings.certainty == "learned" else None
-        return cls(lexicon, speller, detector_of(settings.abbreviation_detector), own, model)
+        linker = Linker(names, lexicon) if names is not None else None
+        return cls(lexicon, speller, detector_of(settings.abbreviation_detector), own, model, linker)
 
     def judge(self, texts: Texts) -> Judged:
         """Read texts for a table of mentions; those of a text come one after another."""
         mentions, inside, repaired = find_mentions(texts, self.lexicon, self._speller, self._detect)
+        if self._linker is not None:
+            # Words that are only nearly a name are as unsure as misspelled ones.
+            mentions, linked = self._linker.add(texts, mentions)
+            repaired = np.union1d(repaired, linked)
         is_clear = mentions.reason == 0
         clear, unclear = mentions.take(is_clear), Mentions.together([mentions.take(~is_clear), inside])
         kind = self.lexicon.kind[clear.entry].astype(np.int32)

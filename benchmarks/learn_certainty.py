@@ -27,10 +27,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ehr.certainty import ASSERTIONS
 from ehr.learned import GROUPS, MODEL, inputs_of
 from ehr.learned_scan import SLOTS, TABLE, features_of
 from ehr.reading import TextReader
-from ehr.spans import KINDS
+from ehr.spans import KINDS, Assertion, Kind
 from ground import ROOT
 from ground.settings import NoteSettings
 from ground.storage.tables import read_table
@@ -51,6 +52,9 @@ NAME_TYPES = {"D": "disorder", "E": "disorder", "S": "finding", "T": "finding", 
 """What fills each place of a phrase."""
 FILLED = 6
 """How often each phrase is filled."""
+PROBLEMS = frozenset({"disorder", "finding"})
+AS_GOOD = {"present": {"present", "given"}, "absent": {"absent", "family"}, "family": {"family", "other"}}
+"""What the gold may say where rules say the first; all others have the same name in both."""
 FOLDS = 10
 SCALE = 1000
 """Weights are whole numbers of thousandths."""
@@ -149,23 +153,29 @@ def _texts(file: Path) -> dict[str, str]:
     return {row["note_id"]: row["text"] for row in csv.DictReader(_lines(file))}
 
 
-def is_right(group: int, begin: int, end: int, gold: Sequence[Mention], is_real: bool) -> bool | None:
-    """Tell whether what rules say of a mention (a place in ``GROUPS``) is right; None: the gold does not tell."""
+def is_right(
+    rules: Assertion, kind: Kind, begin: int, end: int, gold: Sequence[Mention], *, is_real: bool
+) -> bool | None:
+    """Tell whether what rules say of a mention is right; None: the gold does not tell.
+
+    A problem that is part of a treatment's name, or the other way round ("balloon tamponade"), is another concept.
+    """
     hits = [one for one in gold if one["start"] < end and begin < one["end"]]
     if not hits:
         return False
     best = max(hits, key=lambda one: min(end, one["end"]) - max(begin, one["start"]))
-    said = best["assertion"]
     if best.get("unsure"):
         return None
-    if group:
-        return said == "absent" or (said == "family" and not is_real)
-    if is_real:
-        return said in ("present", "given")
-    if any(one["assertion"] in ("present", "given") for one in hits):
-        return True
-    # A drug of the stay that ended attests its concept, a home drug that was stopped does not; some gold does not tell.
-    return best.get("in_stay") if said == "discontinued" else False
+    if (best["type"] in PROBLEMS) != (kind in PROBLEMS):
+        return False
+    said = {best["assertion"]}
+    if rules == "present" and not is_real:
+        said = {one["assertion"] for one in hits}
+        # A drug of the stay that ended attests its concept, a stopped home drug does not; some gold does not tell.
+        if best["assertion"] == "discontinued" and said.isdisjoint(AS_GOOD["present"]):
+            in_stay: bool | None = best.get("in_stay")
+            return in_stay
+    return not said.isdisjoint(AS_GOOD.get(rules, {rules}))
 
 
 def examples_of(
@@ -220,15 +230,16 @@ def _examples(
     mentions = judged.clear
     inputs = inputs_of(joined, mentions, reader.lexicon, judged.assertion, judged.unsure)
     right, weight = np.zeros(mentions.owner.size, dtype=np.bool_), np.zeros(mentions.owner.size)
-    columns = zip(mentions.owner.tolist(), *inputs.mentions[:, :3].T.tolist(), strict=True)
-    for number, (owner, begin, end, group) in enumerate(columns):
-        if group < len(GROUPS):
-            moved = pieces[owner].begin - int(joined.begin[owner])
-            is_real = of_set.startswith(REAL)
-            own = gold[pieces[owner].note]
-            answers = [is_right(group, begin + moved, end + moved, each, is_real) for each in own]
-            right[number] = bool(answers[0])
-            weight[number] = 0 if answers[0] is None else (1 if len({*answers} - {None}) == 1 else 0.5)
+    rules = [ASSERTIONS[place] for place in judged.assertion.tolist()]
+    kinds = [KINDS[place] for place in reader.lexicon.kind[mentions.entry].tolist()]
+    columns = zip(mentions.owner.tolist(), *inputs.mentions[:, :2].T.tolist(), rules, kinds, strict=True)
+    for number, (owner, begin, end, assertion, kind) in enumerate(columns):
+        moved = pieces[owner].begin - int(joined.begin[owner])
+        is_real = of_set.startswith(REAL)
+        own = gold[pieces[owner].note]
+        answers = [is_right(assertion, kind, begin + moved, end + moved, each, is_real=is_real) for each in own]
+        right[number] = bool(answers[0])
+        weight[number] = 0 if answers[0] is None else (1 if len({*answers} - {None}) == 1 else 0.5)
     return Examples(
         np.full(right.size, of_set),
         np.array([piece.note for piece in pieces])[mentions.owner],

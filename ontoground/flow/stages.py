@@ -18,7 +18,17 @@ from ground.storage.own_rules import OwnRules
 from ground.storage.warehouse import has_rows, table_exists
 from ground.storage.workspace import Workspace
 
-__all__ = ["STAGES", "Stage", "StageState", "check_rules", "expected_fingerprint", "stage", "state_of", "upstream"]
+__all__ = [
+    "STAGES",
+    "Stage",
+    "StageState",
+    "check_rules",
+    "expected_fingerprint",
+    "loads_of",
+    "stage",
+    "state_of",
+    "upstream",
+]
 
 # The stages' own rows in ground.stage may be finer (shards); these rows belong to the flow.
 PREFIX = "flow."
@@ -233,8 +243,8 @@ def state_of(connection: duckdb.DuckDBPyConnection, workspace: Workspace, wanted
 
 
 def loads_of(connection: duckdb.DuckDBPyConnection, wanted: Stage) -> list[str]:
-    """Return the loads that a stage needs by their names; without records the name stays ``records``."""
-    records = loaded_source(connection) or RECORDS
+    """Return the loads that a stage needs by their names; without records, those of MIMIC-IV."""
+    records = loaded_source(connection) or "mimic"
     return [records if source == RECORDS else source for source in wanted.sources]
 
 

@@ -37,6 +37,15 @@ def mimic(
     return _load("mimic", folders, options)
 
 
+@verb(group, "Load a MEDS dataset.", "ontoground load meds /data/meds --workspace work")
+def meds(
+    folder: Annotated[str, Argument(metavar="DIR", help="The folder with data/ and metadata/, or its URL")],
+    options: Configured,
+) -> Result:
+    """Load a MEDS dataset (version 0.4), by patterns of its codes (`ontoground rules meds_codes`)."""
+    return _load("meds", [folder], options)
+
+
 @verb(group, "Load a table of notes, and one of codes.", "ontoground load table /data/notes --workspace work")
 def table(
     folder: Annotated[

@@ -48,6 +48,7 @@ def run(
             "--mimic", metavar="DIR", help="MIMIC-IV folder or URL with hosp/; repeat it for MIMIC-IV-Note with note/"
         ),
     ] = None,
+    meds: Annotated[str | None, Option("--meds", metavar="DIR", help="MEDS folder or URL with data/")] = None,
     plain: Annotated[
         str | None,
         Option("--table", metavar="DIR", help="Folder or URL with a table of notes, and perhaps one of codes"),
@@ -61,7 +62,7 @@ def run(
     from ground.storage.remote import place_of
     from ontoground.flow.pipeline import run_all
 
-    folders: dict[str, Places] = {**_records(mimic=mimic, table=plain), "umls": place_of(umls)}
+    folders: dict[str, Places] = {**_records(mimic=mimic, meds=meds, table=plain), "umls": place_of(umls)}
     if rxnorm:
         folders["rxnorm"] = place_of(rxnorm)
     # Before anything is created or hours are spent.

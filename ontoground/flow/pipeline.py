@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 
+from ehr.sources.meds import load_meds, release_of_meds
 from ehr.sources.mimic import find_mimic, load_mimic
 from ehr.sources.plain import load_table
 from ehr.sources.plain import release_of as release_of_table
@@ -69,6 +70,7 @@ class Outcome:
 
 LOADERS: dict[str, Callable[..., LoadReport]] = {
     "mimic": load_mimic,
+    "meds": load_meds,
     "table": load_table,
     "umls": load_umls,
     "rxnorm": load_rxnorm,
@@ -92,7 +94,8 @@ def load_source(
     settings = workspace.settings
     check_folder(source, folder, settings.remote)
     begin = time.perf_counter()
-    report = LOADERS[source](connection, folder, settings.load, settings.remote).as_dict()
+    own = {"own": workspace.rules} if source == "meds" else {}
+    report = LOADERS[source](connection, folder, settings.load, settings.remote, **own).as_dict()
     unchanged = all(table["skipped_because_done"] for table in report["tables"])
     outcome = Outcome(f"load {source}", "current" if unchanged else "done", time.perf_counter() - begin, report)
     say(outcome.in_words(outcome.stage))
@@ -171,6 +174,8 @@ def check_folder(source: str, folders: Places, remote: RemoteSettings = RemoteSe
             continue
         if source == "mimic":
             credentialed = find_mimic(*several(folders)).credentialed
+        elif source == "meds":
+            credentialed = not is_open_release(release_of_meds(folder))
         elif source == "table":
             credentialed = release_of_table(folder) is None
         else:

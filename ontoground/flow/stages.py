@@ -208,9 +208,10 @@ def check_rules(own: OwnRules) -> None:
         from ehr.abbreviations import read_terms
         from ehr.lexicon import fact_tables
         from ehr.sections import header_rules
+        from ehr.sources.meds import code_patterns
         from kg.predicates import read_vocabulary
 
-        for read in (header_rules, read_terms, fact_tables):
+        for read in (header_rules, read_terms, fact_tables, code_patterns):
             read(own)
         read_vocabulary(own=own)
 

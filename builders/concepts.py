@@ -15,6 +15,7 @@ from ground import ROOT
 from ground.errors import InputError
 from ground.storage.tables import read_table
 from ground.storage.warehouse import count_drop, reset_drops, run_sql, table_exists, transaction
+from kg.ontology.joining import join_release
 
 __all__ = ["DATA_FILES", "CodeCount", "ConceptReport", "SourceShare", "define_macros", "map_codes"]
 
@@ -26,8 +27,8 @@ DATA_FILES = {
 }
 
 REQUIRED = (
-    ("umls.mrconso", "ontoground load umls META"),
-    ("umls.mrsty", "ontoground load umls META"),
+    ("release.mrconso", "ontoground load umls META"),
+    ("release.mrsty", "ontoground load umls META"),
     ("mimiciv_hosp.admissions", "ontoground load mimic DIR"),
     ("mimiciv_hosp.diagnoses_icd", "ontoground load mimic DIR"),
     ("mimiciv_hosp.procedures_icd", "ontoground load mimic DIR"),
@@ -38,7 +39,7 @@ REQUIRED = (
 OPTIONAL = {
     "umls.mrmap": "mapsetcui mapsetsab fromexpr fromtype rel rela toexpr totype maptype mapatn mapatv",
     "umls.mrsat": "cui stype code atn sab atv suppress",
-    "umls.mrrel": "cui1 cui2 rela sab suppress",
+    "release.mrrel": "cui1 cui2 rela sab suppress",
     "rxnorm.rxnconso": "rxcui sab tty str suppress",
     "rxnorm.rxnrel": "rxcui1 rxcui2 rela sab suppress",
     "rxnorm.rxnsat": "rxcui atn sab atv suppress",
@@ -124,6 +125,7 @@ def map_codes(connection: duckdb.DuckDBPyConnection) -> ConceptReport:
     Raises:
         InputError: the records or the ontology were not loaded, or MRCONSO is empty.
     """
+    join_release(connection)
     _check_inputs(connection)
     define_macros(connection)
     _read_data(connection)
@@ -146,8 +148,8 @@ def _check_inputs(connection: duckdb.DuckDBPyConnection) -> None:
     for table, verb in REQUIRED:
         if not table_exists(connection, table):
             raise InputError(f"codes cannot be mapped without {table}", found="no such table", do=f"run `{verb}` first")
-    if connection.execute("select 1 from umls.mrconso limit 1").fetchone() is None:
-        raise InputError("codes cannot be mapped: umls.mrconso has no rows", do="run `ontoground load umls META` again")
+    if connection.execute("select 1 from release.mrconso limit 1").fetchone() is None:
+        raise InputError("codes cannot be mapped: the release has no names", do="run `ontoground load umls META` again")
 
 
 def _read_data(connection: duckdb.DuckDBPyConnection) -> None:

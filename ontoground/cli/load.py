@@ -1,4 +1,4 @@
-"""``ontoground load mimic|umls|rxnorm DIR``."""
+"""``ontoground load mimic|umls|rxnorm DIR`` and ``load ontology FILE...``."""
 
 from __future__ import annotations
 
@@ -53,6 +53,28 @@ def rxnorm(
 ) -> Result:
     """Load an RxNorm release (RXNCONSO, RXNREL, RXNSAT, RXNSTY), which improves the mapping of drug orders."""
     return _load("rxnorm", [folder], options)
+
+
+@verb(
+    group,
+    "Load ontologies.",
+    "ontoground load ontology doid.obo hp.obo mondo.sssom.tsv --workspace work",
+)
+def ontology(
+    files: Annotated[
+        list[str],
+        Argument(
+            metavar="FILE...",
+            help="OBO, OBO graphs, OWL, SKOS, RDF, SSSOM, MED-RT, MeSH descriptors or ICD-10-CM, by name",
+        ),
+    ],
+    options: Configured,
+) -> Result:
+    """Load ontologies beside UMLS, or instead of it with RxNorm (docs/ontologies.md).
+
+    Name all files in one command: they take the place of those that were loaded before. Imports are not fetched.
+    """
+    return _load("ontology", files, options)
 
 
 def _load(source: str, named: list[str], options: Configured) -> Result:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from ground.errors import UsageError
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import Result, Sharded, verb
 from ontoground.cli.render import Blocks, listing, note, percent, table, unfolded
@@ -46,9 +47,13 @@ def run(
             "--mimic", metavar="DIR", help="MIMIC-IV folder or URL with hosp/; repeat it for MIMIC-IV-Note with note/"
         ),
     ],
-    umls: Annotated[str, Option("--umls", metavar="DIR", help="UMLS META folder or URL")],
     options: Sharded,
+    umls: Annotated[str | None, Option("--umls", metavar="DIR", help="UMLS META folder or URL")] = None,
     rxnorm: Annotated[str | None, Option("--rxnorm", metavar="DIR", help="RxNorm rrf folder or URL")] = None,
+    ontology: Annotated[
+        list[str] | None,
+        Option("--ontology", metavar="FILE", help="Ontology beside UMLS or, with --rxnorm, instead of it; repeat it"),
+    ] = None,
 ) -> Result:
     """Load, map, read the notes and build the dataset; skip what is finished and unchanged.
 
@@ -58,9 +63,12 @@ def run(
     from ground.storage.remote import place_of, several
     from ontoground.flow.pipeline import run_all
 
-    folders: dict[str, Places] = {"mimic": tuple(map(place_of, mimic)), "umls": place_of(umls)}
-    if rxnorm:
-        folders["rxnorm"] = place_of(rxnorm)
+    if not (umls or ontology):
+        raise UsageError("no ontology is named", expected="--umls DIR, or --ontology FILE with or without --rxnorm DIR")
+    folders: dict[str, Places] = {"mimic": tuple(map(place_of, mimic))}
+    folders |= {source: place_of(folder) for source, folder in (("umls", umls), ("rxnorm", rxnorm)) if folder}
+    if ontology:
+        folders["ontology"] = tuple(map(place_of, ontology))
     # Before anything is created or hours are spent.
     options.open(needs_warehouse=False, folders=folders)
     require_notes(*several(folders["mimic"]))

@@ -19,10 +19,20 @@ from ground.storage.loading import LoadReport
 from ground.storage.remote import Places, RemotePath, require_allowed, several
 from ground.storage.workspace import Workspace
 from kg.load import load_rxnorm, load_umls
+from kg.ontology.loading import check_files, load_ontology
 from kg.release import find_release
 from ontoground.flow.compiling import compile_beside
 from ontoground.flow.session import writing
-from ontoground.flow.stages import PREFIX, STAGES, Stage, check_rules, expected_fingerprint, state_of, upstream
+from ontoground.flow.stages import (
+    ONTOLOGIES,
+    PREFIX,
+    STAGES,
+    Stage,
+    check_rules,
+    expected_fingerprint,
+    state_of,
+    upstream,
+)
 from ontoground.flow.status import summary_of
 
 __all__ = ["LOADERS", "Outcome", "check_folder", "load_source", "run_all", "run_stages"]
@@ -55,7 +65,12 @@ class Outcome:
         return {"stage": self.stage, "state": self.state, "seconds": round(self.seconds, 2), "report": self.report}
 
 
-LOADERS: dict[str, Callable[..., LoadReport]] = {"mimic": load_mimic, "umls": load_umls, "rxnorm": load_rxnorm}
+LOADERS: dict[str, Callable[..., LoadReport]] = {
+    "mimic": load_mimic,
+    "umls": load_umls,
+    "rxnorm": load_rxnorm,
+    "ontology": load_ontology,
+}
 
 
 def load_source(
@@ -67,7 +82,7 @@ def load_source(
 ) -> Outcome:
     """Load one source; files that were loaded before and have not changed are skipped by the loader.
 
-    MIMIC-IV may lie in several folders.
+    MIMIC-IV may lie in several folders; ontologies are files.
 
     Raises:
         InputError: the folder is not there, or the loader refuses what it holds.
@@ -115,7 +130,7 @@ def run_stages(
 def run_all(
     workspace: Workspace, folders: Mapping[str, Places], say: Callable[[str], None] = SAY_NOTHING
 ) -> tuple[list[Outcome], dict[str, Any]]:
-    """Load the folders (``mimic``, ``umls``, perhaps ``rxnorm``), run every stage, and return the figures.
+    """Load ``mimic``, and ``umls``, ``rxnorm`` or ``ontology``, run every stage, and return the figures.
 
     Raises:
         InputError: a folder is missing or an own rule wrong (found before anything is loaded), or a stage refuses its
@@ -140,6 +155,9 @@ def check_folder(source: str, folders: Places, remote: RemoteSettings = RemoteSe
         InputError: it is not there, or its store cannot be read.
         RefusedError: it holds credentialed data in a store that the settings do not name.
     """
+    if source == "ontology":
+        check_files(several(folders))
+        return
     for folder in several(folders):
         if not folder.is_dir():
             raise InputError("there is no such folder", file=folder, expected=f"the folder of a {source} release")
@@ -160,7 +178,9 @@ def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, stage: Sta
             f"the stage {stage.name} has no input",
             found=now.reason,
             expected=", ".join(stage.inputs),
-            do="; ".join(f"ontoground load {source} DIR" for source in stage.sources),
+            do="; ".join(
+                f"ontoground load {'umls' if source == ONTOLOGIES else source} DIR" for source in stage.sources
+            ),
         )
     if now.state == "current" and not force:
         return Outcome(stage.name, "current", 0.0, {})

@@ -16,6 +16,7 @@ from ground.flow.fingerprints import code_digest, fingerprint, load_fingerprint,
 from ground.storage.own_rules import OwnRules
 from ground.storage.warehouse import table_exists
 from ground.storage.workspace import Workspace
+from kg.ontology.joining import SOURCES
 
 __all__ = ["STAGES", "Stage", "StageState", "check_rules", "expected_fingerprint", "stage", "state_of", "upstream"]
 
@@ -24,7 +25,12 @@ PREFIX = "flow."
 
 NOTES = ("mimiciv_note.discharge",)
 READER = ("ehr", "sql/ehr")
-WORDS = {"mimiciv_note.discharge": "discharge summaries (note/discharge)"}
+ONTOLOGIES = "ontologies"
+"""A source that stands for any of `SOURCES`."""
+WORDS = {
+    ONTOLOGIES: "an ontology (UMLS, RxNorm or files)",
+    "mimiciv_note.discharge": "discharge summaries (note/discharge)",
+}
 
 State = Literal["no input", "not built", "stale", "current"]
 
@@ -103,8 +109,8 @@ STAGES = (
     Stage(
         name="graph",
         title="concept graph",
-        sources=("umls",),
-        inputs=("umls.mrconso", "umls.mrsty"),
+        sources=(ONTOLOGIES,),
+        inputs=("release.mrconso", "release.mrsty"),
         settings="load",
         code=("kg", "sql/kg"),
         run=_graph,
@@ -114,8 +120,8 @@ STAGES = (
     Stage(
         name="concepts",
         title="codes to concepts",
-        sources=("mimic", "umls"),
-        inputs=("umls.mrconso", "mimiciv_hosp.admissions"),
+        sources=("mimic", ONTOLOGIES),
+        inputs=("release.mrconso", "mimiciv_hosp.admissions"),
         settings="load",
         code=(
             "builders/concepts.py",
@@ -125,7 +131,6 @@ STAGES = (
             "sql/builders/concepts",
         ),
         run=_concepts,
-        optional=("rxnorm",),
         tables=("ground.code_map", "ground.admission_concept"),
     ),
     Stage(
@@ -141,7 +146,7 @@ STAGES = (
     Stage(
         name="mentions",
         title="mentions in the notes",
-        sources=("mimic", "umls"),
+        sources=("mimic", ONTOLOGIES),
         inputs=NOTES,
         settings="notes",
         code=READER,
@@ -152,7 +157,7 @@ STAGES = (
     Stage(
         name="medieval",
         title="quadrant statements",
-        sources=("mimic", "umls"),
+        sources=("mimic", ONTOLOGIES),
         inputs=NOTES,
         settings="build",
         code=(
@@ -204,15 +209,23 @@ def check_rules(own: OwnRules) -> None:
 def expected_fingerprint(connection: duckdb.DuckDBPyConnection, workspace: Workspace, wanted: Stage) -> str:
     """Return the fingerprint that a stage would leave if it ran now."""
     settings = workspace.settings.model_dump(mode="json")
-    parts = {f"load {source}": load_fingerprint(connection, source) for source in (*wanted.sources, *wanted.optional)}
+    parts = {f"load {source}": _loaded(connection, source) for source in (*wanted.sources, *wanted.optional)}
     parts |= {f"stage {name}": expected_fingerprint(connection, workspace, stage(name)) for name in wanted.after}
     parts |= {f"settings {wanted.settings}": fingerprint(settings[wanted.settings])}
     return fingerprint(parts | {"code": code_digest(wanted.code), "rules": workspace.rules.digests(wanted.name)})
 
 
+def _loaded(connection: duckdb.DuckDBPyConnection, source: str) -> str:
+    """Return the fingerprint of what was loaded from a source; empty where nothing was."""
+    if source != ONTOLOGIES:
+        return load_fingerprint(connection, source)
+    parts = {source: load_fingerprint(connection, source) for source in SOURCES}
+    return fingerprint(parts) if any(parts.values()) else ""
+
+
 def state_of(connection: duckdb.DuckDBPyConnection, workspace: Workspace, wanted: Stage) -> StageState:
     """Tell whether a stage has its input, was built, and is still what it would be if built now."""
-    missing = [source for source in wanted.sources if not load_fingerprint(connection, source)]
+    missing = [source for source in wanted.sources if not _loaded(connection, source)]
     missing = missing or [table for table in wanted.inputs if not _has_rows(connection, table)]
     if missing:
         return StageState(wanted.name, "no input", f"needs {' and '.join(WORDS.get(name, name) for name in missing)}")

@@ -13,6 +13,7 @@ import duckdb
 from ground.storage.parquet import parquet_rows
 from ground.storage.warehouse import open_database, run_sql
 from ground.storage.workspace import Workspace
+from kg.ontology.joining import SOURCES
 from ontoground.flow.session import records
 from ontoground.flow.stages import STAGES, StageState, state_of
 
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 BOOKKEEPING = ("ground.load", "ground.load_origin", "ground.reject", "ground.drop", "ground.stage")
-LOADED = ("mimiciv_hosp.", "mimiciv_note.", "mimiciv_icu.", "umls.", "rxnorm.")
+LOADED = ("mimiciv_hosp.", "mimiciv_note.", "mimiciv_icu.", "umls.", "rxnorm.", "ontology.")
 VERBS = {
     "graph": "ontoground graph build",
     "concepts": "ontoground graph build",
@@ -69,7 +70,8 @@ def _row_counts(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
 
 def _next_steps(loaded: set[str], stages: list[StageState], tables: set[str]) -> list[str]:
     """Return the commands that bring the workspace further, the first one first."""
-    if missing := [f"ontoground load {source} DIR" for source in ("mimic", "umls") if source not in loaded]:
+    wanted = ("mimic",) if loaded & set(SOURCES) else ("mimic", "umls")
+    if missing := [f"ontoground load {source} DIR" for source in wanted if source not in loaded]:
         return missing
     if "mimiciv_note.discharge" not in tables:
         first = [] if stages[0].state == "current" else [VERBS["graph"]]

@@ -52,7 +52,7 @@ def read_rdf(file: Path, settings: LoadSettings) -> Content:
 class _Reader:
     def __init__(self, file: Path, settings: LoadSettings) -> None:
         from rdflib import OWL, RDF, RDFS, URIRef
-        from rdflib.namespace import SKOS as CORE  # noqa: N811
+        from rdflib.namespace import SKOS as CORE
 
         self._graph = _graph(file)
         self._languages = {"", *(LANGUAGES.get(language, language.lower()) for language in settings.languages)}

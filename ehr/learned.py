@@ -134,11 +134,14 @@ def is_scored(assertion: IndexArray) -> npt.NDArray[np.bool_]:
     return _GROUP[assertion] < len(GROUPS)
 
 
-def spoken_against(text: str, inputs: Inputs, model: Model) -> tuple[IndexArray, list[str]]:
-    """Return which mentions of a text the model calls unsure, and in words what speaks most against each."""
+def spoken_against(
+    text: str, inputs: Inputs, model: Model, asked: npt.NDArray[np.bool_]
+) -> tuple[IndexArray, list[str]]:
+    """Return which of the mentions that it is asked about the model calls unsure, and in words what speaks most against
+    each."""
     sums, against = scores_of(inputs, model)
     begin, end, group = inputs.mentions[:, :3].T
-    unsure = np.flatnonzero(sums < np.append(model.least, np.iinfo(np.int64).min)[group])
+    unsure = np.flatnonzero(asked & (sums < np.append(model.least, np.iinfo(np.int64).min)[group]))
     places = zip(against[unsure].tolist(), begin[unsure].tolist(), end[unsure].tolist(), strict=True)
     return unsure, [_in_words(text, features, text[begin:end]) for features, begin, end in places]
 

@@ -20,7 +20,7 @@ from ground.storage.warehouse import count_drop, number_of, reset_drops, run_sql
 from kg.arrays import evidence_counts, is_written, open_arrays
 from kg.edges import make_edges
 from kg.load import require_types
-from kg.ontology.joining import SOURCES, join_release
+from kg.ontology.joining import RELEASE_SOURCES, join_release
 from kg.predicates import (
     ANY,
     Vocabulary,
@@ -117,7 +117,7 @@ def _fingerprint(connection: duckdb.DuckDBPyConnection, settings: LoadSettings, 
     rows = [connection.execute(f"select count(*) from {table}").fetchall() for table in RELEASE]
     return fingerprint(
         {
-            **{source: load_fingerprint(connection, source) for source in SOURCES},
+            **{source: load_fingerprint(connection, source) for source in RELEASE_SOURCES},
             "rows": str(rows),
             "data": code_digest(("kg/data", "sql/kg")),
             "languages": settings.languages,

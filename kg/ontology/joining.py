@@ -19,10 +19,10 @@ from ground.storage.warehouse import count_drop, number_of, reset_drops, run_sql
 from kg.ontology.content import CUI, code_systems
 from kg.predicates import read_semantic_groups
 
-__all__ = ["SOURCES", "join_release"]
+__all__ = ["RELEASE_SOURCES", "join_release"]
 
 STAGE = "release"
-SOURCES = ("umls", "rxnorm", "ontology")
+RELEASE_SOURCES = ("umls", "rxnorm", "ontology")
 """Loads of which the release is made; any of them makes one."""
 BRANCHES = ROOT / "kg" / "data" / "branch_types.tsv"
 COLUMNS = {
@@ -53,7 +53,7 @@ STEPS = ("concept", "type", "relation")
 def join_release(connection: duckdb.DuckDBPyConnection) -> None:
     """Make ``release.mrconso``, ``mrsty`` and ``mrrel`` of all that is loaded; what is current stays."""
     connection.execute("create schema if not exists release; create schema if not exists ontology")
-    parts = {source: load_fingerprint(connection, source) for source in SOURCES}
+    parts = {source: load_fingerprint(connection, source) for source in RELEASE_SOURCES}
     if parts["ontology"] or (parts["rxnorm"] and not _has_rows(connection, "umls.mrconso")):
         _join(connection, fingerprint({**parts, "code": code_digest(("kg/ontology", "kg/data", "sql/kg/ontology"))}))
     for table, columns in COLUMNS.items():

@@ -59,7 +59,7 @@ def run(
 
     After a stop or a change, run it again: it does only what is still needed.
     """
-    from ehr.release import require_notes
+    from ehr.sources.mimic import require_notes
     from ground.storage.remote import place_of, several
     from ontoground.flow.pipeline import run_all
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import duckdb
 
-from ehr.load import load_mimic
-from ehr.release import find_mimic
+from ehr.sources.mimic import find_mimic, load_mimic
 from ground.errors import InputError
 from ground.flow.fingerprints import mark_done, stage_fingerprint
 from ground.flow.manifest import is_open_release

@@ -6,6 +6,7 @@ create schema if not exists mimiciv_hosp;
 create schema if not exists mimiciv_note;
 create schema if not exists mimiciv_icu;
 create schema if not exists mimiciv_derived;
+create schema if not exists ehr;
 create schema if not exists umls;
 create schema if not exists rxnorm;
 create schema if not exists ontology;

@@ -245,7 +245,7 @@ def test_no_records_give_an_empty_map(warehouse: duckdb.DuckDBPyConnection) -> N
 
 @pytest.mark.real
 def test_coverage_of_the_open_demo_does_not_fall(warehouse: duckdb.DuckDBPyConnection, real_data: Path) -> None:
-    from ehr.load import load_mimic
+    from ehr.sources.mimic import load_mimic
     from kg.load import load_rxnorm, load_umls
 
     load_umls(warehouse, real_data / "open_meta" / "META", LoadSettings())

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ehr.load import load_mimic
-from ehr.release import documented, find_mimic, require_notes
+from ehr.sources.mimic import find_mimic, load_mimic, require_notes
+from ehr.sources.tables import documented
 from ground.errors import InputError, UsageError
 from ground.settings import LoadSettings
 from ground.storage.warehouse import table_exists
@@ -31,7 +31,7 @@ def rows(connection: Connection, query: str) -> list[tuple[object, ...]]:
 
 def as_parquet(folder: Path) -> Path:
     """Turn the CSV files of a folder into Parquet with the documented types."""
-    known = {table.name: table.types for table in documented()}
+    known = {table.name: table.types for table in documented("mimic")}
     for path in list(folder.rglob("*.csv")):
         header = path.read_text().splitlines()[0].split(",")
         types = {name: known[path.stem][name] for name in header}
@@ -67,7 +67,7 @@ def test_every_format_gives_the_same_tables(warehouse: Connection, tmp_path: Pat
 
 def test_documented_types_hold(warehouse: Connection, tmp_path: Path) -> None:
     load_mimic(warehouse, write_mimic(tmp_path), SETTINGS)
-    for table in documented():
+    for table in documented("mimic"):
         if table_exists(warehouse, table.qualified):
             for name, kind, *_ in rows(warehouse, f"describe {table.qualified}"):
                 assert str(kind).lower() == table.types[str(name)]
@@ -75,7 +75,7 @@ def test_documented_types_hold(warehouse: Connection, tmp_path: Path) -> None:
 
 def test_no_code_is_a_number() -> None:
     textual = {"icd_code", "ndc", "gsn", "drg_code", "hcpcs_cd", "code", "note_id", "text", "formulary_drug_cd"}
-    for table in documented():
+    for table in documented("mimic"):
         for name, kind in table.types.items():
             assert kind == "varchar" or name not in textual
             assert kind in {"bigint", "integer", "double", "varchar", "timestamp", "date"}

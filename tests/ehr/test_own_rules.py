@@ -11,7 +11,7 @@ import pytest
 from ehr.notes import find_mentions, split_notes
 from ehr.reading import TextReader
 from ground.errors import InputError
-from ground.settings import Settings
+from ground.settings import NoteSettings, Settings
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.warehouse import connect
 from tests.ehr.test_lexicon import fill
@@ -105,6 +105,17 @@ def test_own_rows_come_before_those_of_the_package(named: duckdb.DuckDBPyConnect
         ((DIABETES,), "present", "ward_plan"),
         (("C2", "C10"), "family", "ward_plan"),
     ]
+
+
+def test_what_own_rows_decide_is_as_certain_as_by_the_rules(named: duckdb.DuckDBPyConnection) -> None:
+    rules = own(clinical_synonyms=ROWS["clinical_synonyms"], context_rules=ROWS["context_rules"])
+    learned = TextReader.open(named, own=rules)
+    by_rules = TextReader.of(learned.lexicon, NoteSettings(certainty="rules", fuzzy=False), rules)
+    unsure = [
+        {mention.text: mention.unsure for mention in reader.read(NOTE).mentions} for reader in (learned, by_rules)
+    ]
+    assert all(unsure[0][name] == unsure[1][name] for name in ("Sugar sickness", "hypertension"))
+    assert unsure[0] != unsure[1]
 
 
 def tables(connection: duckdb.DuckDBPyConnection, rules: OwnRules) -> list[list[tuple[object, ...]]]:

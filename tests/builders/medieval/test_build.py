@@ -212,7 +212,7 @@ def connection(workspace: Workspace) -> Iterator[duckdb.DuckDBPyConnection]:
 def test_an_empty_warehouse_says_what_to_run(warehouse: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         build_medieval(Workspace(tmp_path), warehouse)
-    assert "mimiciv_note.discharge" in str(caught.value)
+    assert "ehr.discharge_note" in str(caught.value)
     assert caught.value.do is not None
     assert "ontoground run" in caught.value.do
     assert not (tmp_path / "datasets").exists()

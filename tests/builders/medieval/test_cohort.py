@@ -21,8 +21,8 @@ def dealt(settings: BuildSettings) -> list[tuple[Any, ...]]:
     train, validation = settings.split_ends
     with open_database() as connection:
         connection.execute(
-            "create schema mimiciv_note; create table mimiciv_note.discharge as "
-            "select range as subject_id, range + 7 as hadm_id, 'n' || range as note_id, 1 as note_seq "
+            "create schema ehr; create table ehr.discharge_note as "
+            "select range as subject_id, range + 7 as hadm_id, 'n' || range as note_id, 1 as seq_num "
             f"from range({PATIENTS})"
         )
         values = {"seed": settings.seed, "train_end": train, "validation_end": validation, "folds": settings.folds}

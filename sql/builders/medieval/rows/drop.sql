@@ -5,13 +5,13 @@ with reason as (
     select
         'patient without a discharge summary' as reason,
         count(*) as n
-    from mimiciv_hosp.patients
+    from ehr.patient
     where subject_id not in (select cohort.subject_id from cohort)
     union all
     select
         'further admission of a patient who is in' as reason,
         count(distinct note.hadm_id) as n
-    from mimiciv_note.discharge as note
+    from ehr.discharge_note as note
     where note.hadm_id is not null and note.hadm_id not in (select cohort.hadm_id from cohort)
     union all
     select

@@ -1,6 +1,6 @@
 -- Admissions of the dataset: one per patient, with its note and its split
 -- Grain: one row per patient who has a discharge summary
--- Output: cohort(subject_id, hadm_id, note_id, split, fold). Inputs: mimiciv_note.discharge, ground.section
+-- Output: cohort(subject_id, hadm_id, note_id, split, fold). Inputs: ehr.discharge_note, ground.section
 -- Parameters: seed, train_end, validation_end (of a thousand patients), folds. The admission with the lowest hash is
 --   kept, so that no other patient changes the choice; split (80/10/10 by default) and fold go by hashes of the patient
 --   alone, which know nothing of one another
@@ -10,8 +10,8 @@ with notes as (
     select
         subject_id,
         hadm_id,
-        arg_max(note_id, (note_seq, note_id)) as note_id
-    from mimiciv_note.discharge
+        arg_max(note_id, (seq_num, note_id)) as note_id
+    from ehr.discharge_note
     where hadm_id is not null
     group by subject_id, hadm_id
 ),

@@ -25,11 +25,7 @@ STAGE = "release"
 RELEASE_SOURCES = ("umls", "rxnorm", "ontology")
 """Loads of which the release is made; any of them makes one."""
 BRANCHES = ROOT / "kg" / "data" / "branch_types.tsv"
-COLUMNS = {
-    "mrconso": "cui lat ts lui stt sui ispref aui saui scui sdui sab tty code str srl suppress cvf",
-    "mrsty": "cui tui stn sty atui cvf",
-    "mrrel": "cui1 aui1 stype1 rel cui2 aui2 stype2 rela rui srui sab sl rg dir suppress cvf",
-}
+TABLES = ("mrconso", "mrsty", "mrrel")
 RELATION = "rxcui1 rel rxcui2 rela rui srui sab sl rg dir suppress cvf"
 VIEWS: dict[str, tuple[str, dict[str, str], str]] = {
     "umls_atom": ("umls.mrconso", {name: name for name in ("cui", "sab", "code", "str")}, "true"),
@@ -56,13 +52,10 @@ def join_release(connection: duckdb.DuckDBPyConnection) -> None:
     parts = {source: load_fingerprint(connection, source) for source in RELEASE_SOURCES}
     if parts["ontology"] or (parts["rxnorm"] and not _has_rows(connection, "umls.mrconso")):
         _join(connection, fingerprint({**parts, "code": code_digest(("kg/ontology", "kg/data", "sql/kg/ontology"))}))
-    for table, columns in COLUMNS.items():
-        names = ", ".join(columns.split())
-        sources = [
-            f"{schema}.{table}" for schema in ("umls", "ontology") if table_exists(connection, f"{schema}.{table}")
-        ]
-        if sources:
-            union = " union all ".join(f"select {names} from {source}" for source in sources)
+    for table in TABLES:
+        parts_of = [name for schema in ("umls", "ontology") if table_exists(connection, name := f"{schema}.{table}")]
+        if parts_of:
+            union = " union all by name ".join(f"select * from {name}" for name in parts_of)
             connection.execute(f"create or replace view release.{table} as {union}")
 
 

@@ -1,17 +1,22 @@
 -- Concepts that identifiers of ontologies belong to, and the names of these
--- Grain: ontology.concept, one row per identifier in use; ontology.mrconso, one per name, and one per code of another
---   vocabulary that a class states and that has no name in the release
+-- Grain: ontology.concept, one row per identifier in use; ontology.mrconso, one per name, and per code of another
+--   vocabulary that a class states and UMLS does not have
 -- Inputs: joined (kg/ontology/joining.py), identifier_code, ontology.class, synonym, xref, umls_atom, rxnorm_atom
--- Output: ontology.concept(id, cui), ontology.mrconso with the columns of MRCONSO that are read. TTY: PT the name, SY an
---   exact synonym, AB an abbreviation, ET a narrower or related one, BS a broader one (suppressed: it names more than the
---   concept), XM a code that the class states. Source: UMLS Reference Manual, MRCONSO; docs/ontologies.md
+-- Output: ontology.concept(id, cui), ontology.mrconso with the columns of MRCONSO. TTY: PT the name, SY an
+--   exact synonym, AB an abbreviation, ET a narrower or related one, BS a broader one (suppressed: it names more than
+--   the concept), XM a code that the class states. Source: UMLS Reference Manual, MRCONSO; docs/ontologies.md
 create or replace table ontology.concept as
 with alternate as (
     select
         target as id,
         min(id) as current_id
     from ontology.xref
-    where kind = 'alternate' and target not in (select class.id from ontology.class as class where not class.obsolete)
+    where
+        kind = 'alternate' and target not in (
+            select class.id
+            from ontology.class as class
+            where not class.obsolete
+        )
     group by target
 )
 
@@ -83,7 +88,10 @@ named as (
     where
         xref.kind = 'exact' and code.sab <> '-' and code.id not in (select live.id from live_class as live)
         and code.sab in (select system.sab from code_system as system)
-        and not exists (select 1 from umls_atom as atom where atom.sab = code.sab and atom.code = code.code)
+        and not exists (
+            select 1 from umls_atom as atom
+            where atom.sab = code.sab and atom.code = code.code
+        )
     union all
     select
         coalesce(concept.cui, 'RXNORM:' || atom.rxcui) as cui,

@@ -4,7 +4,8 @@
 --   rxnorm_atom
 -- Output: link(one, other, step, agrees, claims), in the order in which they are taken. step: 1 UMLS has the identifier
 --   itself as a code, 2 a CUI is stated, 3 a code that is one concept, 4 a code that may hold several; agrees: the two
---   have a name in common; claims: how many others want the same. Source: docs/ontologies.md
+--   have a name in common; claims: how many want the same; then the class goes first that
+--   states more. Source: docs/ontologies.md
 create or replace temp table identifier_code as
 select
     used.id,
@@ -126,4 +127,6 @@ select
     * count(*) over (partition by nearest.one, split_part(nearest.other, ':', 1)) as claims
 from nearest
 left join agreeing on nearest.one = agreeing.one and nearest.other = agreeing.other
-order by nearest.step asc, agrees desc, claims asc, nearest.one asc, nearest.other asc;
+order by
+    nearest.step asc, agrees desc, claims asc, count(*) over (partition by nearest.one) desc, nearest.one asc,
+    nearest.other asc;

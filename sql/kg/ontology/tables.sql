@@ -1,5 +1,5 @@
 -- Tables of what the files of ontologies give, empty
--- Grain: class, one row per class and file; synonym, per name; xref, per code or class that a class is; relation, per edge
+-- Grain: class, one row per class and file; synonym, per name; xref, per code that a class is; relation, per edge
 -- Output: ontology.class, ontology.synonym, ontology.xref, ontology.relation. Identifiers as kg/ontology/content.py has
 --   them; stub: known by its name alone; branch: where it stands, as its reader says. Source: docs/ontologies.md
 create or replace table ontology.class (

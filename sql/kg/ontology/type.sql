@@ -1,7 +1,7 @@
 -- Semantic types of concepts that UMLS does not have, by the branch in which their classes stand
 -- Grain: one row per concept and type
--- Inputs: live_class, ontology.class, ontology.relation, branch_type (kg/data/branch_types.tsv), umls_type, rxnorm_type,
---   semantic_type
+-- Inputs: live_class, ontology.class, ontology.relation, branch_type (kg/data/branch_types.tsv), umls_type,
+--   rxnorm_type, semantic_type
 -- Output: ontology.mrsty with the columns of MRSTY. A branch that is nearer counts instead of the one above it; a class
 --   above counts instead of how an identifier begins; of a class known by its name alone nothing counts where another
 --   class of the concept has a type. Source: kg/data/branch_types.tsv
@@ -47,7 +47,8 @@ begun as (
         placed.id,
         line.tui
     from placed
-    inner join branch_type as line on ends_with(line.branch, '*') and starts_with(placed.branch, rtrim(line.branch, '*'))
+    inner join branch_type as line
+        on ends_with(line.branch, '*') and starts_with(placed.branch, rtrim(line.branch, '*'))
     qualify length(line.branch) = max(length(line.branch)) over (partition by placed.id, placed.branch)
     union
     select
@@ -97,5 +98,9 @@ from every
 inner join semantic_type as semantic on every.tui = semantic.tui
 where
     every.cui not in (select known.cui from umls_type as known)
-    and (not every.stub or every.cui not in (select sure.cui from every as sure where not sure.stub))
+    and (not every.stub or every.cui not in (
+        select sure.cui
+        from every as sure
+        where not sure.stub
+    ))
 order by every.cui, every.tui;

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ehr.sources.mimic import find_mimic, load_mimic, require_notes
+from ehr.sources.mimic import find_mimic, load_mimic
 from ehr.sources.tables import documented
 from ground.errors import InputError, UsageError
 from ground.settings import LoadSettings
@@ -110,12 +110,12 @@ def test_what_is_no_file_drops_no_notes_that_were_loaded(warehouse: Connection, 
 def test_missing_required_files_are_one_error_that_lists_them(warehouse: Connection, tmp_path: Path) -> None:
     folder = write_mimic(tmp_path)
     (folder / "hosp" / "admissions.csv.gz").unlink()
-    (folder / "hosp" / "prescriptions.csv.gz").unlink()
+    (folder / "hosp" / "diagnoses_icd.csv.gz").unlink()
     with pytest.raises(InputError) as caught:
         load_mimic(warehouse, folder, SETTINGS)
-    assert "hosp/admissions, hosp/prescriptions" in caught.value.what
+    assert "hosp/admissions, hosp/diagnoses_icd" in caught.value.what
     assert caught.value.expected is not None
-    for name in TABLES:
+    for name in ("hosp/patients", "hosp/admissions", "hosp/diagnoses_icd"):
         assert name in caught.value.expected
     assert rows(warehouse, "from ground.load") == []
 
@@ -141,10 +141,7 @@ def test_notes_alone_and_records_alone_are_called_so(tmp_path: Path) -> None:
     assert "load mimic DIR NOTE_DIR" in (caught.value.do or "")
     (tmp_path / "all" / "notes.csv").write_text("text\n")
     assert any("no notes" in one and "notes.csv is not read" in one for one in find_mimic(tmp_path / "all").warnings)
-    with pytest.raises(InputError, match="no discharge summaries here") as caught:
-        require_notes(tmp_path / "all")
-    assert caught.value.found == "notes.csv, which is not read"
-    require_notes(tmp_path / "all", tmp_path / "texts")
+    assert not any("no notes" in one for one in find_mimic(tmp_path / "all", tmp_path / "texts").warnings)
 
 
 @pytest.mark.parametrize("place", ["", "3.1", "mimiciv/3.1", "files/mimiciv/3.1"])

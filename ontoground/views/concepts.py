@@ -78,7 +78,7 @@ def evidence_of(edge: Mapping[str, Any]) -> str:
 
 def card_of(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, cui: str, limit: int) -> dict[str, Any]:
     """Return what is known of a concept: names, types, and neighbours by predicate (``limit`` of each; 0: all)."""
-    types = connection.execute("select distinct sty from umls.mrsty where cui = ? order by sty", [cui]).fetchall()
+    types = connection.execute("select distinct sty from release.mrsty where cui = ? order by sty", [cui]).fetchall()
     by_predicate: dict[str, list[str]] = {}
     for edge in graph.neighbours(cui):
         by_predicate.setdefault(edge.predicate, []).append(edge.tail)

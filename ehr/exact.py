@@ -34,7 +34,8 @@ HOLDS = {
     "date": "{0} = date_trunc('day', {0}) and isfinite({0})",
     "timestamp": "isfinite({0})",
 }
-WHOLE = r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE|DECIMAL.*"
+INTEGER = r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?"
+WHOLE = rf"{INTEGER}|DOUBLE|DECIMAL.*"
 TIME = r"DATE|TIMESTAMP(_S|_MS|_NS)?"
 # Types of Parquet columns by documented type; where they are text, the text is read as that of a CSV file is.
 STORED = {
@@ -78,7 +79,7 @@ def check_stored(connection: duckdb.DuckDBPyConnection, source: RecordFile, item
     """
     for name, kind in stored.items():
         wanted = source.table.types.get(name, "varchar")
-        if re.fullmatch(STORED[wanted], kind):
+        if re.fullmatch(STORED[wanted], kind) or (name in source.table.identifiers and re.fullmatch(INTEGER, kind)):
             continue
         values = connection.execute(f"select count({quoted_name(name)}) from {item}").fetchone()
         if values and values[0]:

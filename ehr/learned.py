@@ -38,17 +38,17 @@ from ehr.learned_scan import (
 )
 from ehr.lexicon import Lexicon
 from ehr.mentions import Mentions, Texts
-from ehr.spans import Assertion
 from ground import ROOT
 from ground.compiled import read_only
 from ground.errors import InputError
 
-__all__ = ["GROUPS", "MODEL", "inputs_of", "is_scored", "load_model", "spoken_against"]
+__all__ = ["GROUPS", "MODEL", "inputs_of", "load_model", "spoken_against"]
 
 MODEL = ROOT / "ehr" / "data" / "certainty.npz"
-GROUPS = (Assertion.PRESENT, Assertion.ABSENT)
-"""Assertions that are scored."""
-_GROUP = np.array([GROUPS.index(one) if one in GROUPS else len(GROUPS) for one in ASSERTIONS], dtype=np.int64)
+GROUPS = ("present", "absent", "other")
+"""Assertions that are scored by weights of their own; all others together have the last ones."""
+_OTHER = GROUPS.index("other")
+_GROUP = np.array([GROUPS.index(each) if each in GROUPS else _OTHER for each in ASSERTIONS], dtype=np.int64)
 # What features are about, by the first slot of each group; {} is the word of the text, and {own} the mention.
 _IN_WORDS = {
     FINDINGS: "its section",
@@ -130,11 +130,6 @@ def inputs_of(texts: Texts, mentions: Mentions, lexicon: Lexicon, assertion: Ind
     )
 
 
-def is_scored(assertion: IndexArray) -> npt.NDArray[np.bool_]:
-    """Tell which mentions a model scores; ``assertion`` are places in ``ASSERTIONS``."""
-    return _GROUP[assertion] < len(GROUPS)
-
-
 def spoken_against(
     text: str, inputs: Inputs, model: Model, asked: npt.NDArray[np.bool_]
 ) -> tuple[IndexArray, list[str]]:
@@ -142,7 +137,7 @@ def spoken_against(
     each."""
     sums, against = scores_of(inputs, model)
     spans, group = inputs.mentions[:, :2], inputs.mentions[:, 2]
-    unsure = np.flatnonzero(asked & (sums < np.append(model.least, np.iinfo(np.int64).min)[group]))
+    unsure = np.flatnonzero(asked & (sums < model.least[group]))
     return unsure, _in_words(text, against[unsure], spans[unsure])
 
 

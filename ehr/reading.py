@@ -16,7 +16,7 @@ from ehr.abbreviations import TERM_COLUMNS, Definition, defined_abbreviations, s
 from ehr.assertion import assert_arrays
 from ehr.certainty import ASSERTIONS, MISSPELLED, SAID_OTHERWISE, UNSURE, reason_lists, reasons_of
 from ehr.characters import IndexArray, IntArray, codes_of
-from ehr.learned import inputs_of, is_scored, load_model, spoken_against
+from ehr.learned import inputs_of, load_model, spoken_against
 from ehr.mentions import Mentions, SectionArrays, Texts, find_mentions, join_texts
 from ehr.sections import UNKNOWN, split_sections
 from ehr.segments import SegmentArrays, segment_arrays, segments_of
@@ -196,7 +196,7 @@ class TextReader:
         is_own: npt.NDArray[np.bool_],
         model: Model,
     ) -> tuple[IndexArray, Sequence[tuple[str, ...]]]:
-        """Return the reasons of mentions once the model has decided which of those that it scores are certain.
+        """Return the reasons of mentions once the model has decided which are certain.
 
         Nothing was learned of the user's own words: what they decide (``is_own``) is as certain as by the rules.
         """
@@ -204,7 +204,7 @@ class TextReader:
         which, against = spoken_against(texts.joined, inputs, model, ~is_own)
         known = reason_lists()
         further = [(*known[own], why) for own, why in zip(unsure[which].tolist(), against, strict=True)]
-        unsure = np.where(is_scored(assertion) & ~is_own, unsure & _KEPT, unsure)
+        unsure = np.where(is_own, unsure, unsure & _KEPT)
         unsure[which] = np.arange(len(known), len(known) + len(further))
         return unsure, [*known, *further]
 

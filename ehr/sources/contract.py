@@ -35,10 +35,14 @@ def make_views(connection: duckdb.DuckDBPyConnection) -> None:
     """
     source = loaded_source(connection)
     bodies = _bodies(source, _stored(connection, source) if source else {})
-    expected = fingerprint(bodies | {"kinds": sql_text(f"{AREA}/kinds")})
+    name = f"{AREA}/{source}/macros"
+    macros = sql_text(name) if name in sql_names(AREA) else ""
+    expected = fingerprint(bodies | {"kinds": sql_text(f"{AREA}/kinds"), "macros": macros})
     if is_current(connection, STAGE, expected) and views_exist(connection):
         return
     with transaction(connection):
+        if macros:
+            connection.execute(macros)
         for view, body in bodies.items():
             connection.execute(f"create or replace view ehr.{view} as {body}")
         run_sql(connection, f"{AREA}/kinds")

@@ -28,7 +28,6 @@ __all__ = [
     "find_mimic",
     "load_mimic",
     "published_counts",
-    "require_notes",
 ]
 
 SOURCE = "mimic"
@@ -177,23 +176,6 @@ def _find_modules(folders: Sequence[Place], wanted: Sequence[str]) -> list[Modul
             raise InputError(f"several folders could be the module {name}", found=both, do="name one of them")
         modules += [Module(name, place, _release_in_names(place) or _release_in_texts(place)) for place in places]
     return modules
-
-
-def require_notes(*folders: Place) -> None:
-    """Make sure that a release has discharge summaries, before hours of work that end without them.
-
-    Raises:
-        InputError: it has none, or as `find_mimic`.
-    """
-    release = find_mimic(*folders)
-    if "note/discharge" not in {f"{source.table.module}/{source.table.name}" for source in release.files}:
-        raise InputError(
-            "there are no discharge summaries here; MIMIC-IV-Note is a separate download",
-            file=folders[0],
-            found=f"{astray}, which is not read" if (astray := _astray(folders)) else None,
-            expected=NOTES_BESIDE,
-            do="name both folders: --mimic twice",
-        )
 
 
 def find_mimic(*folders: Place, icu: bool = True) -> MimicRelease:

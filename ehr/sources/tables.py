@@ -17,6 +17,8 @@ SOURCES = {"mimic": "mimiciv_", "omop": "", "meds": "", "table": ""}
 
 # Notes are stored and read in their own way: their type in the tables of columns.
 LONG_TEXT = "text"
+# Text that writers may have stored as a whole number.
+IDENTIFIER = "identifier"
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Table:
         needed: columns without which the table is useless.
         schema: of the warehouse.
         texts: columns that hold notes.
+        identifiers: columns of text that may be stored as whole numbers.
     """
 
     module: str
@@ -40,6 +43,7 @@ class Table:
     needed: tuple[str, ...]
     schema: str
     texts: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
 
     @property
     def qualified(self) -> str:
@@ -77,10 +81,11 @@ def _table(prefix: str, module: str, name: str, rows: list[dict[str, str]]) -> T
         module,
         name,
         rows[0]["file"] == "required",
-        {row["column"]: "varchar" if row["type"] == LONG_TEXT else row["type"] for row in rows},
+        {row["column"]: "varchar" if row["type"] in (LONG_TEXT, IDENTIFIER) else row["type"] for row in rows},
         tuple(row["column"] for row in rows if row["column_need"] == "needed"),
         prefix + module,
         tuple(row["column"] for row in rows if row["type"] == LONG_TEXT),
+        tuple(row["column"] for row in rows if row["type"] == IDENTIFIER),
     )
 
 

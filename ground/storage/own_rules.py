@@ -33,6 +33,7 @@ class Extendable:
 EXTENDABLE = {
     "clinical_synonyms": Extendable("ehr/data/clinical_synonyms.tsv", "mentions", "other words for concepts"),
     "context_rules": Extendable("ehr/data/context_rules.tsv", "mentions", "words that say what is asserted"),
+    "meds_codes": Extendable("ehr/data/meds_codes.tsv", "load meds", "what codes of a MEDS dataset mean"),
     "name_stops": Extendable("ehr/data/name_stops.tsv", "mentions", "names of the release that are not read"),
     "patterns": Extendable("kg/data/patterns.tsv", "graph", "paths that make a relation"),
     "sections": Extendable("ehr/data/sections.tsv", "sections", "headers and the sections that they open"),

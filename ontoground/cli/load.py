@@ -1,4 +1,4 @@
-"""``ontoground load mimic|umls|rxnorm DIR``."""
+"""``ontoground load``: records of a hospital, and an ontology."""
 
 from __future__ import annotations
 
@@ -35,6 +35,30 @@ def mimic(
     MIMIC-IV-Note is a separate download: name both folders in one command.
     """
     return _load("mimic", folders, options)
+
+
+@verb(group, "Load a MEDS dataset.", "ontoground load meds /data/meds --workspace work")
+def meds(
+    folder: Annotated[str, Argument(metavar="DIR", help="The folder with data/ and metadata/, or its URL")],
+    options: Configured,
+) -> Result:
+    """Load a MEDS dataset (version 0.4), by patterns of its codes (`ontoground rules meds_codes`)."""
+    return _load("meds", [folder], options)
+
+
+@verb(group, "Load a table of notes, and one of codes.", "ontoground load table /data/notes --workspace work")
+def table(
+    folder: Annotated[
+        str,
+        Argument(metavar="DIR", help="Folder or URL with notes and perhaps codes (.csv, .csv.gz, Parquet)"),
+    ],
+    options: Configured,
+) -> Result:
+    """Load notes (id, patient, text; optional admission, time, kind), and codes where there are any.
+
+    Columns of codes: vocabulary, code and patient or admission; optional time, kind (diagnosis, procedure, drug), name.
+    """
+    return _load("table", [folder], options)
 
 
 @verb(group, "Load a UMLS release.", "ontoground load umls /data/umls/META --workspace work")

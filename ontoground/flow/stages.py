@@ -18,7 +18,17 @@ from ground.storage.own_rules import OwnRules
 from ground.storage.warehouse import has_rows, table_exists
 from ground.storage.workspace import Workspace
 
-__all__ = ["STAGES", "Stage", "StageState", "check_rules", "expected_fingerprint", "stage", "state_of", "upstream"]
+__all__ = [
+    "STAGES",
+    "Stage",
+    "StageState",
+    "check_rules",
+    "expected_fingerprint",
+    "loads_of",
+    "stage",
+    "state_of",
+    "upstream",
+]
 
 # The stages' own rows in ground.stage may be finer (shards); these rows belong to the flow.
 PREFIX = "flow."
@@ -198,9 +208,10 @@ def check_rules(own: OwnRules) -> None:
         from ehr.abbreviations import read_terms
         from ehr.lexicon import fact_tables
         from ehr.sections import header_rules
+        from ehr.sources.meds import code_patterns
         from kg.predicates import read_vocabulary
 
-        for read in (header_rules, read_terms, fact_tables):
+        for read in (header_rules, read_terms, fact_tables, code_patterns):
             read(own)
         read_vocabulary(own=own)
 
@@ -233,8 +244,8 @@ def state_of(connection: duckdb.DuckDBPyConnection, workspace: Workspace, wanted
 
 
 def loads_of(connection: duckdb.DuckDBPyConnection, wanted: Stage) -> list[str]:
-    """Return the loads that a stage needs by their names; without records the name stays ``records``."""
-    records = loaded_source(connection) or RECORDS
+    """Return the loads that a stage needs by their names; without records, those of MIMIC-IV."""
+    records = loaded_source(connection) or "mimic"
     return [records if source == RECORDS else source for source in wanted.sources]
 
 

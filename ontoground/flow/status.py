@@ -122,8 +122,8 @@ def summary_of(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
         "concepts": rows["kg.concept"],
         "edges": len(connection.sql("select distinct head_cui, predicate, tail_cui from kg.edge")),
         "mapped": mapped_shares(connection),
-        "mentions": rows["ground.mention"],
-        "quadrants": quadrant_table(connection),
+        "mentions": rows.get("ground.mention", 0),
+        "quadrants": quadrant_table(connection) if "ground.medieval" in rows else [],
         "dropped": records(connection.execute(dropped)),
     }
 

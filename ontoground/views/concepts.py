@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from ground.errors import InputError, UsageError
 from ground.storage.sqlfiles import quoted
-from ground.storage.warehouse import table_exists
+from ground.storage.warehouse import arrow_of, table_exists
 from kg.graph import ConceptGraph
 from kg.predicates import Vocabulary, read_vocabulary
 from ontoground.flow.session import records, rows_about
 
-__all__ = ["Phrases", "around", "card_of", "evidence_of", "relations_between", "resolve"]
+__all__ = ["Phrases", "card_of", "evidence_of", "relations_between", "resolve", "semantic_types"]
 
 
 def resolve(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
@@ -121,10 +122,6 @@ def relations_between(graph: ConceptGraph, head: str, tail: str, max_hops: int, 
     ]
 
 
-def around(graph: ConceptGraph, cuis: Iterable[str], hops: int) -> set[str]:
-    """Return concepts with all that lie within some edges of them."""
-    reached = frontier = set(cuis)
-    for _ in range(hops):
-        frontier = {edge.tail for cui in sorted(frontier) for edge in graph.neighbours(cui)} - reached
-        reached = reached | frontier
-    return reached
+def semantic_types(connection: duckdb.DuckDBPyConnection) -> pa.Array:
+    """Return the semantic types (TUIs) of every concept, in the order of CUIs, as the graph has its concepts."""
+    return arrow_of(connection, "select types from kg.concept order by cui")["types"].combine_chunks()

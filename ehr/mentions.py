@@ -227,7 +227,8 @@ def _tested(texts: Texts, drugs: IndexArray, begin: IntArray, end: IntArray) -> 
     near = np.flatnonzero(may_be_tested(texts.codes, begin, end, _NEAR))
     places = zip(begin[near].tolist(), end[near].tolist(), strict=True)
     is_tested = [_is_tested(texts.joined, first, last) for first, last in places]
-    return drugs[near[np.array(is_tested, dtype=np.bool_)]]
+    tested: IndexArray = drugs[near[np.array(is_tested, dtype=np.bool_)]]
+    return tested
 
 
 def _is_tested(text: str, begin: int, end: int) -> bool:

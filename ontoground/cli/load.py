@@ -1,4 +1,4 @@
-"""``ontoground load``: records of a hospital, and an ontology."""
+"""``ontoground load``: records of a hospital, and ontologies."""
 
 from __future__ import annotations
 
@@ -77,6 +77,28 @@ def rxnorm(
 ) -> Result:
     """Load an RxNorm release (RXNCONSO, RXNREL, RXNSAT, RXNSTY), which improves the mapping of drug orders."""
     return _load("rxnorm", [folder], options)
+
+
+@verb(
+    group,
+    "Load ontologies.",
+    "ontoground load ontology doid.obo hp.obo mondo.sssom.tsv --workspace work",
+)
+def ontology(
+    files: Annotated[
+        list[str],
+        Argument(
+            metavar="FILE...",
+            help="OBO, OBO graphs, OWL, SKOS, RDF, SSSOM, MED-RT, MeSH descriptors or ICD-10-CM, by name",
+        ),
+    ],
+    options: Configured,
+) -> Result:
+    """Load ontologies beside UMLS, or instead of it with RxNorm (docs/ontologies.md).
+
+    Name all files in one command: they take the place of those that were loaded before. Imports are not fetched.
+    """
+    return _load("ontology", files, options)
 
 
 def _load(source: str, named: list[str], options: Configured) -> Result:

@@ -22,10 +22,12 @@ from ground.storage.remote import Places, RemotePath, require_allowed, several
 from ground.storage.warehouse import has_rows
 from ground.storage.workspace import Workspace
 from kg.load import load_rxnorm, load_umls
+from kg.ontology.loading import check_files, load_ontology
 from kg.release import find_release
 from ontoground.flow.compiling import compile_beside
 from ontoground.flow.session import writing
 from ontoground.flow.stages import (
+    ONTOLOGIES,
     PREFIX,
     STAGES,
     Stage,
@@ -74,6 +76,7 @@ LOADERS: dict[str, Callable[..., LoadReport]] = {
     "table": load_table,
     "umls": load_umls,
     "rxnorm": load_rxnorm,
+    "ontology": load_ontology,
 }
 
 
@@ -86,7 +89,7 @@ def load_source(
 ) -> Outcome:
     """Load one source; files that were loaded before and have not changed are skipped by the loader.
 
-    MIMIC-IV may lie in several folders.
+    MIMIC-IV may lie in several folders; ontologies are files.
 
     Raises:
         InputError: the folder is not there, or the loader refuses what it holds.
@@ -135,7 +138,7 @@ def run_stages(
 def run_all(
     workspace: Workspace, folders: Mapping[str, Places], say: Callable[[str], None] = SAY_NOTHING
 ) -> tuple[list[Outcome], dict[str, Any]]:
-    """Load the folders (of records, ``umls``, perhaps ``rxnorm``), run every stage, and return the figures.
+    """Load the folders (of records, ``umls``, ``rxnorm``, ``ontology``), run every stage, and return the figures.
 
     Without notes the stages that read them are left out.
 
@@ -166,6 +169,9 @@ def check_folder(source: str, folders: Places, remote: RemoteSettings = RemoteSe
         InputError: it is not there, or its store cannot be read.
         RefusedError: it holds credentialed data in a store that the settings do not name.
     """
+    if source == "ontology":
+        check_files(several(folders))
+        return
     for folder in several(folders):
         if not folder.is_dir():
             raise InputError("there is no such folder", file=folder, expected=f"the folder of a {source} release")
@@ -190,7 +196,10 @@ def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, stage: Sta
             f"the stage {stage.name} has no input",
             found=now.reason,
             expected=", ".join(stage.inputs),
-            do="; ".join(f"ontoground load {source} DIR" for source in loads_of(connection, stage)),
+            do="; ".join(
+                f"ontoground load {'umls' if source == ONTOLOGIES else source} DIR"
+                for source in loads_of(connection, stage)
+            ),
         )
     if now.state == "current" and not force:
         return Outcome(stage.name, "current", 0.0, {})

@@ -1,6 +1,6 @@
 -- Candidate concepts of codes of any vocabulary but those of icd_candidate and ndc_candidate
 -- Grain: one row per (vocabulary, code, cui)
--- Inputs: source_code, umls.mrconso, rxnorm_node, node_ingredient
+-- Inputs: source_code, release.mrconso, rxnorm_node, node_ingredient
 -- Output: temporary table code_candidate(vocabulary, code, cui, method): exact, and for an RXCUI that UMLS lacks map,
 --   to its ingredients
 -- Caveat: of a code's atoms the best kind is kept: current before suppressed, the code's own name before its entry
@@ -29,7 +29,7 @@ atom as (
                 coalesce(suppress, 'N') <> 'N',
                 tty not in ('PT', 'HT', 'MH', 'NM', 'FN', 'PN', 'IN', 'PIN', 'MIN', 'BN', 'SCD', 'SBD', 'LN', 'LC')
         ) as place
-    from umls.mrconso
+    from release.mrconso
     where sab in (select w.vocabulary from wanted as w)
 ),
 

@@ -200,7 +200,7 @@ def experiment(dataset_folder: Path, out: Path, recipe: Recipe, seeds: Sequence[
         pretraining = pretrain(recipe, private_directory(out / "decoder"))
         files = [file for seed in seeds for file in arms(dataset, out / "decoder", out, recipe, seed)]
         report = evaluate_quadrants(
-            dataset, files, out / "report", lambdas={arm_name(value): value for value in LAMBDAS}
+            dataset, files, out / "report", lambdas={arm_name(value): ("CoRFu", value) for value in LAMBDAS}
         )
     kept = [{name: model[name] for name in ("name", "kind", "seeds", "metrics")} for model in report["models"]]
     return {"pretraining": pretraining, "evaluated": report["dataset"], "models": kept}

@@ -11,10 +11,12 @@ from dataclasses import asdict, dataclass
 
 import duckdb
 
+from ehr.sources.contract import loaded_source, make_views
 from ground import ROOT
 from ground.errors import InputError
 from ground.storage.tables import read_table
 from ground.storage.warehouse import count_drop, reset_drops, run_sql, table_exists, transaction
+from kg.ontology.joining import join_release
 
 __all__ = ["DATA_FILES", "CodeCount", "ConceptReport", "SourceShare", "define_macros", "map_codes"]
 
@@ -26,19 +28,15 @@ DATA_FILES = {
 }
 
 REQUIRED = (
-    ("umls.mrconso", "ontoground load umls META"),
-    ("umls.mrsty", "ontoground load umls META"),
-    ("mimiciv_hosp.admissions", "ontoground load mimic DIR"),
-    ("mimiciv_hosp.diagnoses_icd", "ontoground load mimic DIR"),
-    ("mimiciv_hosp.procedures_icd", "ontoground load mimic DIR"),
-    ("mimiciv_hosp.prescriptions", "ontoground load mimic DIR"),
+    ("release.mrconso", "ontoground load umls META"),
+    ("release.mrsty", "ontoground load umls META"),
 )
 
 # Tables that a release may lack, with the columns that the steps read.
 OPTIONAL = {
     "umls.mrmap": "mapsetcui mapsetsab fromexpr fromtype rel rela toexpr totype maptype mapatn mapatv",
     "umls.mrsat": "cui stype code atn sab atv suppress",
-    "umls.mrrel": "cui1 cui2 rela sab suppress",
+    "release.mrrel": "cui1 cui2 rela sab suppress",
     "rxnorm.rxnconso": "rxcui sab tty str suppress",
     "rxnorm.rxnrel": "rxcui1 rxcui2 rela sab suppress",
     "rxnorm.rxnsat": "rxcui atn sab atv suppress",
@@ -55,6 +53,7 @@ STEPS = (
     "rxnorm_node",
     "drug_step",
     "node_ingredient",
+    "code_candidate",
     "drug_variant",
     "drug_name",
     "drug_name_candidate",
@@ -78,10 +77,7 @@ class CodeCount:
 
 @dataclass(frozen=True)
 class SourceShare:
-    """Share of one source table's rows that have a concept.
-
-    ``prescriptions`` counts an order as mapped by its NDC or by its drug's name.
-    """
+    """Share of one source table's rows that have a concept; an order counts by its code or by its drug's name."""
 
     source_table: str
     rows: int
@@ -119,11 +115,13 @@ class ConceptReport:
 def map_codes(connection: duckdb.DuckDBPyConnection) -> ConceptReport:
     """Make ``ground.code_map``, ``ground.drug_ingredient`` and ``ground.admission_concept``, whole or not at all.
 
-    Reads ``mimiciv_hosp.*`` and ``umls.*``; ``rxnorm.*``, MRMAP, MRSAT and MRREL where they were loaded.
+    Reads ``ehr.*`` and ``umls.*``; ``rxnorm.*``, MRMAP, MRSAT and MRREL where they were loaded.
 
     Raises:
         InputError: the records or the ontology were not loaded, or MRCONSO is empty.
     """
+    make_views(connection)
+    join_release(connection)
     _check_inputs(connection)
     define_macros(connection)
     _read_data(connection)
@@ -146,8 +144,10 @@ def _check_inputs(connection: duckdb.DuckDBPyConnection) -> None:
     for table, verb in REQUIRED:
         if not table_exists(connection, table):
             raise InputError(f"codes cannot be mapped without {table}", found="no such table", do=f"run `{verb}` first")
-    if connection.execute("select 1 from umls.mrconso limit 1").fetchone() is None:
-        raise InputError("codes cannot be mapped: umls.mrconso has no rows", do="run `ontoground load umls META` again")
+    if loaded_source(connection) is None:
+        raise InputError("codes cannot be mapped without records", do="run `ontoground load mimic DIR` first")
+    if connection.execute("select 1 from release.mrconso limit 1").fetchone() is None:
+        raise InputError("codes cannot be mapped: the release has no names", do="run `ontoground load umls META` again")
 
 
 def _read_data(connection: duckdb.DuckDBPyConnection) -> None:
@@ -188,7 +188,7 @@ def _report(connection: duckdb.DuckDBPyConnection) -> ConceptReport:
     counts = run_sql(connection, "builders/concepts/code_count").fetchall()
     shares = run_sql(connection, "ontoground/queries/coverage_by_volume").fetchall()
     ambiguous, admissions = connection.execute(
-        "select (select count(distinct (source, code, code_version)) from ground.code_map where n_candidates > 1),"
+        "select (select count(distinct (source, code, vocabulary)) from ground.code_map where n_candidates > 1),"
         " (select count(*) from ground.admission_concept)"
     ).fetchall()[0]
     return ConceptReport(

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Literal, cast
 
+import re2
+
 from ehr.spans import KINDS, Kind
 from ground import ROOT
 from ground.errors import UsageError
@@ -42,6 +44,8 @@ CUI = re.compile(r"C\d{7}")
 _EDGE = re.compile(r"(?<!\\)\\b([a-z])(?![?*+{])")
 _WINDOW = 60
 _LONGEST_FORM = 120
+_QUIET = re2.Options()
+_QUIET.log_errors = False
 
 Place = Literal["text", "before", "after", "near", "line", "section"]
 
@@ -142,13 +146,15 @@ def _condition(part: str, row: Row) -> _Condition:
     try:
         if place not in {"text", "before", "after", "near", "line", "section"}:
             raise ValueError(place)
-        end = r"\s*$" if place == "before" and pattern.endswith("$") else ""
-        compiled = re.compile(edge_behind_letter(pattern.removesuffix("$") + end if end else pattern))
-    except (ValueError, re.error) as error:
+        if place == "before" and pattern.endswith("$"):
+            pattern = pattern.removesuffix("$") + r"\s*$"
+        # A user's expression may be of the kind that `re` never ends with: this engine's time is the text's length.
+        compiled = re.compile(edge_behind_letter(pattern)) if row.file.parent == _DATA else re2.compile(pattern, _QUIET)
+    except (ValueError, re.error, re2.error) as error:
         raise row.refused(
             "a condition of a term cannot be read",
             f"{row['term']}: {part}",
-            "text:, before:, after:, near:, line: or section: and a regular expression, each also with not_",
+            "text:, before:, after:, near:, line: or section: and a regular expression (a user's: RE2), also with not_",
         ) from error
     return _Condition(cast(Place, place), negated, compiled)
 

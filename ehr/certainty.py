@@ -1,9 +1,9 @@
-"""How sure a mention's assertion is: a net of words that is wider than the rules, and what else the note says of it.
+"""How sure a mention's assertion is by the rules alone: what stands beside it, and what else the note says of it.
 
 The rules (``ehr.assertion``) take a side for each mention. They err where the words are others than those that were
-thought of. So a mention is *certain* only where no word stands near it that could mean anything else
-(``data/doubt_cues.tsv``), no trigger of a rule stands beside it without reaching it, the note does not call it an
-allergen, and its name is not misspelled. What is not certain is *unsure*, with its reasons. A diagnosis or a drug in
+thought of, which ``ehr.learned`` knows. By the rules a mention is *certain* where no trigger of a rule stands beside it
+without reaching it, the note does not call it an allergen, and its name is not misspelled. What is not certain is
+*unsure*, with its reasons. A diagnosis or a drug in
 the lists of the discharge stands for itself; a treatment among the history may be of another time. Unsure mentions that
 the codes or orders of the admission speak for are *corroborated*; certain ones on which they are silent where they
 should speak are unsure as well (``sql/ehr/recorded.sql``).
@@ -12,18 +12,14 @@ should speak are unsure as well (``sql/ehr/recorded.sql``).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from ehr.characters import IndexArray, IntArray
 from ehr.spans import KINDS, Assertion
-from ground import ROOT
-from ground.errors import InputError
-from ground.storage.tables import read_table
 
 __all__ = [
     "ASSERTIONS",
@@ -31,14 +27,12 @@ __all__ = [
     "DOUBT_OF",
     "SAID_OTHERWISE",
     "UNSURE",
-    "Cue",
     "Doubt",
-    "load_cues",
     "reason_lists",
     "reasons_of",
 ]
 
-Doubt = Literal["negated", "uncertain", "past", "stopped", "conditional", "other_person", "elsewhere", "allergy"]
+Doubt = Literal["negated", "uncertain", "past", "stopped", "conditional", "other_person", "allergy"]
 # In arrays an assertion is its place here, a doubt the bit at its place.
 ASSERTIONS: tuple[Assertion, ...] = tuple(Assertion)
 DOUBTS: tuple[Doubt, ...] = get_args(Doubt)
@@ -62,38 +56,12 @@ DOUBT_OF: IndexArray = np.array(
     [1 << DOUBTS.index(_MISSED[assertion]) if assertion in _MISSED else 0 for assertion in ASSERTIONS], dtype=np.int64
 )
 """The doubt that each of ``ASSERTIONS`` is, as its bit."""
-CUES = ROOT / "ehr" / "data" / "doubt_cues.tsv"
-COLUMNS = ("word", "doubt", "kinds", "scope", "source")
 LISTS_OF_THE_DISCHARGE = frozenset({"discharge_diagnosis", "discharge_medications"})
 _LISTED = 1 << DOUBTS.index("stopped")
 """Doubts that hold in these lists too: a drug that is listed may be one to stop, or to start later."""
 BEFORE_THE_STAY = frozenset({"history_of_present_illness", "past_medical_history"})
 """Where a treatment may be of another time or hospital whatever the words say."""
 _IS_TREATMENT = np.array([kind in ("drug", "procedure") for kind in KINDS], dtype=np.bool_)
-
-
-@dataclass(frozen=True, slots=True)
-class Cue:
-    """A word, what it may mean, for which mentions, and how far."""
-
-    word: str
-    doubt: Doubt
-    kinds: str
-    scope: str
-
-
-@cache
-def load_cues() -> tuple[Cue, ...]:
-    """Return the words that make a mention unsure.
-
-    Raises:
-        InputError: the table is damaged.
-    """
-    rows = read_table(CUES, COLUMNS)
-    for row in rows:
-        if row["doubt"] not in DOUBTS or row["kinds"] not in ("*", "problem", "treatment"):
-            raise InputError("a cue cannot be read", file=CUES, found=f"{row['word']}: {row['doubt']} {row['kinds']}")
-    return tuple(Cue(row["word"], cast(Doubt, row["doubt"]), row["kinds"], row["scope"]) for row in rows)
 
 
 def reasons_of(
@@ -115,7 +83,7 @@ def reasons_of(
         sections: names of sections.
         section: the place in them of the one in which it stands.
         assertion: what the rules said, as its place in ``ASSERTIONS``.
-        doubts: bits of ``DOUBTS``, from the words beside it.
+        doubts: bits of ``DOUBTS``, from the triggers beside it.
         is_repaired: whether its name was read by repairing a misspelling.
     """
     listed = np.array([name in LISTS_OF_THE_DISCHARGE for name in sections], dtype=np.bool_)[section]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ehr.certainty import ASSERTIONS, DOUBTS, Cue, load_cues
+from ehr.certainty import ASSERTIONS
 from ehr.characters import HashArray, IndexArray, hash_of
 from ehr.context_rules import NOT_ANY, Node, Rule, RuleSet, Trigger, load_rules
 from ehr.spans import KINDS, Assertion
@@ -63,7 +63,7 @@ _CLASS_BITS = {
 _FORMS = ("<year>", "<number>", "<yes>", "<no>", "<box>", "<ticked>")
 YEAR, ANY_NUMBER, YES_ANSWER, NO_ANSWER, BOX, TICKED = range(6)
 # Tables of numbers, one type for all: each further type, and each further array, costs compilation. Columns:
-KNOWN_BITS, KNOWN_CLASSES, KNOWN_FIRST, KNOWN_AHEAD, KNOWN_DOUBT = range(5)
+KNOWN_BITS, KNOWN_CLASSES, KNOWN_FIRST, KNOWN_AHEAD = range(4)
 NODE_TRIGGER, CHILD, CHILD_END, WILD, WILD_END = range(5)
 (
     TRIGGER_BESIDE,
@@ -79,7 +79,6 @@ NODE_TRIGGER, CHILD, CHILD_END, WILD, WILD_END = range(5)
 RULE_ASSERTION, RULE_RANK, RULE_SCOPE, RULE_DIRECTION, RULE_CLASSES, RULE_HOLDS = range(6)
 DEFAULT_CLASSES, DEFAULT_RANK, DEFAULT_ASSERTION = range(3)
 MOST, WIDEST = range(2)
-DOUBT_BITS = 8
 
 
 class Vocabulary(NamedTuple):
@@ -87,8 +86,7 @@ class Vocabulary(NamedTuple):
 
     ``slots`` and ``slot_word`` are an open-addressing table from a word's hash to its number. ``known`` says what each
     word is (KNOWN_BITS, KNOWN_CLASSES), which child it leads to from the roots of the tries (KNOWN_FIRST, KNOWN_AHEAD;
-    0: none), and what it makes doubtful (KNOWN_DOUBT: four fields of DOUBT_BITS, for problems and treatments in its
-    clause and in its segment). shape: (words, 5)
+    0: none). shape: (words, 4)
     ``forms`` are the numbers of words that are known by their form (YEAR to TICKED).
     """
 
@@ -163,9 +161,8 @@ def _classes(names: Iterable[str], numbers: dict[str, int]) -> int:
     return sum(1 << numbers[name] for name in set(names))
 
 
-def _numbers(rules: RuleSet, nodes: Sequence[Node], cues: Sequence[Cue]) -> dict[str, int]:
-    known = {word for node in nodes for word in node.children} | set(rules.terms) | {cue.word for cue in cues}
-    known |= set(_FORMS)
+def _numbers(rules: RuleSet, nodes: Sequence[Node]) -> dict[str, int]:
+    known = {word for node in nodes for word in node.children} | set(rules.terms) | set(_FORMS)
     return {word: number for number, word in enumerate(sorted(known.union(*_WORD_BITS.values())), 1)}
 
 
@@ -174,11 +171,8 @@ def _vocabulary(
     numbers: dict[str, int],
     class_numbers: dict[str, int],
     places: dict[int, int],
-    cues: Sequence[Cue],
 ) -> Vocabulary:
-    known = np.zeros((len(numbers) + 1, 5), dtype=np.int64)
-    for cue in cues:
-        known[numbers[cue.word], KNOWN_DOUBT] |= _doubt_fields(cue)
+    known = np.zeros((len(numbers) + 1, 4), dtype=np.int64)
     held = _WORD_BITS | {bit: rules.words(name) for bit, name in _CLASS_BITS.items()}
     for word, number in numbers.items():
         known[number, KNOWN_BITS] = sum(bit for bit, words in held.items() if word in words) + NUMBER * word.isdigit()
@@ -195,14 +189,6 @@ def _vocabulary(
             slot = (slot + 1) % size
         slots[slot], slot_word[slot] = value, number
     return Vocabulary(slots, slot_word, known, _ints(numbers[form] for form in _FORMS))
-
-
-def _doubt_fields(cue: Cue) -> int:
-    """Return the bit of a doubt in the fields of the kinds of mention and the scope for which the word is a cue."""
-    bit = 1 << DOUBTS.index(cue.doubt)
-    of_clause = cue.scope == "clause"
-    fields = [kinds for kinds, name in ((0, "problem"), (2, "treatment")) if cue.kinds in ("*", name)]
-    return sum(bit << DOUBT_BITS * (field + (0 if of_clause else 1)) for field in fields)
 
 
 def _most(root: Node) -> int:
@@ -309,10 +295,9 @@ def context_arrays(own: OwnRules = NO_RULES) -> ContextArrays:
     nodes = [rules.root, looking[0], *list(_nodes(rules.root))[1:], *looking[1:]]
     triggers = _triggers(nodes)
     class_numbers = {name: number for number, name in enumerate((*KINDS, *sorted(rules.by_class)))}
-    cues = load_cues()
-    numbers = _numbers(rules, nodes, cues)
+    numbers = _numbers(rules, nodes)
     places = {id(node): place for place, node in enumerate(nodes)}
-    vocabulary = _vocabulary(rules, numbers, class_numbers, places, cues)
+    vocabulary = _vocabulary(rules, numbers, class_numbers, places)
     tries = _tries(rules, nodes, numbers, places, {id(trigger): place for place, trigger in enumerate(triggers)})
     used = {name for trigger in triggers for rule in (*trigger.rules, *trigger.within) for name in rule.sections}
     sections = {name: number for number, name in enumerate(sorted(used | set(rules.defaults)), 1)}

@@ -7,6 +7,7 @@ held`` and ``held``. In a trigger of direction ``lookahead``, ``*`` is any one t
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ TOKEN = re.compile(r"<[a-z]+>|[a-z0-9]+(?:['’][a-z]+|\.[0-9]+)?|_+|[^\sa-z0-9]
 
 _DATA = ROOT / "ehr" / "data"
 _RULE_COLUMNS = ("trigger", "category", "direction", "scope", "rank", "kinds", "sections", "source")
+_MAX_RANK = 1000
+_MAX_PHRASES = 200_000
 _DEFAULT_COLUMNS = ("section", "kinds", "rank", "assertion", "source")
 _CLASS_COLUMNS = ("term", "class", "source")
 # A wildcard stands for none of these: another clause begins there.
@@ -163,7 +166,11 @@ def load_rules(own: OwnRules = NO_RULES) -> RuleSet:
     known = frozenset(get_args(Kind)) | frozenset(terms.values())
     sections = frozenset(rule.parent or rule.name for rule in header_rules(own).values())
     rows = [*own.rows("context_rules", _RULE_COLUMNS), *read_table(_DATA / "context_rules.tsv", _RULE_COLUMNS)]
+    phrases = 0
     for order, row in enumerate(rows):
+        phrases += math.prod(part.count("|") + 1 for part in _ALTERNATIVES.findall(row["trigger"]))
+        if phrases > _MAX_PHRASES:
+            raise row.refused("triggers stand for too many phrases", row["trigger"], f"at most {_MAX_PHRASES} in all")
         rule = _rule(row, order, known, sections)
         trie = rules.lookahead if rule.direction.startswith("lookahead") else rules.root
         for phrase in _phrases(row["trigger"]):
@@ -183,8 +190,10 @@ def _rule(row: Row, order: int, known: frozenset[str], known_sections: frozenset
         assertion = None if category in ("stop", "pseudo") else Assertion(category)
         kinds = frozenset() if row["kinds"] == "*" else frozenset(row["kinds"].split(","))
         rank = int(row["rank"])
+        if abs(rank) > _MAX_RANK:
+            raise ValueError(f"rank {rank}")
     except ValueError as error:
-        expected = f"category: {', '.join((*Assertion, 'stop', 'pseudo'))}; rank: a whole number"
+        expected = f"category: {', '.join((*Assertion, 'stop', 'pseudo'))}; rank: a whole number to {_MAX_RANK}"
         raise row.refused("an assertion rule cannot be read", f"{row['trigger']}: {error}", expected) from error
     for part, values, allowed in (
         ("kind", kinds, known),

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ehr.certainty import DOUBTS
 from ehr.characters import ByteArray, CodeArray, IndexArray
 from ehr.context_arrays import (
     ABSENT,
@@ -32,7 +31,6 @@ from ehr.context_arrays import (
     DEFAULT_RANK,
     DEGREE,
     DOSE,
-    DOUBT_BITS,
     EMPTY,
     FAMILY,
     FIGURE,
@@ -94,7 +92,6 @@ from ehr.context_words import (
     BITS,
     COMMAS,
     DEPTH,
-    DOUBT,
     HARD,
     MARKS,
     SOFT,
@@ -118,9 +115,6 @@ _DRUG = KINDS.index("drug")
 _PLAIN_WORDS = 8
 _NEAR_WORDS = 3
 _CHAIN_WORDS = 14
-# Words after a heading that may doubt it, and the doubt in all fields of a word.
-_OF_THE_HEADING = 3
-_UNCERTAIN = sum(1 << (DOUBTS.index("uncertain") + field * DOUBT_BITS) for field in range(4))
 # No trigger is about a mention farther off than this many words.
 _WINDOW = 200
 _NO_DISTANCE = 1 << 30
@@ -484,48 +478,6 @@ def _assertion(
 
 
 @part
-def _about(kind: int, doubt: int, whole: bool) -> int:
-    """Return what a word makes doubtful of a kind of mention, as bits; ``whole``: in its segment, not its clause."""
-    field = (0 if kind < 2 else 2) + (1 if whole else 0)
-    return (doubt >> (field * DOUBT_BITS)) & ((1 << DOUBT_BITS) - 1)
-
-
-@part
-def _said_in(base: int, stop: int, words: IndexArray) -> int:
-    """Return the doubts of all words of a stretch, in all their fields; words of mentions say nothing of themselves."""
-    doubts = 0
-    for position in range(base, stop):
-        if words[position, DOUBT] and not words[position, MARKS] & INSIDE:
-            doubts |= words[position, DOUBT]
-    return doubts
-
-
-@part
-def _said_beside(segment: int, segments: IndexArray, leads: IndexArray, words: IndexArray, n_words: int) -> int:
-    """Return the doubts of the line that introduces the list in which a segment stands, and of what follows a heading.
-
-    A heading is denied or ended by what follows it: "# Gout: no crystals". It is doubted by its first words only, since
-    later ones speak of causes: "# Anemia: iron studies low, likely from the ulcer".
-    """
-    doubts = 0
-    for other in (leads[segment], segment + 1):
-        is_next = other == segment + 1
-        if other < 0 or other >= segments.shape[0]:
-            continue
-        if is_next and (
-            segments[segment, _SEGMENT_KIND] != _HEADING
-            or segments[other, _SEGMENT_BLOCK] != segments[segment, _SEGMENT_BLOCK]
-        ):
-            continue
-        base = left(words, BEGIN, segments[other, _SEGMENT_BEGIN], 0, n_words)
-        stop = left_after(words, BEGIN, segments[other, _SEGMENT_END], base, n_words)
-        for position in range(base, stop):
-            is_later = is_next and position >= base + _OF_THE_HEADING
-            doubts |= words[position, DOUBT] & (~_UNCERTAIN if is_later else -1)
-    return doubts
-
-
-@part
 def _doubts(
     place: int,
     base: int,
@@ -538,16 +490,14 @@ def _doubts(
     n_hits: int,
     doubt_of: IndexArray,
 ) -> int:
-    """Return what the words and the triggers of its clause make doubtful of a place, as bits."""
+    """Return what the triggers of its clause make doubtful of a place, as bits."""
     first, last = places[place, FIRST], places[place, LAST]
     clause = words[first, HARD]
     while first > base and words[first - 1, HARD] == clause:
         first -= 1
     while last < stop and words[last, HARD] == clause:
         last += 1
-    begin, end = _dosed_item(words, first, last, places[place, FIRST], places[place, LAST], places[place, KIND])
-    doubts = _about(places[place, KIND], _said_in(begin, end, words), False)
-    past = doubt_of[HISTORICAL]
+    doubts, past = 0, doubt_of[HISTORICAL]
     hit = left(hits, FIRST, first, 0, n_hits)
     while hit < n_hits and hits[hit, FIRST] < last:
         trigger = hits[hit, TRIGGER]
@@ -561,19 +511,6 @@ def _doubts(
                 doubts |= doubt
         hit += 1
     return doubts
-
-
-@part
-def _dosed_item(words: IndexArray, base: int, stop: int, first: int, last: int, kind: int) -> tuple[int, int]:
-    """Return the item of a list in which a drug stands with its dose, else the whole clause."""
-    begin, end = first, last
-    is_dosed = False
-    while begin > base and not words[begin - 1, BITS] & COMMA:
-        begin -= 1
-    while end < stop and not words[end, BITS] & COMMA:
-        is_dosed |= (words[end, BITS] & FIGURE) != 0
-        end += 1
-    return (begin, end) if kind == _DRUG and is_dosed else (base, stop)
 
 
 @part
@@ -709,21 +646,16 @@ def judge(
         hits, n_hits = find_hits(codes, base, stop, words, vocabulary, tries, rules.triggers, places, low, high)
         position = left(sections, SECTION_BEGIN, begin + 1, 0, sections.shape[0]) - 1
         section = sections[position, SECTION_NUMBER] if position >= 0 else 0
-        whole = _said_in(base, stop, words)
-        beside = _said_beside(segment, segments, leads, words, n_words) if segment >= 0 else 0
         empty = -1
         if position >= 0 and _has_default(section, rules, ALLERGY):
             empty = _denied_at(words, sections[position, SECTION_BEGIN], stop, n_words)
         for place in range(low, high):
             best = _best_rule(place, section, words, rules, places, low, high, hits, n_hits)
-            span, kind = places[place, SPAN], places[place, KIND]
-            first = places[place, FIRST]
+            span, first = places[place, SPAN], places[place, FIRST]
             # "No known allergies but rash with penicillin": the same sentence lists something.
             is_free = 0 <= empty < first and (empty < base or words[empty, HARD] == words[first, HARD])
             result[0, span] = _assertion(best, places[place, CLASSES], section, lead_rules, led, rules, is_free)
-            doubts = _about(kind, whole | beside, True) | _about(kind, beside, False)
-            if whole or n_hits:
-                doubts |= _doubts(place, base, stop, words, places, section, rules, hits, n_hits, doubt_of)
-            result[1, span] = doubts
+            if n_hits:
+                result[1, span] = _doubts(place, base, stop, words, places, section, rules, hits, n_hits, doubt_of)
         low = high
     return result

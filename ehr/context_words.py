@@ -15,7 +15,6 @@ from ehr.context_arrays import (
     EMPTY,
     FIGURE,
     KNOWN_BITS,
-    KNOWN_DOUBT,
     NO,
     NO_ANSWER,
     NUMBER,
@@ -32,7 +31,6 @@ __all__ = [
     "BITS",
     "COMMAS",
     "DEPTH",
-    "DOUBT",
     "END",
     "HARD",
     "MARKS",
@@ -49,9 +47,7 @@ BEGIN, END, WORD, BITS = range(4)
 # What is known of it in the segment that is looked at: marks, and how many of the segment's triggers that end all
 # scopes or lists, commas and open parentheses there are before it (parentheses: with it).
 MARKS, HARD, SOFT, COMMAS, DEPTH = range(4, 9)
-# The doubts that the word raises (KNOWN_DOUBT).
-DOUBT = 9
-_COLUMNS = 10
+_COLUMNS = 9
 # Notes have "___" where something was left out.
 _BLANK = 95
 _OPENING, _CLOSING, _X = 91, 93, 120
@@ -171,7 +167,6 @@ def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) 
         words[count, BITS] = (NUMBER if number == 0 and is_number else known[number, KNOWN_BITS]) | FIGURE * (
             figures > 0
         )
-        words[count, DOUBT] = known[number, KNOWN_DOUBT]
         count += 1
     return words, _read_forms(codes, words, count, vocabulary.forms)
 
@@ -183,7 +178,7 @@ def _read_forms(codes: CodeArray, words: IndexArray, count: int, forms: IndexArr
     for position in range(count):
         begin, end = words[position, BEGIN], words[position, END]
         if kept < position:
-            for column in (BEGIN, END, WORD, BITS, DOUBT):
+            for column in (BEGIN, END, WORD, BITS):
                 words[kept, column] = words[position, column]
         form = -1
         if words[kept, BITS] & (YES | NO):
@@ -209,7 +204,7 @@ def _read_forms(codes: CodeArray, words: IndexArray, count: int, forms: IndexArr
             is_year = end - begin == 4 and not is_dose and _is_year(codes, begin)
             words[kept, WORD] = forms[YEAR if is_year else ANY_NUMBER]
         if form >= 0:
-            words[kept, WORD], words[kept, BITS], words[kept, DOUBT] = forms[form], EMPTY * (form == NO_ANSWER), 0
+            words[kept, WORD], words[kept, BITS] = forms[form], EMPTY * (form == NO_ANSWER)
             words[kept, END] = end
         kept += 1
     return kept

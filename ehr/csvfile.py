@@ -1,4 +1,4 @@
-"""Reading one file of MIMIC-IV, CSV or Parquet: the header against the documented columns, then one DuckDB pass."""
+"""Reading one file of records, CSV or Parquet: the header against the documented columns, then one DuckDB pass."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import duckdb
 
 from ehr.exact import MAX_ROW_BYTES, check_stored, exact, read_as
-from ehr.release import MimicFile, Table
+from ehr.sources.tables import RecordFile, Table
 from ground.errors import InputError
 from ground.storage.loading import Reject, SourceFile
 from ground.storage.scanning import is_gzip, lines_at, open_bytes, whole_file
@@ -68,7 +68,7 @@ def _parquet_header(connection: duckdb.DuckDBPyConnection, file: SourceFile) -> 
     return [(str(row[0]), str(row[1])) for row in rows]
 
 
-def _check(source: MimicFile, names: Sequence[str]) -> None:
+def _check(source: RecordFile, names: Sequence[str]) -> None:
     table = source.table
     lacking = [name for name in table.needed if name not in names]
     other = [separator for separator in ";\t|" if separator in names[0]] if names else []
@@ -85,7 +85,7 @@ def _check(source: MimicFile, names: Sequence[str]) -> None:
         )
 
 
-def match_columns(connection: duckdb.DuckDBPyConnection, source: MimicFile) -> Columns:
+def match_columns(connection: duckdb.DuckDBPyConnection, source: RecordFile) -> Columns:
     """Compare a file's columns with the documented ones; a column that is not documented is text.
 
     Raises:
@@ -105,7 +105,7 @@ def match_columns(connection: duckdb.DuckDBPyConnection, source: MimicFile) -> C
     return Columns(types, unknown, tuple(name for name in known if name not in types))
 
 
-def read_item(source: MimicFile, columns: Columns, refusing: bool) -> str:
+def read_item(source: RecordFile, columns: Columns, refusing: bool) -> str:
     """Return a SELECT over a file with typed columns.
 
     Quoted line ends and leading blanks belong to the value; an empty field is NULL. A malformed CSV row ends the query,
@@ -118,19 +118,19 @@ def read_item(source: MimicFile, columns: Columns, refusing: bool) -> str:
     return f"select {values} from {_csv_item(source, types, REFUSING if refusing else '')}"
 
 
-def stored_item(source: MimicFile, columns: Columns) -> str:
+def stored_item(source: RecordFile, columns: Columns) -> str:
     """Return a file as an item of FROM with its columns as they are stored: of CSV all are text, of its good rows."""
     text = dict.fromkeys(columns.types, "varchar")
     return _parquet_item(source.file) if source.is_parquet else _csv_item(source, text, ", ignore_errors = true")
 
 
-def _csv_item(source: MimicFile, types: dict[str, str], more: str) -> str:
+def _csv_item(source: RecordFile, types: dict[str, str], more: str) -> str:
     """Return a CSV file as an item of FROM.
 
     Notes are read by one thread, because rows of many lines are found exactly only from the file's beginning.
     """
     fields = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in types.items())
-    parallel = "false" if source.table.module == "note" else "true"
+    parallel = "false" if source.table.texts else "true"
     file = quoted_files([source.file.path])
     more += ", compression = 'gzip'" if is_gzip(source.file.path) else ""  # DuckDB does not know .GZ
     return (
@@ -159,7 +159,7 @@ def count_rejects(connection: duckdb.DuckDBPyConnection) -> int:
     return number_of(connection, f"select count(distinct line_byte_position) from {REJECTS}")
 
 
-def fetch_rejects(connection: duckdb.DuckDBPyConnection, source: MimicFile, most: int) -> list[Reject]:
+def fetch_rejects(connection: duckdb.DuckDBPyConnection, source: RecordFile, most: int) -> list[Reject]:
     """Return the first ``most`` rows that DuckDB refused of a CSV file, with physical lines.
 
     DuckDB counts rows, not lines: the line is found from the byte where the row begins.

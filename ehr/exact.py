@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from ehr.release import MimicFile, keys
+from ehr.sources.tables import RecordFile, keys
 from ground.errors import InputError
 from ground.storage.loading import repeated_key
 from ground.storage.scanning import open_bytes, whole_file
@@ -34,7 +34,8 @@ HOLDS = {
     "date": "{0} = date_trunc('day', {0}) and isfinite({0})",
     "timestamp": "isfinite({0})",
 }
-WHOLE = r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE|DECIMAL.*"
+INTEGER = r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?"
+WHOLE = rf"{INTEGER}|DOUBLE|DECIMAL.*"
 TIME = r"DATE|TIMESTAMP(_S|_MS|_NS)?"
 # Types of Parquet columns by documented type; where they are text, the text is read as that of a CSV file is.
 STORED = {
@@ -68,7 +69,7 @@ def _holds(column: str, kind: str) -> str:
     return HOLDS[kind].format(f"try_cast({column} as {read_as(kind)})")
 
 
-def check_stored(connection: duckdb.DuckDBPyConnection, source: MimicFile, item: str, stored: dict[str, str]) -> None:
+def check_stored(connection: duckdb.DuckDBPyConnection, source: RecordFile, item: str, stored: dict[str, str]) -> None:
     """Refuse a Parquet file whose types cannot be turned into the documented ones without a change.
 
     A column without a value may be of any type: writers do not know better.
@@ -78,7 +79,7 @@ def check_stored(connection: duckdb.DuckDBPyConnection, source: MimicFile, item:
     """
     for name, kind in stored.items():
         wanted = source.table.types.get(name, "varchar")
-        if re.fullmatch(STORED[wanted], kind):
+        if re.fullmatch(STORED[wanted], kind) or (name in source.table.identifiers and re.fullmatch(INTEGER, kind)):
             continue
         values = connection.execute(f"select count({quoted_name(name)}) from {item}").fetchone()
         if values and values[0]:
@@ -90,7 +91,7 @@ def check_stored(connection: duckdb.DuckDBPyConnection, source: MimicFile, item:
             )
 
 
-def first_inexact(connection: duckdb.DuckDBPyConnection, source: MimicFile, item: str, name: str) -> InputError:
+def first_inexact(connection: duckdb.DuckDBPyConnection, source: RecordFile, item: str, name: str) -> InputError:
     """Return the error of the first value of a column that ``exact`` refused, with its line (of Parquet: its row).
 
     Args:
@@ -115,7 +116,7 @@ def first_inexact(connection: duckdb.DuckDBPyConnection, source: MimicFile, item
     )
 
 
-def check_key(connection: duckdb.DuckDBPyConnection, source: MimicFile, item: str) -> None:
+def check_key(connection: duckdb.DuckDBPyConnection, source: RecordFile, item: str) -> None:
     """Refuse a loaded table with a row twice: no two rows have the same key, and none has an empty one.
 
     Raises:
@@ -137,14 +138,14 @@ def check_key(connection: duckdb.DuckDBPyConnection, source: MimicFile, item: st
     )
 
 
-def _where(source: MimicFile, place: int | None) -> dict[str, Any]:
+def _where(source: RecordFile, place: int | None) -> dict[str, Any]:
     if place is None:
         return {}
     return {"found": f"row {place}"} if source.is_parquet else {"line": place}
 
 
 def _places(
-    connection: duckdb.DuckDBPyConnection, source: MimicFile, values: dict[str, object], item: str
+    connection: duckdb.DuckDBPyConnection, source: RecordFile, values: dict[str, object], item: str
 ) -> Iterator[int]:
     """Yield where rows with such values stand: 1-based lines of a CSV file, rows of a Parquet file."""
     if source.is_parquet:

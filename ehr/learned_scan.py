@@ -33,7 +33,7 @@ TABLE = 1 << 17
 """Weights of a group."""
 NAMED = 2
 """Features that are named of an unsure mention, at most."""
-_BEFORE, _AFTER, _PAIRS, _HEADER, _REASONS = 12, 10, 6, 5, 10
+_BEFORE, _AFTER, _PAIRS, _HEADER, _REASONS = 12, 10, 6, 5, 9
 # The slots, in groups: where each begins.
 FINDINGS, DOUBTED, OWN_TEXT, LAYOUT, LINE, HEADER, BESIDE, ELSEWHERE, AMONG, BEFORE, AFTER, SLOTS = np.cumsum(
     [0, 4, _REASONS, 4, 4, 4, _HEADER, 4, 3, 4, 2 * _BEFORE + _PAIRS, 2 * _AFTER + _PAIRS], dtype=np.int64
@@ -70,7 +70,7 @@ class Inputs(NamedTuple):
 
 
 class Model(NamedTuple):
-    """Weights by group and place, and the least sum of a certain mention of each group; other groups have none."""
+    """Weights by group and place, and the least sum of a certain mention of each group."""
 
     weights: WeightArray
     least: IndexArray
@@ -269,14 +269,15 @@ def _features(
         segment_kind = inputs.segments[segment, _SEGMENT_KIND]
         opens, closes = inputs.segments[segment, _SEGMENT_BEGIN], inputs.segments[segment, _SEGMENT_END]
     kind, named = np.uint64(mentions[mention, _KIND] + 64), inputs.sections[section]
+    asserted = np.uint64(mentions[mention, _ASSERTION])
     laid = _both(kind, np.uint64(segment_kind))
-    _write(FINDINGS, FINDINGS, _NOTHING, -1, features)
-    _write(FINDINGS + 1, FINDINGS + 1, named, -1, features)
+    _write(FINDINGS, FINDINGS, asserted, -1, features)
+    _write(FINDINGS + 1, FINDINGS + 1, _both(named, asserted), -1, features)
     _write(FINDINGS + 2, FINDINGS + 2, _both(named, laid), -1, features)
-    _write(FINDINGS + 3, FINDINGS + 3, np.uint64(mentions[mention, _DOUBTS]), -1, features)
+    _write(FINDINGS + 3, FINDINGS + 3, _both(asserted, np.uint64(mentions[mention, _DOUBTS])), -1, features)
     for bit in range(_REASONS):
         if mentions[mention, _DOUBTS] >> bit & 1:
-            _write(DOUBTED + bit, DOUBTED + bit, kind, -1, features)
+            _write(DOUBTED + bit, DOUBTED + bit, _both(kind, asserted), -1, features)
     shape = np.uint64(_shape(inputs.codes, begin, end) * 8 + min(last - first, 7))
     _write(OWN_TEXT, OWN_TEXT, own, first, features)
     _write(OWN_TEXT + 1, OWN_TEXT + 1, hashes[first], first, features)
@@ -355,11 +356,10 @@ def scores_of(inputs: Inputs, model: Model) -> tuple[IndexArray, IndexArray]:
     for mention in range(size):
         first = left_after(words, _BEGIN, inputs.mentions[mention, _MENTION_BEGIN] + 1, first, n_words) - 1
         group = inputs.mentions[mention, _GROUP]
-        if group < model.least.size:
-            _features(mention, first, inputs, words, hashes, n_words, features)
-            for slot in range(SLOTS):
-                if features[slot, _PLACE] >= 0:
-                    sums[mention] += model.weights[group, features[slot, _PLACE]]
-            if sums[mention] < model.least[group]:
-                _name(words, model.weights[group], features, against[mention])
+        _features(mention, first, inputs, words, hashes, n_words, features)
+        for slot in range(SLOTS):
+            if features[slot, _PLACE] >= 0:
+                sums[mention] += model.weights[group, features[slot, _PLACE]]
+        if sums[mention] < model.least[group]:
+            _name(words, model.weights[group], features, against[mention])
     return sums, against

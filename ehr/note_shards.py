@@ -1,4 +1,4 @@
-"""Notes in shards of whole patients, and tables that grow by a shard at a time and appear when all notes are read.
+"""Notes in shards, and tables that grow by a shard at a time and appear when all notes are read.
 
 A stage that is stopped keeps the shards that are finished: the next run goes on after them, whatever its number of
 workers or the size of its shards.
@@ -87,7 +87,7 @@ def fill(
     done = _notes_done(connection, tables)
     if not done:
         run_sql(connection, tables.sql)
-    total = number_of(connection, "select count(*) from mimiciv_note.discharge")
+    total = number_of(connection, "select count(*) from ehr.discharge_note")
     # Closed at once on an error, so that workers are not left waiting.
     with progress(tables.stage, total) as advance, closing(read(note_shards(connection, size, done))) as shards:
         advance(done)

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from ehr.note_shards import NoteTables, ReadShard, fill
 from ehr.sections import split_sections
+from ehr.sources.contract import loaded_source, make_views
 from ehr.spans import REASONS, SEGMENT_KINDS
 from ground.errors import InputError
 from ground.flow.executor import SharedFolder
@@ -31,7 +32,7 @@ from ground.json_record import JsonRecord
 from ground.settings import NoteSettings, Settings
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, number_of, table_exists
+from ground.storage.warehouse import arrow_of, has_rows, number_of, table_exists
 
 if TYPE_CHECKING:
     from ehr.characters import IntArray
@@ -118,10 +119,11 @@ class MentionReport(JsonRecord):
 
 
 def _need_notes(connection: duckdb.DuckDBPyConnection) -> None:
-    if not table_exists(connection, "mimiciv_note.discharge"):
+    make_views(connection)
+    if not has_rows(connection, "ehr.discharge_note"):
         raise InputError(
             "there are no notes in the warehouse",
-            expected="mimiciv_note.discharge",
+            expected="ehr.discharge_note",
             do="MIMIC-IV-Note is a separate download; load both: `ontoground load mimic DIR NOTE_DIR`",
         )
 
@@ -188,7 +190,7 @@ def _section_shard(own: OwnRules, notes: pa.Table) -> ReadShard:
 def _section_fingerprint(connection: duckdb.DuckDBPyConnection, own: OwnRules) -> str:
     return fingerprint(
         {
-            "notes": load_fingerprint(connection, "mimic"),
+            "notes": load_fingerprint(connection, loaded_source(connection) or "mimic"),
             "code": code_digest(_SECTION_CODE),
             "rules": own.digests("sections"),
         }
@@ -228,11 +230,11 @@ def _count(connection: duckdb.DuckDBPyConnection, table: str, where: str = "true
 
 def _section_report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> SectionReport:
     return SectionReport(
-        notes=_count(connection, "mimiciv_note.discharge"),
+        notes=_count(connection, "ehr.discharge_note"),
         sections=_count(connection, "ground.section"),
         segments=_count(connection, "ground.segment"),
         # All other notes have a section; looking at all texts would take as long as everything else here.
-        empty_notes=_count(connection, "mimiciv_note.discharge anti join ground.section using (note_id)"),
+        empty_notes=_count(connection, "ehr.discharge_note anti join ground.section using (note_id)"),
         without_sections=_count(
             connection,
             "(select note_id from ground.section group by note_id having max(section) = 'unknown' and count(*) = 1)",
@@ -409,7 +411,7 @@ def _mention_report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> 
         return {str(value): int(n) for value, n in rows}
 
     return MentionReport(
-        notes=_count(connection, "mimiciv_note.discharge"),
+        notes=_count(connection, "ehr.discharge_note"),
         mentions=_count(connection, "ground.mention"),
         without_concept=_count(connection, "ground.mention", "len(cuis) = 0"),
         by_assertion=counts("ground.mention", "assertion"),

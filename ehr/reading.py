@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from ehr.abbreviations import Definition, defined_abbreviations, scispacy_abbreviations
+from ehr.abbreviations import TERM_COLUMNS, Definition, defined_abbreviations, scispacy_abbreviations
 from ehr.assertion import assert_arrays
 from ehr.certainty import ASSERTIONS, MISSPELLED, SAID_OTHERWISE, UNSURE, reason_lists, reasons_of
 from ehr.characters import IndexArray, IntArray, codes_of
-from ehr.learned import inputs_of, is_scored, load_model, spoken_against
+from ehr.learned import inputs_of, load_model, spoken_against
 from ehr.mentions import Mentions, SectionArrays, Texts, find_mentions, join_texts
 from ehr.sections import UNKNOWN, split_sections
 from ehr.segments import SegmentArrays, segment_arrays, segments_of
@@ -112,6 +113,8 @@ class TextReader:
     ) -> None:
         self.lexicon = lexicon
         self._own = own
+        own_terms = own.rows("clinical_synonyms", TERM_COLUMNS)
+        self._own_terms = frozenset(spelling.lower() for row in own_terms for spelling in row["term"].split("|"))
         self._model = model
         self._speller = speller
         self._detect = detect or defined_abbreviations
@@ -162,27 +165,46 @@ class TextReader:
         sections = texts.sections
         names = [sections.names[name] for name in sections.name.tolist()]
         headed = [bool(header) for header in sections.header]
-        assertion, doubts = assert_arrays(
-            texts.codes, sections.begin, names, headed, texts.segments, clear.begin, clear.end, kind, self._own
-        )
-        assertion = np.where(self.lexicon.denied[clear.entry] & (assertion == _PRESENT), _ABSENT, assertion)
+        scanned = (texts.codes, sections.begin, names, headed, texts.segments, clear.begin, clear.end, kind)
+        by_rules, doubts = assert_arrays(*scanned, self._own)
+        assertion = np.where(self.lexicon.denied[clear.entry] & (by_rules == _PRESENT), _ABSENT, by_rules)
         best = self.lexicon.best[clear.entry]
         is_repaired = np.searchsorted(repaired, clear.begin) < np.searchsorted(repaired, clear.end)
         unsure = reasons_of(clear.owner, best, kind, names, clear.section, assertion, doubts, is_repaired)
         reasons: Sequence[tuple[str, ...]] = reason_lists()
         if self._model is not None:
-            unsure, reasons = self._learned(texts, clear, assertion, unsure, self._model)
+            is_own = self._named_by_user(texts, clear)
+            if self._own.digests("mentions"):
+                is_own |= by_rules != assert_arrays(*scanned)[0]
+            unsure, reasons = self._learned(texts, clear, assertion, unsure, is_own, self._model)
         return Judged(clear, assertion, unsure, reasons, unclear.in_order())
 
+    def _named_by_user(self, texts: Texts, mentions: Mentions) -> npt.NDArray[np.bool_]:
+        """Tell which mentions have a name that the user gave."""
+        own = np.zeros(mentions.begin.size, dtype=np.bool_)
+        if self._own_terms:
+            places = zip(mentions.begin.tolist(), mentions.end.tolist(), strict=True)
+            own[:] = [" ".join(texts.joined[begin:end].lower().split()) in self._own_terms for begin, end in places]
+        return own
+
     def _learned(
-        self, texts: Texts, mentions: Mentions, assertion: IndexArray, unsure: IndexArray, model: Model
+        self,
+        texts: Texts,
+        mentions: Mentions,
+        assertion: IndexArray,
+        unsure: IndexArray,
+        is_own: npt.NDArray[np.bool_],
+        model: Model,
     ) -> tuple[IndexArray, Sequence[tuple[str, ...]]]:
-        """Return the reasons of mentions once the model has decided which of those that it scores are certain."""
+        """Return the reasons of mentions once the model has decided which are certain.
+
+        Nothing was learned of the user's own words: what they decide (``is_own``) is as certain as by the rules.
+        """
         inputs = inputs_of(texts, mentions, self.lexicon, assertion, unsure)
-        which, against = spoken_against(texts.joined, inputs, model)
+        which, against = spoken_against(texts.joined, inputs, model, ~is_own)
         known = reason_lists()
         further = [(*known[own], why) for own, why in zip(unsure[which].tolist(), against, strict=True)]
-        unsure = np.where(is_scored(assertion), unsure & _KEPT, unsure)
+        unsure = np.where(is_own, unsure, unsure & _KEPT)
         unsure[which] = np.arange(len(known), len(known) + len(further))
         return unsure, [*known, *further]
 

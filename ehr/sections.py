@@ -120,7 +120,14 @@ def _written(own: OwnRules) -> dict[str, HeaderRule]:
     words: dict[str, list[str]] = {}
     for row in read_table(WORD_TABLE, ("word", "written", "source")):
         words.setdefault(row["word"], [row["word"]]).append(row["written"])
-    rows = [*own.rows("sections", _COLUMNS), *read_table(SECTION_TABLE, _COLUMNS)]
+    own_rows = own.rows("sections", _COLUMNS)
+    opened: dict[str, str] = {}
+    for row in own_rows:
+        if opened.setdefault(row["header"], row["name"]) != row["name"]:
+            raise row.refused(
+                "a header opens two sections", row["header"], f"one line of it; another has {opened[row['header']]}"
+            )
+    rows = [*own_rows, *read_table(SECTION_TABLE, _COLUMNS)]
     sections = frozenset({"", ANY_PARENT, *(row["name"] for row in rows if not row["parent"])})
     rules: dict[str, HeaderRule] = {}
     for row in rows:

@@ -7,6 +7,7 @@ confusion, errors and agreement.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -139,22 +140,28 @@ def risk_figure(models: Sequence[Model], path: Path) -> None:
 
 
 def lambda_figure(points: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Draw macro-F1, HSR and TIR over CoRFu's lambda (the paper's figure 6).
+    """Draw macro-F1, HSR and TIR over CoRFu's lambda (the paper's figure 6), a panel for each backbone and regime.
+
+    Bars are 95% intervals, where the metrics have some.
 
     Args:
-        points: ``lambda`` and ``metrics`` of each model; lambda 0 is DPO.
+        points: ``series``, ``lambda`` and ``metrics`` of each model, by series and lambda; lambda 0 is DPO.
         path: of the PNG file.
     """
-    ordered = sorted(points, key=lambda point: float(point["lambda"]))
-    lambdas = [float(point["lambda"]) for point in ordered]
-    title = "CoRFu's penalty, 95% intervals"
-    with picture(path, 6.4, 4.4, ylim=(0, 100), xlabel="lambda", ylabel="%", title=title) as axes:
+    by_series = {name: list(part) for name, part in groupby(points, key=lambda point: point["series"])}
+    figure, grid = panels(len(by_series), 3.6)
+    for axes, (series, part) in zip(grid, by_series.items(), strict=True):
+        lambdas = [point["lambda"] for point in part]
         for at, (name, label) in enumerate({"f1": "macro-F1", "hsr": "HSR", "tir": "TIR"}.items()):
-            value, error = error_bars([point["metrics"][name] for point in ordered])
+            value, error = error_bars([point["metrics"][name] for point in part])
             lines = {"capsize": 3, "linewidth": 1.6, "elinewidth": 1, "clip_on": False}
             axes.errorbar(lambdas, value, error, label=label, **lines, **style_of(at))
-        ticks = sorted(set(lambdas))
-        axes.set_xticks(ticks, ["0 (DPO)" if tick == 0 else f"{tick:g}" for tick in ticks])
+        axes.set_xticks(lambdas, ["0 (DPO)" if tick == 0 else f"{tick:g}" for tick in lambdas])
+        axes.set(ylim=(0, 100), xlabel="lambda", ylabel="%")
+        axes.set_title(wrapped(series), fontsize=9)
+        tidy(axes)
+    figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    save(figure, path)
 
 
 def learning_figure(losses: Losses, path: Path) -> None:

@@ -53,7 +53,7 @@ def evaluate_quadrants(
     split_column: str = "split",
     baselines: bool = True,
     missing: Missing = "refuse",
-    lambdas: Mapping[str, float] | None = None,
+    lambdas: Mapping[str, tuple[str, float]] | None = None,
     losses: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
 ) -> dict[str, Any]:
     """Evaluate prediction files and write ``report.json``, ``report.md``, ``figures/*.png``.
@@ -69,7 +69,8 @@ def evaluate_quadrants(
         split_column: which of the splits, as `MedievalDataset.in_split` takes it.
         baselines: fit the shortcut baselines and report them too.
         missing: what a row without a prediction is (`evaluation.predictions.join_predictions`).
-        lambdas: for a picture over lambda, CoRFu's lambda of each model, by the name in the prediction files.
+        lambdas: for a picture over lambda, of each model by the name in the prediction files: what it is compared
+            within (backbone and regime), and CoRFu's lambda.
         losses: for a picture of learning curves, the records of each run.
 
     Returns:
@@ -231,15 +232,17 @@ def _counts_of_answers(file: str, run: Answers) -> dict[str, Any]:
     }
 
 
-def _lambda_points(lambdas: Mapping[str, float], models: Sequence[Model], counted: Counted) -> list[dict[str, Any]]:
+def _lambda_points(
+    lambdas: Mapping[str, tuple[str, float]], models: Sequence[Model], counted: Counted
+) -> list[dict[str, Any]]:
     by_name = {model.name: model for model in models}
     if absent := sorted(set(lambdas) - set(by_name)):
         raise UsageError(
             "a model of the lambda sweep has no predictions", found=", ".join(absent), expected=", ".join(by_name)
         )
     return [
-        {"lambda": value, "model": name, "metrics": estimates(by_name[name], counted)}
-        for name, value in sorted(lambdas.items(), key=lambda item: (item[1], item[0]))
+        {"series": series, "lambda": value, "model": name, "metrics": estimates(by_name[name], counted)}
+        for name, (series, value) in sorted(lambdas.items(), key=lambda item: (item[1], item[0]))
     ]
 
 

@@ -188,6 +188,16 @@ class BuildSettings(Section):
     test_share: float = Field(
         default=0.1, ge=0, le=1, description="share of patients in the test split; up to three decimals"
     )
+    patient_splits: Literal["shares", "source"] = Field(
+        default="shares",
+        description="where the split of a patient is from, for all datasets: the shares, or the source of the records "
+        "(the subject splits of MEDS; a patient whom it gives none goes by the shares)",
+    )
+    admissions: int | None = Field(
+        default=None,
+        ge=1,
+        description="number of admissions, each of another patient, drawn by hash (paper: 2,015); unset: all",
+    )
     folds: int = Field(
         default=5, ge=2, le=100, description="number of folds of the patients (column `fold`), for testing in turn"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -141,8 +142,9 @@ def _predicate(row: dict[str, str]) -> Predicate:
 
 
 def _pattern(row: Row) -> Pattern:
-    if not (row["max_fan"] or "0").isdecimal():
-        raise row.refused("a pattern's max_fan is not a number", row["max_fan"], "a whole number, or nothing: no limit")
+    if not re.fullmatch("[0-9]{0,9}", row["max_fan"]):
+        expected = "a whole number of at most nine digits, or nothing: no limit"
+        raise row.refused("a pattern's max_fan is not a number", row["max_fan"], expected)
     steps = tuple(row["pattern"].split(" . "))
     return Pattern(**{**row, "steps": steps, "max_fan": int(row["max_fan"] or 0)})  # type: ignore[arg-type]
 

@@ -17,18 +17,23 @@ from typing import TYPE_CHECKING, Any
 from ground.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    import networkx
     import polars
     import pyarrow
+    import rdflib
 
     from ehr.reading import TextReader
     from ground.storage.workspace import Workspace
+    from kg.export import Part
     from kg.graph import ConceptGraph
     from ontoground.views.predictions import Device
 
-__all__ = ["Answer", "Card", "Notes", "OpenWorkspace", "Relations", "open_workspace", "read_text"]
+__all__ = ["Answer", "Card", "Exports", "Notes", "OpenWorkspace", "Relations", "open_workspace", "read_text"]
 
 SHOWN = 100
 """Rows of an answer that a notebook shows."""
+MOST_CONCEPTS = 200_000
+"""Concepts of a part of the graph that is made in memory."""
 HIGH = 600
 """Most pixels of a frame in a notebook; what is longer is scrolled."""
 
@@ -184,6 +189,74 @@ def _can_draw() -> bool:
 
 
 @dataclass(frozen=True)
+class Exports:
+    """Parts of a workspace's graph as objects of the field's own libraries; `ontoground graph export` writes all of it.
+
+    Concepts are CUIs or exact names. With ``hops``, others so many edges away belong to the part, with ``predicates``
+    (either direction's name) only their edges; without ``concepts`` it is every edge of the predicates.
+    """
+
+    workspace: Workspace
+
+    def to_networkx(
+        self, predicates: Sequence[str] | None = None, concepts: Sequence[str] | None = None, hops: int = 1
+    ) -> networkx.MultiDiGraph:
+        """Return a part of the graph for networkx, with evidence (``sab``, ``rela``, ``rui``) on its edges.
+
+        ``networkx.draw(part, labels=dict(part.nodes(data="name")))`` draws it.
+
+        >>> part = w.graph.to_networkx(["treats"], ["hypertension"])
+        >>> {predicate for _, _, predicate in part.edges(keys=True)}
+        {'treats'}
+        """
+        from kg.export import to_networkx
+
+        return to_networkx(*self._part(predicates, concepts, hops))
+
+    def to_rdf(
+        self, predicates: Sequence[str] | None = None, concepts: Sequence[str] | None = None, hops: int = 1
+    ) -> rdflib.Graph:
+        """Return a part of the graph for rdflib, which answers SPARQL, with the prefixes skos, umls, kg and biolink.
+
+        >>> part = w.graph.to_rdf(concepts=["hypertension"])
+        >>> len(part.query("select ?drug where { ?drug kg:treats [ skos:prefLabel 'hypertension'@en ] }")) > 0
+        True
+        """
+        from kg.export import to_rdf
+        from ontoground.flow.session import reading
+        from ontoground.views.concepts import semantic_types
+
+        graph, part = self._part(predicates, concepts, hops)
+        with reading(self.workspace) as connection:
+            return to_rdf(graph, part, semantic_types(connection))
+
+    def _part(
+        self, predicates: Sequence[str] | None, concepts: Sequence[str] | None, hops: int
+    ) -> tuple[ConceptGraph, Part]:
+        from kg.export import part_of
+        from kg.graph import ConceptGraph
+        from ontoground.flow.session import reading
+        from ontoground.views.concepts import resolve
+
+        if isinstance(predicates, str) or isinstance(concepts, str):
+            raise UsageError("predicates and concepts are lists", found="a text", expected='["hypertension"]')
+        _require(str, **{f"concept {n}": concept for n, concept in enumerate(concepts or ())})
+        _require(Integral, hops=hops)
+        with reading(self.workspace) as connection:
+            cuis = None if concepts is None else [resolve(connection, concept) for concept in concepts]
+        graph = ConceptGraph.open(self.workspace.graph)
+        part = part_of(graph, cuis, hops, predicates)
+        if (n := len(graph) if part.nodes is None else len(part.nodes)) > MOST_CONCEPTS:
+            raise UsageError(
+                "this part of the graph is too large to be made in memory",
+                found=f"{n} concepts",
+                expected=f"at most {MOST_CONCEPTS}",
+                do="ask for less, or write it with `ontoground graph export`",
+            )
+        return graph, part
+
+
+@dataclass(frozen=True)
 class OpenWorkspace:
     """A workspace; nothing stays open between two calls."""
 
@@ -308,6 +381,11 @@ class OpenWorkspace:
                 raise UsageError(f"{name} has no such value", found=", ".join(unknown), expected=", ".join(known))
             rows = rows.filter(polars.col(name).is_in(list(values)))
         return rows
+
+    @property
+    def graph(self) -> Exports:
+        """The graph for networkx, rdflib and SPARQL."""
+        return Exports(self.workspace)
 
     def explain(self, row: str) -> dict[str, Any]:
         """Return what a row of a built dataset rests on (docs/schemas/explain.json).

@@ -25,11 +25,12 @@ RELEASE = {"kg.concept", "kg.edge", "kg.name", "kg.pattern", "kg.predicate", "um
 # What kg.edge is a view of
 NUMBERS = {"kg.edge_code", "kg.evidence_kind", "kg.node", "kg.predicate_code"}
 RECORDS = {
-    "mimiciv_note.discharge",
-    "mimiciv_note.radiology",
-    "mimiciv_hosp.diagnoses_icd",
-    "mimiciv_hosp.prescriptions",
-    "mimiciv_hosp.procedures_icd",
+    "ehr.discharge_note",
+    "ehr.radiology_note",
+    "ehr.code_title",
+    "ehr.diagnosis",
+    "ehr.drug",
+    "ehr.procedure",
 }
 READ = {"ground.mention", "ground.unclear_mention", "ground.admission_concept"}
 """What notes and codes were read as: input of the builder of quadrants and of its judges, so not checked by these."""
@@ -164,7 +165,7 @@ def test_the_second_road_starts_from_the_release_and_the_records(roads: Roads) -
     own = {name.removeprefix("sql/") for name in reached(roads.second, roads.cut) if name.startswith("sql/")}
     own = {name for name in own if not f"sql/{name}".startswith(tuple(roads.shared))}
     texts = [re.sub(r"--.*", "", sql_text(name)) for name in own]
-    schemas = r"(?:ground|kg|umls|rxnorm|mimiciv_\w+)\.\w+"
+    schemas = r"(?:ground|kg|umls|rxnorm|ehr)\.\w+"
     read = {table for text in texts for table in re.findall(rf"\b(?:from|join) ({schemas})", text)}
     assert sorted(read - roads.inputs) == []
     assert all("-- Second road: shares no rules and no word tables with " in sql_text(name) for name in own)

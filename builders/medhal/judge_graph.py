@@ -107,7 +107,7 @@ class GraphJudge:
         """Return the note of each admission as plain words, closed by spaces."""
         wanted = sorted({row["hadm_id"] for row in rows.values()})
         cursor = self._connection.execute(
-            "select hadm_id, text from mimiciv_note.discharge where hadm_id in (select unnest($wanted)) "
+            "select hadm_id, text from ehr.discharge_note where hadm_id in (select unnest($wanted)) "
             "order by hadm_id, note_id",
             {"wanted": wanted},
         ).fetchall()

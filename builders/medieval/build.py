@@ -27,6 +27,7 @@ from builders.medieval.facts import find_true_facts, read_support, run_steps
 from builders.medieval.files import file_of, file_shards
 from builders.medieval.groups import make_groups
 from builders.shards import ROW_GROUP, GroupWriter
+from ehr.sources.contract import make_views
 from ground.contracts.rows import CONTRADICTED_SCHEMA, MEDIEVAL_SCHEMA, STATEMENT_SCHEMA
 from ground.errors import InputError
 from ground.flow.executors import open_executor, open_threads
@@ -37,7 +38,7 @@ from ground.progress import progress
 from ground.settings import BuildSettings
 from ground.storage.files import atomic_directory, private_directory, sha256_of, write_text
 from ground.storage.sqlfiles import quoted_files, sql_text
-from ground.storage.warehouse import count_drop, number_of, reset_drops, table_exists
+from ground.storage.warehouse import count_drop, has_rows, number_of, reset_drops, table_exists
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
 
@@ -45,7 +46,6 @@ __all__ = ["STAGE", "BuildReport", "build_medieval"]
 
 STAGE = "medieval"
 NEEDED = (
-    "mimiciv_note.discharge",
     "ground.section",
     "ground.segment",
     "ground.mention",
@@ -81,8 +81,10 @@ class BuildReport(JsonRecord):
 
 
 def _require(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
-    needed = (*NEEDED, "mimiciv_note.radiology") if settings.radiology else NEEDED
-    missing = [table for table in needed if not table_exists(connection, table)]
+    make_views(connection)
+    notes = ("ehr.discharge_note", "ehr.radiology_note") if settings.radiology else ("ehr.discharge_note",)
+    missing = [table for table in notes if not has_rows(connection, table)]
+    missing += [table for table in NEEDED if not table_exists(connection, table)]
     if missing:
         raise InputError(
             "earlier steps are missing",

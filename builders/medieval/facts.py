@@ -189,9 +189,11 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
     """Make the tables of support: cohort, context, mentions with their concepts, what they may be an end of."""
     values: dict[str, object] = {
         "seed": settings.seed,
+        "admissions": settings.admissions,
         "train_end": settings.split_ends[0],
         "validation_end": settings.split_ends[1],
         "folds": settings.folds,
+        "patient_splits": settings.patient_splits,
         "ancestor_steps": settings.ancestor_steps,
         "taxonomic": list(TAXONOMIC),
         **settings.attesting(),

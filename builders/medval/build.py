@@ -21,7 +21,7 @@ from builders.medval.counts import BuildReport, Counts, count_triples
 from builders.medval.feeds import Engine, Feed, Plan
 from builders.medval.items import Generator, Item, Peers, Validator
 from builders.medval.rows import CHAT_SCHEMA, TRIPLE_SCHEMA, chat_table, data_rows, triple_table
-from builders.shards import SPLITS, GroupWriter, ShardWriter
+from builders.shards import SPLITS, GroupWriter, ShardWriter, Split
 from builders.texts.origin import DEFAULT_ENDS, OTHER_SPLIT, Seeds, Tally
 from builders.texts.shortcuts import LabelledText, Shortcut, shortcuts_of
 from ground.contracts.rows_text import MEDVAL_SCHEMA, RISK_LEVELS, MedvalTask, RiskLevel
@@ -56,6 +56,7 @@ class Method:
         tier: of the dataset: that of the most closely held of its inputs and of what the engine puts into outputs.
         patient_seed: of the split of patients, the same as MediEval's.
         split_ends: of a thousand patients or documents (`BuildSettings.split_ends`).
+        given_splits: of patients, that hold instead (`Seeds.given`).
         inputs: files that the engine reads beside the texts, for the manifest.
         models: what decides a language model's answers, by role; empty under the rules.
         usage: what the language models were asked, told after the last batch.
@@ -67,6 +68,7 @@ class Method:
     tier: LicenceTier
     patient_seed: int
     split_ends: tuple[int, int] = DEFAULT_ENDS
+    given_splits: Mapping[int, Split] = field(default_factory=dict)
     inputs: Sequence[Mapping[str, Any]] = ()
     models: Mapping[str, Any] = field(default_factory=dict)
     usage: Callable[[], Mapping[str, Any]] = dict
@@ -116,7 +118,7 @@ def _write_rows(
 ) -> dict[str, int]:
     """Write rows, conversations and triples, and return the rows of each split."""
     licences = {(feed.task, feed.source.source): feed.licence for feed in plan.feeds}
-    seeds = Seeds(settings.seed, method.patient_seed, method.split_ends)
+    seeds = Seeds(settings.seed, method.patient_seed, method.split_ends, method.given_splits)
     engine = partial(method.open_engine, peers_of(plan.feeds, settings))
     workers: Executor = Serial() if method.workers == 1 else Processes(method.workers)
     with (

@@ -20,18 +20,18 @@ from builders.texts.origin import Origin, Tally
 from builders.texts.sources import TextSource
 from ground.contracts.rows_text import MedvalTask
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import table_exists
+from ground.storage.warehouse import has_rows
 from kg.graph import ConceptGraph
 
 __all__ = ["findings_and_impression", "missing_tables", "read_records"]
 
 COURSE, DIAGNOSES, MEDICATIONS = "brief_hospital_course", "discharge_diagnosis", "discharge_medications"
-COURSE_TABLES = ("mimiciv_note.discharge", "ground.section")
+COURSE_TABLES = ("ehr.discharge_note", "ground.section")
 NEEDED: Mapping[MedvalTask, tuple[str, ...]] = {
     "course2diagnosis": (*COURSE_TABLES, "ground.mention"),
     "bhc2spanish": COURSE_TABLES,
-    "report2impression": ("mimiciv_note.radiology",),
-    "impression2simplified": ("mimiciv_note.radiology",),
+    "report2impression": ("ehr.radiology_note",),
+    "impression2simplified": ("ehr.radiology_note",),
 }
 BATCH = 500
 # Notes of a range: their sections and mentions are gathered at once, so that memory does not grow with the notes.
@@ -45,8 +45,8 @@ HEADING = re.compile(r"^[ \t]*([A-Z][A-Z &/()-]{3,40})[ \t]*:", re.MULTILINE)
 
 
 def missing_tables(connection: duckdb.DuckDBPyConnection | None, task: MedvalTask) -> list[str]:
-    """Return the tables that a task's inputs need and the workspace lacks."""
-    return [name for name in NEEDED[task] if connection is None or not table_exists(connection, name)]
+    """Return the tables that a task's inputs need and the workspace has no row of."""
+    return [name for name in NEEDED[task] if connection is None or not has_rows(connection, name)]
 
 
 def read_records(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -89,12 +90,16 @@ class Seeds:
     Attributes:
         documents, patients: seeds.
         ends: of a thousand, as `split_of` takes them.
+        given: splits of patients that hold instead, by subject_id.
     """
 
     documents: int
     patients: int
     ends: tuple[int, int] = DEFAULT_ENDS
+    given: Mapping[int, Split] = field(default_factory=dict)
 
     def split(self, origin: Origin) -> Split:
         """Return an item's split."""
+        if origin.subject_id is not None and origin.subject_id in self.given:
+            return self.given[origin.subject_id]
         return split_of(self.documents if origin.subject_id is None else self.patients, origin, self.ends)

@@ -24,13 +24,20 @@ Outcome = Literal[
 
 # Qwen3 and others may put their thoughts before the answer.
 THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+# Models like to set a field's name, or the whole of its line, as a heading or in bold.
+EMPHASIS = re.compile(
+    r"^[ \t]*(?:#+[ \t]*)?(?P<mark>\*\*|__)?[ \t]*(?P<name>Factual|Explanation|Reasoning|Errors|Risk level)"
+    r"(?(mark)(?:[ \t]*:[ \t]*(?P=mark)|(?P=mark)[ \t]*:|[ \t]*:(?P<value>[^\n]*)(?P=mark)[ \t]*$)|[ \t]*:)",
+    re.IGNORECASE | re.MULTILINE,
+)
 FACTUAL = re.compile(r"^[ \t]*Factual[ \t]*:", re.IGNORECASE | re.MULTILINE)
 MEDHAL = re.compile(
-    r"\A\s*Factual[ \t]*:[ \t]*(?P<label>YES|NO)[ \t]*\.?[ \t]*(?:\n\s*(?:Explanation[ \t]*:(?P<explanation>.*))?)?\Z",
+    r"\A\s*Factual[ \t]*:[ \t]*(?P<bold>\*\*|__)?(?P<label>YES|NO)(?(bold)(?P=bold))[ \t]*\.?[ \t]*"
+    r"(?:\n\s*(?:Explanation[ \t]*:(?P<explanation>.*))?)?\Z",
     re.IGNORECASE | re.DOTALL,
 )
 FIELD = re.compile(r"^[ \t]*(Reasoning|Errors|Risk level)[ \t]*:", re.IGNORECASE | re.MULTILINE)
-LEVEL = re.compile(r"\s*(?:Level[ \t]*)?([1-4])[ \t]*\.?\s*", re.IGNORECASE)
+LEVEL = re.compile(r"\s*(\*\*|__)?(?:Level[ \t]*)?(?P<level>[1-4])(?(1)\1)[ \t]*\.?\s*", re.IGNORECASE)
 ERROR = re.compile(r"(?:Error[ \t]*)?(?P<number>\d+)[.):][ \t]*(?P<category>[^:]+):[ \t]*(?P<text>\S.*)", re.IGNORECASE)
 NO_ERROR = re.compile(r"none\.?", re.IGNORECASE)
 
@@ -54,13 +61,17 @@ class MedvalAnswer:
     errors: tuple[tuple[str, str], ...] = ()
 
 
+def _without_emphasis(text: str) -> str:
+    return EMPHASIS.sub(lambda field: f"{field['name']}:{field['value'] or ''}", text)
+
+
 def parse_medhal(text: str) -> MedhalAnswer:
     """Read ``Factual: YES|NO`` and ``Explanation: ...``.
 
     A label without an explanation is kept, as in the paper's Table 6, which counts the explanations found. Anything
     before the label, after the label's word, or a second label makes the answer unreadable.
     """
-    text = THOUGHT.sub("", text)
+    text = _without_emphasis(THOUGHT.sub("", text))
     if len(FACTUAL.findall(text)) > 1:
         return MedhalAnswer("two_labels")
     match = MEDHAL.match(text)
@@ -80,7 +91,7 @@ def _errors(text: str) -> tuple[tuple[str, str], ...] | Literal["wrong_form", "u
         match = ERROR.fullmatch(line)
         if match is None or int(match["number"]) != number:
             return "wrong_form"
-        category = category_of(match["category"])
+        category = category_of(match["category"].strip(" *_"))
         if category is None:
             return "unknown_category"
         errors.append((category, match["text"].strip()))
@@ -92,7 +103,7 @@ def parse_medval(text: str) -> MedvalAnswer:
 
     Each of the three fields must stand once, in that order, with nothing before or after.
     """
-    text = THOUGHT.sub("", text)
+    text = _without_emphasis(THOUGHT.sub("", text))
     fields = list(FIELD.finditer(text))
     if [field[1].lower() for field in fields] != ["reasoning", "errors", "risk level"]:
         return MedvalAnswer("wrong_form")
@@ -105,4 +116,4 @@ def parse_medval(text: str) -> MedvalAnswer:
     if isinstance(errors, str):
         return MedvalAnswer(errors)
     reasoning = text[fields[0].end() : fields[1].start()].strip()
-    return MedvalAnswer("parsed", int(level[1]), reasoning or None, errors)
+    return MedvalAnswer("parsed", int(level["level"]), reasoning or None, errors)

@@ -35,6 +35,7 @@ BAD_REQUEST = frozenset({400, 415, 422, 501})
 WRONG_SETTINGS = frozenset({401, 403, 404})
 # An error's code is a word, such as context_length_exceeded; its message may quote the prompt and is not repeated.
 CODE = re.compile(r"\A[A-Za-z0-9_.-]{1,60}\Z")
+TOO_LONG = re.compile(r"context.?(?:length|size|window)|too (?:long|many tokens)", re.IGNORECASE)
 
 
 class Endpoint:
@@ -144,6 +145,8 @@ class Endpoint:
     def _failure(self, exchange: Exchange, error: APIError) -> Failure:
         status = getattr(error, "status_code", None)
         code = error.code if isinstance(error.code, str) and CODE.match(error.code) else None
+        # A server that finds a request too long knows the model: the request is wrong, not the settings.
+        self._answered |= status in {*BAD_REQUEST, 413} and TOO_LONG.search(str(error)) is not None
         if status in WRONG_SETTINGS and not self._answered:
             raise InputError(
                 f"the endpoint does not take the requests (HTTP {status})",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 from ground.errors import InputError
 from ground.storage.tables import Row, rows_of
 
-__all__ = ["EXTENDABLE", "NO_RULES", "Extendable", "OwnRules"]
+__all__ = ["EXTENDABLE", "MAX_BYTES", "MAX_FIELD", "NO_RULES", "Extendable", "OwnRules"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Extendable:
 EXTENDABLE = {
     "clinical_synonyms": Extendable("ehr/data/clinical_synonyms.tsv", "mentions", "other words for concepts"),
     "context_rules": Extendable("ehr/data/context_rules.tsv", "mentions", "words that say what is asserted"),
+    "meds_codes": Extendable("ehr/data/meds_codes.tsv", "load meds", "what codes of a MEDS dataset mean"),
     "name_stops": Extendable("ehr/data/name_stops.tsv", "mentions", "names of the release that are not read"),
     "patterns": Extendable("kg/data/patterns.tsv", "graph", "paths that make a relation"),
     "sections": Extendable("ehr/data/sections.tsv", "sections", "headers and the sections that they open"),
@@ -58,9 +60,12 @@ class OwnRules:
         """Read what a folder holds; without it there are no own rules. Hidden files and notes (``*.md``) are left out.
 
         Raises:
-            InputError: a file has the name of no table, or is no text in UTF-8.
+            InputError: the folder is a file, or a file has the name of no table, is no text in UTF-8 or is too large.
         """
         if not folder.is_dir():
+            if os.path.lexists(folder):
+                expected = "a folder with files of own rules"
+                raise InputError("own rules are no folder", file=folder, expected=expected, do="remove or rename it")
             return cls(folder=folder)
         files = sorted(file for file in folder.iterdir() if file.name[0] != "." and file.suffix != ".md")
         return cls(tuple((file.stem, _text(file)) for file in files), folder)
@@ -69,10 +74,14 @@ class OwnRules:
         """Return the own rows of a table.
 
         Raises:
-            InputError: other columns than those of the table, or a line with another number of fields.
+            InputError: other columns than those of the table, another number of fields, or a field that is too long.
         """
         text = dict(self.texts).get(table)
-        return [] if text is None else rows_of(text.removeprefix(BOM), self.folder / f"{table}.tsv", columns)
+        rows = [] if text is None else rows_of(text.removeprefix(BOM), self.folder / f"{table}.tsv", columns)
+        for row in rows:
+            if (longest := max(map(len, row.values()))) > MAX_FIELD:
+                raise row.refused("a field is too long", f"{longest} characters", f"at most {MAX_FIELD}")
+        return rows
 
     def digests(self, stage: str) -> dict[str, str]:
         """Return the SHA-256 of the files that a stage reads, for its fingerprint."""
@@ -95,6 +104,8 @@ class OwnRules:
         ]
 
 
+MAX_BYTES = 1_000_000
+MAX_FIELD = 1000
 NO_RULES = OwnRules()
 """Only what ships with the package."""
 
@@ -108,6 +119,10 @@ def _text(file: Path) -> str:
             found=file.name,
             expected=", ".join(get_close_matches(file.name, known, n=1) or known),
             do="`ontoground rules` lists the tables that a workspace can add to",
+        )
+    if (size := file.stat().st_size) > MAX_BYTES:
+        raise InputError(
+            "a file of own rules is too large", file=file, found=f"{size} bytes", expected=f"at most {MAX_BYTES}"
         )
     try:
         return file.read_bytes().decode()

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from ground.errors import InputError
+from ground.storage.remote import Place
 from ground.storage.sqlfiles import quoted_files
 from ground.storage.warehouse import number_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["parquet_rows", "parquet_schema"]
+__all__ = ["damaged", "parquet_rows", "parquet_schema"]
 
 
 def parquet_rows(connection: duckdb.DuckDBPyConnection, file: Path) -> int:
@@ -30,7 +31,7 @@ def parquet_rows(connection: duckdb.DuckDBPyConnection, file: Path) -> int:
     try:
         return number_of(connection, f"select num_rows from parquet_file_metadata({quoted_files([file])})")
     except duckdb.Error as error:
-        raise _damaged(file) from error
+        raise damaged(file) from error
 
 
 def parquet_schema(file: Path) -> pa.Schema:
@@ -45,8 +46,9 @@ def parquet_schema(file: Path) -> pa.Schema:
     try:
         return pq.read_metadata(file).schema.to_arrow_schema()
     except (pa.ArrowException, OSError) as error:
-        raise _damaged(file) from error
+        raise damaged(file) from error
 
 
-def _damaged(file: Path) -> InputError:
+def damaged(file: Place) -> InputError:
+    """Return the error of a Parquet file that is cut off, or damaged within."""
     return InputError("a Parquet file is cut off or damaged", file=file, do="build or copy it again")

@@ -30,6 +30,7 @@ __all__ = [
     "connect",
     "count_drop",
     "database_config",
+    "has_rows",
     "number_of",
     "one_thread",
     "open_database",
@@ -231,6 +232,13 @@ def table_exists(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
     schema, name = map(quoted, table.split("."))
     query = f"select 1 from information_schema.tables where table_schema = {schema} and table_name = {name}"
     return connection.execute(query).fetchone() is not None
+
+
+def has_rows(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
+    """Tell whether ``schema.table`` is there, as table or view, and has a row."""
+    if not table_exists(connection, table):
+        return False
+    return connection.execute(f"select 1 from {table} limit 1").fetchone() is not None
 
 
 def reset_drops(connection: duckdb.DuckDBPyConnection, stage: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,8 +23,6 @@ TIERS = {
     "inherited": "stated of the class",
     "plausible": "too weak to make a statement true; it keeps one from being called false",
 }
-MOST_RDF_CONCEPTS = 200_000
-KGX_FILES = frozenset({"nodes.tsv", "edges.tsv"})
 
 group = group_of("graph")
 
@@ -157,64 +156,61 @@ def _relation_blocks(payload: dict[str, Any], show_all: bool) -> Blocks:
 
 @verb(
     group,
-    "Write the graph as KGX tables or RDF.",
+    "Write the graph, or a part of it, for other tools.",
     "ontoground graph export --format kgx",
-    "ontoground graph export --format rdf --cui lisinopril",
+    "ontoground graph export --format rdf --cui lisinopril --predicate treats",
 )
 def export(
     options: InWorkspace,
     file_format: Annotated[
-        Literal["kgx", "rdf"], Option("--format", help="kgx: node and edge tables; rdf: Turtle (SKOS)")
+        Literal["kgx", "jsonl", "graphml", "rdf", "nquads"],
+        Option("--format", help="kgx: node and edge tables; jsonl: KGX JSON Lines; rdf: SKOS as N-Triples"),
     ] = "kgx",
     cui: Annotated[list[str] | None, Option("--cui", metavar="CUI", help="A concept (may be repeated)")] = None,
     hops: Annotated[int, Option(min=0, max=3, help="Include concepts up to this many edges from each --cui")] = 1,
+    predicate: Annotated[
+        list[str] | None, Option("--predicate", metavar="NAME", help="Only edges of this predicate (may be repeated)")
+    ] = None,
     output: Annotated[
         Path | None, Option("--output", "-o", metavar="PATH", help="Output folder or file"), WRITTEN
     ] = None,
 ) -> Result:
-    """Write the graph, or the part around some concepts, for other tools.
+    """Write the graph, or the part around some concepts, for other tools, in a stream.
 
-    The whole graph can be written as KGX only. RDF is made in memory, so it needs --cui.
+    Edges carry source, RELA, RUI and Biolink predicate; concepts their names, semantic types and Biolink category.
     """
-    from ground.storage.files import private_directory, write_text
-    from kg.export import to_kgx, to_rdf
+    from ground.storage.files import private_directory
+    from kg.export import FILES, part_of, write_graph
     from kg.graph import ConceptGraph
     from ontoground.flow.session import reading
-    from ontoground.views.concepts import around, resolve
+    from ontoground.views.concepts import resolve, semantic_types
 
     opened = options.open()
-    if file_format == "rdf" and not cui:
-        raise UsageError(
-            "an RDF export needs concepts", expected="--cui CUI", do="for the whole graph use --format kgx"
-        )
-    folder = opened.root / "exports"
-    target = output or private_directory(folder) / ("graph.ttl" if file_format == "rdf" else "graph")
+    files = FILES[file_format]
+    name = next(iter(files)) if len(files) == 1 else "graph" if file_format == "kgx" else f"graph_{file_format}"
+    target = output or private_directory(opened.root / "exports") / name
+    _refuse_what_is_no_export(target, files)
     graph = ConceptGraph.open(opened.graph)
     with reading(opened) as connection:
-        chosen = around(graph, [resolve(connection, name) for name in cui], hops) if cui else None
-    if file_format == "kgx":
-        _refuse_foreign_folder(target)
-        to_kgx(graph, target, chosen)
-    elif chosen and len(chosen) > MOST_RDF_CONCEPTS:
-        raise UsageError("this part of the graph is too large for RDF in memory", found=f"{len(chosen)} concepts")
-    else:
-        write_text(target, to_rdf(graph, chosen or set()).serialize(format="turtle"))
-    message = f"wrote {target}: {len(chosen) if chosen else 'all'} concepts as {file_format}"
+        chosen = [resolve(connection, name) for name in cui] if cui else None
+        types = semantic_types(connection)
+    part = part_of(graph, chosen, hops, predicate)
+    write_graph(graph, target, file_format, part, types)
+    n = None if part.nodes is None else len(part.nodes)
+    message = f"wrote {target}: {'all' if n is None else n} concepts as {file_format}"
     return options.result(
-        "graph export",
-        lambda _: [unfolded(message)],
-        format=file_format,
-        output=str(target),
-        concepts=None if chosen is None else len(chosen),
+        "graph export", lambda _: [unfolded(message)], format=file_format, output=str(target), concepts=n
     )
 
 
-def _refuse_foreign_folder(target: Path) -> None:
+def _refuse_what_is_no_export(target: Path, files: Collection[str]) -> None:
     """Raise where writing the export would replace something that is not an earlier export."""
-
-    if target.is_file() or (target.is_dir() and not {path.name for path in target.iterdir()} <= KGX_FILES):
+    if len(files) == 1:
+        if target.is_dir():
+            raise UsageError("the output is a folder", file=target, expected="a file")
+    elif target.is_file() or (target.is_dir() and not {path.name for path in target.iterdir()} <= set(files)):
         raise UsageError(
             "the output folder holds something else",
             file=target,
-            expected="a new folder, or one of an earlier KGX export",
+            expected="a new folder, or one of an earlier export in this format",
         )

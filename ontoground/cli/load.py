@@ -1,4 +1,4 @@
-"""``ontoground load mimic|umls|rxnorm DIR``."""
+"""``ontoground load``: records of a hospital, and ontologies."""
 
 from __future__ import annotations
 
@@ -37,6 +37,30 @@ def mimic(
     return _load("mimic", folders, options)
 
 
+@verb(group, "Load a MEDS dataset.", "ontoground load meds /data/meds --workspace work")
+def meds(
+    folder: Annotated[str, Argument(metavar="DIR", help="The folder with data/ and metadata/, or its URL")],
+    options: Configured,
+) -> Result:
+    """Load a MEDS dataset (version 0.4), by patterns of its codes (`ontoground rules meds_codes`)."""
+    return _load("meds", [folder], options)
+
+
+@verb(group, "Load a table of notes, and one of codes.", "ontoground load table /data/notes --workspace work")
+def table(
+    folder: Annotated[
+        str,
+        Argument(metavar="DIR", help="Folder or URL with notes and perhaps codes (.csv, .csv.gz, Parquet)"),
+    ],
+    options: Configured,
+) -> Result:
+    """Load notes (id, patient, text; optional admission, time, kind), and codes where there are any.
+
+    Columns of codes: vocabulary, code and patient or admission; optional time, kind (diagnosis, procedure, drug), name.
+    """
+    return _load("table", [folder], options)
+
+
 @verb(group, "Load a UMLS release.", "ontoground load umls /data/umls/META --workspace work")
 def umls(
     folder: Annotated[str, Argument(metavar="DIR", help="The release's META folder with its .RRF files, or its URL")],
@@ -53,6 +77,28 @@ def rxnorm(
 ) -> Result:
     """Load an RxNorm release (RXNCONSO, RXNREL, RXNSAT, RXNSTY), which improves the mapping of drug orders."""
     return _load("rxnorm", [folder], options)
+
+
+@verb(
+    group,
+    "Load ontologies.",
+    "ontoground load ontology doid.obo hp.obo mondo.sssom.tsv --workspace work",
+)
+def ontology(
+    files: Annotated[
+        list[str],
+        Argument(
+            metavar="FILE...",
+            help="OBO, OBO graphs, OWL, SKOS, RDF, SSSOM, MED-RT, MeSH descriptors or ICD-10-CM, by name",
+        ),
+    ],
+    options: Configured,
+) -> Result:
+    """Load ontologies beside UMLS, or instead of it with RxNorm (docs/ontologies.md).
+
+    Name all files in one command: they take the place of those that were loaded before. Imports are not fetched.
+    """
+    return _load("ontology", files, options)
 
 
 def _load(source: str, named: list[str], options: Configured) -> Result:

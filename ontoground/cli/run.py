@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from ground.errors import UsageError
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import Result, Sharded, verb
 from ontoground.cli.render import Blocks, listing, note, percent, table, unfolded
@@ -40,41 +41,76 @@ DROPPED = {
     "    --umls /data/umls/META --rxnorm /data/rxnorm/rrf --workspace work",
 )
 def run(
+    options: Sharded,
     mimic: Annotated[
-        list[str],
+        list[str] | None,
         Option(
             "--mimic", metavar="DIR", help="MIMIC-IV folder or URL with hosp/; repeat it for MIMIC-IV-Note with note/"
         ),
-    ],
-    umls: Annotated[str, Option("--umls", metavar="DIR", help="UMLS META folder or URL")],
-    options: Sharded,
+    ] = None,
+    umls: Annotated[str | None, Option("--umls", metavar="DIR", help="UMLS META folder or URL")] = None,
+    meds: Annotated[str | None, Option("--meds", metavar="DIR", help="MEDS folder or URL with data/")] = None,
+    plain: Annotated[
+        str | None,
+        Option("--table", metavar="DIR", help="Folder or URL with a table of notes, and perhaps one of codes"),
+    ] = None,
     rxnorm: Annotated[str | None, Option("--rxnorm", metavar="DIR", help="RxNorm rrf folder or URL")] = None,
+    ontology: Annotated[
+        list[str] | None,
+        Option("--ontology", metavar="FILE", help="Ontology beside UMLS or, with --rxnorm, instead of it; repeat it"),
+    ] = None,
 ) -> Result:
     """Load, map, read the notes and build the dataset; skip what is finished and unchanged.
 
     After a stop or a change, run it again: it does only what is still needed.
     """
-    from ehr.release import require_notes
-    from ground.storage.remote import place_of, several
+    from ground.storage.remote import place_of
     from ontoground.flow.pipeline import run_all
 
-    folders: dict[str, Places] = {"mimic": tuple(map(place_of, mimic)), "umls": place_of(umls)}
-    if rxnorm:
-        folders["rxnorm"] = place_of(rxnorm)
+    if not (umls or ontology):
+        raise UsageError("no ontology is named", expected="--umls DIR, or --ontology FILE with or without --rxnorm DIR")
+    folders: dict[str, Places] = dict(_records(mimic=mimic, meds=meds, table=plain))
+    folders |= {source: place_of(folder) for source, folder in (("umls", umls), ("rxnorm", rxnorm)) if folder}
+    if ontology:
+        folders["ontology"] = tuple(map(place_of, ontology))
     # Before anything is created or hours are spent.
     options.open(needs_warehouse=False, folders=folders)
-    require_notes(*several(folders["mimic"]))
     opened = options.open(create=True)
     outcomes, summary = run_all(opened, folders, say=note)
 
     def blocks(payload: dict[str, Any]) -> Blocks:
         yield from summary_blocks(payload)
+        if not payload["summary"]["quadrants"]:
+            yield "without notes there are no statements: load them, and run this again"
+            return
         dataset = opened.dataset("medieval")
         yield unfolded(f"dataset: {dataset}")
         named = f"{shlex.quote(str(dataset))} --workspace {shlex.quote(str(options.workspace))}"
         yield unfolded(f"next:    ontoground validate {named}")
 
     return options.result("run", blocks, stages=[stage.as_dict() for stage in outcomes], summary=summary)
+
+
+def _records(**named: list[str] | str | None) -> dict[str, Places]:
+    """Return the folders of the source of records that is named.
+
+    Raises:
+        UsageError: none is, or several are.
+    """
+    from ground.errors import UsageError
+    from ground.storage.remote import place_of
+
+    chosen = {source: [value] if isinstance(value, str) else value for source, value in named.items() if value}
+    if len(chosen) != 1:
+        raise UsageError(
+            "one source of records is needed",
+            found=" and ".join(f"--{source}" for source in chosen) or "none",
+            expected=", ".join(f"--{source} DIR" for source in named),
+        )
+    places = {source: tuple(map(place_of, folders)) for source, folders in chosen.items()}
+    return {
+        source: folders if len(folders) > 1 or source == "mimic" else folders[0] for source, folders in places.items()
+    }
 
 
 def summary_blocks(payload: dict[str, Any]) -> Blocks:

@@ -9,24 +9,39 @@ from typing import Any
 
 import duckdb
 
-from ehr.load import load_mimic
-from ehr.release import find_mimic
+from ehr.sources.meds import load_meds, release_of_meds
+from ehr.sources.mimic import find_mimic, load_mimic
+from ehr.sources.plain import load_table
+from ehr.sources.plain import release_of as release_of_table
 from ground.errors import InputError
 from ground.flow.fingerprints import mark_done, stage_fingerprint
 from ground.flow.manifest import is_open_release
 from ground.settings import RemoteSettings
 from ground.storage.loading import LoadReport
 from ground.storage.remote import Places, RemotePath, require_allowed, several
+from ground.storage.warehouse import has_rows
 from ground.storage.workspace import Workspace
 from kg.load import load_rxnorm, load_umls
+from kg.ontology.loading import check_files, load_ontology
 from kg.release import find_release
 from ontoground.flow.compiling import compile_beside
 from ontoground.flow.session import writing
-from ontoground.flow.stages import PREFIX, STAGES, Stage, check_rules, expected_fingerprint, state_of, upstream
+from ontoground.flow.stages import (
+    ONTOLOGIES,
+    PREFIX,
+    STAGES,
+    Stage,
+    check_rules,
+    expected_fingerprint,
+    loads_of,
+    state_of,
+    upstream,
+)
 from ontoground.flow.status import summary_of
 
 __all__ = ["LOADERS", "Outcome", "check_folder", "load_source", "run_all", "run_stages"]
 
+WITHOUT_NOTES = ("graph", "concepts")
 SAY_NOTHING: Callable[[str], None] = lambda _message: None  # noqa: E731
 
 
@@ -55,7 +70,14 @@ class Outcome:
         return {"stage": self.stage, "state": self.state, "seconds": round(self.seconds, 2), "report": self.report}
 
 
-LOADERS: dict[str, Callable[..., LoadReport]] = {"mimic": load_mimic, "umls": load_umls, "rxnorm": load_rxnorm}
+LOADERS: dict[str, Callable[..., LoadReport]] = {
+    "mimic": load_mimic,
+    "meds": load_meds,
+    "table": load_table,
+    "umls": load_umls,
+    "rxnorm": load_rxnorm,
+    "ontology": load_ontology,
+}
 
 
 def load_source(
@@ -67,7 +89,7 @@ def load_source(
 ) -> Outcome:
     """Load one source; files that were loaded before and have not changed are skipped by the loader.
 
-    MIMIC-IV may lie in several folders.
+    MIMIC-IV may lie in several folders; ontologies are files.
 
     Raises:
         InputError: the folder is not there, or the loader refuses what it holds.
@@ -75,7 +97,8 @@ def load_source(
     settings = workspace.settings
     check_folder(source, folder, settings.remote)
     begin = time.perf_counter()
-    report = LOADERS[source](connection, folder, settings.load, settings.remote).as_dict()
+    own = {"own": workspace.rules} if source == "meds" else {}
+    report = LOADERS[source](connection, folder, settings.load, settings.remote, **own).as_dict()
     unchanged = all(table["skipped_because_done"] for table in report["tables"])
     outcome = Outcome(f"load {source}", "current" if unchanged else "done", time.perf_counter() - begin, report)
     say(outcome.in_words(outcome.stage))
@@ -115,7 +138,9 @@ def run_stages(
 def run_all(
     workspace: Workspace, folders: Mapping[str, Places], say: Callable[[str], None] = SAY_NOTHING
 ) -> tuple[list[Outcome], dict[str, Any]]:
-    """Load the folders (``mimic``, ``umls``, perhaps ``rxnorm``), run every stage, and return the figures.
+    """Load the folders (of records, ``umls``, ``rxnorm``, ``ontology``), run every stage, and return the figures.
+
+    Without notes the stages that read them are left out.
 
     Raises:
         InputError: a folder is missing or an own rule wrong (found before anything is loaded), or a stage refuses its
@@ -129,7 +154,11 @@ def run_all(
         if any(state_of(connection, workspace, stage).state != "current" for stage in STAGES):
             compile_beside()
         outcomes = [load_source(workspace, connection, source, folder, say) for source, folder in folders.items()]
-        outcomes += run_stages(workspace, connection, [stage.name for stage in STAGES], say=say)
+        names = [stage.name for stage in STAGES]
+        if not has_rows(connection, "ehr.discharge_note"):
+            say("note: there are no notes to read, so that only the graph and the coverage of codes are made")
+            names = [name for name in names if name in WITHOUT_NOTES]
+        outcomes += run_stages(workspace, connection, names, say=say)
         return outcomes, summary_of(connection)
 
 
@@ -140,6 +169,9 @@ def check_folder(source: str, folders: Places, remote: RemoteSettings = RemoteSe
         InputError: it is not there, or its store cannot be read.
         RefusedError: it holds credentialed data in a store that the settings do not name.
     """
+    if source == "ontology":
+        check_files(several(folders))
+        return
     for folder in several(folders):
         if not folder.is_dir():
             raise InputError("there is no such folder", file=folder, expected=f"the folder of a {source} release")
@@ -148,6 +180,10 @@ def check_folder(source: str, folders: Places, remote: RemoteSettings = RemoteSe
             continue
         if source == "mimic":
             credentialed = find_mimic(*several(folders)).credentialed
+        elif source == "meds":
+            credentialed = not is_open_release(release_of_meds(folder))
+        elif source == "table":
+            credentialed = release_of_table(folder) is None
         else:
             credentialed = not is_open_release(find_release("umls" if source == "umls" else "rxnorm", folder).name)
         require_allowed(folder, credentialed=credentialed, settings=remote)
@@ -160,7 +196,10 @@ def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, stage: Sta
             f"the stage {stage.name} has no input",
             found=now.reason,
             expected=", ".join(stage.inputs),
-            do="; ".join(f"ontoground load {source} DIR" for source in stage.sources),
+            do="; ".join(
+                f"ontoground load {'umls' if source == ONTOLOGIES else source} DIR"
+                for source in loads_of(connection, stage)
+            ),
         )
     if now.state == "current" and not force:
         return Outcome(stage.name, "current", 0.0, {})

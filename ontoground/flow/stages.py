@@ -12,19 +12,37 @@ from typing import Literal
 
 import duckdb
 
+from ehr.sources.contract import loaded_source
 from ground.flow.fingerprints import code_digest, fingerprint, load_fingerprint, stage_fingerprint
 from ground.storage.own_rules import OwnRules
-from ground.storage.warehouse import table_exists
+from ground.storage.warehouse import has_rows, table_exists
 from ground.storage.workspace import Workspace
+from kg.ontology.joining import RELEASE_SOURCES
 
-__all__ = ["STAGES", "Stage", "StageState", "check_rules", "expected_fingerprint", "stage", "state_of", "upstream"]
+__all__ = [
+    "STAGES",
+    "Stage",
+    "StageState",
+    "check_rules",
+    "expected_fingerprint",
+    "loads_of",
+    "stage",
+    "state_of",
+    "upstream",
+]
 
 # The stages' own rows in ground.stage may be finer (shards); these rows belong to the flow.
 PREFIX = "flow."
 
-NOTES = ("mimiciv_note.discharge",)
+RECORDS = "records"
+NOTES = ("ehr.discharge_note",)
 READER = ("ehr", "sql/ehr")
-WORDS = {"mimiciv_note.discharge": "discharge summaries (note/discharge)"}
+ONTOLOGIES = "ontologies"
+"""A source that stands for any load of which the release is made."""
+WORDS = {
+    ONTOLOGIES: "an ontology (UMLS, RxNorm or files)",
+    "ehr.discharge_note": "discharge summaries (note/discharge)",
+}
 
 State = Literal["no input", "not built", "stale", "current"]
 
@@ -36,7 +54,7 @@ class Stage:
     Attributes:
         name: as users see it.
         title: what it does, in words.
-        sources: loads that must be there.
+        sources: loads that must be there; ``records`` is whichever source of them the workspace holds.
         inputs: tables that must be there.
         settings: the section of the settings that it reads.
         code: folders and files of code, SQL and data whose change makes it stale (`code_digest`).
@@ -103,8 +121,8 @@ STAGES = (
     Stage(
         name="graph",
         title="concept graph",
-        sources=("umls",),
-        inputs=("umls.mrconso", "umls.mrsty"),
+        sources=(ONTOLOGIES,),
+        inputs=("release.mrconso", "release.mrsty"),
         settings="load",
         code=("kg", "sql/kg"),
         run=_graph,
@@ -114,8 +132,8 @@ STAGES = (
     Stage(
         name="concepts",
         title="codes to concepts",
-        sources=("mimic", "umls"),
-        inputs=("umls.mrconso", "mimiciv_hosp.admissions"),
+        sources=(RECORDS, ONTOLOGIES),
+        inputs=("release.mrconso", "ehr.admission"),
         settings="load",
         code=(
             "builders/concepts.py",
@@ -123,15 +141,16 @@ STAGES = (
             "builders/data/drug_aliases.tsv",
             "builders/data/drug_words.tsv",
             "sql/builders/concepts",
+            "ehr/sources",
+            "sql/ehr/sources",
         ),
         run=_concepts,
-        optional=("rxnorm",),
         tables=("ground.code_map", "ground.admission_concept"),
     ),
     Stage(
         name="sections",
         title="sections of the notes",
-        sources=("mimic",),
+        sources=(RECORDS,),
         inputs=NOTES,
         settings="notes",
         code=READER,
@@ -141,7 +160,7 @@ STAGES = (
     Stage(
         name="mentions",
         title="mentions in the notes",
-        sources=("mimic", "umls"),
+        sources=(RECORDS, ONTOLOGIES),
         inputs=NOTES,
         settings="notes",
         code=READER,
@@ -152,7 +171,7 @@ STAGES = (
     Stage(
         name="medieval",
         title="quadrant statements",
-        sources=("mimic", "umls"),
+        sources=(RECORDS, ONTOLOGIES),
         inputs=NOTES,
         settings="build",
         code=(
@@ -194,9 +213,10 @@ def check_rules(own: OwnRules) -> None:
         from ehr.abbreviations import read_terms
         from ehr.lexicon import fact_tables
         from ehr.sections import header_rules
+        from ehr.sources.meds import code_patterns
         from kg.predicates import read_vocabulary
 
-        for read in (header_rules, read_terms, fact_tables):
+        for read in (header_rules, read_terms, fact_tables, code_patterns):
             read(own)
         read_vocabulary(own=own)
 
@@ -204,16 +224,25 @@ def check_rules(own: OwnRules) -> None:
 def expected_fingerprint(connection: duckdb.DuckDBPyConnection, workspace: Workspace, wanted: Stage) -> str:
     """Return the fingerprint that a stage would leave if it ran now."""
     settings = workspace.settings.model_dump(mode="json")
-    parts = {f"load {source}": load_fingerprint(connection, source) for source in (*wanted.sources, *wanted.optional)}
+    loads = (*loads_of(connection, wanted), *wanted.optional)
+    parts = {f"load {source}": _loaded(connection, source) for source in loads}
     parts |= {f"stage {name}": expected_fingerprint(connection, workspace, stage(name)) for name in wanted.after}
     parts |= {f"settings {wanted.settings}": fingerprint(settings[wanted.settings])}
     return fingerprint(parts | {"code": code_digest(wanted.code), "rules": workspace.rules.digests(wanted.name)})
 
 
+def _loaded(connection: duckdb.DuckDBPyConnection, source: str) -> str:
+    """Return the fingerprint of what was loaded from a source; empty where nothing was."""
+    if source != ONTOLOGIES:
+        return load_fingerprint(connection, source)
+    parts = {source: load_fingerprint(connection, source) for source in RELEASE_SOURCES}
+    return fingerprint(parts) if any(parts.values()) else ""
+
+
 def state_of(connection: duckdb.DuckDBPyConnection, workspace: Workspace, wanted: Stage) -> StageState:
     """Tell whether a stage has its input, was built, and is still what it would be if built now."""
-    missing = [source for source in wanted.sources if not load_fingerprint(connection, source)]
-    missing = missing or [table for table in wanted.inputs if not _has_rows(connection, table)]
+    missing = [source for source in loads_of(connection, wanted) if not _loaded(connection, source)]
+    missing = missing or [table for table in wanted.inputs if not has_rows(connection, table)]
     if missing:
         return StageState(wanted.name, "no input", f"needs {' and '.join(WORDS.get(name, name) for name in missing)}")
     left = stage_fingerprint(connection, PREFIX + wanted.name)
@@ -227,10 +256,10 @@ def state_of(connection: duckdb.DuckDBPyConnection, workspace: Workspace, wanted
     return StageState(wanted.name, "current", "")
 
 
-def _has_rows(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
-    if not table_exists(connection, table):
-        return False
-    return connection.execute(f"select 1 from {table} limit 1").fetchone() is not None
+def loads_of(connection: duckdb.DuckDBPyConnection, wanted: Stage) -> list[str]:
+    """Return the loads that a stage needs by their names; without records, those of MIMIC-IV."""
+    records = loaded_source(connection) or "mimic"
+    return [records if source == RECORDS else source for source in wanted.sources]
 
 
 def _outputs_exist(connection: duckdb.DuckDBPyConnection, workspace: Workspace, wanted: Stage) -> bool:

@@ -10,9 +10,11 @@ from typing import Any
 
 import duckdb
 
+from ehr.sources.tables import SOURCES, schemas
 from ground.storage.parquet import parquet_rows
-from ground.storage.warehouse import open_database, run_sql
+from ground.storage.warehouse import has_rows, open_database, run_sql
 from ground.storage.workspace import Workspace
+from kg.ontology.joining import RELEASE_SOURCES
 from ontoground.flow.session import records
 from ontoground.flow.stages import STAGES, StageState, state_of
 
@@ -28,7 +30,8 @@ __all__ = [
 ]
 
 BOOKKEEPING = ("ground.load", "ground.load_origin", "ground.reject", "ground.drop", "ground.stage")
-LOADED = ("mimiciv_hosp.", "mimiciv_note.", "mimiciv_icu.", "umls.", "rxnorm.")
+LOADED = (*(f"{schema}." for source in SOURCES for schema in schemas(source)), "umls.", "rxnorm.", "ontology.")
+NOTES = {"mimic": "note/discharge", "omop": "note", "meds": "codes of notes", "table": "notes"}
 VERBS = {
     "graph": "ontoground graph build",
     "concepts": "ontoground graph build",
@@ -46,7 +49,7 @@ def status_of(workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> di
     tables = _row_counts(connection)
     root = workspace.root / "datasets"
     folders = sorted(path for path in root.iterdir() if dataset_files(path)) if root.is_dir() else []
-    commands = _next_steps({load["source"] for load in loads}, stages, {table["table"] for table in tables})
+    commands = _next_steps(connection, {load["source"] for load in loads}, stages)
     return {
         "loads": loads,
         "stages": [asdict(stage) for stage in stages],
@@ -67,13 +70,15 @@ def _row_counts(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     return [{"table": name, "rows": len(connection.table(name))} for (name,) in tables if name not in BOOKKEEPING]
 
 
-def _next_steps(loaded: set[str], stages: list[StageState], tables: set[str]) -> list[str]:
+def _next_steps(connection: duckdb.DuckDBPyConnection, loaded: set[str], stages: list[StageState]) -> list[str]:
     """Return the commands that bring the workspace further, the first one first."""
-    if missing := [f"ontoground load {source} DIR" for source in ("mimic", "umls") if source not in loaded]:
+    records = next((source for source in SOURCES if source in loaded), None)
+    wanted = (records or "mimic", *(() if loaded & set(RELEASE_SOURCES) else ("umls",)))
+    if missing := [f"ontoground load {source} DIR" for source in wanted if source not in loaded]:
         return missing
-    if "mimiciv_note.discharge" not in tables:
+    if not has_rows(connection, "ehr.discharge_note"):
         first = [] if stages[0].state == "current" else [VERBS["graph"]]
-        return [*first, "ontoground load mimic DIR   (with note/discharge: statements need notes)"]
+        return [*first, f"ontoground load {records} DIR   (with {NOTES[records or '']}: statements need notes)"]
     unfinished = dict.fromkeys(VERBS[stage.name] for stage in stages if stage.state != "current")
     return list(unfinished) or ["ontoground validate DATASET_DIR", "ontoground sql"]
 
@@ -118,8 +123,8 @@ def summary_of(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
         "concepts": rows["kg.concept"],
         "edges": len(connection.sql("select distinct head_cui, predicate, tail_cui from kg.edge")),
         "mapped": mapped_shares(connection),
-        "mentions": rows["ground.mention"],
-        "quadrants": quadrant_table(connection),
+        "mentions": rows.get("ground.mention", 0),
+        "quadrants": quadrant_table(connection) if "ground.medieval" in rows else [],
         "dropped": records(connection.execute(dropped)),
     }
 

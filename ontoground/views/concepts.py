@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from ground.errors import InputError, UsageError
 from ground.storage.sqlfiles import quoted
-from ground.storage.warehouse import table_exists
+from ground.storage.warehouse import arrow_of, table_exists
 from kg.graph import ConceptGraph
 from kg.predicates import Vocabulary, read_vocabulary
 from ontoground.flow.session import records, rows_about
 
-__all__ = ["Phrases", "around", "card_of", "evidence_of", "relations_between", "resolve"]
+__all__ = ["Phrases", "card_of", "evidence_of", "relations_between", "resolve", "semantic_types"]
 
 
 def resolve(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
@@ -39,14 +40,17 @@ def resolve(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
             found="; ".join(f"{cui} {name} ({groups})" for cui, name, groups in named),
             do="give the CUI of the one that you mean",
         )
-    files = ("concept_like_name", "concept_spelt_nearly") if wanted.strip() else ()
-    similar = next(
-        filter(None, (rows_about(connection, f"ontoground/{file}", wanted).fetchall() for file in files)), []
-    )
+    near = names_like(connection, wanted)
     raise InputError(
         f"there is no concept {wanted}",
-        expected="; ".join(f"{cui} {name}" for cui, name in similar) or "a CUI or an exact name of the loaded release",
+        expected="; ".join(f"{cui} {name}" for cui, name in near) or "a CUI or an exact name of the loaded release",
     )
+
+
+def names_like(connection: duckdb.DuckDBPyConnection, wanted: str) -> list[tuple[str, str]]:
+    """Return CUI and name of concepts whose name begins so, or else is spelt nearly so; at most five."""
+    files = ("concept_like_name", "concept_spelt_nearly") if wanted.strip() else ()
+    return next(filter(None, (rows_about(connection, f"ontoground/{file}", wanted).fetchall() for file in files)), [])
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ def evidence_of(edge: Mapping[str, Any]) -> str:
 
 def card_of(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, cui: str, limit: int) -> dict[str, Any]:
     """Return what is known of a concept: names, types, and neighbours by predicate (``limit`` of each; 0: all)."""
-    types = connection.execute("select distinct sty from umls.mrsty where cui = ? order by sty", [cui]).fetchall()
+    types = connection.execute("select distinct sty from release.mrsty where cui = ? order by sty", [cui]).fetchall()
     by_predicate: dict[str, list[str]] = {}
     for edge in graph.neighbours(cui):
         by_predicate.setdefault(edge.predicate, []).append(edge.tail)
@@ -121,10 +125,6 @@ def relations_between(graph: ConceptGraph, head: str, tail: str, max_hops: int, 
     ]
 
 
-def around(graph: ConceptGraph, cuis: Iterable[str], hops: int) -> set[str]:
-    """Return concepts with all that lie within some edges of them."""
-    reached = frontier = set(cuis)
-    for _ in range(hops):
-        frontier = {edge.tail for cui in sorted(frontier) for edge in graph.neighbours(cui)} - reached
-        reached = reached | frontier
-    return reached
+def semantic_types(connection: duckdb.DuckDBPyConnection) -> pa.Array:
+    """Return the semantic types (TUIs) of every concept, in the order of CUIs, as the graph has its concepts."""
+    return arrow_of(connection, "select types from kg.concept order by cui")["types"].combine_chunks()

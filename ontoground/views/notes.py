@@ -23,12 +23,12 @@ def admission_notes(connection: duckdb.DuckDBPyConnection, hadm: int, *, with_me
     for part in parts:
         if not table_exists(connection, f"ground.{part.removesuffix('s')}"):
             raise InputError(f"there are no {part} yet", do=f"ontoground notes {part}")
-    query = "select note_id, coalesce(text, '') as text from mimiciv_note.discharge where hadm_id = ? order by note_id"
+    query = "select note_id, coalesce(text, '') as text from ehr.discharge_note where hadm_id = ? order by note_id"
     notes = records(connection.execute(query, [hadm]))
     if not notes:
         raise InputError(
             "this admission has no discharge summary",
-            do='list some: ontoground sql -c "select hadm_id from mimiciv_note.discharge limit 5"',
+            do='list some: ontoground sql -c "select hadm_id from ehr.discharge_note limit 5"',
         )
     for note in notes:
         note |= {part: records(rows_about(connection, f"ontoground/note_{part}", note["note_id"])) for part in parts}

@@ -57,7 +57,7 @@ def _parts_of_notes(connection: duckdb.DuckDBPyConnection) -> list[dict[str, str
     try:
         begins = connection.execute(
             "select min(note_id) from (select note_id, row_number() over (order by note_id) - 1 as n "
-            f"from mimiciv_note.discharge) group by n // {NOTES_AT_ONCE} order by 1 offset 1"
+            f"from ehr.discharge_note) group by n // {NOTES_AT_ONCE} order by 1 offset 1"
         ).fetchall()
     except duckdb.CatalogException:
         begins = []

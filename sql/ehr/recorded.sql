@@ -188,7 +188,7 @@ from (
         from ground.mention_part
         where
             certainty = 'unsure' and assertion = 'present' and section != 'discharge_medications'
-            and not list_has_any(reasons, ['allergy', 'other_person', 'elsewhere', 'time'])
+            and not list_has_any(reasons, ['allergy', 'other_person', 'time'])
     ) as meant
     inner join recorded on meant.hadm_id = recorded.hadm_id and meant.cui = recorded.cui
     where recorded.is_drug or not meant.is_over

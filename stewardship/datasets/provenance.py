@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ground.errors import RefusedError
+from ground.errors import InputError, RefusedError
 from ground.flow.manifest import licence_tier
 from ground.settings import read_settings
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_batches, connect
+from ground.storage.warehouse import arrow_batches, connect, table_exists
 
 __all__ = ["RUN", "noted_rows", "require_not_noted"]
 
@@ -40,27 +40,29 @@ def noted_rows(workspace: Path, rows: pl.DataFrame) -> int:
         rows: *shape* (n, columns), text: a column ``uid`` and others.
 
     Raises:
-        InputError: another program uses the warehouse.
+        InputError: another program uses the warehouse, or it lacks the views of the records.
     """
     warehouse = workspace / "warehouse.duckdb"
     if not warehouse.is_file():
         return 0
     cells = rows.unpivot(index="uid", variable_name="column", value_name="text").drop_nulls("text")
     with closing(connect(warehouse, read_settings(workspace / "ontoground.toml").run, read_only=True)) as connection:
-        tables = connection.execute(
-            "select table_name from information_schema.columns "
-            "where table_schema = 'mimiciv_note' and column_name = 'text' order by 1"
-        ).fetchall()
-        if not tables or licence_tier(connection) == "open":
+        if licence_tier(connection) == "open":
             return 0
+        if not table_exists(connection, "ehr.note"):
+            raise InputError(
+                "the notes of this workspace cannot be looked through",
+                file=warehouse,
+                found="a workspace of an earlier version",
+                do="run `ontoground notes sections`, which makes the views of the records",
+            )
         connection.register("steward_cell", cells.to_arrow())
         cell_runs = list(_runs(connection, "select uid as id, text from steward_cell", RUN))
         runs = np.unique(np.concatenate([NONE, *(runs_of for _, runs_of in cell_runs)]))
         seen = np.zeros(len(runs), dtype=bool)
-        for (name,) in tables if len(runs) else ():
-            for _, noted in _runs(connection, f"select '' as id, text from mimiciv_note.{name}", 1):
-                place = np.minimum(np.searchsorted(runs, noted), len(runs) - 1)
-                seen[place[runs[place] == noted]] = True
+        for _, noted in _runs(connection, "select '' as id, text from ehr.note", 1) if len(runs) else ():
+            place = np.minimum(np.searchsorted(runs, noted), len(runs) - 1)
+            seen[place[runs[place] == noted]] = True
     return len({uid for uids, runs_of in cell_runs for uid in uids[seen[np.searchsorted(runs, runs_of)]]})
 
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from ground.storage.sqlfiles import sql_text
 from ground.storage.tables import read_table
-from ground.storage.warehouse import run_sql, set_table, table_exists
+from ground.storage.warehouse import run_sql, set_table
 from stewardship.second_road.readings import DATA, reading_of
 from stewardship.second_road.words import find_names, sentences, spellings, words
 
@@ -67,11 +67,6 @@ def _names(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     """Return the names of the ends: *columns* cui, name (in words), shape (of an abbreviation), attests, preferred."""
     lines = pl.DataFrame(read_table(DATA / "reader_words.tsv", ("written", "means", "source")))
     set_table(connection, "reader_word", lines.to_arrow())
-    titles = "select icd_code, icd_version, long_title from mimiciv_hosp.d_icd_diagnoses"
-    # Titles of codes are optional among MIMIC's tables.
-    if not table_exists(connection, "mimiciv_hosp.d_icd_diagnoses"):
-        titles = "select '' as icd_code, 0 as icd_version, '' as long_title where false"
-    connection.execute(f"create or replace temp view code_title as {titles}")
     run_sql(connection, f"{SQL}/end_word")
     written = connection.sql("from end_word").pl()
     written = written.with_columns(shape=pl.when(pl.col("name").str.contains(ABBREVIATION)).then("name"))

@@ -17,7 +17,7 @@ SQL = "stewardship/second_road/mentions"
 CHECKS: Mapping[str, tuple[str, ...]] = {"labelled": (f"{SQL}/support",), "denying": (f"{SQL}/contradicted",)}
 """Checks of some patients' rows, by the rows that they read."""
 REPORTS = (
-    "mimiciv_note.radiology where subject_id between getvariable('first_patient') and getvariable('last_patient') "
+    "ehr.radiology_note where subject_id between getvariable('first_patient') and getvariable('last_patient') "
     "and hadm_id in (select hadm_id from silent_end)"
 )
 
@@ -39,7 +39,7 @@ def hold_records(cursor: duckdb.DuckDBPyConnection, patients: tuple[int, int], r
     admissions = " union ".join(f"select hadm_id from {name}" for name in rows)
     cursor.execute(f"create or replace temp table part_admission as {admissions}")
     notes = cursor.execute(
-        "select min(note_id), max(note_id) from mimiciv_note.discharge semi join part_admission using (hadm_id)"
+        "select min(note_id), max(note_id) from ehr.discharge_note semi join part_admission using (hadm_id)"
     ).fetchall()
     bounds = zip(("first_patient", "last_patient", "first_note", "last_note"), (*patients, *notes[0]), strict=True)
     set_variables(cursor, dict(bounds))

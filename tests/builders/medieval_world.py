@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 
 from builders.concepts import map_codes
 from builders.medieval.build import BuildReport
-from ehr.load import load_mimic
 from ehr.notes import find_mentions, split_notes
+from ehr.sources.mimic import load_mimic
 from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
 from kg.build import build_graph

@@ -5,6 +5,7 @@ from __future__ import annotations
 import duckdb
 
 from builders.concepts import map_codes
+from ehr.sources.contract import make_views
 from ground.storage.warehouse import run_sql
 from tests.builders.concept_world import build_ontology, build_records, build_rxnorm
 
@@ -78,6 +79,7 @@ def build_world(connection: duckdb.DuckDBPyConnection) -> None:
     build_records(connection)
     map_codes(connection)
     connection.execute(TABLES)
+    make_views(connection)
     run_sql(connection, "kg/edge")
     connection.execute("insert into mimiciv_note.discharge values ('1-DS-1', 1, ?)", [NOTE])
     cut = NOTE.index("Course")

@@ -22,29 +22,29 @@ def macros() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 @pytest.mark.parametrize(
-    ("source", "version", "bare", "dotted"),
+    ("kind", "vocabulary", "bare", "dotted"),
     [
-        ("diagnoses_icd", 9, "4019", "401.9"),
-        ("diagnoses_icd", 9, "25000", "250.00"),
-        ("diagnoses_icd", 9, "0010", "001.0"),
-        ("diagnoses_icd", 9, "042", "042"),
-        ("diagnoses_icd", 9, "V5867", "V58.67"),
-        ("diagnoses_icd", 9, "E8497", "E849.7"),
-        ("diagnoses_icd", 9, "E849", "E849"),
-        ("diagnoses_icd", 10, "I10", "I10"),
-        ("diagnoses_icd", 10, "Z6710", "Z67.10"),
-        ("diagnoses_icd", 10, "E1122", "E11.22"),
-        ("diagnoses_icd", 10, "T360X1A", "T36.0X1A"),
-        ("procedures_icd", 9, "3961", "39.61"),
-        ("procedures_icd", 9, "01", "01"),
-        ("procedures_icd", 9, "0124", "01.24"),
-        ("procedures_icd", 10, "02HV33Z", "02HV33Z"),
+        ("diagnosis", "ICD9CM", "4019", "401.9"),
+        ("diagnosis", "ICD9CM", "25000", "250.00"),
+        ("diagnosis", "ICD9CM", "0010", "001.0"),
+        ("diagnosis", "ICD9CM", "042", "042"),
+        ("diagnosis", "ICD9CM", "V5867", "V58.67"),
+        ("diagnosis", "ICD9CM", "E8497", "E849.7"),
+        ("diagnosis", "ICD9CM", "E849", "E849"),
+        ("diagnosis", "ICD10CM", "I10", "I10"),
+        ("diagnosis", "ICD10CM", "Z6710", "Z67.10"),
+        ("diagnosis", "ICD10CM", "E1122", "E11.22"),
+        ("diagnosis", "ICD10CM", "T360X1A", "T36.0X1A"),
+        ("procedure", "ICD9CM", "3961", "39.61"),
+        ("procedure", "ICD9CM", "01", "01"),
+        ("procedure", "ICD9CM", "0124", "01.24"),
+        ("procedure", "ICD10PCS", "02HV33Z", "02HV33Z"),
     ],
 )
 def test_an_icd_code_gets_its_dot(
-    macros: duckdb.DuckDBPyConnection, source: str, version: int, bare: str, dotted: str
+    macros: duckdb.DuckDBPyConnection, kind: str, vocabulary: str, bare: str, dotted: str
 ) -> None:
-    row = macros.execute("select dotted_icd(?::varchar, ?::integer, ?::varchar)", [source, version, bare]).fetchone()
+    row = macros.execute("select dotted_icd(?::varchar, ?::varchar, ?::varchar)", [kind, vocabulary, bare]).fetchone()
     assert row == (dotted,)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ehr.sources.contract import make_views
 from ground.storage.warehouse import connect
 from stewardship.second_road.validation import validate_medieval
 from tests.builders.medieval_world import Built, Row, copied, first
@@ -98,6 +99,7 @@ def test_radiology_reports_are_read_where_the_dataset_says_so(medieval: Built, s
         "$2::bigint as hadm_id, $3 as text",
         [row["subject_id"], row["hadm_id"], row[f"{row['replaced_end']}_name"]],
     )
+    make_views(connection)
     folder = tmp_path / "dataset"
     folder.mkdir()
     (folder / "data").symlink_to(medieval.folder / "data")

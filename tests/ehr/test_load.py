@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ehr.load import load_mimic
-from ehr.release import documented, find_mimic, require_notes
+from ehr.sources.mimic import find_mimic, load_mimic
+from ehr.sources.tables import documented
 from ground.errors import InputError, UsageError
 from ground.settings import LoadSettings
 from ground.storage.warehouse import table_exists
@@ -31,7 +31,7 @@ def rows(connection: Connection, query: str) -> list[tuple[object, ...]]:
 
 def as_parquet(folder: Path) -> Path:
     """Turn the CSV files of a folder into Parquet with the documented types."""
-    known = {table.name: table.types for table in documented()}
+    known = {table.name: table.types for table in documented("mimic")}
     for path in list(folder.rglob("*.csv")):
         header = path.read_text().splitlines()[0].split(",")
         types = {name: known[path.stem][name] for name in header}
@@ -67,7 +67,7 @@ def test_every_format_gives_the_same_tables(warehouse: Connection, tmp_path: Pat
 
 def test_documented_types_hold(warehouse: Connection, tmp_path: Path) -> None:
     load_mimic(warehouse, write_mimic(tmp_path), SETTINGS)
-    for table in documented():
+    for table in documented("mimic"):
         if table_exists(warehouse, table.qualified):
             for name, kind, *_ in rows(warehouse, f"describe {table.qualified}"):
                 assert str(kind).lower() == table.types[str(name)]
@@ -75,7 +75,7 @@ def test_documented_types_hold(warehouse: Connection, tmp_path: Path) -> None:
 
 def test_no_code_is_a_number() -> None:
     textual = {"icd_code", "ndc", "gsn", "drg_code", "hcpcs_cd", "code", "note_id", "text", "formulary_drug_cd"}
-    for table in documented():
+    for table in documented("mimic"):
         for name, kind in table.types.items():
             assert kind == "varchar" or name not in textual
             assert kind in {"bigint", "integer", "double", "varchar", "timestamp", "date"}
@@ -110,12 +110,12 @@ def test_what_is_no_file_drops_no_notes_that_were_loaded(warehouse: Connection, 
 def test_missing_required_files_are_one_error_that_lists_them(warehouse: Connection, tmp_path: Path) -> None:
     folder = write_mimic(tmp_path)
     (folder / "hosp" / "admissions.csv.gz").unlink()
-    (folder / "hosp" / "prescriptions.csv.gz").unlink()
+    (folder / "hosp" / "diagnoses_icd.csv.gz").unlink()
     with pytest.raises(InputError) as caught:
         load_mimic(warehouse, folder, SETTINGS)
-    assert "hosp/admissions, hosp/prescriptions" in caught.value.what
+    assert "hosp/admissions, hosp/diagnoses_icd" in caught.value.what
     assert caught.value.expected is not None
-    for name in TABLES:
+    for name in ("hosp/patients", "hosp/admissions", "hosp/diagnoses_icd"):
         assert name in caught.value.expected
     assert rows(warehouse, "from ground.load") == []
 
@@ -141,10 +141,7 @@ def test_notes_alone_and_records_alone_are_called_so(tmp_path: Path) -> None:
     assert "load mimic DIR NOTE_DIR" in (caught.value.do or "")
     (tmp_path / "all" / "notes.csv").write_text("text\n")
     assert any("no notes" in one and "notes.csv is not read" in one for one in find_mimic(tmp_path / "all").warnings)
-    with pytest.raises(InputError, match="no discharge summaries here") as caught:
-        require_notes(tmp_path / "all")
-    assert caught.value.found == "notes.csv, which is not read"
-    require_notes(tmp_path / "all", tmp_path / "texts")
+    assert not any("no notes" in one for one in find_mimic(tmp_path / "all", tmp_path / "texts").warnings)
 
 
 @pytest.mark.parametrize("place", ["", "3.1", "mimiciv/3.1", "files/mimiciv/3.1"])

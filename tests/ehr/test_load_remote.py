@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from ehr.load import load_mimic
+from ehr.sources.mimic import load_mimic
 from ground.errors import InputError, RefusedError
 from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.remote import place_of

@@ -17,6 +17,7 @@ import ehr.notes
 from ehr.note_shards import ReadShard, note_shards
 from ehr.notes import find_mentions, split_notes
 from ehr.reading import TextReader
+from ehr.sources.contract import make_views
 from ground import ROOT
 from ground.errors import InputError
 from ground.settings import Settings
@@ -219,20 +220,19 @@ def test_a_stage_that_was_stopped_begins_again_where_its_settings_changed(
     assert rows(notes, "mention") == expected
 
 
-def test_a_shard_holds_all_notes_of_its_patients(notes: duckdb.DuckDBPyConnection) -> None:
+def test_shards_go_on_after_the_notes_that_are_done(notes: duckdb.DuckDBPyConnection) -> None:
     notes.execute("insert into mimiciv_note.discharge values ('10-DS-2', 9, 'HTN'), ('100-DS-1', 8, 'HTN')")
-    ids = [shard["note_id"].to_pylist() for shard in note_shards(notes, 1)]
-    assert ids == [["10-DS-1", "10-DS-2"], ["100-DS-1"], ["11-DS-1"], ["12-DS-1"], ["13-DS-1"], ["14-DS-1"]]
-    assert [shard["note_id"].to_pylist() for shard in note_shards(notes, 4, after=3)] == [
-        ["11-DS-1"],
-        ["12-DS-1", "13-DS-1", "14-DS-1"],
-    ]
+    make_views(notes)
+    ids = ["10-DS-1", "10-DS-2", "100-DS-1", "11-DS-1", "12-DS-1", "13-DS-1", "14-DS-1"]
+    assert [shard["note_id"].to_pylist() for shard in note_shards(notes, 1)] == [[name] for name in ids]
+    assert [shard["note_id"].to_pylist() for shard in note_shards(notes, 4, after=3)] == [ids[3:4], ids[4:]]
 
 
 def test_a_warehouse_without_notes_or_names_is_an_error(warehouse: duckdb.DuckDBPyConnection) -> None:
     with pytest.raises(InputError, match="no notes"):
         split_notes(warehouse, Settings())
     warehouse.execute("create table mimiciv_note.discharge (note_id varchar, hadm_id bigint, text varchar)")
+    warehouse.execute("insert into mimiciv_note.discharge values ('10-DS-1', 9, 'HTN')")
     with pytest.raises(InputError, match="names are not in the warehouse"):
         find_mentions(warehouse, Settings())
 

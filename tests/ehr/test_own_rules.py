@@ -11,7 +11,7 @@ import pytest
 from ehr.notes import find_mentions, split_notes
 from ehr.reading import TextReader
 from ground.errors import InputError
-from ground.settings import Settings
+from ground.settings import NoteSettings, Settings
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.warehouse import connect
 from tests.ehr.test_lexicon import fill
@@ -107,6 +107,17 @@ def test_own_rows_come_before_those_of_the_package(named: duckdb.DuckDBPyConnect
     ]
 
 
+def test_what_own_rows_decide_is_as_certain_as_by_the_rules(named: duckdb.DuckDBPyConnection) -> None:
+    rules = own(clinical_synonyms=ROWS["clinical_synonyms"], context_rules=ROWS["context_rules"])
+    learned = TextReader.open(named, own=rules)
+    by_rules = TextReader.of(learned.lexicon, NoteSettings(certainty="rules", fuzzy=False), rules)
+    unsure = [
+        {mention.text: mention.unsure for mention in reader.read(NOTE).mentions} for reader in (learned, by_rules)
+    ]
+    assert all(unsure[0][name] == unsure[1][name] for name in ("Sugar sickness", "hypertension"))
+    assert unsure[0] != unsure[1]
+
+
 def tables(connection: duckdb.DuckDBPyConnection, rules: OwnRules) -> list[list[tuple[object, ...]]]:
     split_notes(connection, Settings(), rules)
     find_mentions(connection, Settings(), rules)
@@ -139,7 +150,7 @@ def test_a_stage_runs_again_where_its_own_rules_changed_only(named: duckdb.DuckD
         ("context_rules", "nixed\tgone\tforward\tlist\t6\t*\t*\tours", "gone"),
         ("sections", "ward_plan\tward plan\t\tstrong\tours", "strong"),
         ("sections", "ward_plan\tward plan:\t\tfirm\tours", "ward plan:"),
-        ("sections", "Ward plan\tward plan\t\tfirm\tours", "Ward plan"),
+        ("sections", "Ward plan\tward orders\t\tfirm\tours", "Ward plan"),
         ("sections", "ward_plan\tÄrztliche Anordnung\t\tfirm\tours", "Ärztliche"),
         ("sections", "ward_plan\tward plan\tno_such_parent\tfirm\tours", "no_such_parent"),
         ("name_stops", "metoprolol\tfood", "2"),

@@ -94,7 +94,7 @@ def test_an_order_speaks_for_a_doubtful_drug_and_a_code_for_no_doubtful_problem(
     assert [row[1] for row in found] == ["unsure", "corroborated"]
 
 
-@pytest.mark.parametrize("reason", ["allergy", "other_person", "elsewhere", "time"])
+@pytest.mark.parametrize("reason", ["allergy", "other_person", "time"])
 def test_codes_say_nothing_of_others_nor_of_other_places_and_times(
     warehouse: duckdb.DuckDBPyConnection, reason: str
 ) -> None:

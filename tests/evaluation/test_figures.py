@@ -82,8 +82,11 @@ def test_baselines_with_one_answer_take_no_panel(tmp_path: Path) -> None:
 
 
 def test_lambda_and_learning_curves_are_drawn(tmp_path: Path) -> None:
-    points = [{"lambda": value, "metrics": shown("a")["metrics"]} for value in (2.0, 0, 0.5)]
+    metrics = shown("a")["metrics"]
+    points = [{"series": series, "lambda": at, "metrics": metrics} for series in "ab" for at in (0, 0.5, 2.0)]
+    figures.lambda_figure(points[:3], tmp_path / "panel.png")
     figures.lambda_figure(points, tmp_path / "lambda.png")
+    assert picture(tmp_path / "lambda.png").shape[1] > 1.5 * picture(tmp_path / "panel.png").shape[1]
     assert all(colours(tmp_path / "lambda.png", colour) > 20 for colour in pictures.COLOURS[2:3])
     records = [{"step": step, "loss": 2 / (1 + step)} for step in range(60)]
     figures.learning_figure({"seed 1": records, "seed 2": records[:0]}, tmp_path / "learning.png")

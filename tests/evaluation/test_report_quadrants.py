@@ -44,7 +44,7 @@ def test_the_report_is_the_golden_one(files: list[Path], tmp_path: Path) -> None
 def test_the_report_is_whole_private_and_links_the_pictures_that_are_there(files: list[Path], tmp_path: Path) -> None:
     out = tmp_path / "report"
     losses = {"seed 42": [{"step": 1, "loss": 1.0}, {"step": 2, "loss": 0.5}]}
-    lambdas = {"gpt-4o + zero-shot": 0.0, "Qwen/Qwen3-8B + SFT": 0.5}
+    lambdas = {"gpt-4o + zero-shot": ("Qwen, Mixed", 0.0), "Qwen/Qwen3-8B + SFT": ("Qwen, Mixed", 0.5)}
     report = evaluate_quadrants(DATA, files, out, lambdas=lambdas, losses=losses)
     assert json.loads((out / "report.json").read_text(encoding="utf-8")) == json.loads(json.dumps(report))
     text = (out / "report.md").read_text(encoding="utf-8")
@@ -132,7 +132,7 @@ def test_wrong_use_is_refused_before_anything_is_written(files: list[Path], tmp_
     with pytest.raises(InputError, match=r"same model and seed"):
         evaluate_quadrants(DATA, [files[0], files[0]], tmp_path / "out")
     with pytest.raises(UsageError, match="a model of the lambda sweep has no predictions"):
-        evaluate_quadrants(DATA, files, tmp_path / "out", lambdas={"unheard of": 1.0})
+        evaluate_quadrants(DATA, files, tmp_path / "out", lambdas={"unheard of": ("a", 1.0)})
     written(tmp_path / "p.csv", predictions(DATA.split_rows("test"), "majority", 1, 3))
     with pytest.raises(InputError, match="the name of a baseline"):
         evaluate_quadrants(DATA, [tmp_path / "p.csv"], tmp_path / "out")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from builders.medval.build import Method
     from builders.medval.feeds import Plan
+    from builders.shards import Split
     from ground.flow.manifest import LicenceTier
     from ground.lm.client import LanguageModel
     from ground.storage.workspace import Workspace
@@ -101,7 +102,9 @@ def medhal(options: Medhal) -> Result:
         engine = rules_engine(settings.seed) if model is None else lm_engine(model)
         feeds = feeds_of(chosen, engine, workspace, own, tally)
         build = workspace.settings.build
-        seeds = Seeds(documents=settings.seed, patients=build.seed, ends=build.split_ends)
+        seeds = Seeds(
+            documents=settings.seed, patients=build.seed, ends=build.split_ends, given=_given_splits(workspace, own)
+        )
         provenance = Provenance(options.engine, tier, seeds, {} if model is None else described_model(model))
         with bars("pairs") as advance:
             report = build_medhal(feeds, workspace.dataset("medhal"), settings, provenance, tally, advance)
@@ -305,6 +308,7 @@ def _method(
             tier,
             seed,
             workspace.settings.build.split_ends,
+            _given_splits(workspace, connection),
             models={role: described_model(model) for role, model in models.items()},
             usage=lambda: {role: _usage(model) for role, model in models.items()},
         )
@@ -329,12 +333,25 @@ def _rules_method(workspace: Workspace, connection: duckdb.DuckDBPyConnection, t
         closest(tier, licence_tier(connection)),
         seed,
         workspace.settings.build.split_ends,
+        _given_splits(workspace, connection),
         inputs=[
             *(entry for entry in inputs(connection) if entry["source"] != "mimic"),
             *workspace.rules.inputs(),
         ],
         workers=1 if run.executor == "serial" else run.workers,
     )
+
+
+def _given_splits(workspace: Workspace, connection: duckdb.DuckDBPyConnection | None) -> dict[int, Split]:
+    """Return the splits of patients that the source of the records gives, where the settings ask for them."""
+    if workspace.settings.build.patient_splits != "source" or not workspace.warehouse.is_file():
+        return {}
+    if connection is None:
+        from ontoground.flow.session import reading
+
+        with reading(workspace) as opened:
+            return _given_splits(workspace, opened)
+    return dict(connection.execute("select subject_id, split from ehr.patient where split is not null").fetchall())
 
 
 def _no_graph(workspace: Workspace) -> InputError:

@@ -138,9 +138,10 @@ def _sources(options: Quadrants, model: str) -> list[_Source]:
 
     folder = Path(model)
     whole = (folder / RECORD).is_file()
-    if not whole and (below := {path.parent for path in folder.glob(f"*/{RECORD}")}):
+    # A sweep of several seeds lies two levels deep.
+    if not whole and (below := {path.parent for depth in ("*", "*/*") for path in folder.glob(f"{depth}/{RECORD}")}):
         # A seed that did not finish must not go unseen.
-        started = {path.parents[1] for path in folder.glob(f"*/{CHECKPOINTS}/{PLAN}")}
+        started = {path.parents[1] for depth in ("*", "*/*") for path in folder.glob(f"{depth}/{CHECKPOINTS}/{PLAN}")}
         return [_source(options, path) for path in sorted(below | started)]
     if options.method == "score" and not whole and not (folder / CHECKPOINTS).is_dir():
         own = run_folder(options.workspace, "score", short_name(model))
@@ -304,10 +305,20 @@ def _zeroshot(options: Quadrants, dataset: MedievalDataset, column: str) -> dict
     return options.predicted(folder, model.model, "zero-shot", seed=model.seed, trained_on_another_dataset=False)
 
 
-def _lambdas(sources: Sequence[_Source]) -> dict[str, float]:
-    """Return lambda by model name, for a picture, where CoRFu runs differ in it."""
-    lambdas = {source.name: float(source.settings["lambda"]) for source in sources if source.kind == "corfu"}
-    return lambdas if len(set(lambdas.values())) > 1 else {}
+def _lambdas(sources: Sequence[_Source]) -> dict[str, tuple[str, float]]:
+    """Return backbone with regime, and lambda, by model name, where runs of one backbone and regime differ in it."""
+    swept = {
+        source.name: (
+            f"{source.record['base_model']}, {REGIME_NAMES[source.settings['regime']]}",
+            float(source.settings["lambda"]),
+        )
+        for source in sources
+        if source.kind == "corfu"
+    }
+    values: dict[str, set[float]] = {}
+    for series, value in swept.values():
+        values.setdefault(series, set()).add(value)
+    return {name: (series, value) for name, (series, value) in swept.items() if len(values[series]) > 1}
 
 
 def _curves(sources: Sequence[_Source]) -> dict[str, list[dict[str, Any]]]:

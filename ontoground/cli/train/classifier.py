@@ -12,7 +12,17 @@ from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
 from ontoground.cli.render import note
 from ontoground.cli.runs import require_packages, short_name
-from ontoground.cli.train.options import PACKAGES, OnDataset, group, state_of, steps_of, trained
+from ontoground.cli.train.options import (
+    PACKAGES,
+    OnDataset,
+    Seeds,
+    group,
+    name_of_seeds,
+    seeds_of,
+    state_of,
+    steps_of,
+    trained,
+)
 
 if TYPE_CHECKING:
     from training.runs.settings import EncoderSettings
@@ -33,7 +43,7 @@ class Classifier(OnDataset):
             "encoder: for BERT-like models; auto: what fits the model"
         ),
     ] = "auto"
-    seeds: Annotated[str | None, Option(metavar="N,N,...", help="Train once for each seed, as 42,43,44")] = None
+    seeds: Seeds = None
     folds: Annotated[
         bool, Option("--folds", help="Train once for each fold of the dataset, so that all patients are tested.")
     ] = False
@@ -54,7 +64,7 @@ def classifier(options: Classifier) -> Result:
 
     Decoders get a low-rank adapter and a four-way head. If --model is a CoRFu run, its adapter is trained further.
     """
-    seeds = _seeds(options.seeds)
+    seeds = seeds_of(options.seeds)
     require_packages(*PACKAGES)
     from evaluation.datasets import MedievalDataset
     from training.classifier.train import train_classifier
@@ -76,8 +86,9 @@ def classifier(options: Classifier) -> Result:
         what = f"classifier on {options.model}, engine {engine}"
     seeds = seeds or [settings.seed]
     columns = [f"fold_{fold}" for fold in dataset.folds] if options.folds else [settings.split_column]
-    of_seeds = ("seeds" if len(seeds) > 1 else "seed") + "-".join(map(str, seeds))
-    out = options.folder(kind, short_name(options.model), variant, of_seeds, "folds" if options.folds else "")
+    out = options.folder(
+        kind, short_name(options.model), variant, name_of_seeds(seeds), "folds" if options.folds else ""
+    )
     runs = []
     for seed, column in product(seeds, columns):
         parts = [f"seed-{seed}"] * (len(seeds) > 1) + [column.replace("_", "-")] * options.folds
@@ -98,15 +109,6 @@ def classifier(options: Classifier) -> Result:
             record = train_classifier(dataset, options.model, folder, own, engine=engine, say=note, **more)
         runs.append((folder, record, state))
     return trained(options, "classifier", dataset.folder, engine, out, runs)
-
-
-def _seeds(text: str | None) -> list[int]:
-    try:
-        return list(dict.fromkeys(int(part) for part in text.split(","))) if text else []
-    except ValueError as error:
-        raise UsageError(
-            "--seeds is no list of numbers", found=text, expected="whole numbers with commas, as 42,43,44"
-        ) from error
 
 
 def _engine_for(model: str, wanted: str) -> Engine:

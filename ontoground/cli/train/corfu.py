@@ -13,7 +13,18 @@ from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
 from ontoground.cli.render import note
 from ontoground.cli.runs import require_packages, short_name
-from ontoground.cli.train.options import PACKAGES, OnDataset, Run, group, state_of, steps_of, trained
+from ontoground.cli.train.options import (
+    PACKAGES,
+    OnDataset,
+    Run,
+    Seeds,
+    group,
+    name_of_seeds,
+    seeds_of,
+    state_of,
+    steps_of,
+    trained,
+)
 
 if TYPE_CHECKING:
     from evaluation.datasets import MedievalDataset
@@ -40,6 +51,7 @@ class Corfu(OnDataset):
             "--lambda", min=0, metavar="NUMBER", help="Weight of the penalty; 0 is DPO; several values make a sweep"
         ),
     ] = None
+    seeds: Seeds = None
 
 
 @verb(
@@ -47,6 +59,7 @@ class Corfu(OnDataset):
     "CoRFu, a risk-aware DPO: supported truths are preferred.",
     "ontoground --hub train corfu --model Qwen/Qwen3-8B --regime q1_q2",
     "ontoground --hub train corfu --model Qwen/Qwen3-8B --lambda 0 --lambda 0.5",
+    "ontoground --hub train corfu --model Qwen/Qwen3-8B --seeds 42,43,44",
 )
 def corfu(options: Corfu) -> Result:
     """Train a policy by CoRFu to prefer supported truths (Q1) to statements of other quadrants.
@@ -70,17 +83,22 @@ def corfu(options: Corfu) -> Result:
     settings = options.settings(
         CorfuSettings, *([f"regime={options.regime}"] if options.regime else []), *weight_override
     )
+    seeds = seeds_of(options.seeds) or [settings.seed]
     weight = "sweep" if len(lambdas) > 1 else f"lambda{settings.lambda_:g}"
-    out = options.folder("corfu", short_name(model), settings.regime, weight, f"seed{settings.seed}")
-    if is_main():
-        note(f"CoRFu on {model}, engine {engine}, {_ahead(dataset, settings, lambdas)}")
-    if len(lambdas) > 1:
-        states = {out / f"lambda-{value:g}": state_of(out / f"lambda-{value:g}") for value in lambdas}
-        sweep_lambda(dataset, model, out, settings, lambdas, engine=engine, resume=resume, say=note)
-        runs: list[Run] = [(folder, read_run(folder, "corfu"), state) for folder, state in states.items()]
-    else:
-        state = state_of(out)
-        runs = [(out, train_corfu(dataset, model, out, settings, engine=engine, resume=resume, say=note), state)]
+    out = options.folder("corfu", short_name(model), settings.regime, weight, name_of_seeds(seeds))
+    runs: list[Run] = []
+    for seed in seeds:
+        own = settings.model_copy(update={"seed": seed})
+        folder = out / f"seed-{seed}" if len(seeds) > 1 else out
+        if is_main():
+            note(f"CoRFu on {model}, engine {engine}, {_ahead(dataset, own, lambdas)}")
+        folders = [folder / f"lambda-{value:g}" for value in lambdas] if len(lambdas) > 1 else [folder]
+        states = [state_of(run) for run in folders]
+        if len(lambdas) > 1:
+            sweep_lambda(dataset, model, folder, own, lambdas, engine=engine, resume=resume, say=note)
+        else:
+            train_corfu(dataset, model, folder, own, engine=engine, resume=resume, say=note)
+        runs += [(run, read_run(run, "corfu"), state) for run, state in zip(folders, states, strict=True)]
     return trained(options, "corfu", dataset.folder, engine, out, runs)
 
 

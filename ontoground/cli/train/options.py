@@ -13,16 +13,31 @@ from typing import Annotated, Any
 import typer
 from typer import Option
 
+from ground.errors import UsageError
 from ontoground.cli.app import group_of
 from ontoground.cli.options import DatasetFolder, InWorkspace, Result
 from ontoground.cli.render import Blocks, number, relative, table, unfolded
 from ontoground.cli.runs import SettingsModel, run_folder, run_settings
 
-__all__ = ["PACKAGES", "OnDataset", "Run", "Trained", "group", "state_of", "steps_of", "trained"]
+__all__ = [
+    "PACKAGES",
+    "OnDataset",
+    "Run",
+    "Seeds",
+    "Trained",
+    "group",
+    "name_of_seeds",
+    "seeds_of",
+    "state_of",
+    "steps_of",
+    "trained",
+]
 
 group = group_of("train", ("classifier", "corfu", "medhal", "medval", "ablation", "grpo"))
 
 PACKAGES = ("torch", "transformers", "peft", "accelerate", "safetensors")
+
+Seeds = Annotated[str | None, Option("--seeds", metavar="N,N,...", help="Train once for each seed, as 42,43,44")]
 
 Run = tuple[Path, dict[str, Any], str]
 """A run's folder, its record, and ``done`` or, where it was whole already, ``current``."""
@@ -146,3 +161,22 @@ def _blocks(payload: dict[str, Any]) -> Blocks:
     if payload["next"]:
         yield "\nwhat to try next:"
     yield from (unfolded(f"  {command}") for command in payload["next"])
+
+
+def seeds_of(text: str | None) -> list[int]:
+    """Return the seeds of ``--seeds``, each once.
+
+    Raises:
+        UsageError: a part is no whole number.
+    """
+    try:
+        return list(dict.fromkeys(int(part) for part in text.split(","))) if text else []
+    except ValueError as error:
+        raise UsageError(
+            "--seeds is no list of numbers", found=text, expected="whole numbers with commas, as 42,43,44"
+        ) from error
+
+
+def name_of_seeds(seeds: Sequence[int]) -> str:
+    """Return the part of a folder's name that says the seeds."""
+    return ("seeds" if len(seeds) > 1 else "seed") + "-".join(map(str, seeds))

@@ -1,10 +1,9 @@
 -- Concepts that an admission's codes state
 -- Grain: one row per (hadm_id, cui, kind, source_table)
--- Inputs: ground.code_map, mimiciv_hosp.admissions, diagnoses_icd, procedures_icd, prescriptions,
---   ground.drug_ingredient
+-- Inputs: ground.code_map, source_code, ehr.admission, ehr.diagnosis, ehr.procedure, ehr.drug, ground.drug_ingredient
 -- Output: ground.admission_concept(hadm_id, cui, kind, source_table, first_time); kind is diagnosis, procedure, drug
 --   or ingredient; first_time is the earliest start of an order, day of a procedure, or time of admission where the
---   source has none (diagnoses are coded for the stay as a whole)
+--   source has none (MIMIC's diagnoses are coded for the stay as a whole); a source has one table of each kind
 -- Caveat: every candidate of an ambiguous code is here. Fluids that carry another drug (0.9% Sodium Chloride, 5%
 --   Dextrose) are mapped as what they are; containers (Bag, Syringe, Vial) have no concept.
 -- Source: docs/definitions.md#code
@@ -21,13 +20,21 @@ with cui_number as (
     ) as used
 ),
 
+kind_of as (
+    select distinct
+        kind,
+        source
+    from source_code
+),
+
 code as (
     select
-        m.source,
+        s.kind,
+        m.vocabulary,
         m.code,
-        m.code_version,
         c.n
     from ground.code_map as m
+    inner join kind_of as s on m.source = s.source
     inner join cui_number as c on m.cui = c.cui
 ),
 
@@ -36,23 +43,23 @@ drug as (
     select
         hadm_id,
         n,
-        min(starttime) as first_time
+        min(time) as first_time
     from (
-        -- An order has two codes, its NDC and its drug's name.
+        -- An order has two codes, its own and its drug's name.
         select
             p.hadm_id,
-            p.starttime,
+            p.time,
             c.n
-        from mimiciv_hosp.prescriptions as p
-        inner join code as c on c.source = 'prescriptions_ndc' and p.ndc = c.code
+        from ehr.drug as p
+        inner join code as c on c.kind = 'drug' and p.vocabulary = c.vocabulary and p.code = c.code
         where p.hadm_id is not null
         union all
         select
             p.hadm_id,
-            p.starttime,
+            p.time,
             c.n
-        from mimiciv_hosp.prescriptions as p
-        inner join code as c on c.source = 'prescriptions_drug' and p.drug = c.code
+        from ehr.drug as p
+        inner join code as c on c.kind = 'drug_name' and p.name = c.code
         where p.hadm_id is not null
     ) as stated_order
     group by hadm_id, n
@@ -73,10 +80,9 @@ stated as (
         d.hadm_id,
         0::tinyint as kind,
         c.n,
-        null::timestamp as first_time
-    from mimiciv_hosp.diagnoses_icd as d
-    inner join code as c
-        on c.source = 'diagnoses_icd' and d.icd_code = c.code and d.icd_version = c.code_version
+        min(d.time) as first_time
+    from ehr.diagnosis as d
+    inner join code as c on c.kind = 'diagnosis' and d.vocabulary = c.vocabulary and d.code = c.code
     where d.hadm_id is not null
     group by d.hadm_id, c.n
     union all
@@ -100,10 +106,9 @@ stated as (
         p.hadm_id,
         3::tinyint as kind,
         c.n,
-        min(p.chartdate)::timestamp as first_time
-    from mimiciv_hosp.procedures_icd as p
-    inner join code as c
-        on c.source = 'procedures_icd' and p.icd_code = c.code and p.icd_version = c.code_version
+        min(p.time) as first_time
+    from ehr.procedure as p
+    inner join code as c on c.kind = 'procedure' and p.vocabulary = c.vocabulary and p.code = c.code
     where p.hadm_id is not null
     group by p.hadm_id, c.n
 ),
@@ -112,7 +117,7 @@ admission as (
     select
         hadm_id,
         min(admittime) as admittime
-    from mimiciv_hosp.admissions
+    from ehr.admission
     group by hadm_id
 ),
 
@@ -132,6 +137,10 @@ select
     hadm_id,
     cui,
     case kind when 0 then 'diagnosis' when 1 then 'drug' when 2 then 'ingredient' else 'procedure' end as kind,
-    case kind when 0 then 'diagnoses_icd' when 3 then 'procedures_icd' else 'prescriptions' end as source_table,
+    case kind
+        when 0 then (select min(d.source_table) from ehr.diagnosis as d)
+        when 3 then (select min(p.source_table) from ehr.procedure as p)
+        else (select min(o.source_table) from ehr.drug as o)
+    end as source_table,
     first_time
 from ordered;

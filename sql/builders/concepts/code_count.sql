@@ -5,8 +5,8 @@
 with mapped as (
     select distinct
         source,
+        vocabulary,
         code,
-        code_version,
         method
     from ground.code_map
 )
@@ -18,6 +18,6 @@ select
     sum(s.n_rows)::bigint as n_rows
 from source_code as s
 left join mapped as m
-    on s.source = m.source and s.code = m.code and s.code_version is not distinct from m.code_version
+    on s.source = m.source and s.code = m.code and s.vocabulary is not distinct from m.vocabulary
 group by all
 order by all;

@@ -8,21 +8,21 @@
 
 -- ICD-9-CM diagnoses have three digits before the dot (E codes a letter and three), ICD-9-CM procedures two,
 -- ICD-10-CM three; ICD-10-PCS has no dot, nor has a code that ends where the dot would stand.
-create or replace temp macro icd_root_length(source, version, bare) as
+create or replace temp macro icd_root_length(kind, vocabulary, bare) as
     case
-        when version = 10 then 3
-        when source = 'procedures_icd' then 2
+        when vocabulary <> 'ICD9CM' then 3
+        when kind = 'procedure' then 2
         when bare like 'E%' then 4
         else 3
     end;
 
-create or replace temp macro dotted_icd(source, version, bare) as
+create or replace temp macro dotted_icd(kind, vocabulary, bare) as
     case
-        when version = 10 and source = 'procedures_icd' then bare
-        when length(bare) <= icd_root_length(source, version, bare) then bare
+        when vocabulary = 'ICD10PCS' then bare
+        when length(bare) <= icd_root_length(kind, vocabulary, bare) then bare
         else
-            left(bare, icd_root_length(source, version, bare)) || '.'
-            || substr(bare, icd_root_length(source, version, bare) + 1)
+            left(bare, icd_root_length(kind, vocabulary, bare)) || '.'
+            || substr(bare, icd_root_length(kind, vocabulary, bare) + 1)
     end;
 
 create or replace temp macro ndc_digits(digits) as

@@ -1,12 +1,13 @@
 -- Concepts of the records' codes
--- Grain: one row per (source, code, code_version, cui): every candidate is a row
--- Inputs: icd_candidate, ndc_candidate, drug_name_candidate
--- Output: ground.code_map(source, code, code_version, cui, method, n_candidates). source: diagnoses_icd,
---   procedures_icd, prescriptions_ndc, prescriptions_drug; code: the text as it stands in the source table;
---   code_version: 9 or 10 for ICD, null for drugs; method: exact, parent_code, map, ndc_rxcui, ndc_ingredient,
---   drug_name, drug_name_loose; n_candidates: how many concepts this code has
+-- Grain: one row per (source, vocabulary, code, cui): every candidate is a row
+-- Inputs: source_code, icd_candidate, code_candidate, ndc_candidate, drug_name_candidate
+-- Output: ground.code_map(source, code, code_version, cui, method, n_candidates, vocabulary). source: of MIMIC
+--   diagnoses_icd, procedures_icd, prescriptions_ndc, prescriptions_drug; code: the text as it stands in the source
+--   table; code_version: 9 or 10 for ICD of the United States, else null; method: exact, parent_code, map, ndc_rxcui,
+--   ndc_ingredient, drug_name, drug_name_loose; n_candidates: how many concepts this code has; vocabulary: UMLS' name
+--   of it, null for the names of drugs
 -- Caveat: a code has the candidates of its best method only, by the order exact > map (an exact row) > parent_code >
---   map (an approximate row or a category); ndc_rxcui > ndc_ingredient; drug_name > drug_name_loose. NDC and name of
+--   map (an approximate row or a category); ndc_rxcui > ndc_ingredient; drug_name > drug_name_loose. Code and name of
 --   an order are different sources, and both are kept where they disagree
 --   (sql/ontoground/queries/ndc_name_disagreement). Codes without a concept have no row here: they are in
 --   sql/ontoground/queries/unmapped_codes.
@@ -15,35 +16,47 @@ create or replace table ground.code_map as
 with candidate as (
     select
         source,
+        vocabulary,
         code,
-        code_version,
         cui,
         method
     from icd_candidate
     union all
     select
-        'prescriptions_ndc' as source,
-        code,
-        null as code_version,
-        cui,
-        method
-    from ndc_candidate
+        s.source,
+        s.vocabulary,
+        s.code,
+        c.cui,
+        c.method
+    from source_code as s
+    inner join code_candidate as c on s.vocabulary = c.vocabulary and s.code = c.code
     union all
     select
-        'prescriptions_drug' as source,
-        code,
-        null as code_version,
-        cui,
-        method
-    from drug_name_candidate
+        s.source,
+        s.vocabulary,
+        s.code,
+        c.cui,
+        c.method
+    from source_code as s
+    inner join ndc_candidate as c on s.vocabulary = 'NDC' and s.code = c.code
+    union all
+    select
+        s.source,
+        null as vocabulary,
+        s.code,
+        c.cui,
+        c.method
+    from source_code as s
+    inner join drug_name_candidate as c on s.kind = 'drug_name' and s.code = c.code
 )
 
 select
     source,
     code,
-    code_version::smallint as code_version,
+    case vocabulary when 'ICD9CM' then 9 when 'ICD10CM' then 10 when 'ICD10PCS' then 10 end::smallint as code_version,
     cui as cui,
     method,
-    count(*) over (partition by source, code, code_version)::integer as n_candidates
+    count(*) over (partition by source, vocabulary, code)::integer as n_candidates,
+    vocabulary
 from candidate
 order by all;

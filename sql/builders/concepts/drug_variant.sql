@@ -23,7 +23,7 @@ with name as (
         regexp_replace(lower(code), '[(\[][^)\]]*[)\]]?', ' ', 'g') as outside,
         regexp_extract(lower(code), '[(\[]([^)\]]*)', 1) as inside
     from source_code
-    where source = 'prescriptions_drug'
+    where kind = 'drug_name'
 ),
 
 -- Strengths go before the punctuation that tells them: "0.9%", "10 units/ml", "12.5g / 50mL".

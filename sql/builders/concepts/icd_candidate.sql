@@ -1,7 +1,7 @@
 -- Candidate concepts of each ICD code, by its best way only
--- Grain: one row per (source, code, code_version, cui)
+-- Grain: one row per (source, vocabulary, code, cui)
 -- Inputs: source_code, icd_atom, icd_map, procedure_concept
--- Output: temporary table icd_candidate(source, code, code_version, cui, method)
+-- Output: temporary table icd_candidate(source, vocabulary, code, cui, method)
 -- Caveat: a code keeps the candidates of its best way, in this order: the code itself (exact); an exact row of MRMAP
 --   (map); the nearest parent code that has a concept (parent_code); an approximate row of MRMAP (map); a row to a
 --   category such as CCS (map). Where the target of a row is an ICD code without a concept (ICD-10-CM to ICD-9-CM),
@@ -14,21 +14,21 @@ create or replace temp table icd_candidate as
 with icd as (
     select *
     from source_code
-    where sab is not null
+    where code_version is not null
 ),
 
 parent as (
     select
+        i.kind,
         i.source,
+        i.vocabulary,
         i.code,
-        i.code_version,
-        i.sab,
         n.n,
-        dotted_icd(i.source, i.code_version, left(i.bare, n.n::integer)) as dotted
+        dotted_icd(i.kind, i.vocabulary, left(i.bare, n.n::integer)) as dotted
     from icd as i
     inner join
         (select unnest(range(2, 8)) as n) as n
-        on n.n >= icd_root_length(i.source, i.code_version, i.bare) and n.n < length(i.bare)
+        on n.n >= icd_root_length(i.kind, i.vocabulary, i.bare) and n.n < length(i.bare)
 ),
 
 -- Targets of maps are written with their dot.
@@ -56,63 +56,68 @@ target as (
 
 way as (
     select
+        i.kind,
         i.source,
+        i.vocabulary,
         i.code,
-        i.code_version,
         a.cui,
         'exact' as method,
         0.0 as rank,
         0 as breadth
     from icd as i
-    inner join icd_atom as a on i.sab = a.sab and i.dotted = a.code
+    inner join icd_atom as a on i.vocabulary = a.sab and i.dotted = a.code
     union all
     -- The nearer the parent, the better: its length breaks ties between 2 and 3.
     select
+        p.kind,
         p.source,
+        p.vocabulary,
         p.code,
-        p.code_version,
         a.cui,
         'parent_code' as method,
         3.0 - p.n / 10.0 as rank,
         0 as breadth
     from parent as p
-    inner join icd_atom as a on p.sab = a.sab and p.dotted = a.code
+    inner join icd_atom as a on p.vocabulary = a.sab and p.dotted = a.code
     union all
     select
+        i.kind,
         i.source,
+        i.vocabulary,
         i.code,
-        i.code_version,
         m.cui,
         'map' as method,
         m.quality::double as rank,
         m.breadth
     from icd as i
-    inner join icd_map as m on i.sab = m.from_sab and i.dotted = m.from_code
+    inner join icd_map as m on i.vocabulary = m.from_sab and i.dotted = m.from_code
     where m.cui is not null
     union all
     select
+        i.kind,
         i.source,
+        i.vocabulary,
         i.code,
-        i.code_version,
         t.cui,
         'map' as method,
         3.0 as rank,
         0 as breadth
     from icd as i
-    inner join icd_map as m on i.sab = m.from_sab and i.dotted = m.from_code
+    inner join icd_map as m on i.vocabulary = m.from_sab and i.dotted = m.from_code
     inner join target as t on m.to_sab = t.to_sab and m.to_code = t.to_code
     where m.cui is null
     union all
     select
+        i.kind,
         i.source,
+        i.vocabulary,
         i.code,
-        i.code_version,
         n.cui,
         'map' as method,
         greatest(m.quality, n.quality) + 0.5 as rank,
         n.breadth
     from icd as i
-    inner join icd_map as m on i.sab = m.from_sab and i.dotted = m.from_code
+    inner join icd_map as m on i.vocabulary = m.from_sab and i.dotted = m.from_code
     inner join icd_map as n on m.to_sab = n.from_sab and m.to_code = n.from_code
     where m.cui is null and n.cui is not null
 ),
@@ -120,19 +125,19 @@ way as (
 best as (
     select *
     from way
-    qualify rank = min(rank) over (partition by source, code, code_version)
+    qualify rank = min(rank) over (partition by source, vocabulary, code)
 )
 
 select distinct
     b.source,
+    b.vocabulary,
     b.code,
-    b.code_version,
     b.cui,
     b.method
 from best as b
 left join procedure_concept as p on b.cui = p.cui
 qualify
     rank() over (
-        partition by b.source, b.code, b.code_version
-        order by (b.source = 'procedures_icd') <> (p.cui is not null), b.breadth
+        partition by b.source, b.vocabulary, b.code
+        order by (b.kind = 'procedure') <> (p.cui is not null), b.breadth
     ) = 1;

@@ -1,7 +1,7 @@
 -- Candidate concepts of each NDC
 -- Grain: one row per (code, cui)
 -- Inputs: source_code, source_rxnsat, source_mrsat (rxnorm.rxnsat and umls.mrsat, empty where absent), rxnorm_node,
---   node_ingredient, drug_name_candidate, mimiciv_hosp.prescriptions
+--   node_ingredient, drug_name_candidate, ehr.drug
 -- Output: temporary table ndc_candidate(code, cui, method)
 -- Caveat: an NDC that stands on a product leads to the product (ndc_rxcui); one that stands on a concept as a whole
 --   (STYPE CUI), or on an RXCUI that UMLS lacks, leads to the ingredient (ndc_ingredient) and counts where there is no
@@ -11,11 +11,11 @@
 -- Source: RxNorm technical documentation: RXNSAT rows with ATN NDC
 create or replace temp table ndc_candidate as
 with wanted as (
-    select
+    select distinct
         code,
         ndc11(code) as ndc
     from source_code
-    where source = 'prescriptions_ndc'
+    where kind = 'drug' and vocabulary = 'NDC'
 ),
 
 bridge as (
@@ -98,11 +98,11 @@ nearest as (
 
 ordered as (
     select distinct
-        p.ndc as code,
+        p.code,
         i.ingredient_cui as cui
-    from mimiciv_hosp.prescriptions as p
-    semi join nearest as n on p.ndc = n.code and n.rank = 6
-    inner join drug_name_candidate as d on p.drug = d.code
+    from ehr.drug as p
+    semi join nearest as n on p.vocabulary = 'NDC' and p.code = n.code and n.rank = 6
+    inner join drug_name_candidate as d on p.name = d.code
     inner join node_ingredient as i on d.cui = i.drug_node
 )
 

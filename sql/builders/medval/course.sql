@@ -2,7 +2,7 @@
 -- Grain: one row per note of a range that has a hospital course, in the order of note_id
 -- Output: note_id, subject_id, text, parts list<struct<section, header, begin_offset, end_offset>>,
 --   mentions list<struct<begin_offset, end_offset, cuis, assertion>>; offsets in code points of the note
--- Inputs: mimiciv_note.discharge, ground.section, ground.mention. Parameters: low, high (the range of note_id)
+-- Inputs: ehr.discharge_note, ground.section, ground.mention. Parameters: low, high (the range of note_id)
 -- Source: MedVAL, Table 2 (brief hospital courses); docs/definitions.md#mention
 with part as (
     select
@@ -41,7 +41,7 @@ select
     note.text,
     part.parts,
     coalesce(mention.mentions, []) as mentions
-from mimiciv_note.discharge as note
+from ehr.discharge_note as note
 inner join part on note.note_id = part.note_id
 left join mention on note.note_id = mention.note_id
 where note.note_id between getvariable('low') and getvariable('high')

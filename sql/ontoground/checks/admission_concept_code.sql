@@ -1,22 +1,22 @@
 -- Diagnoses and procedures of admissions that no code of the admission leads to, and codes that lead nowhere
 -- Grain: one row per (hadm_id, cui, kind) that only one of the two sides has
--- Inputs: ground.admission_concept, ground.code_map, mimiciv_hosp.diagnoses_icd, procedures_icd
+-- Inputs: ground.admission_concept, ground.code_map, ehr.diagnosis, ehr.procedure
 with expected as (
     select
         d.hadm_id,
         m.cui,
         'diagnosis' as kind
-    from mimiciv_hosp.diagnoses_icd as d
-    inner join ground.code_map as m
-        on m.source = 'diagnoses_icd' and d.icd_code = m.code and d.icd_version = m.code_version
+    from ehr.diagnosis as d
+    inner join ground.code_map as m on d.source_table = m.source and d.vocabulary = m.vocabulary and d.code = m.code
+    where d.hadm_id is not null
     union
     select
         p.hadm_id,
         m.cui,
         'procedure' as kind
-    from mimiciv_hosp.procedures_icd as p
-    inner join ground.code_map as m
-        on m.source = 'procedures_icd' and p.icd_code = m.code and p.icd_version = m.code_version
+    from ehr.procedure as p
+    inner join ground.code_map as m on p.source_table = m.source and p.vocabulary = m.vocabulary and p.code = m.code
+    where p.hadm_id is not null
 ),
 
 found as (

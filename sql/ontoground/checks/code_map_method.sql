@@ -1,20 +1,21 @@
--- Rows of the code map with a source or method that is not in the contract, or that do not go together
+-- Rows of the code map with a method that is not in the contract, or that does not go with their vocabulary
 -- Grain: one row per offending row of ground.code_map
--- Inputs: ground.code_map
+-- Inputs: ground.code_map, ehr.code
 select
-    source,
-    code,
-    code_version,
-    cui,
-    method
-from ground.code_map
+    m.source,
+    m.code,
+    m.vocabulary,
+    m.cui,
+    m.method
+from ground.code_map as m
 where
-    (source, method) not in (
-        ('diagnoses_icd', 'exact'), ('diagnoses_icd', 'parent_code'), ('diagnoses_icd', 'map'),
-        ('procedures_icd', 'exact'), ('procedures_icd', 'parent_code'), ('procedures_icd', 'map'),
-        ('prescriptions_ndc', 'ndc_rxcui'), ('prescriptions_ndc', 'ndc_ingredient'),
-        ('prescriptions_drug', 'drug_name'), ('prescriptions_drug', 'drug_name_loose')
-    )
-    or (source in ('diagnoses_icd', 'procedures_icd')) <> (code_version in (9, 10))
-    or (source in ('diagnoses_icd', 'procedures_icd') and code_version is null)
-order by source, code, code_version, cui;
+    not case
+        when m.vocabulary is null then m.method in ('drug_name', 'drug_name_loose')
+        when m.vocabulary = 'NDC' then m.method in ('ndc_rxcui', 'ndc_ingredient')
+        when m.vocabulary in ('ICD9CM', 'ICD10CM', 'ICD10PCS') then m.method in ('exact', 'parent_code', 'map')
+        else m.method in ('exact', 'map')
+    end
+    or (m.vocabulary is not null and m.vocabulary in ('ICD9CM', 'ICD10CM', 'ICD10PCS')) <> (m.code_version is not null)
+    or m.code_version not in (9, 10)
+    or m.source not in (select coalesce(c.source, '') from ehr.code as c)
+order by m.source, m.code, m.vocabulary, m.cui;

@@ -1,12 +1,12 @@
 -- Mentions whose text is not what stands at their offsets
 -- Grain: one row per offending mention, without its text
--- Inputs: ground.mention, mimiciv_note.discharge. Parameters: first_note, next_note: of some notes, whose texts fit
+-- Inputs: ground.mention, ehr.discharge_note. Parameters: first_note, next_note: of some notes, whose texts fit
 --   into memory
 with written as (
     select
         note_id,
         text
-    from mimiciv_note.discharge
+    from ehr.discharge_note
     where note_id >= getvariable('first_note') and note_id < getvariable('next_note')
 )
 

@@ -1,6 +1,6 @@
 -- Notes whose sections do not tile them
 -- Grain: one row per gap or overlap: where the last section ended, where the next one begins
--- Inputs: ground.section, mimiciv_note.discharge. Parameters: first_note, next_note: of some notes
+-- Inputs: ground.section, ehr.discharge_note. Parameters: first_note, next_note: of some notes
 with boundary as (
     select
         note_id,
@@ -25,7 +25,7 @@ whole as (
         note.note_id,
         length(note.text) as characters,
         coalesce(sectioned.last_end, 0) as last_end
-    from mimiciv_note.discharge as note
+    from ehr.discharge_note as note
     left join sectioned on note.note_id = sectioned.note_id
     where note.note_id >= getvariable('first_note') and note.note_id < getvariable('next_note')
 )

@@ -1,6 +1,6 @@
 -- Admissions with discharge summaries, the one with most mentions first
 -- Grain: one row per admission; the first 200
--- Inputs: mimiciv_note.discharge, ground.mention
+-- Inputs: ehr.discharge_note, ground.mention
 -- Output: rows for the list of notes of `ontoground explore`. Source: docs/definitions.md#mention
 with mentioned as (
     select
@@ -19,7 +19,7 @@ select
     coalesce(any_value(mentioned.mentions), 0) as mentions,
     coalesce(any_value(mentioned.concepts), 0) as concepts,
     coalesce(any_value(mentioned.unsure), 0) as unsure
-from mimiciv_note.discharge as discharge
+from ehr.discharge_note as discharge
 left join mentioned on discharge.hadm_id = mentioned.hadm_id
 group by discharge.hadm_id
 order by mentions desc, discharge.hadm_id asc

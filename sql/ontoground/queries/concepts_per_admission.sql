@@ -1,6 +1,6 @@
 -- Concepts per admission: how many each kind of code states
 -- Grain: one row per kind; admissions without one count as 0
--- Inputs: ground.admission_concept, mimiciv_hosp.admissions
+-- Inputs: ground.admission_concept, ehr.admission
 with kind as (
     select unnest(['diagnosis', 'procedure', 'drug', 'ingredient']) as kind
 ),
@@ -10,7 +10,7 @@ counted as (
         a.hadm_id,
         k.kind,
         count(distinct c.cui) as n
-    from mimiciv_hosp.admissions as a
+    from ehr.admission as a
     cross join kind as k
     left join ground.admission_concept as c on a.hadm_id = c.hadm_id and k.kind = c.kind
     group by a.hadm_id, k.kind

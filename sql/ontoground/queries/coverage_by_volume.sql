@@ -1,33 +1,35 @@
 -- Coverage by event volume: rows of each source table that have a concept
--- Grain: one row per source table; prescriptions count as mapped by NDC or by name
--- Inputs: ground.code_map, mimiciv_hosp.diagnoses_icd, procedures_icd, prescriptions
+-- Grain: one row per source table; drug orders count as mapped by their code or by name
+-- Inputs: ground.code_map, ehr.diagnosis, ehr.procedure, ehr.drug
 with mapped as (
     select distinct
         source,
-        code,
-        code_version
+        vocabulary,
+        code
     from ground.code_map
 ),
 
 event as (
     select
-        'diagnoses_icd' as source_table,
+        d.source_table,
         m.code is not null as is_mapped
-    from mimiciv_hosp.diagnoses_icd as d
-    left join mapped as m on m.source = 'diagnoses_icd' and d.icd_code = m.code and d.icd_version = m.code_version
+    from ehr.diagnosis as d
+    left join mapped as m on d.source_table = m.source and d.code = m.code and d.vocabulary = m.vocabulary
     union all
     select
-        'procedures_icd' as source_table,
+        p.source_table,
         m.code is not null as is_mapped
-    from mimiciv_hosp.procedures_icd as p
-    left join mapped as m on m.source = 'procedures_icd' and p.icd_code = m.code and p.icd_version = m.code_version
+    from ehr.procedure as p
+    left join mapped as m on p.source_table = m.source and p.code = m.code and p.vocabulary = m.vocabulary
     union all
     select
-        'prescriptions' as source_table,
+        o.source_table,
         n.code is not null or m.code is not null as is_mapped
-    from mimiciv_hosp.prescriptions as p
-    left join mapped as n on n.source = 'prescriptions_ndc' and p.ndc = n.code
-    left join mapped as m on m.source = 'prescriptions_drug' and p.drug = m.code
+    from ehr.drug as o
+    left join mapped as n
+        on o.source_table || '_' || lower(o.vocabulary) = n.source and o.code = n.code and o.vocabulary = n.vocabulary
+    left join mapped as m
+        on o.source_table || '_drug' = m.source and o.name = m.code and m.vocabulary is null
 )
 
 select

@@ -1,15 +1,17 @@
 -- Orders whose NDC and drug name lead to different ingredients
 -- Grain: one row per (ndc, drug) with no ingredient in common, most used first
--- Inputs: ground.code_map, ground.drug_ingredient, mimiciv_hosp.prescriptions, kg.concept
+-- Inputs: ground.code_map, ground.drug_ingredient, ehr.drug, kg.concept
 -- Caveat: both are kept in ground.code_map, for they are different sources; NDCs of 2008 to 2022 and names typed into
 --   order entry differ by salts, vehicles and reused numbers
 with used as (
     select
-        ndc,
-        drug,
+        source_table,
+        code as ndc,
+        name as drug,
         count(*) as n_orders
-    from mimiciv_hosp.prescriptions
-    group by ndc, drug
+    from ehr.drug
+    where vocabulary = 'NDC'
+    group by all
 ),
 
 ingredient as (
@@ -21,7 +23,7 @@ ingredient as (
     from ground.code_map as m
     inner join ground.drug_ingredient as i on m.cui = i.cui
     left join kg.concept as c on i.ingredient_cui = c.cui
-    where m.source in ('prescriptions_ndc', 'prescriptions_drug')
+    where coalesce(m.vocabulary, 'NDC') = 'NDC'
     group by m.source, m.code
 )
 
@@ -32,7 +34,7 @@ select
     n.names as ndc_ingredients,
     d.names as name_ingredients
 from used as u
-inner join ingredient as n on n.source = 'prescriptions_ndc' and u.ndc = n.code
-inner join ingredient as d on d.source = 'prescriptions_drug' and u.drug = d.code
+inner join ingredient as n on n.source = u.source_table || '_ndc' and u.ndc = n.code
+inner join ingredient as d on d.source = u.source_table || '_drug' and u.drug = d.code
 where not list_has_any(n.cuis, d.cuis)
 order by u.n_orders desc, u.ndc asc, u.drug asc;

@@ -1,10 +1,10 @@
 -- Sections per note
 -- Grain: one row per section; a note counts once per section; share: of all notes; length: median, in characters
--- Inputs: ground.section, mimiciv_note.discharge
+-- Inputs: ground.section, ehr.discharge_note
 select
     s.section,
     count(distinct s.note_id) as notes,
-    round(count(distinct s.note_id) / (select count(*) from mimiciv_note.discharge), 4) as share,
+    round(count(distinct s.note_id) / (select count(*) from ehr.discharge_note), 4) as share,
     count(*) as parts,
     round(count(*) / count(distinct s.note_id), 2) as per_note,
     quantile_disc(s.end_offset - s.begin_offset, 0.5) as length

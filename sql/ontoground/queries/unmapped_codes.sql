@@ -1,51 +1,44 @@
 -- Top unmapped codes with their titles
--- Grain: one row per (source, code, code_version) that has no concept, most used first; an NDC shows the drug's name
--- Inputs: ground.code_map, mimiciv_hosp.diagnoses_icd, procedures_icd, prescriptions, d_icd_diagnoses,
---   d_icd_procedures
+-- Grain: one row per (source, vocabulary, code) that has no concept, most used first; the code of a drug shows its name
+-- Inputs: ground.code_map, ehr.code, ehr.code_title, release.mrconso
+-- Output: reason: the release has no such vocabulary, or it has it without this code, or (of names) no such name
 with used as (
     select
-        'diagnoses_icd' as source,
-        d.icd_code as code,
-        d.icd_version as code_version,
-        any_value(t.long_title order by t.long_title) as title,
+        kind,
+        source,
+        vocabulary,
+        code,
+        min(name) as name,
         count(*) as n_rows
-    from mimiciv_hosp.diagnoses_icd as d
-    left join mimiciv_hosp.d_icd_diagnoses as t on d.icd_code = t.icd_code and d.icd_version = t.icd_version
-    group by d.icd_code, d.icd_version
-    union all
+    from ehr.code
+    where trim(code) not in ('', '0')
+    group by all
+),
+
+titled as (
     select
-        'procedures_icd' as source,
-        p.icd_code as code,
-        p.icd_version as code_version,
-        any_value(t.long_title order by t.long_title) as title,
-        count(*) as n_rows
-    from mimiciv_hosp.procedures_icd as p
-    left join mimiciv_hosp.d_icd_procedures as t on p.icd_code = t.icd_code and p.icd_version = t.icd_version
-    group by p.icd_code, p.icd_version
-    union all
-    select
-        'prescriptions_ndc' as source,
-        ndc as code,
-        null as code_version,
-        min(drug) as title,
-        count(*) as n_rows
-    from mimiciv_hosp.prescriptions
-    where trim(ndc) not in ('', '0')
-    group by ndc
-    union all
-    select
-        'prescriptions_drug' as source,
-        drug as code,
-        null as code_version,
-        drug as title,
-        count(*) as n_rows
-    from mimiciv_hosp.prescriptions
-    where trim(drug) <> ''
-    group by drug
+        kind,
+        vocabulary,
+        code,
+        min(title) as title
+    from ehr.code_title
+    group by all
 )
 
-select u.*
+select
+    u.source,
+    u.vocabulary,
+    u.code,
+    coalesce(u.name, t.title) as title,
+    case
+        when u.kind = 'drug_name' then 'no drug of this name'
+        when u.vocabulary is null then 'vocabulary is not known'
+        when u.vocabulary = 'NDC' or u.vocabulary in (select c.sab from release.mrconso as c) then 'no such code'
+        else 'vocabulary is not in the release'
+    end as reason,
+    u.n_rows
 from used as u
+left join titled as t on u.kind = t.kind and u.vocabulary = t.vocabulary and u.code = t.code
 anti join ground.code_map as m
-    on u.source = m.source and u.code = m.code and u.code_version is not distinct from m.code_version
-order by u.n_rows desc, u.source asc, u.code asc, u.code_version asc;
+    on u.source = m.source and u.code = m.code and u.vocabulary is not distinct from m.vocabulary
+order by u.n_rows desc, u.source asc, u.code asc, u.vocabulary asc;

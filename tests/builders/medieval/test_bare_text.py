@@ -9,6 +9,7 @@ import pytest
 
 from builders.medieval.bare_text import find_names
 from builders.medieval.build import build_medieval
+from ehr.sources.contract import make_views
 from ground.errors import InputError
 from ground.flow.executor import Serial
 from ground.storage.sqlfiles import sql_text
@@ -68,6 +69,7 @@ def asked(warehouse: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     warehouse.execute("create temp table admission_fact as select 0 as number")
     for table in ("discharge", "radiology"):
         warehouse.execute(f"create table mimiciv_note.{table} (subject_id bigint, hadm_id bigint, text varchar)")
+    make_views(warehouse)
     return warehouse
 
 
@@ -200,6 +202,6 @@ def test_reports_that_are_asked_for_and_not_loaded_are_missed(staged: Path, tmp_
     workspace = copied(staged, tmp_path / "work", SETTINGS + "radiology = true\n")
     connection = connect(workspace.warehouse)
     connection.execute("drop table if exists mimiciv_note.radiology")
-    with pytest.raises(InputError, match=r"mimiciv_note\.radiology"):
+    with pytest.raises(InputError, match=r"ehr\.radiology_note"):
         build_medieval(workspace, connection)
     connection.close()

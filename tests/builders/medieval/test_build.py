@@ -131,8 +131,8 @@ def inputs_of(workspace: Workspace) -> list[dict[str, Any]]:
     return inputs
 
 
-def test_another_seed_makes_other_choices_and_own_rules_are_inputs(small: Built, tmp_path: Path) -> None:
-    workspace = with_settings(small, tmp_path, seed=1)
+def test_another_seed_draws_other_admissions_and_own_rules_are_inputs(small: Built, tmp_path: Path) -> None:
+    workspace = with_settings(small, tmp_path, seed=1, admissions=3)
     assert {one["source"] for one in inputs_of(small.workspace)} == {"mimic", "rxnorm", "umls"}
     (tmp_path / "rules").mkdir()
     (tmp_path / "rules" / "name_stops.tsv").write_text("name\treason\tsource\n")
@@ -140,6 +140,12 @@ def test_another_seed_makes_other_choices_and_own_rules_are_inputs(small: Built,
     assert [one["file"] for one in inputs_of(workspace) if one["source"] == "rules"] == ["name_stops.tsv"]
     rows = table_of(workspace.dataset(STAGE)).to_pylist()
     assert rows
+    asked = "select distinct subject_id from ehr.discharge_note"
+    patients = {subject for (subject,) in small.connection.execute(asked).fetchall()}
+    drawn = sorted(patients, key=lambda subject: stable_hash(1, "cohort", subject))[:3]
+    assert {row["subject_id"] for row in rows} <= set(drawn)
+    dropped = read_manifest(workspace.dataset(STAGE))["dropped"]
+    assert dropped["patient whom build.admissions did not draw"] == len(patients) - 3 > 0
     assert {row["group_id"] for row in rows}.isdisjoint(row["group_id"] for row in small.rows)
     assert {row["statement"] for row in rows} != {row["statement"] for row in small.rows}
 
@@ -212,7 +218,7 @@ def connection(workspace: Workspace) -> Iterator[duckdb.DuckDBPyConnection]:
 def test_an_empty_warehouse_says_what_to_run(warehouse: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         build_medieval(Workspace(tmp_path), warehouse)
-    assert "mimiciv_note.discharge" in str(caught.value)
+    assert "ehr.discharge_note" in str(caught.value)
     assert caught.value.do is not None
     assert "ontoground run" in caught.value.do
     assert not (tmp_path / "datasets").exists()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from builders.texts.origin import Origin, split_of
+from builders.texts.origin import Origin, Seeds, split_of
 from ground.errors import UsageError
 from ground.settings import BuildSettings, settings_from
 from ground.storage.sqlfiles import sql_text
@@ -21,12 +21,16 @@ def dealt(settings: BuildSettings) -> list[tuple[Any, ...]]:
     train, validation = settings.split_ends
     with open_database() as connection:
         connection.execute(
-            "create schema mimiciv_note; create table mimiciv_note.discharge as "
-            "select range as subject_id, range + 7 as hadm_id, 'n' || range as note_id, 1 as note_seq "
+            "create schema ehr; create table ehr.discharge_note as "
+            "select range as subject_id, range + 7 as hadm_id, 'n' || range as note_id, 1 as seq_num "
             f"from range({PATIENTS})"
         )
-        values = {"seed": settings.seed, "train_end": train, "validation_end": validation, "folds": settings.folds}
-        set_variables(connection, values)
+        connection.execute(
+            "create table ehr.patient as select range as subject_id, if(range < 900, 'test', null) as split "
+            f"from range({PATIENTS})"
+        )
+        values: dict[str, object] = {"seed": settings.seed, "train_end": train, "validation_end": validation}
+        set_variables(connection, values | {"folds": settings.folds, "patient_splits": settings.patient_splits})
         connection.execute(sql_text("builders/medieval/support/cohort"))
         return connection.execute("select subject_id, split, fold from cohort").fetchall()
 
@@ -40,6 +44,15 @@ def test_sql_and_python_deal_alike_in_the_shares_that_are_set(shares: tuple[floa
     counts = Counter(split for _, split, _ in found)
     for name, share in zip(("validation", "test"), shares, strict=True):
         assert abs(counts[name] / PATIENTS - share) < 0.03 and (counts[name] > 0) == (share > 0)
+
+
+def test_splits_of_the_source_go_before_the_shares() -> None:
+    settings = BuildSettings(patient_splits="source")
+    seeds = Seeds(7, settings.seed, settings.split_ends, dict.fromkeys(range(900), "test"))
+    shares = {patient: split for patient, split, _ in dealt(BuildSettings())}
+    for patient, split, _ in dealt(settings):
+        assert split == seeds.split(Origin("mimic", "", "", "train", patient))
+        assert split == ("test" if patient < 900 else shares[patient])
 
 
 def test_the_fold_knows_nothing_of_the_split() -> None:

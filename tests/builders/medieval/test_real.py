@@ -11,8 +11,8 @@ import pytest
 
 from builders.concepts import map_codes
 from builders.medieval.build import build_medieval
-from ehr.load import load_mimic
 from ehr.notes import find_mentions, split_notes
+from ehr.sources.mimic import load_mimic
 from ground.contracts.rows import QUADRANTS
 from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace

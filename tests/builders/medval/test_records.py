@@ -13,6 +13,7 @@ from builders.medval.items import Item
 from builders.medval.records import findings_and_impression, missing_tables, read_records
 from builders.texts.origin import Tally
 from builders.texts.sources import text_sources
+from ehr.sources.contract import make_views
 from ground.contracts.rows_text import MedvalTask
 from ground.storage.warehouse import connect
 from kg.graph import ConceptGraph
@@ -192,6 +193,7 @@ def notes(tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         "create table ground.mention (note_id varchar, hadm_id bigint, begin_offset integer, end_offset integer, "
         "text varchar, cuis varchar[], assertion varchar, section varchar)"
     )
+    make_views(connection)
     no_diagnosis = NOTE[: NOTE.index("Discharge Diagnosis")]
     for subject, text in enumerate((NOTE, no_diagnosis, "Brief Hospital Course:\nUneventful.\n"), 1):
         name = f"{subject}-DS-1"
@@ -276,9 +278,9 @@ def test_a_report_without_one_of_each_is_left_out_with_its_reason(text: str, rea
 
 
 def test_radiology_notes_give_two_tasks(notes: duckdb.DuckDBPyConnection) -> None:
-    assert missing_tables(notes, "report2impression") == ["mimiciv_note.radiology"]
+    assert missing_tables(notes, "report2impression") == ["ehr.radiology_note"]
     notes.execute("create table mimiciv_note.radiology (note_id varchar, subject_id bigint, text varchar)")
-    assert missing_tables(notes, "report2impression") == []
+    make_views(notes)
     rows = [
         ("2-RR-1", 2, REPORT),
         ("1-RR-1", 1, REPORT),
@@ -286,6 +288,7 @@ def test_radiology_notes_give_two_tasks(notes: duckdb.DuckDBPyConnection) -> Non
         ("4-RR-1", 4, "IMPRESSION: x"),
     ]
     notes.executemany("insert into mimiciv_note.radiology values (?, ?, ?)", rows)
+    assert missing_tables(notes, "report2impression") == []
     items, tally = read(notes, None, "mimic_radiology", "report2impression")
     assert [(item.origin.inner_id, item.reference) for item in items] == [
         ("1-RR-1", "No acute process."),
@@ -297,4 +300,4 @@ def test_radiology_notes_give_two_tasks(notes: duckdb.DuckDBPyConnection) -> Non
 
 
 def test_a_workspace_without_a_warehouse_lacks_all_tables() -> None:
-    assert missing_tables(None, "course2diagnosis") == ["mimiciv_note.discharge", "ground.section", "ground.mention"]
+    assert missing_tables(None, "course2diagnosis") == ["ehr.discharge_note", "ground.section", "ground.mention"]

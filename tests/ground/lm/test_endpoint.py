@@ -200,6 +200,14 @@ def test_rejections_from_the_start_stop_the_run_and_later_ones_do_not(tmp_path: 
     ):
         results = model.complete_all(requests)
     assert [result.outcome for result in results] == ["completion", *["failure"] * 7]
+    # A finished run asks again for what was too long, and nothing else.
+    too_long = Reply(status=400, body=b'{"error": {"message": "This model\'s maximum context length is 8 tokens"}}')
+    with (
+        scripted_server(in_turn(too_long)) as server,
+        LanguageModel(LmSettings(endpoint=server.url, **settings), tmp_path, "open") as model,
+    ):
+        results = model.complete_all(requests)
+    assert [result.outcome for result in results] == ["completion", *["failure"] * 7]
 
 
 def test_the_key_comes_from_the_named_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

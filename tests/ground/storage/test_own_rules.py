@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from ehr.abbreviations import Surroundings, read_terms
 from ground import ROOT
 from ground.errors import InputError
-from ground.storage.own_rules import EXTENDABLE, OwnRules
+from ground.storage.own_rules import EXTENDABLE, MAX_BYTES, MAX_FIELD, OwnRules
 from ground.storage.tables import read_table
+from ontoground.flow.stages import check_rules
 
 COLUMNS = ("name", "reason", "source")
 STOPS = "\ufeffname\treason\tsource\r\n# why\r\nham\tfood\tours\r\n"
@@ -47,6 +49,54 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "sections.tsv").write_bytes(b"name\xff")
     with pytest.raises(InputError, match="UTF-8"):
         OwnRules.read(tmp_path)
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_rules_that_are_no_folder_are_refused(tmp_path: Path, link: bool) -> None:
+    rules = tmp_path / "rules"
+    rules.symlink_to(tmp_path / "nowhere") if link else rules.touch()
+    with pytest.raises(InputError, match="no folder"):
+        OwnRules.read(rules)
+
+
+def test_files_and_fields_have_limits(tmp_path: Path) -> None:
+    text = "name\treason\tsource\n" + "x" * (MAX_FIELD + 1) + "\tfood\tours\n"
+    (tmp_path / "name_stops.tsv").write_text(text)
+    with pytest.raises(InputError, match="field is too long") as error:
+        OwnRules.read(tmp_path).rows("name_stops", COLUMNS)
+    assert error.value.line == 2
+    (tmp_path / "name_stops.tsv").write_text(text + "#" * MAX_BYTES)
+    with pytest.raises(InputError, match="too large"):
+        OwnRules.read(tmp_path)
+
+
+HEADERS = {
+    "clinical_synonyms": "term\tnames\tkind\tcase\twhen\tsource",
+    "context_rules": "trigger\tcategory\tdirection\tscope\trank\tkinds\tsections\tsource",
+    "sections": "name\theader\tparent\tstrength\tsource",
+    "patterns": "pattern\textends\tpredicate\ttier\tmax_fan\tsource",
+}
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "what"),
+    [
+        ("clinical_synonyms", "ward word\tfurosemide\tdrug\tany\tnear:(?<=a)b\tours", "condition"),
+        ("context_rules", "nixed\tstop\tboth\tlist\t99999999999999999999\t*\t*\tours", "assertion rule"),
+        ("context_rules", "(a|b)" * 40 + "\tstop\tboth\tlist\t6\t*\t*\tours", "too many phrases"),
+        ("sections", "allergies\tward\t\tfirm\tours\nmeds\tward\t\tfirm\tours", "two sections"),
+        ("patterns", "treats\t\ttreats\tstated\t99999999999999999999\tours", "max_fan"),
+    ],
+)
+def test_what_a_stage_would_fail_on_is_refused_where_rules_are_read(table: str, row: str, what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        check_rules(OwnRules(((table, f"{HEADERS[table]}\n{row}\n"),)))
+
+
+def test_an_own_expression_takes_no_longer_than_its_text_is_long() -> None:
+    own = OwnRules((("clinical_synonyms", f"{HEADERS['clinical_synonyms']}\nww\tx\tdrug\tany\tbefore:(a+)+$\tours\n"),))
+    (sense,) = next(term for term in read_terms(own) if term.text == "ww").senses
+    assert sense.holds(Surroundings("aa ww", 3, 5, "")) and not sense.holds(Surroundings("a" * 58 + "b ww", 60, 62, ""))
 
 
 def test_every_table_that_can_be_added_to_is_there() -> None:

@@ -126,7 +126,7 @@ def test_graph_export_writes_what_it_says(demo: Demo, told: Any, tmp_path: Path)
         "graph-export", "graph", "export", "--format", "rdf", "--cui", "lisinopril", "-o", str(tmp_path / "part.ttl")
     )
     assert part["concepts"] > 1
-    assert "skos:prefLabel" in (tmp_path / "part.ttl").read_text()
+    assert "core#prefLabel" in (tmp_path / "part.ttl").read_text()
 
 
 def test_an_export_never_replaces_a_folder_of_something_else(

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from ehr.sources.contract import make_views
 from ground.errors import InputError
 from ground.flow.manifest import tier_of
 from ground.storage.warehouse import connect
@@ -31,6 +32,7 @@ def workspace(tmp_path: Path) -> Path:
     with connect(folder / "warehouse.duckdb") as connection:
         connection.execute("create or replace table mimiciv_note.discharge (hadm_id bigint, text varchar)")
         connection.execute("insert into mimiciv_note.discharge values (95000001, ?)", [NOTE])
+        make_views(connection)
         connection.execute("insert into ground.load values ('mimic', 'd', 1, 'a', 1, 0, '3.1', now()::timestamp)")
     return folder
 

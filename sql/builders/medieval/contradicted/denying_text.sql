@@ -1,6 +1,6 @@
 -- All texts of admissions that deny what nothing else speaks for: notes, and mentions that deny or only think of things
 -- Grain: one row per text. Columns: number, is_note, text
--- Inputs: denying_words, read_mention, admission, mimiciv_note.discharge
+-- Inputs: denying_words, read_mention, admission, ehr.discharge_note
 select
     number,
     false as is_note,
@@ -13,5 +13,5 @@ select
     true as is_note,
     note.text
 from admission
-inner join mimiciv_note.discharge as note on admission.hadm_id = note.hadm_id
+inner join ehr.discharge_note as note on admission.hadm_id = note.hadm_id
 where admission.number in (select denying_words.number from denying_words)

@@ -1,10 +1,10 @@
 -- The whole text of all radiology reports of one part of the admissions
 -- Grain: one row per text. Output: (number, text), in no order
--- Inputs: bare_admission, mimiciv_note.radiology. Parameters: part, first_patient, last_patient (of the part)
+-- Inputs: bare_admission, ehr.radiology_note. Parameters: part, first_patient, last_patient (of the part)
 select
     wanted.number,
     note.text
-from mimiciv_note.radiology as note
+from ehr.radiology_note as note
 inner join bare_admission as wanted on note.hadm_id = wanted.hadm_id
 where
     wanted.part = getvariable('part') and note.text is not null

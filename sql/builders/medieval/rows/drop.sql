@@ -5,14 +5,24 @@ with reason as (
     select
         'patient without a discharge summary' as reason,
         count(*) as n
-    from mimiciv_hosp.patients
-    where subject_id not in (select cohort.subject_id from cohort)
+    from ehr.patient
+    where
+        subject_id not in (
+            select note.subject_id from ehr.discharge_note as note
+            where note.hadm_id is not null
+        )
+    union all
+    select
+        'patient whom build.admissions did not draw' as reason,
+        count(distinct note.subject_id) as n
+    from ehr.discharge_note as note
+    where note.hadm_id is not null and note.subject_id not in (select cohort.subject_id from cohort)
     union all
     select
         'further admission of a patient who is in' as reason,
         count(distinct note.hadm_id) as n
-    from mimiciv_note.discharge as note
-    where note.hadm_id is not null and note.hadm_id not in (select cohort.hadm_id from cohort)
+    from ehr.discharge_note as note
+    inner join cohort on note.subject_id = cohort.subject_id and note.hadm_id <> cohort.hadm_id
     union all
     select
         'note without a section of the context' as reason,

@@ -1,12 +1,12 @@
 -- The contexts of some patients: the chosen sections of each note, in their order
 -- Grain: one row per admission. Output: (subject_id, context), in the order of patients
--- Inputs: context_piece, cohort, mimiciv_note.discharge, file_patient(subject_id; several times or once). Parameters:
+-- Inputs: context_piece, cohort, ehr.discharge_note, file_patient(subject_id; several times or once). Parameters:
 --   first_patient, last_patient (of these). Texts of other patients between them are never held
 with note as (
     select
         discharge.note_id,
         discharge.text
-    from mimiciv_note.discharge as discharge
+    from ehr.discharge_note as discharge
     semi join file_patient on discharge.subject_id = file_patient.subject_id
     where discharge.subject_id between getvariable('first_patient') and getvariable('last_patient')
 )

@@ -1,8 +1,7 @@
 -- The texts of some admissions: the rows' own context, all notes, and what the structured tables say in words
 -- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per text. Columns: hadm_id, kind (context, note or code), text without accents
--- Inputs: asked_context(hadm_id, context), mimiciv_note.discharge, mimiciv_hosp.prescriptions,
---   mimiciv_hosp.diagnoses_icd, code_title(icd_code, icd_version, long_title)
+-- Inputs: asked_context(hadm_id, context), ehr.discharge_note, ehr.drug, ehr.diagnosis, ehr.code_title
 select
     hadm_id,
     'context' as kind,
@@ -13,7 +12,7 @@ select
     note.hadm_id,
     'note' as kind,
     strip_accents(note.text) as text
-from mimiciv_note.discharge as note
+from ehr.discharge_note as note
 semi join asked_context on note.hadm_id = asked_context.hadm_id
 union all
 select
@@ -23,15 +22,15 @@ select
 from (
     select
         hadm_id,
-        drug as name
-    from mimiciv_hosp.prescriptions
+        name
+    from ehr.drug
     union
     select
         code.hadm_id,
-        title.long_title as name
-    from mimiciv_hosp.diagnoses_icd as code
-    inner join code_title as title
-        on code.icd_code = title.icd_code and code.icd_version = title.icd_version
+        title.title as name
+    from ehr.diagnosis as code
+    inner join ehr.code_title as title
+        on title.kind = 'diagnosis' and code.vocabulary = title.vocabulary and code.code = title.code
 ) as coded
 semi join asked_context on coded.hadm_id = asked_context.hadm_id
 group by coded.hadm_id;

@@ -85,7 +85,7 @@ otherwise as (
         case
             when assertion = 'absent'
                 then
-                    list_has_any(reasons, ['stopped', 'conditional', 'elsewhere', 'allergy'])
+                    list_has_any(reasons, ['stopped', 'conditional', 'allergy'])
                     or len(list_filter(reasons, lambda reason: starts_with(reason, 'learned:'))) > 0
             when assertion = 'hypothetical' then len(list_filter(reasons, lambda reason: reason != 'uncertain')) > 0
             when assertion in ('family', 'allergy', 'historical', 'planned') then len(reasons) > 0

@@ -7,7 +7,7 @@
 --   of; views of what notes mention: present_concept(hadm_id, cui) in the context's sections,
 --   named_concept(hadm_id, cui) in the whole note
 -- Inputs: part_admission(hadm_id), ground.mention, ground.unclear_mention, ground.admission_concept,
---   mimiciv_note.discharge, form_step(one, other). Parameters: sections, assertions, certainties, home_sections,
+--   ehr.discharge_note, form_step(one, other). Parameters: sections, assertions, certainties, home_sections,
 --   first_note, last_note (of the part; mentions lie in the order of notes, so that a part reads its own only)
 -- What home takes ends with the note that ends it: `part_mention` calls a drug of the home sections discontinued if
 --   the note has it as discontinued or as stopped, in whatever form, and nowhere else as a drug that it goes on with
@@ -88,7 +88,7 @@ semi join part_admission on admission_concept.hadm_id = part_admission.hadm_id;
 
 create or replace temp table part_note as
 select note.*
-from mimiciv_note.discharge as note
+from ehr.discharge_note as note
 semi join part_admission on note.hadm_id = part_admission.hadm_id
 where note.note_id between getvariable('first_note') and getvariable('last_note');
 

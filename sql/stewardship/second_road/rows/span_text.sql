@@ -4,7 +4,7 @@
 -- Output: span_text(id, role, begin_offset, shown, section, text, lies_in, in_context, before, after, other_sense):
 --   text is the note's at the offsets, lies_in the section there, before and after what stands round it; other_sense:
 --   the words are a name, and none of the end's. Words that are no name of the release are not held against a span
--- Inputs: labelled with contexts, meaning(cui, mentioned, attests), mimiciv_note.discharge, ground.section, kg.name.
+-- Inputs: labelled with contexts, meaning(cui, mentioned, attests), ehr.discharge_note, ground.section, kg.name.
 --   Offsets are half-open, in code points (docs/definitions.md#mention)
 create or replace temp table span_text as
 with spanned as (
@@ -45,7 +45,7 @@ select
     coalesce(named.other_sense, false) as other_sense
 from spanned
 left join named on spanned.span.cui = named.cui and spanned.span.text = named.text
-left join mimiciv_note.discharge as note on spanned.hadm_id = note.hadm_id
+left join ehr.discharge_note as note on spanned.hadm_id = note.hadm_id
 left join ground.section as part
     on
         note.note_id = part.note_id and spanned.span.begin_offset >= part.begin_offset

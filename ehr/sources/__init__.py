@@ -1,0 +1,1 @@
+"""Where records come from: a module for each source, over one loader and one contract (``docs/sources.md``)."""

@@ -1,0 +1,362 @@
+"""The loader of all sources: file by file, resumable, with the documented types, every refused row kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+import duckdb
+
+from ehr.accounting import MAX_FIELDS, kept_lines, survey
+from ehr.csvfile import Columns, count_rejects, fetch_rejects, forget_rejects, match_columns, read_item, stored_item
+from ehr.exact import MARK, check_key, first_inexact
+from ehr.sources.contract import loaded_source
+from ehr.sources.tables import RecordFile, Table, documented, keys, schemas
+from ground.errors import InputError
+from ground.progress import progress
+from ground.settings import LoadSettings
+from ground.storage.loading import (
+    KEPT_REJECTS_OF_A_FAILED_FILE,
+    LoadedFile,
+    Reject,
+    SourceFile,
+    finished_files,
+    forget_other_tables,
+    keep_rejects,
+    left_out,
+    prepare,
+    record,
+    too_many_rejects,
+)
+from ground.storage.remote import Place
+from ground.storage.scanning import FileScan, scanning
+from ground.storage.warehouse import number_of, transaction
+
+__all__ = [
+    "SUFFIXES",
+    "Records",
+    "files_by_table",
+    "load_records",
+    "records_in",
+    "require_source",
+    "row_warnings",
+    "stem_of",
+]
+
+
+@dataclass(frozen=True)
+class Records:
+    """The files of a source, as they are found, and how they are loaded.
+
+    Attributes:
+        source: its name in ``ground.load``.
+        files: in the order in which they are loaded.
+        releases: the name of the release by module; None where it is not known.
+        missing_optional: tables that are not there.
+        warnings: what was noticed while they were looked for.
+        recipe: what more than its columns decides the rows of a table, so that it is loaded again where that changes.
+        forgotten: schemas in which a table that is no part of this load is removed.
+    """
+
+    source: str
+    files: tuple[RecordFile, ...]
+    releases: Mapping[str, str | None]
+    missing_optional: tuple[str, ...]
+    warnings: tuple[str, ...]
+    recipe: Callable[[Table], str] = lambda _table: ""
+    forgotten: tuple[str, ...] = ()
+
+
+SUFFIXES = (".csv.gz", ".csv", ".parquet")
+
+
+class _NotCleanError(Exception):
+    """A row of a CSV file is malformed: the file is read again, and such rows are refused."""
+
+
+class _TooManyRejectsError(Exception):
+    """The table is given up; what was refused is still to be kept. ``refused`` of ``total`` rows or lines are bad."""
+
+    def __init__(self, rejects: Sequence[Reject], refused: int, total: int) -> None:
+        super().__init__()
+        self.rejects = rejects
+        self.refused = refused
+        self.total = total
+
+
+def stem_of(path: Place) -> str | None:
+    """Return the table that a file's name says, or None for a file that is no table."""
+    name = path.name.lower()
+    return next((name.removesuffix(suffix) for suffix in SUFFIXES if name.endswith(suffix)), None)
+
+
+def files_by_table(folders: Sequence[Place], known: Collection[str], name: str) -> tuple[dict[str, Place], list[str]]:
+    """Return the files of some folders by table, and what was passed over: unknown tables and second copies.
+
+    Args:
+        folders: where they lie.
+        known: the tables that are read.
+        name: of the module, as warnings call it.
+
+    Raises:
+        InputError: what has the name of a table is no file.
+    """
+    chosen: dict[str, Place] = {}
+    warnings = []
+    order = {suffix: rank for rank, suffix in enumerate(SUFFIXES)}
+    paths = sorted(
+        (path for folder in folders for path in folder.iterdir() if not path.name.startswith(".")),
+        key=lambda path: (order.get(next((s for s in SUFFIXES if path.name.lower().endswith(s)), ""), 9), path.name),
+    )
+    for path in paths:
+        stem = stem_of(path)
+        if stem is None:
+            continue
+        if stem not in known:
+            warnings.append(f"{name}/{path.name} is not a documented table and is skipped")
+        elif not path.is_file():
+            raise InputError(
+                "what has the name of a file of the release is not a file",
+                file=path,
+                found="a link to nothing, a folder, or a pipe",
+            )
+        elif stem in chosen:
+            warnings.append(f"{name}/{path.name} is skipped: {chosen[stem].name} is taken for the same table")
+        else:
+            chosen[stem] = path
+    return chosen, warnings
+
+
+def records_in(folder: Place, source: str, release: str | None = None) -> Records:
+    """Return the files of a source that lie in one folder, each named after its table.
+
+    Raises:
+        InputError: there is no such folder, or it lacks a required table.
+    """
+    if not folder.is_dir():
+        raise InputError("there is no such folder", file=folder)
+    tables = documented(source)
+    chosen, warnings = files_by_table([folder], {table.name for table in tables}, folder.name)
+    missing = [table.name for table in tables if table.name not in chosen]
+    if required := [table.name for table in tables if table.required and table.name in missing]:
+        raise InputError(
+            f"required files are missing: {', '.join(required)}",
+            file=folder,
+            found=", ".join(sorted(path.name for path in folder.iterdir())[:12]) or "an empty folder",
+            expected=f"{required[0]}{', '.join(SUFFIXES)}",
+        )
+    there = [(table, chosen[table.name]) for table in tables if table.name in chosen]
+    return Records(
+        source,
+        tuple(RecordFile(table, SourceFile(path.name, path)) for table, path in there),
+        {table.module: release for table in tables},
+        tuple(missing),
+        tuple(warnings),
+        forgotten=tuple(schemas(source)),
+    )
+
+
+def load_records(
+    connection: duckdb.DuckDBPyConnection, records: Records, settings: LoadSettings
+) -> tuple[list[LoadedFile], list[str]]:
+    """Load the files of a source into its schemas; return what became of each, and warnings.
+
+    Each file is one transaction together with its line in ``ground.load``: a load that was stopped goes on with the
+    next file, and a file that has not changed is skipped. What is made of the tables (`make_views`) is left to the
+    source, which may first look at them.
+
+    Raises:
+        InputError: the workspace holds another source; a needed column is missing, a file is damaged, or too
+            many of its rows are malformed.
+    """
+    require_source(connection, records.source)
+    prepare(connection)
+    for schema in schemas(records.source):
+        connection.execute(f"create schema if not exists {schema}")
+    warnings = list(records.warnings)
+    loaded: list[LoadedFile] = []
+    with progress(f"load {records.source}", len(records.files)) as advance:
+        for source in records.files:
+            if left_out(settings, source.table.name, required=source.table.required):
+                warnings.append(f"{source.file.name} is left out by load.skip_tables")
+                continue
+            columns = match_columns(connection, source)
+            loaded += _load_file(connection, records, source, columns, settings)
+            warnings += _column_warnings(source, columns)
+            advance(1)
+    tables = [file.table for file in loaded]
+    stale = forget_other_tables(connection, records.source, tables, list(records.forgotten))
+    warnings += [f"{table} of an earlier load is removed: it is no part of this one" for table in stale]
+    return loaded, warnings
+
+
+def require_source(connection: duckdb.DuckDBPyConnection, source: str) -> None:
+    """Make sure that a workspace holds no records of another source.
+
+    Raises:
+        InputError: it does.
+    """
+    other = loaded_source(connection)
+    if other not in (None, source):
+        raise InputError(
+            "a workspace holds records of one source",
+            found=f"records that `ontoground load {other}` loaded",
+            do=f"name another workspace with --workspace for those of {source}",
+        )
+
+
+def row_warnings(loaded: Sequence[LoadedFile]) -> list[str]:
+    """Return what is to be said of files with refused rows, or without any."""
+    warnings = [f"{file.file}: not one row is loaded" for file in loaded if file.rows_read == file.rows_rejected]
+    refused = [file for file in loaded if file.rows_rejected]
+    return warnings + [f"{file.file}: {file.rows_rejected} rows refused, see ground.reject" for file in refused]
+
+
+def _load_file(
+    connection: duckdb.DuckDBPyConnection,
+    records: Records,
+    source: RecordFile,
+    columns: Columns,
+    settings: LoadSettings,
+) -> list[LoadedFile]:
+    table = source.table.qualified
+    recipe = ",".join(f"{name} {kind}" for name, kind in columns.types.items()) + records.recipe(source.table)
+    finished = finished_files(connection, records.source, table, [source.file], recipe)
+    if finished is not None:
+        return finished
+
+    def attempt(pending: Future[list[FileScan]], refusing: bool) -> list[LoadedFile]:
+        with transaction(connection):
+            kept = _create_table(connection, source, columns, refusing)
+            scans = pending.result()
+            rejects = [] if source.is_parquet else _refused(connection, source, columns, kept, scans[0], settings)
+            if columns.types.keys() >= set(keys().get(table, ())):
+                check_key(connection, source, stored_item(source, columns))
+            return record(
+                connection,
+                records.source,
+                table,
+                [source.file],
+                scans,
+                [kept + len(rejects)],
+                rejects,
+                release=records.releases.get(source.table.module),
+                recipe=recipe,
+            )
+
+    try:
+        with scanning([source.file.path]) as pending:
+            try:
+                return attempt(pending, refusing=False)
+            except _NotCleanError:
+                _refuse_crowded(source, columns)
+                return attempt(pending, refusing=True)
+    except _TooManyRejectsError as error:
+        expected = f"UTF-8, comma separated, quotes doubled, columns {', '.join(columns.types)}"
+        keep_rejects(connection, records.source, [source.file], error.rejects)
+        raise too_many_rejects(
+            [source.file], error.rejects, error.refused, error.total, settings.max_reject_share, expected
+        ) from None
+
+
+def _refuse_crowded(source: RecordFile, columns: Columns) -> None:
+    """Refuse a CSV file with a row of so many fields that DuckDB would take minutes, and gigabytes, to refuse it.
+
+    Raises:
+        InputError: there is such a row.
+    """
+    if crowded := survey(source.file.path).crowded:
+        line, fields = crowded
+        raise InputError(
+            f"a row has more than {MAX_FIELDS} fields",
+            file=source.file.path,
+            line=line,
+            found=f"{fields} fields",
+            expected=f"{len(columns.types)}, as the first line has",
+            do="take the file as it was published",
+        )
+
+
+def _create_table(connection: duckdb.DuckDBPyConnection, source: RecordFile, columns: Columns, refusing: bool) -> int:
+    """Make a table and return its number of rows.
+
+    Raises:
+        _NotCleanError: a row is malformed, and none is to be refused.
+        InputError: the file cannot be read, or a value is not exactly of its type.
+    """
+    forget_rejects(connection)
+    fields = ", ".join(f'"{name}" {kind}{_compression(source, name)}' for name, kind in columns.types.items())
+    try:
+        connection.execute(f"create or replace table {source.table.qualified} ({fields})")
+        return number_of(connection, f"insert into {source.table.qualified} {read_item(source, columns, refusing)}")
+    except duckdb.IOException as error:
+        raise InputError("a file cannot be read", file=source.file.path, found=str(error).splitlines()[0]) from error
+    except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
+        _, mark, column = str(error).splitlines()[0].partition(MARK)
+        if mark:
+            # The transaction of this connection has ended, so another connection looks.
+            with connection.cursor() as looking:
+                raise first_inexact(looking, source, stored_item(source, columns), column) from None
+        if not (refusing or source.is_parquet):
+            raise _NotCleanError from None
+        # DuckDB's message quotes the row, so only its kind is shown.
+        line = None if source.is_parquet else survey(source.file.path).carriage_return
+        raise InputError(
+            "a file cannot be read",
+            file=source.file.path,
+            line=line,
+            found="a carriage return outside of quotes" if line else type(error).__name__,
+            expected="values of the documented types" if source.is_parquet else "a whole CSV file, gzipped or not",
+        ) from None
+
+
+def _compression(source: RecordFile, column: str) -> str:
+    """Say how a column is stored where DuckDB's own choice is slow: a dictionary of notes, which all differ.
+
+    Zstandard takes a fifth of that time and a third of that disk.
+    """
+    return " using compression zstd" if column in source.table.texts else ""
+
+
+def _refused(
+    connection: duckdb.DuckDBPyConnection,
+    source: RecordFile,
+    columns: Columns,
+    kept: int,
+    scan: FileScan,
+    settings: LoadSettings,
+) -> list[Reject]:
+    """Return the rows of a CSV file that were refused, and one entry for lines that are in no row at all.
+
+    Raises:
+        _TooManyRejectsError: more than the allowed share of rows, or of lines.
+    """
+    refused = count_rejects(connection)
+    limit = settings.max_reject_share
+    if refused > limit * (kept + refused):
+        rejects = fetch_rejects(connection, source, KEPT_REJECTS_OF_A_FAILED_FILE)
+        raise _TooManyRejectsError(rejects, refused, kept + refused)
+    rejects = fetch_rejects(connection, source, refused) if refused else []
+    lines = scan.lines - 1
+    missing = lines - kept - refused
+    if missing <= 0 or (missing := lines - kept_lines(connection, source.table.qualified, columns.types)) <= refused:
+        return rejects
+    seen = survey(source.file.path)
+    missing -= seen.blank
+    in_rejects = sum(1 + reject.raw.rstrip("\n").count("\n") for reject in rejects)
+    if missing > in_rejects:
+        reason = f"a quote is not closed: {missing - in_rejects} lines are in no row"
+        rejects.append(Reject(source.file.name, seen.unclosed or (rejects[0].line if rejects else 1), reason, ""))
+    if missing > limit * lines:
+        raise _TooManyRejectsError(rejects[-1:] + rejects[:-1], missing, lines)
+    return rejects
+
+
+def _column_warnings(source: RecordFile, columns: Columns) -> list[str]:
+    warnings = []
+    if columns.unknown:
+        warnings.append(f"{source.file.name}: columns not documented, loaded as text: {', '.join(columns.unknown)}")
+    if columns.absent:
+        warnings.append(f"{source.file.name}: documented columns that this release lacks: {', '.join(columns.absent)}")
+    return warnings

@@ -1,0 +1,368 @@
+"""MIMIC-IV: what a release is made of, its folders, files and name, and how it is loaded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import cache, partial
+
+import duckdb
+
+from ehr.sources.contract import make_views
+from ehr.sources.loader import SUFFIXES, Records, files_by_table, load_records, row_warnings, stem_of
+from ehr.sources.tables import DATA, RecordFile, Table, documented, schemas
+from ground.errors import InputError
+from ground.flow.manifest import is_open_release
+from ground.settings import LoadSettings, RemoteSettings
+from ground.storage.loading import LoadedFile, LoadReport, SourceFile
+from ground.storage.remote import Place, Places, at_most_one, in_order, reading_from, require_allowed, several
+from ground.storage.sqlfiles import sql_text
+from ground.storage.tables import read_table
+from ground.storage.warehouse import number_of, run_sql, set_variables, transaction
+
+__all__ = [
+    "MimicRelease",
+    "Module",
+    "find_mimic",
+    "load_mimic",
+    "published_counts",
+]
+
+SOURCE = "mimic"
+# Tables whose rows belong to an admission; those without one are counted.
+ADMISSION_TABLES = ("hosp.diagnoses_icd", "hosp.procedures_icd", "hosp.prescriptions")
+CHECKED = {
+    "mimiciv_note.discharge": "note_id",
+    "mimiciv_note.radiology": "note_id",
+    "mimiciv_hosp.admissions": "hadm_id",
+}
+"""Tables of which rows are compared with their admission, and what tells a row from others; admissions come last."""
+
+MODULES = ("hosp", "note", "icu")
+NOTES_BESIDE = "notes as note/discharge.csv.gz, .csv or .parquet, in a folder of their own or beside hosp/"
+# How far below the user's folder a module may lie: physionet.org/files/mimiciv/3.1/hosp.
+LEVELS = ("", "*/", "*/*/", "*/*/*/", "*/*/*/*/")
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module: its folder and the name of its release (hosp and note have releases of their own)."""
+
+    name: str
+    folder: Place
+    release: str | None
+
+
+@dataclass(frozen=True)
+class MimicRelease:
+    """A MIMIC-IV release."""
+
+    modules: tuple[Module, ...]
+    files: tuple[RecordFile, ...]
+    missing_optional: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def name(self) -> str | None:
+        """Release of hosp, and of note where it is another."""
+        names = {module.name: module.release for module in self.modules}
+        hosp, note = names.get("hosp"), names.get("note")
+        return f"{hosp or 'unknown'}, note {note}" if note and note != hosp else hosp
+
+    @property
+    def credentialed(self) -> bool:
+        """Tell whether any module is anything but the embedded open world."""
+        return not all(is_open_release(module.release) for module in self.modules)
+
+    def release_of(self, module: str) -> str | None:
+        """Return the release of one module."""
+        return next((part.release for part in self.modules if part.name == module), None)
+
+
+@cache
+def published_counts() -> dict[tuple[str, str], tuple[int, ...]]:
+    """Return the published row counts by (release, table); several where the official counts differ."""
+    counts: dict[tuple[str, str], tuple[int, ...]] = {}
+    for row in read_table(DATA / "published_counts.tsv", ("release", "table", "rows", "source")):
+        key = (row["release"], row["table"])
+        counts[key] = (*counts.get(key, ()), int(row["rows"]))
+    return counts
+
+
+def _holds(folder: Place, module: str) -> bool:
+    names = {table.name for table in documented(SOURCE) if table.module == module}
+    return folder.is_dir() and any(stem_of(path) in names for path in folder.iterdir())
+
+
+def _find_module(folder: Place, module: str) -> Place | None:
+    """Return the nearest folder of a module at or below a folder.
+
+    Raises:
+        InputError: several at the same depth, such as two releases side by side.
+    """
+    if folder.name == module and _holds(folder, module):
+        return folder
+    for level in LEVELS:
+        places = [path for path in in_order(folder.glob(f"{level}{module}")) if _holds(path, module)]
+        if nearest := at_most_one(places, folder, f"several folders could be the module {module}"):
+            return nearest
+    return None
+
+
+def _release_in_names(folder: Place) -> str | None:
+    """Read the release off the names of the folders above a module: ``mimiciv/3.1/hosp``, ``...-demo-2.2/hosp``."""
+    names = [parent.name.lower() for parent in folder.resolve().parents[:3]]
+    for position, name in enumerate(names):
+        if match := re.search(r"mimic-?iv\b.*?-v?(\d+(?:\.\d+)+)$", name):
+            return f"demo {match.group(1)}" if "demo" in name else match.group(1)
+        above = names[position + 1] if position + 1 < len(names) else ""
+        if re.fullmatch(r"v?\d+(\.\d+)+", name) and "mimic" in above:
+            number = name.removeprefix("v")
+            return f"demo {number}" if "demo" in above else number
+    return None
+
+
+def _release_in_texts(folder: Place) -> str | None:
+    """Read the release off the change log or the read-me beside a module's folder."""
+    for path in [*in_order(folder.parent.glob("CHANGELOG*")), *in_order(folder.parent.glob("README*"))]:
+        text = path.read_text(encoding="utf-8", errors="replace")[:20_000]
+        if match := re.search(r"MIMIC-IV( Clinical Database Demo)?[ ,]+(?:version |v)?(\d+\.\d+(?:\.\d+)?)\b", text):
+            return f"demo {match.group(2)}" if match.group(1) else match.group(2)
+        if match := re.search(r"^Release: (OPENWORLD\S*)$", text, re.MULTILINE):
+            return match.group(1)
+    return None
+
+
+def _astray(folders: Sequence[Place]) -> str:
+    """Return the names of files that may be notes and lie where none are read."""
+    near = {
+        path.name for folder in folders for path in folder.iterdir() if re.search("note|discharge", path.name, re.I)
+    }
+    return ", ".join(sorted(name for name in near if any(name.lower().endswith(suffix) for suffix in SUFFIXES)))
+
+
+def _require(folder: Place, modules: Sequence[Module], files: Sequence[RecordFile]) -> None:
+    there = {source.table.qualified for source in files}
+    required = [table for table in documented(SOURCE) if table.required]
+    lacking = [table for table in required if table.qualified not in there]
+    if not lacking:
+        return
+    hosp = next((module.folder for module in modules if module.name == "hosp"), None)
+    if hosp is None and any(module.name == "note" for module in modules):
+        raise InputError(
+            "this is only MIMIC-IV-Note; MIMIC-IV with hosp/ is a separate download",
+            file=folder,
+            expected=NOTES_BESIDE,
+            do="name both: `ontoground load mimic DIR NOTE_DIR`, or `ontoground run` with --mimic twice",
+        )
+    raise InputError(
+        "required files of MIMIC-IV are missing: " + ", ".join(f"{t.module}/{t.name}" for t in lacking),
+        file=hosp or folder,
+        found=", ".join(sorted(f"hosp/{t.table.name}" for t in files if t.table.module == "hosp")) or "no hosp/ folder",
+        expected=", ".join(f"{t.module}/{t.name}" for t in required) + f", each as {', '.join(SUFFIXES)}",
+        do="name the folder that has hosp/ in it",
+    )
+
+
+def _find_modules(folders: Sequence[Place], wanted: Sequence[str]) -> list[Module]:
+    bases = [folder.parent if folder.name == "hosp" and _holds(folder, "hosp") else folder for folder in folders]
+    modules: list[Module] = []
+    for name in wanted:
+        places = list(dict.fromkeys(place for base in bases if (place := _find_module(base, name)) is not None))
+        if len(places) > 1:
+            both = " and ".join(map(str, places))
+            raise InputError(f"several folders could be the module {name}", found=both, do="name one of them")
+        modules += [Module(name, place, _release_in_names(place) or _release_in_texts(place)) for place in places]
+    return modules
+
+
+def find_mimic(*folders: Place, icu: bool = True) -> MimicRelease:
+    """Find a MIMIC-IV release at or up to four levels below some folders, which share its modules.
+
+    MIMIC-IV (hosp, icu) and MIMIC-IV-Note (note) are two downloads, each with a release of its own.
+
+    Raises:
+        InputError: no such folder, a required file is missing, or a module is there several times.
+    """
+    for folder in folders:
+        if not folder.is_dir():
+            raise InputError(
+                "there is no such folder", file=folder, expected="a folder with hosp/ (and note/, icu/) in it"
+            )
+    wanted = [name for name in MODULES if icu or name != "icu"]
+    modules = _find_modules(folders, wanted)
+    files: list[RecordFile] = []
+    warnings: list[str] = []
+    if not any(module.name == "note" for module in modules):
+        astray = _astray(folders)
+        warnings.append(f"no notes: {NOTES_BESIDE}" + (f"; {astray} is not read" if astray else ""))
+    paths: dict[tuple[str, str], Place] = {}
+    for module in modules:
+        # Releases before 2.0 have three tables of hosp in a folder beside it.
+        core = module.folder.parent / "core"
+        folders_of = [module.folder, *([core] if module.name == "hosp" and core.is_dir() else [])]
+        known = {table.name for table in documented(SOURCE) if table.module == module.name}
+        chosen, passed_over = files_by_table(folders_of, known, module.name)
+        warnings += passed_over
+        paths |= {(module.name, stem): path for stem, path in chosen.items()}
+    missing = []
+    for table in documented(SOURCE):
+        path = paths.get((table.module, table.name))
+        if path is not None:
+            files.append(RecordFile(table, SourceFile(f"{path.parent.name}/{path.name}", path)))
+        elif table.module in wanted and not table.required:
+            missing.append(f"{table.module}/{table.name}")
+    _require(folders[0], modules, files)
+    return MimicRelease(tuple(modules), tuple(files), tuple(missing), tuple(warnings))
+
+
+def load_mimic(
+    connection: duckdb.DuckDBPyConnection,
+    folders: Places,
+    settings: LoadSettings,
+    remote: RemoteSettings = RemoteSettings(),  # noqa: B008
+) -> LoadReport:
+    """Load a MIMIC-IV release into ``mimiciv_hosp``, ``mimiciv_note`` and ``mimiciv_icu``.
+
+    The folder, or several, hold hosp/, note/ and icu/, or they lie up to four levels below. Each file is one
+    transaction together with its line in ``ground.load``: a load that was stopped goes on with the next file, and a
+    file that has not changed is skipped.
+
+    Raises:
+        InputError: a required file or a needed column is missing, a file is damaged or (where asked) has another
+            SHA-256 than stated, or too many of its rows are malformed.
+        RefusedError: it lies in object storage that the settings do not name for credentialed data.
+    """
+    with ExitStack() as reading:
+        for folder in several(folders):
+            reading.enter_context(reading_from(connection, folder))
+        release = find_mimic(*several(folders), icu=settings.icu)
+        for folder in several(folders):
+            require_allowed(folder, credentialed=release.credentialed, settings=remote)
+        return _load(connection, release, settings)
+
+
+def _load(connection: duckdb.DuckDBPyConnection, release: MimicRelease, settings: LoadSettings) -> LoadReport:
+    records = Records(
+        SOURCE,
+        release.files,
+        {module.name: module.release for module in release.modules},
+        release.missing_optional,
+        release.warnings,
+        recipe=partial(_recipe, connection),
+        # Tables of the unit stay where they were not looked for.
+        forgotten=tuple(schema for schema in schemas(SOURCE) if settings.icu or schema != "mimiciv_icu"),
+    )
+    loaded, warnings = load_records(connection, records, settings)
+    loaded = _refuse_rows(connection, loaded)
+    warnings += _count_warnings(release, loaded)
+    warnings += row_warnings(loaded)
+    warnings += _orphan_warnings(connection, loaded)
+    make_views(connection)
+    if settings.verify_sha256:
+        warnings += _verify(connection, release, loaded)
+    return LoadReport(SOURCE, tuple(loaded), release.missing_optional, tuple(warnings), release.name)
+
+
+def _recipe(connection: duckdb.DuckDBPyConnection, table: Table) -> str:
+    """Say what decides the rows of notes beside their file: where the admissions change, other notes may be refused."""
+    return f";admissions {_digest_of_admissions(connection)}" if table.qualified in CHECKED and table.texts else ""
+
+
+def _digest_of_admissions(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return the digest of the file of admissions."""
+    row = connection.execute(
+        "select any_value(sha256) from ground.load join ground.load_origin using (source, file) "
+        "where table_name = 'mimiciv_hosp.admissions'"
+    ).fetchone()
+    return str(row[0]) if row else ""
+
+
+def _refuse_rows(connection: duckdb.DuckDBPyConnection, loaded: Sequence[LoadedFile]) -> list[LoadedFile]:
+    """Take out of the tables what cannot be of its admission, and count and keep it with the refused rows."""
+    refused = dict[str, int]()
+    for table, key in CHECKED.items():
+        file = next((file.file for file in loaded if file.table == table), None)
+        if file is None:
+            continue
+        set_variables(connection, {"load_table": table, "refused_key": key, "source": SOURCE, "file": file})
+        with transaction(connection):
+            connection.execute(f"create or replace temp table refused_row as {sql_text('ehr/refused_row')}")
+            refused[table] = number_of(connection, "select count(*) from refused_row")
+            connection.execute(f"delete from {table} where {key}::varchar in (select key from refused_row)")
+            connection.execute(
+                "insert into ground.reject select getvariable('source'), getvariable('file'), null, reason, key "
+                "from refused_row"
+            )
+            connection.execute(
+                f"update ground.load set rows_rejected = rows_rejected + {refused[table]} "
+                "where source = getvariable('source') and file = getvariable('file')"
+            )
+    return [replace(file, rows_rejected=file.rows_rejected + refused.get(file.table, 0)) for file in loaded]
+
+
+def _count_warnings(release: MimicRelease, loaded: Sequence[LoadedFile]) -> list[str]:
+    """Compare rows with the published counts, where the release is known and they are."""
+    warnings = []
+    for file in loaded:
+        name = release.release_of(file.table.split(".")[0].removeprefix("mimiciv_"))
+        published = published_counts().get((name or "", file.table), ())
+        if published and file.rows_read not in published:
+            stated = " or ".join(str(n) for n in sorted(published))
+            warnings.append(f"{file.table} has {file.rows_read} rows, published for release {name}: {stated}")
+    return warnings
+
+
+def _orphan_warnings(connection: duckdb.DuckDBPyConnection, loaded: Sequence[LoadedFile]) -> list[str]:
+    there = {file.table for file in loaded}
+    warnings = []
+    for name in (f"mimiciv_{table}" for table in ADMISSION_TABLES):
+        if name not in there:
+            continue
+        connection.execute("set variable load_table = ?", [name])
+        row = run_sql(connection, "ehr/orphans").fetchone()
+        if row and row[0]:
+            warnings.append(f"{name}: {row[0]} rows of admissions that mimiciv_hosp.admissions lacks")
+    return warnings
+
+
+def _stated_digests(folder: Place) -> dict[str, str]:
+    """Read SHA256SUMS.txt: a digest and a path on each line."""
+    path = folder / "SHA256SUMS.txt"
+    if not path.is_file():
+        return {}
+    lines = (line.split(maxsplit=1) for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
+    return {
+        parts[1].strip().removeprefix("*").removeprefix("./"): parts[0].lower() for parts in lines if len(parts) == 2
+    }
+
+
+def _verify(connection: duckdb.DuckDBPyConnection, release: MimicRelease, loaded: Sequence[LoadedFile]) -> list[str]:
+    """Compare the digests of the loaded files with SHA256SUMS.txt beside their module.
+
+    Raises:
+        InputError: a file is not the one that was published.
+    """
+    rows = connection.execute("select file, sha256 from ground.load where source = ?", [SOURCE]).fetchall()
+    digest_of = dict(rows)
+    stated = {module.name: _stated_digests(module.folder.parent) for module in release.modules}
+    warnings = [f"{name}: no SHA256SUMS.txt beside it" for name, digests in stated.items() if not digests]
+    names = {file.file for file in loaded}
+    for source in release.files:
+        digests = stated[source.table.module]
+        if not digests or source.file.name not in names:
+            continue
+        expected = digests.get(source.file.name)
+        if expected is None:
+            warnings.append(f"{source.file.name} is not in SHA256SUMS.txt, its digest was not checked")
+        elif digest_of[source.file.name] != expected:
+            raise InputError(
+                "a file is not the one that was published",
+                file=source.file.path,
+                found=f"SHA-256 {digest_of[source.file.name]}",
+                expected=f"SHA-256 {expected}, as SHA256SUMS.txt states",
+                do="download it again",
+            )
+    return warnings

@@ -1,0 +1,139 @@
+"""A plain table of notes, and one of codes where there is one: the smallest way in (``docs/sources.md``)."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+
+import duckdb
+
+from ehr.sources.contract import make_views
+from ehr.sources.loader import SUFFIXES, load_records, records_in, row_warnings
+from ground.errors import InputError
+from ground.settings import LoadSettings, RemoteSettings
+from ground.storage.loading import LoadedFile, LoadReport
+from ground.storage.remote import Place, reading_from, require_allowed
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import number_of, set_variables, table_exists, transaction
+
+__all__ = ["load_table"]
+
+SOURCE = "table"
+OPEN_MARK = "Release: OPENWORLD"
+CONTENT = {"plain.notes": ("text",), "plain.codes": ("code", "name")}
+"""What a row of a table must say, one of these columns at least."""
+
+READ_KINDS = {"note": ("discharge", "radiology"), "code": ("diagnosis", "procedure", "drug")}
+
+
+def load_table(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Place,
+    settings: LoadSettings,
+    remote: RemoteSettings = RemoteSettings(),  # noqa: B008
+) -> LoadReport:
+    """Load ``notes`` and ``codes`` of a folder into the schema ``plain``: .csv, .csv.gz or Parquet.
+
+    Columns of notes: id, patient, text; optional admission, time, kind. Of codes: vocabulary, code and patient or
+    admission; optional time, kind (diagnosis, procedure or drug) and name. Names of columns in any case.
+
+    Raises:
+        InputError: neither file is there, a column is missing, an id occurs twice, an admission has two patients, or a
+            file is damaged or has too many malformed rows.
+        RefusedError: it lies in object storage that the settings do not name for credentialed data.
+    """
+    with ExitStack() as reading:
+        reading.enter_context(reading_from(connection, folder))
+        release = release_of(folder)
+        records = records_in(folder, SOURCE, release)
+        require_allowed(folder, credentialed=release is None, settings=remote)
+        if not records.files:
+            raise InputError(
+                "there are neither notes nor codes",
+                file=folder,
+                found=", ".join(sorted(path.name for path in folder.iterdir())[:12]) or "an empty folder",
+                expected=f"notes with the columns id, patient, text, as notes{', notes'.join(SUFFIXES)}",
+            )
+        loaded, warnings = load_records(connection, records, settings)
+    loaded = [_refuse_rows(connection, file) for file in loaded]
+    make_views(connection)
+    _check_identifiers(connection)
+    warnings += [*row_warnings(loaded), *_unread_kinds(connection)]
+    return LoadReport(SOURCE, tuple(loaded), records.missing_optional, tuple(warnings), release)
+
+
+def release_of(folder: Place) -> str | None:
+    """Return the release that the read-me beside the tables names: only the embedded open world has one."""
+    readme = folder / "README.txt"
+    is_open = readme.is_file() and OPEN_MARK in readme.read_text(encoding="utf-8", errors="replace").splitlines()
+    return OPEN_MARK.removeprefix("Release: ") if is_open else None
+
+
+def _refuse_rows(connection: duckdb.DuckDBPyConnection, file: LoadedFile) -> LoadedFile:
+    """Take out of a table what says nothing, and count it and keep its place with the refused rows."""
+    names = {row[0] for row in connection.execute(f"describe {file.table}").fetchall()}
+    columns = ", ".join(
+        name if name in names else f"null::varchar as {name}" for name in ("id", "patient", "admission")
+    )
+    content = f"coalesce({', '.join(name for name in CONTENT[file.table] if name in names)})"
+    set_variables(connection, {"load_table": file.table, "source": SOURCE, "file": file.file})
+    with transaction(connection):
+        connection.execute(
+            "create or replace temp view table_row as "
+            f"select rowid as row, {columns}, {content} as content from {file.table}"
+        )
+        connection.execute(f"create or replace temp table refused_row as {sql_text('ehr/table_refused')}")
+        refused = number_of(connection, "select count(*) from refused_row")
+        connection.execute(f"delete from {file.table} where rowid in (select row from refused_row)")
+        connection.execute(
+            "insert into ground.reject select getvariable('source'), getvariable('file'), null, reason, id "
+            "from refused_row"
+        )
+        connection.execute(
+            f"update ground.load set rows_rejected = rows_rejected + {refused} "
+            "where source = getvariable('source') and file = getvariable('file')"
+        )
+    return replace(file, rows_rejected=file.rows_rejected + refused)
+
+
+def _check_identifiers(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make sure that an admission is one patient's, and that no two identifiers have the same number.
+
+    Raises:
+        InputError: it is of several, or they have.
+    """
+    named = " union ".join(
+        f"select patient, {'admission' if _has(connection, table, 'admission') else 'null'} as admission from {table}"
+        for table in CONTENT
+        if table_exists(connection, table) and _has(connection, table, "patient")
+    )
+    shared, texts, numbers = connection.execute(
+        f"with named as ({named or 'select null as patient, null as admission'}) select "
+        "(select count(*) from (select admission from named where admission is not null group by admission "
+        "having count(distinct patient) > 1)), "
+        "(select count(distinct patient) from named), (select count(distinct ehr.identifier(patient)) from named)"
+    ).fetchall()[0]
+    if shared or texts != numbers:
+        raise InputError(
+            "identifiers are ambiguous",
+            found=f"{shared} admissions of several patients, {texts - numbers} patients of one number",
+            expected="another admission for each stay of each patient",
+            do="put the patient before the number of the admission",
+        )
+
+
+def _has(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> bool:
+    return any(row[0] == column for row in connection.execute(f"describe {table}").fetchall())
+
+
+def _unread_kinds(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return warnings of notes and codes of a kind that nothing reads."""
+    counted = connection.execute("select 'note', kind, count(*) from ehr.note group by all").fetchall()
+    if table_exists(connection, "plain.codes") and _has(connection, "plain.codes", "kind"):
+        query = "select 'code', lower(trim(kind)), count(*) from plain.codes where trim(kind) <> '' group by all"
+        counted += connection.execute(query).fetchall()
+    return [
+        f"{n} {what}s of the kind {kind} are loaded and not read; kinds that are read: {', '.join(READ_KINDS[what])}"
+        for what, kind, n in sorted(counted)
+        if kind not in READ_KINDS[what]
+    ]

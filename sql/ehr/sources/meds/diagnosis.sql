@@ -1,0 +1,14 @@
+-- Diagnoses of a MEDS dataset
+-- Grain: one row per event. Output: the view ehr.diagnosis (ehr/data/contract.tsv)
+-- Inputs: event, code. Source: MEDS 0.4; ehr/data/meds_columns.tsv
+select
+    event.subject_id,
+    event.hadm_id,
+    null as seq_num,
+    code.vocabulary,
+    code.source_code as code,
+    event.time,
+    'diagnosis' as source_table
+from event
+inner join code on event.code = code.code
+where code.kind = 'diagnosis'

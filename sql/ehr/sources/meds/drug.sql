@@ -1,0 +1,15 @@
+-- Drug orders and exposures of a MEDS dataset
+-- Grain: one row per order or exposure. Output: the view ehr.drug (ehr/data/contract.tsv)
+-- Inputs: event, code. Source: MEDS 0.4; ehr/data/meds_columns.tsv
+select
+    event.subject_id,
+    event.hadm_id,
+    code.vocabulary,
+    code.source_code as code,
+    coalesce(code.name, code.description) as name,
+    event.time,
+    event.stop,
+    'medication' as source_table
+from event
+inner join code on event.code = code.code
+where code.kind = 'drug'

@@ -1,0 +1,22 @@
+-- Notes of MIMIC-IV-Note
+-- Grain: one row per note. Output: the view ehr.note (ehr/data/contract.tsv)
+-- Inputs: discharge, radiology. Source: https://mimic.mit.edu/docs/iv/modules/note/
+select
+    note_id,
+    subject_id,
+    hadm_id,
+    note_seq as seq_num,
+    'discharge' as kind,
+    charttime as time,
+    text
+from discharge
+union all
+select
+    note_id,
+    subject_id,
+    hadm_id,
+    note_seq as seq_num,
+    'radiology' as kind,
+    charttime as time,
+    text
+from radiology

@@ -1,0 +1,23 @@
+-- Admissions of a plain table: from its first to its last time, where it has any
+-- Grain: one row per admission. Output: the view ehr.admission (ehr/data/contract.tsv)
+-- Inputs: notes, codes. Source: docs/sources.md
+select
+    min(ehr.identifier(patient)) as subject_id,
+    ehr.stay(patient, admission) as hadm_id,
+    min(time) as admittime,
+    max(time) as dischtime
+from (
+    select
+        notes.patient,
+        notes.admission,
+        notes.time
+    from notes
+    union all
+    select
+        codes.patient,
+        codes.admission,
+        codes.time
+    from codes
+) as dated
+where coalesce(patient, admission) is not null
+group by hadm_id

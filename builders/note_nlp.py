@@ -78,7 +78,7 @@ def _prepare(connection: duckdb.DuckDBPyConnection) -> None:
         set_table(connection, table, pa.Table.from_pylist(read_table(DATA / f"{name}.tsv", columns)))
     connection.execute("alter table note_nlp_section add column concept_id bigint")
     connection.execute("create or replace temp table note_nlp_concept (cui varchar, concept_id bigint)")
-    if table_exists(connection, "omop.coded"):
+    if table_exists(connection, "omop.concept"):
         run_sql(connection, "builders/note_nlp/concept")
         run_sql(connection, "builders/note_nlp/section")
     finished = connection.execute("select max(finished_at) from ground.stage where stage = 'mentions'").fetchall()

@@ -41,13 +41,26 @@ class Columns:
     absent: tuple[str, ...]
 
 
-def _csv_header(file: SourceFile) -> list[str]:
+def _first_line(file: SourceFile) -> bytes:
     with whole_file(file.path), open_bytes(file.path) as content:
-        raw = content.readline(MAX_ROW_BYTES)
+        return content.readline(MAX_ROW_BYTES)
+
+
+def _has_tabs(source: RecordFile) -> bool:
+    """Tell whether a file has tabs between its fields and no quotes, as Athena writes OMOP's vocabulary."""
+    return source.table.schema == "omop" and b"\t" in (line := _first_line(source.file)) and b"," not in line
+
+
+def _separator(source: RecordFile) -> str:
+    return "\t" if _has_tabs(source) else ","
+
+
+def _csv_header(source: RecordFile) -> list[str]:
+    file, raw = source.file, _first_line(source.file)
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InputError("a CSV file is not UTF-8", file=file.path, line=1, found="UTF-16", do="save it as UTF-8")
     try:
-        return next(csv.reader([raw.decode("utf-8-sig", errors="replace")]), [])
+        return next(csv.reader([raw.decode("utf-8-sig", errors="replace")], delimiter=_separator(source)), [])
     except csv.Error as error:
         # A carriage return that ends no line, or a field without end.
         raise InputError(
@@ -96,7 +109,7 @@ def match_columns(connection: duckdb.DuckDBPyConnection, source: RecordFile) -> 
         names = list(stored)
         check_stored(connection, source, _parquet_item(source.file), stored)
     else:
-        header = _csv_header(source.file)
+        header = _csv_header(source)
         names = [name.strip().lower() or f"unnamed_{n}" for n, name in enumerate(header, 1)]
     _check(source, names)
     known = source.table.types
@@ -133,9 +146,12 @@ def _csv_item(source: RecordFile, types: dict[str, str], more: str) -> str:
     parallel = "false" if source.table.texts else "true"
     file = quoted_files([source.file.path])
     more += ", compression = 'gzip'" if is_gzip(source.file.path) else ""  # DuckDB does not know .GZ
+    marks = (
+        r"delim = '\t', quote = '', escape = ''" if _has_tabs(source) else "delim = ',', quote = '\"', escape = '\"'"
+    )
     return (
-        f"read_csv({file}, columns = {{{fields}}}, header = true, delim = ',', quote = '\"', "
-        f"escape = '\"', auto_detect = false, max_line_size = {MAX_ROW_BYTES}, parallel = {parallel}{more})"
+        f"read_csv({file}, columns = {{{fields}}}, header = true, {marks}, "
+        f"auto_detect = false, max_line_size = {MAX_ROW_BYTES}, parallel = {parallel}{more})"
     )
 
 

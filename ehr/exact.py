@@ -37,6 +37,7 @@ HOLDS = {
 INTEGER = r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?"
 WHOLE = rf"{INTEGER}|DOUBLE|DECIMAL.*"
 TIME = r"DATE|TIMESTAMP(_S|_MS|_NS)?"
+IDENTIFIER = rf"{INTEGER}|DATE"
 # Types of Parquet columns by documented type; where they are text, the text is read as that of a CSV file is.
 STORED = {
     "varchar": "VARCHAR|ENUM.*",
@@ -79,7 +80,7 @@ def check_stored(connection: duckdb.DuckDBPyConnection, source: RecordFile, item
     """
     for name, kind in stored.items():
         wanted = source.table.types.get(name, "varchar")
-        if re.fullmatch(STORED[wanted], kind) or (name in source.table.identifiers and re.fullmatch(INTEGER, kind)):
+        if re.fullmatch(STORED[wanted], kind) or (name in source.table.identifiers and re.fullmatch(IDENTIFIER, kind)):
             continue
         values = connection.execute(f"select count({quoted_name(name)}) from {item}").fetchone()
         if values and values[0]:

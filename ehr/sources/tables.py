@@ -17,7 +17,7 @@ SOURCES = {"mimic": "mimiciv_", "omop": "", "meds": "", "table": ""}
 
 # Notes are stored and read in their own way: their type in the tables of columns.
 LONG_TEXT = "text"
-# Text that writers may have stored as a whole number.
+# Text that writers may have stored as a whole number or a date.
 IDENTIFIER = "identifier"
 
 
@@ -33,7 +33,7 @@ class Table:
         needed: columns without which the table is useless.
         schema: of the warehouse.
         texts: columns that hold notes.
-        identifiers: columns of text that may be stored as whole numbers.
+        identifiers: columns of text that may be stored as whole numbers or dates.
     """
 
     module: str

@@ -1,10 +1,7 @@
 -- Patients of OMOP
--- Grain: one row per person
--- Inputs: omop.person
--- Output: view ehr.patient
--- Source: https://ohdsi.github.io/CommonDataModel/cdm54.html#person
-create or replace view ehr.patient as
+-- Grain: one row per person. Output: the view ehr.patient (ehr/data/contract.tsv)
+-- Inputs: person. Source: https://ohdsi.github.io/CommonDataModel/cdm54.html#person
 select
     person_id as subject_id,
-    null::varchar as split
-from omop.person;
+    null as split
+from person

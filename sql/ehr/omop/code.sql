@@ -3,9 +3,9 @@
 -- Grain: one row per pair of source concept and standard concept that a record has; 0 where it has none
 -- Inputs: omop.condition_occurrence, procedure_occurrence, drug_exposure, concept, concept_relationship,
 --   vocabulary_source
--- Output: omop.code(source_concept_id, concept_id, vocabulary, code, name, to_vocabulary, to_code). A
---   vocabulary that UMLS lacks keeps its own name. to_code: the standard concept's where the code is another's; a source
---   concept without one has that of its valid "Maps to" relation (of several the lowest number)
+-- Output: omop.code(source_concept_id, concept_id, vocabulary, code, name, to_vocabulary, to_code). A vocabulary that
+--   UMLS lacks keeps its own name. to_code: the standard concept's, where the code is the source's; a source concept
+--   without one has that of its valid "Maps to" relation (of several the lowest number)
 -- Source: https://ohdsi.github.io/CommonDataModel/cdm54.html (source values, source concepts and standard concepts)
 create or replace table omop.code as
 with pair as (

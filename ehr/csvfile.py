@@ -13,7 +13,7 @@ from ehr.exact import MAX_ROW_BYTES, check_stored, exact, read_as
 from ehr.sources.tables import RecordFile, Table
 from ground.errors import InputError
 from ground.storage.loading import Reject, SourceFile
-from ground.storage.scanning import is_gzip, lines_at, open_bytes, whole_file
+from ground.storage.scanning import is_gzip, lines_at
 from ground.storage.sqlfiles import quoted, quoted_files
 from ground.storage.warehouse import number_of, table_exists
 
@@ -41,26 +41,12 @@ class Columns:
     absent: tuple[str, ...]
 
 
-def _first_line(file: SourceFile) -> bytes:
-    with whole_file(file.path), open_bytes(file.path) as content:
-        return content.readline(MAX_ROW_BYTES)
-
-
-def _has_tabs(source: RecordFile) -> bool:
-    """Tell whether a file has tabs between its fields and no quotes, as Athena writes OMOP's vocabulary."""
-    return source.table.schema == "omop" and b"\t" in (line := _first_line(source.file)) and b"," not in line
-
-
-def _separator(source: RecordFile) -> str:
-    return "\t" if _has_tabs(source) else ","
-
-
 def _csv_header(source: RecordFile) -> list[str]:
-    file, raw = source.file, _first_line(source.file)
+    file, raw = source.file, source.first_line()
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InputError("a CSV file is not UTF-8", file=file.path, line=1, found="UTF-16", do="save it as UTF-8")
     try:
-        return next(csv.reader([raw.decode("utf-8-sig", errors="replace")], delimiter=_separator(source)), [])
+        return next(csv.reader([raw.decode("utf-8-sig", errors="replace")], delimiter=source.separator()), [])
     except csv.Error as error:
         # A carriage return that ends no line, or a field without end.
         raise InputError(
@@ -146,9 +132,9 @@ def _csv_item(source: RecordFile, types: dict[str, str], more: str) -> str:
     parallel = "false" if source.table.texts else "true"
     file = quoted_files([source.file.path])
     more += ", compression = 'gzip'" if is_gzip(source.file.path) else ""  # DuckDB does not know .GZ
-    marks = (
-        r"delim = '\t', quote = '', escape = ''" if _has_tabs(source) else "delim = ',', quote = '\"', escape = '\"'"
-    )
+    separator = source.separator()
+    mark = "" if separator == "\t" else '"'
+    marks = f"delim = {quoted(separator)}, quote = {quoted(mark)}, escape = {quoted(mark)}"
     return (
         f"read_csv({file}, columns = {{{fields}}}, header = true, {marks}, "
         f"auto_detect = false, max_line_size = {MAX_ROW_BYTES}, parallel = {parallel}{more})"

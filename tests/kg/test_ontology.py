@@ -68,8 +68,10 @@ IMPORTED = "http://x.invalid/a.owl"
 OWL = f"""<?xml version="1.0"?>
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:owl="http://www.w3.org/2002/07/owl#"
   xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#">
-<owl:Ontology rdf:about="http://purl.obolibrary.org/obo/small.owl"><owl:imports rdf:resource="{IMPORTED}"/></owl:Ontology>
-<owl:Class rdf:about="http://purl.obolibrary.org/obo/DOID_10763"><rdfs:label>hypertension</rdfs:label></owl:Class>
+<owl:Ontology rdf:about="http://purl.obolibrary.org/obo/small.owl">
+<owl:imports rdf:resource="{IMPORTED}"/></owl:Ontology>
+<owl:Class rdf:about="http://purl.obolibrary.org/obo/DOID_10763">
+<rdfs:label>hypertension</rdfs:label></owl:Class>
 </rdf:RDF>
 """
 # As NLM lays descriptors out (nlmdescriptorrecordset DTD): https://www.nlm.nih.gov/mesh/xml_data_elements.html

@@ -35,6 +35,8 @@ EXTENDABLE = {
     "context_rules": Extendable("ehr/data/context_rules.tsv", "mentions", "words that say what is asserted"),
     "meds_codes": Extendable("ehr/data/meds_codes.tsv", "load meds", "what codes of a MEDS dataset mean"),
     "name_stops": Extendable("ehr/data/name_stops.tsv", "mentions", "names of the release that are not read"),
+    "omop_note_kinds": Extendable("ehr/data/omop_note_kinds.tsv", "load omop", "what kind a note of OMOP is"),
+    "omop_vocabularies": Extendable("ehr/data/omop_vocabularies.tsv", "load omop", "vocabularies of OMOP in UMLS"),
     "patterns": Extendable("kg/data/patterns.tsv", "graph", "paths that make a relation"),
     "sections": Extendable("ehr/data/sections.tsv", "sections", "headers and the sections that they open"),
 }

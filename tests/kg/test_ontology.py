@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import duckdb
@@ -192,6 +193,7 @@ def test_no_vocabulary_is_in_one_concept_twice() -> None:
         ("icd10cm-order-2026.txt", "A00 Cholera\n", "another layout"),
         ("new.xml", MEDRT.replace(">MeSH<", ">ICD-11<"), "ICD-11"),
     ],
+    ids=lambda value: value if re.fullmatch(r"[\w.-]+\.[a-z]+", value) else "",
 )
 def test_a_bad_file_is_refused_with_its_reason(tmp_path: Path, name: str, text: str, found: str) -> None:
     file = written(tmp_path, name, text)

@@ -124,8 +124,8 @@ def dropped(connection: duckdb.DuckDBPyConnection, stage: str) -> dict[str, int]
 def licence_tier(connection: duckdb.DuckDBPyConnection) -> LicenceTier:
     """Return ``open`` where every source is the embedded open world, else ``credentialed``.
 
-    Whatever holds MIMIC-IV or UMLS content stays under PhysioNet's and NLM's agreements, derived rows included. Files of
-    ontologies say their release themselves and not their licence, so that they count as credentialed whatever they say.
+    Whatever holds MIMIC-IV or UMLS content stays under PhysioNet's and NLM's agreements, derived rows included. Files
+    of ontologies state their release themselves, and not their licence, so that they count as credentialed.
     """
     row = connection.execute(
         "select count(*), count(*) filter (where starts_with(lower(coalesce(release, '')), "

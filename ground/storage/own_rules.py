@@ -85,6 +85,10 @@ class OwnRules:
                 raise row.refused("a field is too long", f"{longest} characters", f"at most {MAX_FIELD}")
         return rows
 
+    def only(self, *tables: str) -> OwnRules:
+        """Return the files of some tables alone, so that what is compiled from these is shared where others differ."""
+        return OwnRules(tuple(named for named in self.texts if named[0] in tables), self.folder)
+
     def digests(self, stage: str) -> dict[str, str]:
         """Return the SHA-256 of the files that a stage reads, for its fingerprint."""
         return {

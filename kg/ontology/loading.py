@@ -14,14 +14,16 @@ from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.loading import LoadedFile, LoadReport, SourceFile, finished_files, prepare, record
 from ground.storage.remote import Place, Places, several
 from ground.storage.scanning import scanning
-from ground.storage.warehouse import add_rows, reset_drops, run_sql, transaction
-from kg.ontology.content import Content
+from ground.storage.warehouse import add_rows, count_drop, reset_drops, run_sql, transaction
+from kg.ontology.content import Content, code_systems
 from kg.ontology.formats import read_ontology
 from kg.ontology.joining import join_release
 
 __all__ = ["check_files", "load_ontology"]
 
 SOURCE = "ontology"
+PREFIXES_NAMED = 5
+"""Of vocabularies that are unknown, how many a load names."""
 
 
 def load_ontology(
@@ -84,6 +86,7 @@ def _load(
                 releases.append((content.release or content.name, source.name))
                 notes += _notes(content)
                 advance(1)
+        notes += _unknown_vocabularies(connection)
         loaded = record(
             connection, SOURCE, "ontology.class", sources, pending.result(), rows, (), release=None, recipe=recipe
         )
@@ -98,3 +101,22 @@ def _notes(content: Content) -> list[str]:
         left = ", ".join(f"{n} in {language}" for language, n in sorted(content.languages.items()))
         notes.append(f"{content.file.name}: names in other languages than load.languages are left out: {left}")
     return notes
+
+
+def _unknown_vocabularies(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Count cross-references to vocabularies that are neither known nor loaded, by prefix, as drops; say how many."""
+    rows: list[tuple[str, int]] = connection.execute(
+        "with target as (select coalesce(nullif(regexp_extract(target, '^https?://[^/]+'), ''), "
+        "split_part(target, ':', 1)) as prefix from ontology.xref where not regexp_full_match(target, 'C[0-9]{7}')) "
+        "select prefix, count(*) as n from target where not list_contains($known, prefix) "
+        "and prefix not in (select split_part(id, ':', 1) from ontology.class) group by prefix order by n desc, prefix",
+        {"known": [row["prefix"] for row in code_systems()]},
+    ).fetchall()
+    for prefix, n in rows:
+        count_drop(connection, f"load {SOURCE}", f"cross-reference to an unknown vocabulary: {prefix}", n)
+    if not rows:
+        return []
+    named = ", ".join(f"{n:,} of {prefix}" for prefix, n in rows[:PREFIXES_NAMED])
+    rest = f", and {len(rows) - PREFIXES_NAMED} prefixes more" if len(rows) > PREFIXES_NAMED else ""
+    total = sum(n for _, n in rows)
+    return [f"{total:,} cross-references name vocabularies that kg/data/code_systems.tsv lacks: {named}{rest}"]

@@ -60,7 +60,8 @@ class _Reader:
         self._ref: Any = URIRef
         self._owl: Any = OWL
         self._labels = (CORE.prefLabel, RDFS.label)
-        self.content = Content(file, file.name.split(".")[0], self._version())
+        imports = sorted(map(str, self._graph.objects(None, OWL.imports)))
+        self.content = Content(file, file.name.split(".")[0], self._version(), imports=imports)
         for kind in (OWL.Class, RDFS.Class, CORE.Concept):
             for subject in sorted(self._graph.subjects(RDF.type, kind, unique=True)):
                 if isinstance(subject, URIRef):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,11 +52,9 @@ def read_mesh(file: Path) -> Content:
     Raises:
         InputError: it is no XML.
     """
-    content = Content(file, "MSH")
+    content = Content(file, "MSH", (re.findall(r"\d{4}", file.name) or [None])[0])
     trees: dict[str, str] = {}
     for element in _elements(file):
-        if element.tag == "DescriptorRecordSet":
-            content.release = element.get("LanguageCode")
         if element.tag != "DescriptorRecord":
             continue
         id, numbers = f"MSH:{_text(element, 'DescriptorUI')}", [node.text or "" for node in element.iter("TreeNumber")]

@@ -37,6 +37,23 @@ def mimic(
     return _load("mimic", folders, options)
 
 
+@verb(
+    group,
+    "Load an OMOP CDM.",
+    "ontoground load omop /data/omop --workspace work",
+    "ontoground load omop /data/cdm.duckdb --workspace work",
+)
+def omop(
+    place: Annotated[
+        str,
+        Argument(metavar="DIR|DUCKDB", help="Folder or URL with files named after the tables, or a DuckDB file"),
+    ],
+    options: Configured,
+) -> Result:
+    """Load an OMOP Common Data Model (5.3 or 5.4) with its vocabulary: .csv, .csv.gz, Parquet, or a DuckDB file."""
+    return _load("omop", [place], options)
+
+
 @verb(group, "Load a MEDS dataset.", "ontoground load meds /data/meds --workspace work")
 def meds(
     folder: Annotated[str, Argument(metavar="DIR", help="The folder with data/ and metadata/, or its URL")],

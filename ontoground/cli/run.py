@@ -50,6 +50,9 @@ def run(
     ] = None,
     umls: Annotated[str | None, Option("--umls", metavar="DIR", help="UMLS META folder or URL")] = None,
     meds: Annotated[str | None, Option("--meds", metavar="DIR", help="MEDS folder or URL with data/")] = None,
+    omop: Annotated[
+        str | None, Option("--omop", metavar="DIR|DUCKDB", help="Folder, URL or DuckDB file of an OMOP CDM")
+    ] = None,
     plain: Annotated[
         str | None,
         Option("--table", metavar="DIR", help="Folder or URL with a table of notes, and perhaps one of codes"),
@@ -69,7 +72,7 @@ def run(
 
     if not (umls or ontology):
         raise UsageError("no ontology is named", expected="--umls DIR, or --ontology FILE with or without --rxnorm DIR")
-    folders: dict[str, Places] = dict(_records(mimic=mimic, meds=meds, table=plain))
+    folders: dict[str, Places] = dict(_records(mimic=mimic, meds=meds, omop=omop, table=plain))
     folders |= {source: place_of(folder) for source, folder in (("umls", umls), ("rxnorm", rxnorm)) if folder}
     if ontology:
         folders["ontology"] = tuple(map(place_of, ontology))

@@ -11,6 +11,7 @@ import duckdb
 
 from ehr.sources.meds import load_meds, release_of_meds
 from ehr.sources.mimic import find_mimic, load_mimic
+from ehr.sources.omop import load_omop
 from ehr.sources.plain import load_table
 from ehr.sources.plain import release_of as release_of_table
 from ground.errors import InputError
@@ -72,6 +73,7 @@ class Outcome:
 
 LOADERS: dict[str, Callable[..., LoadReport]] = {
     "mimic": load_mimic,
+    "omop": load_omop,
     "meds": load_meds,
     "table": load_table,
     "umls": load_umls,
@@ -97,7 +99,7 @@ def load_source(
     settings = workspace.settings
     check_folder(source, folder, settings.remote)
     begin = time.perf_counter()
-    own = {"own": workspace.rules} if source == "meds" else {}
+    own = {"own": workspace.rules} if source in ("meds", "omop") else {}
     report = LOADERS[source](connection, folder, settings.load, settings.remote, **own).as_dict()
     unchanged = all(table["skipped_because_done"] for table in report["tables"])
     outcome = Outcome(f"load {source}", "current" if unchanged else "done", time.perf_counter() - begin, report)
@@ -173,7 +175,7 @@ def check_folder(source: str, folders: Places, remote: RemoteSettings = RemoteSe
         check_files(several(folders))
         return
     for folder in several(folders):
-        if not folder.is_dir():
+        if not (folder.is_dir() or (source == "omop" and folder.is_file())):
             raise InputError("there is no such folder", file=folder, expected=f"the folder of a {source} release")
     for folder in several(folders):
         if not isinstance(folder, RemotePath):
@@ -184,6 +186,8 @@ def check_folder(source: str, folders: Places, remote: RemoteSettings = RemoteSe
             credentialed = not is_open_release(release_of_meds(folder))
         elif source == "table":
             credentialed = release_of_table(folder) is None
+        elif source == "omop":
+            credentialed = True
         else:
             credentialed = not is_open_release(find_release("umls" if source == "umls" else "rxnorm", folder).name)
         require_allowed(folder, credentialed=credentialed, settings=remote)

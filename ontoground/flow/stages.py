@@ -214,9 +214,10 @@ def check_rules(own: OwnRules) -> None:
         from ehr.lexicon import fact_tables
         from ehr.sections import header_rules
         from ehr.sources.meds import code_patterns
+        from ehr.sources.omop import own_tables
         from kg.predicates import read_vocabulary
 
-        for read in (header_rules, read_terms, fact_tables, code_patterns):
+        for read in (header_rules, read_terms, fact_tables, code_patterns, own_tables):
             read(own)
         read_vocabulary(own=own)
 

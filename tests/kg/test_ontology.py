@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import duckdb
@@ -34,6 +35,7 @@ synonym: "vascular disease" BROAD []
 xref: UMLS_CUI:C0020538
 xref: MESH:D006973
 xref: ICD10CM:I10
+xref: GARD:6038
 is_a: DOID:4 ! disease
 
 [Term]
@@ -63,6 +65,47 @@ MEDRT = """<?xml version="1.0"?>
 <from_code>29046</from_code><to_namespace>MeSH</to_namespace><to_name>Hypertension</to_name><to_code>D006973</to_code>
 </association></terminology>
 """
+IMPORTED = "http://x.invalid/a.owl"
+OWL = f"""<?xml version="1.0"?>
+<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:owl="http://www.w3.org/2002/07/owl#"
+  xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#">
+<owl:Ontology rdf:about="http://purl.obolibrary.org/obo/small.owl">
+<owl:imports rdf:resource="{IMPORTED}"/></owl:Ontology>
+<owl:Class rdf:about="http://purl.obolibrary.org/obo/DOID_10763">
+<rdfs:label>hypertension</rdfs:label></owl:Class>
+</rdf:RDF>
+"""
+# As NLM lays descriptors out (nlmdescriptorrecordset DTD): https://www.nlm.nih.gov/mesh/xml_data_elements.html
+MESH = """<?xml version="1.0"?>
+<!DOCTYPE DescriptorRecordSet SYSTEM "https://www.nlm.nih.gov/databases/dtd/nlmdescriptorrecordset_20260101.dtd">
+<DescriptorRecordSet LanguageCode="eng">
+<DescriptorRecord DescriptorClass="1"><DescriptorUI>D014652</DescriptorUI>
+<DescriptorName><String>Vascular Diseases</String></DescriptorName>
+<TreeNumberList><TreeNumber>C14.907</TreeNumber></TreeNumberList></DescriptorRecord>
+<DescriptorRecord DescriptorClass="1"><DescriptorUI>D006973</DescriptorUI>
+<DescriptorName><String>Hypertension</String></DescriptorName>
+<TreeNumberList><TreeNumber>C14.907.489</TreeNumber></TreeNumberList>
+<ConceptList><Concept PreferredConceptYN="Y"><ConceptUI>M0010754</ConceptUI>
+<ConceptName><String>Hypertension</String></ConceptName>
+<ScopeNote>Persistently high systemic arterial BLOOD PRESSURE.
+    </ScopeNote>
+<ConceptRelationList><ConceptRelation RelationName="NRW"><Concept1UI>M0010754</Concept1UI><Concept2UI>M2</Concept2UI>
+</ConceptRelation></ConceptRelationList>
+<TermList><Term ConceptPreferredTermYN="Y" IsPermutedTermYN="N" LexicalTag="NON" RecordPreferredTermYN="Y">
+<TermUI>T020695</TermUI><String>Hypertension</String></Term>
+<Term ConceptPreferredTermYN="N" IsPermutedTermYN="N" LexicalTag="NON" RecordPreferredTermYN="N">
+<TermUI>T020696</TermUI><String>Blood Pressure, High</String></Term></TermList></Concept>
+<Concept PreferredConceptYN="N"><ConceptUI>M2</ConceptUI><ConceptName><String>Hypertensive State</String></ConceptName>
+<TermList><Term ConceptPreferredTermYN="Y"><TermUI>T2</TermUI><String>Hypertensive State</String></Term></TermList>
+</Concept></ConceptList></DescriptorRecord>
+<DescriptorRecord DescriptorClass="1"><DescriptorUI>D017706</DescriptorUI>
+<DescriptorName><String>Lisinopril</String></DescriptorName>
+<PharmacologicalActionList><PharmacologicalAction><DescriptorReferredTo><DescriptorUI>D000806</DescriptorUI>
+<DescriptorName><String>Angiotensin-Converting Enzyme Inhibitors</String></DescriptorName></DescriptorReferredTo>
+</PharmacologicalAction></PharmacologicalActionList>
+<TreeNumberList><TreeNumber>D12.644.456.478</TreeNumber></TreeNumberList></DescriptorRecord>
+</DescriptorRecordSet>
+"""
 LAUGHS = '<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "ha">' + "".join(
     f'<!ENTITY {name} "{f"&{before};" * 50}">' for before, name in zip("abcde", "bcdef", strict=True)
 )
@@ -79,7 +122,8 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection
     folder = tmp_path_factory.mktemp("alone")
     files = (written(folder, "small.obo", OBO), written(folder, "medrt.xml", MEDRT))
     connection = connect(folder / "warehouse.duckdb", RunSettings())
-    load_ontology(connection, files, SETTINGS)
+    report = load_ontology(connection, files, SETTINGS)
+    assert [note for note in report.warnings if "1 of GARD" in note]
     build_graph(connection, folder / "graph", SETTINGS)
     return connection
 
@@ -149,6 +193,7 @@ def test_no_vocabulary_is_in_one_concept_twice() -> None:
         ("icd10cm-order-2026.txt", "A00 Cholera\n", "another layout"),
         ("new.xml", MEDRT.replace(">MeSH<", ">ICD-11<"), "ICD-11"),
     ],
+    ids=lambda value: value if re.fullmatch(r"[\w.-]+\.[a-z]+", value) else "",
 )
 def test_a_bad_file_is_refused_with_its_reason(tmp_path: Path, name: str, text: str, found: str) -> None:
     file = written(tmp_path, name, text)
@@ -157,15 +202,50 @@ def test_a_bad_file_is_refused_with_its_reason(tmp_path: Path, name: str, text: 
     assert error.value.file == str(file)
 
 
-def test_imports_are_named_and_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("the network was asked")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("small.obo", OBO.replace("ontology: small", f"import: {IMPORTED}\nontology: small")),
+        ("small.owl", OWL),
+        ("small.rdf", OWL),
+    ],
+    ids=("obo", "owl", "rdf"),
+)
+def test_imports_are_named_and_not_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+) -> None:
+    asked: list[object] = []
 
-    monkeypatch.setattr("socket.socket.connect", refuse)
-    content = read_ontology(
-        written(
-            tmp_path, "small.obo", OBO.replace("ontology: small", "import: http://x.invalid/a.obo\nontology: small")
-        ),
-        SETTINGS,
-    )
-    assert content.imports == ["http://x.invalid/a.obo"]
+    def refuse(*arguments: object, **_: object) -> None:
+        asked.append(arguments)
+        raise OSError("no network")
+
+    for place in ("connect", "connect_ex"):
+        monkeypatch.setattr(f"socket.socket.{place}", refuse)
+    monkeypatch.setattr("socket.getaddrinfo", refuse)
+    content = read_ontology(written(tmp_path, name, text), SETTINGS)
+    assert content.imports == [IMPORTED]
+    assert not asked
+    assert "DOID:10763" in content.columns["class"][0]
+
+
+def test_mesh_descriptors_give_names_trees_and_actions(tmp_path: Path) -> None:
+    content = read_ontology(written(tmp_path, "desc2026.xml", MESH), SETTINGS)
+    content.check()
+    assert content.release == "2026"
+    ids, names, sabs, definitions, *_, branches = content.columns["class"]
+    assert list(zip(ids, names, branches, strict=True)) == [
+        ("MSH:D014652", "Vascular Diseases", "tree:C14.907"),
+        ("MSH:D006973", "Hypertension", "tree:C14.907.489"),
+        ("MSH:D017706", "Lisinopril", "tree:D12.644.456.478"),
+    ]
+    assert set(sabs) == {"MSH"}
+    assert definitions[1] == "Persistently high systemic arterial BLOOD PRESSURE."
+    assert list(zip(*content.columns["synonym"], strict=True)) == [
+        ("MSH:D006973", "Blood Pressure, High", "exact"),
+        ("MSH:D006973", "Hypertensive State", "related"),
+    ]
+    assert {row[:3] for row in zip(*content.columns["relation"], strict=True)} == {
+        ("MSH:D006973", "", "MSH:D014652"),
+        ("MSH:D017706", "isa", "MSH:D000806"),
+    }

@@ -2,11 +2,12 @@
 
     python -m benchmarks.learn_certainty WORKSPACE --real DIR --more A NOTES.csv[.gz] GOLD.jsonl[.gz] ... [--write]
 
-The workspace gives the names of the release. The written notes of ``tests/data/notes`` are learned from, all but those
-of ``unread``, which are only scored. DIR holds the texts of real notes by id (``notes.jsonl.gz``), whose gold is in
-``tests/data/notes`` and in DIR (``gold.jsonl``); each ``--more`` names another set. A set of written notes is scored by
-a model that learned from all others, a tenth of the real notes by one that learned from all else. With ``--write`` the
-model of all is written to ``ehr/data``. No text is in it: weights by hashes of words that stand in three notes or more.
+The workspace gives the names of the release. The written notes and phrases of ``tests/data/notes`` are learned from,
+all but the notes of ``unread``, which are only scored. DIR holds the texts of real notes by id (``notes.jsonl.gz``),
+whose gold is in ``tests/data/notes`` and in DIR (``gold.jsonl``); each ``--more`` names another set. A set of written
+notes is scored by a model that learned from all others, a tenth of the real notes by one that learned from all else.
+With ``--write`` the model of all is written to ``ehr/data``. No text is in it: weights by hashes of words that stand in
+three notes or more.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ import argparse
 import csv
 import gzip
 import json
+import random
+import string
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +34,7 @@ from ehr.reading import TextReader
 from ehr.spans import KINDS, Assertion, Kind
 from ground import ROOT
 from ground.settings import NoteSettings
+from ground.storage.tables import read_table
 from ground.storage.warehouse import connect
 from ontoground.cli.render import console, table
 from stewardship.adjudication.agreement import wilson
@@ -43,6 +48,10 @@ REAL = "real"
 PIECES = ", paragraphs"
 PLAIN = frozenset({"brief_hospital_course", "history_of_present_illness", "chief_complaint", "unknown"})
 """Sections in which nothing but the words says what is asserted."""
+NAME_TYPES = {"D": "disorder", "E": "disorder", "S": "finding", "T": "finding", "M": "drug", "N": "drug"}
+"""What fills each place of a phrase."""
+FILLED = 6
+"""How often each phrase is filled."""
 PROBLEMS = frozenset({"disorder", "finding"})
 AS_GOOD = {"present": {"present", "given"}, "absent": {"absent", "family"}, "family": {"family", "other"}}
 """What the gold may say where rules say the first; all others have the same name in both."""
@@ -95,6 +104,35 @@ class Examples:
     def together(cls, parts: Sequence[Examples]) -> Examples:
         """Return the examples of all parts."""
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__dataclass_fields__))
+
+
+def _names() -> dict[str, list[str]]:
+    """Return names of each type that stand in three written notes or more."""
+    notes: Counter[tuple[str, str]] = Counter()
+    for name in LEARNED_FROM:
+        for mentions in _gold(GOLD / f"{name}_gold.jsonl.gz").values():
+            notes.update({(one["type"], one["text"]) for one in mentions if one["text"].replace(" ", "").isalpha()})
+    return {kind: sorted(text for (of_kind, text), n in notes.items() if of_kind == kind and n > 2) for kind in KINDS}
+
+
+def _phrases() -> tuple[dict[str, str], dict[str, list[list[Mention]]]]:
+    """Return written phrases with names filled in, and what is asserted of these; of other names nothing is known."""
+    draw, names = random.Random(0), _names()
+    texts, gold = dict[str, str](), dict[str, list[list[Mention]]]()
+    for number, row in enumerate(read_table(GOLD / "phrases.tsv", ("text", "assertions"))):
+        asserted = dict(part.split("=") for part in row["assertions"].split())
+        for filling in range(FILLED):
+            text, mentions = "", []
+            for before, place, *_ in string.Formatter().parse(row["text"].replace("\\n", "\n")):
+                text += before
+                if place:
+                    begin, kind = len(text), NAME_TYPES[place]
+                    text += draw.choice(names[kind])
+                    known = {"assertion": asserted[place], "in_stay": False} if place in asserted else {"unsure": True}
+                    mentions.append({"start": begin, "end": len(text), "type": kind, "assertion": "other"} | known)
+            rest = {"start": 0, "end": len(text), "type": "finding", "assertion": "other", "unsure": True}
+            texts[f"{number}-{filling}"], gold[f"{number}-{filling}"] = text, [[*mentions, rest]]
+    return texts, gold
 
 
 def _lines(file: Path) -> Iterator[str]:
@@ -306,6 +344,7 @@ def _sets(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, str], di
     """Yield name, texts and gold of each set; each annotator's gold of real notes."""
     for name in (*LEARNED_FROM, ONLY_SCORED):
         yield name, _texts(GOLD / f"{name}.csv.gz"), _each(GOLD / f"{name}_gold.jsonl.gz")
+    yield "phrases", *_phrases()
     for name, texts, gold in options.more:
         yield name, _texts(Path(texts)), _each(Path(gold))
     if options.real is not None:

@@ -16,6 +16,7 @@ from ground import ROOT
 from ground.errors import InputError
 from ground.storage.tables import read_table
 from ground.storage.warehouse import count_drop, reset_drops, run_sql, table_exists, transaction
+from kg.ontology.joining import join_release
 
 __all__ = ["DATA_FILES", "CodeCount", "ConceptReport", "SourceShare", "define_macros", "map_codes"]
 
@@ -27,15 +28,15 @@ DATA_FILES = {
 }
 
 REQUIRED = (
-    ("umls.mrconso", "ontoground load umls META"),
-    ("umls.mrsty", "ontoground load umls META"),
+    ("release.mrconso", "ontoground load umls META"),
+    ("release.mrsty", "ontoground load umls META"),
 )
 
 # Tables that a release may lack, with the columns that the steps read.
 OPTIONAL = {
     "umls.mrmap": "mapsetcui mapsetsab fromexpr fromtype rel rela toexpr totype maptype mapatn mapatv",
     "umls.mrsat": "cui stype code atn sab atv suppress",
-    "umls.mrrel": "cui1 cui2 rela sab suppress",
+    "release.mrrel": "cui1 cui2 rela sab suppress",
     "rxnorm.rxnconso": "rxcui sab tty str suppress",
     "rxnorm.rxnrel": "rxcui1 rxcui2 rela sab suppress",
     "rxnorm.rxnsat": "rxcui atn sab atv suppress",
@@ -120,6 +121,7 @@ def map_codes(connection: duckdb.DuckDBPyConnection) -> ConceptReport:
         InputError: the records or the ontology were not loaded, or MRCONSO is empty.
     """
     make_views(connection)
+    join_release(connection)
     _check_inputs(connection)
     define_macros(connection)
     _read_data(connection)
@@ -144,8 +146,8 @@ def _check_inputs(connection: duckdb.DuckDBPyConnection) -> None:
             raise InputError(f"codes cannot be mapped without {table}", found="no such table", do=f"run `{verb}` first")
     if loaded_source(connection) is None:
         raise InputError("codes cannot be mapped without records", do="run `ontoground load mimic DIR` first")
-    if connection.execute("select 1 from umls.mrconso limit 1").fetchone() is None:
-        raise InputError("codes cannot be mapped: umls.mrconso has no rows", do="run `ontoground load umls META` again")
+    if connection.execute("select 1 from release.mrconso limit 1").fetchone() is None:
+        raise InputError("codes cannot be mapped: the release has no names", do="run `ontoground load umls META` again")
 
 
 def _read_data(connection: duckdb.DuckDBPyConnection) -> None:

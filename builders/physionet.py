@@ -56,6 +56,7 @@ PARENTS = {
     ),
     "umls": ("UMLS Metathesaurus", "UMLS Metathesaurus License; MRSAB.RRF has each source's restriction level (SRL)"),
     "rxnorm": ("RxNorm", "UMLS Metathesaurus License; what comes from RxNorm itself (SAB RXNORM) is free"),
+    "ontology": ("ontologies that were loaded from files", "each file's own licence (docs/ontologies.md names some)"),
 }
 NAMED = {"head_name": "head_cui", "tail_name": "tail_cui"}
 """Columns that hold names of the release, and the CUI in whose place they stand."""
@@ -229,13 +230,15 @@ def _names_noted(manifest: Mapping[str, Any]) -> list[str]:
     return [CUI_NOTE] if "cui_only" in manifest else [] if is_synthetic(manifest) else [NAME_NOTE]
 
 
+def _files(manifest: Mapping[str, Any], source: str) -> list[str]:
+    """Return the files of a source, each with its digest."""
+    entries = [entry for entry in manifest.get("inputs", ()) if entry["source"] == source]
+    return [f"{entry['file']} (SHA-256 {entry['sha256']})" for entry in entries]
+
+
 def _own_rules(manifest: Mapping[str, Any]) -> list[str]:
     """Return what is to be said of rules that the builders of this dataset added to those of the package."""
-    files = [
-        f"{entry['file']} (SHA-256 {entry['sha256']})"
-        for entry in manifest.get("inputs", ())
-        if entry["source"] == "rules"
-    ]
+    files = _files(manifest, "rules")
     note = f"Rules of its builders were added to those of ontoground: {', '.join(files)}."
     return [note, f"{PLACEHOLDER} these rules, as a supplement or in words."] if files else []
 
@@ -318,7 +321,9 @@ def _parents(manifest: Mapping[str, Any]) -> str:
         (*PARENTS.get(source, (source, "see its own page")), ", ".join(releases) or "not said")
         for source, releases in sources_of(manifest).items()
     ]
-    return left_table(("parent", "agreement", "release"), rows)
+    ontologies = _files(manifest, "ontology")
+    table = left_table(("parent", "agreement", "release"), rows)
+    return _joined([table, f"Files of ontologies: {', '.join(ontologies)}."]) if ontologies else table
 
 
 def _licence_in_words(manifest: Mapping[str, Any], built: Mapping[str, Any]) -> str:

@@ -38,7 +38,7 @@ def assert_arrays(
 
     ``kind`` are places in ``KINDS``; ``own`` rules join the package's. shape: (2, spans)
     """
-    arrays = context_arrays(own)
+    arrays = context_arrays(own.only("context_rules", "sections"))
     numbers = [arrays.sections.get(name, 0) for name in section_names]
     judged: IndexArray = judge(
         codes,

@@ -13,7 +13,7 @@ from ehr.exact import MAX_ROW_BYTES, check_stored, exact, read_as
 from ehr.sources.tables import RecordFile, Table
 from ground.errors import InputError
 from ground.storage.loading import Reject, SourceFile
-from ground.storage.scanning import is_gzip, lines_at, open_bytes, whole_file
+from ground.storage.scanning import is_gzip, lines_at
 from ground.storage.sqlfiles import quoted, quoted_files
 from ground.storage.warehouse import number_of, table_exists
 
@@ -41,13 +41,12 @@ class Columns:
     absent: tuple[str, ...]
 
 
-def _csv_header(file: SourceFile) -> list[str]:
-    with whole_file(file.path), open_bytes(file.path) as content:
-        raw = content.readline(MAX_ROW_BYTES)
+def _csv_header(source: RecordFile) -> list[str]:
+    file, raw = source.file, source.first_line()
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InputError("a CSV file is not UTF-8", file=file.path, line=1, found="UTF-16", do="save it as UTF-8")
     try:
-        return next(csv.reader([raw.decode("utf-8-sig", errors="replace")]), [])
+        return next(csv.reader([raw.decode("utf-8-sig", errors="replace")], delimiter=source.separator()), [])
     except csv.Error as error:
         # A carriage return that ends no line, or a field without end.
         raise InputError(
@@ -96,7 +95,7 @@ def match_columns(connection: duckdb.DuckDBPyConnection, source: RecordFile) -> 
         names = list(stored)
         check_stored(connection, source, _parquet_item(source.file), stored)
     else:
-        header = _csv_header(source.file)
+        header = _csv_header(source)
         names = [name.strip().lower() or f"unnamed_{n}" for n, name in enumerate(header, 1)]
     _check(source, names)
     known = source.table.types
@@ -133,9 +132,12 @@ def _csv_item(source: RecordFile, types: dict[str, str], more: str) -> str:
     parallel = "false" if source.table.texts else "true"
     file = quoted_files([source.file.path])
     more += ", compression = 'gzip'" if is_gzip(source.file.path) else ""  # DuckDB does not know .GZ
+    separator = source.separator()
+    mark = "" if separator == "\t" else '"'
+    marks = f"delim = {quoted(separator)}, quote = {quoted(mark)}, escape = {quoted(mark)}"
     return (
-        f"read_csv({file}, columns = {{{fields}}}, header = true, delim = ',', quote = '\"', "
-        f"escape = '\"', auto_detect = false, max_line_size = {MAX_ROW_BYTES}, parallel = {parallel}{more})"
+        f"read_csv({file}, columns = {{{fields}}}, header = true, {marks}, "
+        f"auto_detect = false, max_line_size = {MAX_ROW_BYTES}, parallel = {parallel}{more})"
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from ehr.sources.tables import RecordFile, keys
+from ehr.sources.tables import MAX_ROW_BYTES, RecordFile, keys
 from ground.errors import InputError
 from ground.storage.loading import repeated_key
 from ground.storage.scanning import open_bytes, whole_file
@@ -20,8 +20,6 @@ from ground.storage.sqlfiles import quoted, quoted_name
 
 __all__ = ["MARK", "MAX_ROW_BYTES", "check_key", "check_stored", "exact", "first_inexact", "read_as"]
 
-# The longest CSV row that is read: a note is some 10,000 characters, this leaves room for a thousand times that.
-MAX_ROW_BYTES = 10_000_000
 MARK = "not exactly of its type: "
 SUCH_AS = {"bigint": "12", "integer": "12", "double": "1.5", "date": "2180-05-06", "timestamp": "2180-05-06 22:23:00"}
 # The types that values are read as where DuckDB's own reading would round a number or cut a time off.
@@ -37,6 +35,7 @@ HOLDS = {
 INTEGER = r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?"
 WHOLE = rf"{INTEGER}|DOUBLE|DECIMAL.*"
 TIME = r"DATE|TIMESTAMP(_S|_MS|_NS)?"
+IDENTIFIER = rf"{INTEGER}|DATE"
 # Types of Parquet columns by documented type; where they are text, the text is read as that of a CSV file is.
 STORED = {
     "varchar": "VARCHAR|ENUM.*",
@@ -79,7 +78,7 @@ def check_stored(connection: duckdb.DuckDBPyConnection, source: RecordFile, item
     """
     for name, kind in stored.items():
         wanted = source.table.types.get(name, "varchar")
-        if re.fullmatch(STORED[wanted], kind) or (name in source.table.identifiers and re.fullmatch(INTEGER, kind)):
+        if re.fullmatch(STORED[wanted], kind) or (name in source.table.identifiers and re.fullmatch(IDENTIFIER, kind)):
             continue
         values = connection.execute(f"select count({quoted_name(name)}) from {item}").fetchone()
         if values and values[0]:
@@ -156,7 +155,9 @@ def _places(
     csv.field_size_limit(MAX_ROW_BYTES)
     # What is no CSV any more ends the search.
     with suppress(csv.Error), whole_file(source.file.path), open_bytes(source.file.path) as content:
-        lines = csv.reader(io.TextIOWrapper(content, encoding="utf-8-sig", errors="replace", newline=""))
+        text = io.TextIOWrapper(content, encoding="utf-8-sig", errors="replace", newline="")
+        tabs = source.separator() == "\t"
+        lines = csv.reader(text, delimiter="\t", quoting=csv.QUOTE_NONE) if tabs else csv.reader(text)
         header = [name.strip().lower() for name in next(lines)]
         positions = {header.index(name): value for name, value in values.items()}
         begin = lines.line_num + 1

@@ -28,6 +28,7 @@ from ehr.learned_scan import (
     HEADER,
     LAYOUT,
     LINE,
+    NAMED,
     OWN_TEXT,
     SLOTS,
     TABLE,
@@ -65,11 +66,11 @@ _IN_WORDS = {
     BEFORE: '"{}" before',
     AFTER: '"{}" after',
 }
-# What stands before and after the words that are named, and whether these are the mention's own. By slot.
-_PHRASES = [
-    (*phrase.replace("{own}", "{}").partition("{}")[::2], "{own}" in phrase)
-    for phrase in (_IN_WORDS[max(first for first in _IN_WORDS if first <= slot)] for slot in range(SLOTS))
-]
+_BY_SLOT = [_IN_WORDS[max(first for first in _IN_WORDS if first <= slot)] for slot in range(SLOTS)]
+_IS_OWN = np.array(["{own}" in phrase for phrase in _BY_SLOT], dtype=np.bool_)
+# What stands before and after the words that are named, by slot; -1, the last: nothing is named.
+_OPENING = [*(phrase.replace("{own}", "{}").partition("{}")[0] for phrase in _BY_SLOT), ""]
+_CLOSING = [*(phrase.replace("{own}", "{}").partition("{}")[2] for phrase in _BY_SLOT), ""]
 
 
 @cache
@@ -135,16 +136,23 @@ def spoken_against(
     """Return which of the mentions that it is asked about the model calls unsure, and in words what speaks most against
     each."""
     sums, against = scores_of(inputs, model)
-    begin, end, group = inputs.mentions[:, :3].T
+    spans, group = inputs.mentions[:, :2], inputs.mentions[:, 2]
     unsure = np.flatnonzero(asked & (sums < model.least[group]))
-    places = zip(against[unsure].tolist(), begin[unsure].tolist(), end[unsure].tolist(), strict=True)
-    return unsure, [_in_words(text, features, text[begin:end]) for features, begin, end in places]
+    return unsure, _in_words(text, against[unsure], spans[unsure])
 
 
-def _in_words(text: str, features: list[list[int]], own: str) -> str:
-    phrases = []
-    for slot, begin, end in features:
-        if slot >= 0:
-            before, after, is_own = _PHRASES[slot]
-            phrases.append(before + (" ".join(own.split()) if is_own else text[begin:end]) + after)
-    return "learned: " + (", ".join(phrases) or "little speaks for it")
+def _in_words(text: str, against: IndexArray, spans: IndexArray) -> list[str]:
+    """Return in words what speaks against each mention.
+
+    No list is kept for each: the garbage collector would visit all that the lexicon holds again and again.
+    """
+    slots, words = against[:, :, 0], against[:, :, 1:]
+    is_own = (_IS_OWN[slots] & (slots >= 0))[:, :, np.newaxis]
+    words = np.where(is_own, spans[:, np.newaxis], words)
+    columns = (slots.ravel().tolist(), *(column.tolist() for column in words.reshape(-1, 2).T))
+    phrases = [
+        _OPENING[slot] + " ".join(text[begin:end].split()) + _CLOSING[slot]
+        for slot, begin, end in zip(*columns, strict=True)
+    ]
+    named = zip(*(phrases[place::NAMED] for place in range(NAMED)), strict=True)
+    return ["learned: " + (", ".join(filter(None, phrases)) or "little speaks for it") for phrases in named]

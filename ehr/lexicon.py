@@ -280,7 +280,11 @@ def fact_tables(own: OwnRules = NO_RULES) -> dict[str, pa.Table]:
     Raises:
         InputError: a line of a table cannot be read.
     """
-    tables = {"trigger_phrase": pa.table({"phrase": pa.array(load_rules(own).phrases(), pa.string())})}
+    tables = {
+        "trigger_phrase": pa.table(
+            {"phrase": pa.array(load_rules(own.only("context_rules", "sections")).phrases(), pa.string())}
+        )
+    }
     for table, columns in (
         ("semantic_type", ("tui", "type", "kind", "priority", "condition", "source")),
         ("name_stop", ("name", "reason", "source")),

@@ -24,7 +24,18 @@ from ground import ROOT
 from ground.compiled import kernel, part, read_only
 from ground.storage.tables import read_table
 
-__all__ = ["CASE_ANY", "CASE_CAPITAL", "CASE_UPPER", "Matches", "Tokens", "Trie", "build_trie", "mapped", "tokenise"]
+__all__ = [
+    "CASE_ANY",
+    "CASE_CAPITAL",
+    "CASE_UPPER",
+    "Matches",
+    "Tokens",
+    "Trie",
+    "build_trie",
+    "mapped",
+    "may_be_tested",
+    "tokenise",
+]
 
 # Which case a text's letters must have for a name to match.
 CASE_ANY, CASE_CAPITAL, CASE_UPPER = 0, 1, 2
@@ -475,6 +486,45 @@ def _find_inside(
                 nodes[count] = best_node
                 count += 1
     return begins[:count], lasts[:count], nodes[:count]
+
+
+@part
+def _begins_result(codes: CodeArray, position: int) -> bool:
+    """Whether S, R or I is the first word from ``position`` on, behind nothing but figures and signs."""
+    while position < codes.size and (32 <= codes[position] <= 62 or codes[position] > 127):
+        position += 1
+    if position == codes.size or codes[position] not in (73, 82, 83):
+        return False
+    return bool(position + 1 == codes.size or codes[position + 1] in (10, 32, 41, 44, 46, 47, 59))
+
+
+@part
+def _has_test(codes: CodeArray, begin: int, end: int) -> bool:
+    """Whether "to ", or "-", ":" or "=" with a blank, follows S, R, I or what "sensitive" and such end with."""
+    for position in range(max(begin, 1), end - 1):
+        if codes[position + 1] != 32:
+            continue
+        letter = np.uint32(0)
+        if codes[position] in (45, 58, 61):
+            letter = codes[position - 1]
+            letter = codes[position - 2] if letter == 32 and position > 1 else letter
+        elif codes[position] in (79, 111) and position > 2:
+            letter = codes[position - 3]
+        if letter in (69, 73, 82, 83, 84, 101, 116):
+            return True
+    return False
+
+
+@kernel
+def may_be_tested(codes: CodeArray, begin: IntArray, end: IntArray, reach: int) -> ByteArray:
+    """Return which names have signs of a culture's results after them, or before them within ``reach``.
+
+    More of them than are, never fewer: "sensitive to", "R:", "<= 4 S". shape: (names,)
+    """
+    result = np.zeros(begin.size, np.uint8)
+    for name in range(begin.size):
+        result[name] = _begins_result(codes, end[name]) or _has_test(codes, begin[name] - reach, begin[name])
+    return result
 
 
 @kernel

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ehr.abbreviations import Definition, Surroundings, defined_abbreviations
 from ehr.characters import CodeArray, IndexArray, IntArray, codes_of
 from ehr.lexicon import Lexicon
-from ehr.matching import UPPER, Tokens, tokenise
+from ehr.matching import UPPER, Tokens, may_be_tested, tokenise
 from ehr.misspellings import SHORTEST, Speller
 from ehr.segments import SegmentArrays
 from ehr.spans import KINDS, REASONS, Kind, Reason
@@ -34,6 +34,7 @@ _TESTED = re.compile(
 )
 _RESULT = re.compile(r"[-:= ]{0,20}(?:[<>=]{0,2} ?\d[\d./]* ?)?[SRI](?= ?[,;.)/\n]|$)")
 _NEAR = 80
+
 _BETWEEN = "\n\n\n\n"
 
 _CLEAR, _ORDINARY, _INSIDE = (REASONS.index(reason) for reason in ("", "ordinary_word", "inside_name"))
@@ -203,16 +204,14 @@ def _meant(texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntAr
     for index in drugs[np.isin(texts.codes.take(end[drugs], mode="clip"), (32, 45))]:
         release = _RELEASE.match(texts.joined, end[index])
         end[index] = release.end() if release else end[index]
-    tested = [
-        index for index in drugs.tolist() if _is_tested(texts.joined, int(mentions.begin[index]), int(end[index]))
-    ]
+    tested = _tested(texts, drugs, mentions.begin[drugs], end[drugs])
     term = lexicon.term[entry]
     which = np.flatnonzero(term >= 0)
     owners = mentions.owner[which]
     columns = (owners, mentions.begin[which] - texts.begin[owners], end[which] - texts.begin[owners], term[which])
     names = [texts.sections.names[name] for name in texts.sections.name[mentions.section[which]].tolist()]
     entry[which] = [
-        _sense(lexicon, term, Surroundings(texts.texts[owner], begin, stop, section))
+        _sense(lexicon, term, texts.texts[owner], begin, stop, section)
         for owner, begin, stop, term, section in zip(*(column.tolist() for column in columns), names, strict=True)
     ]
     in_result = mentions.reason.copy()
@@ -223,6 +222,15 @@ def _meant(texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntAr
     return mentions._replace(reason=np.where((reason <= _ORDINARY) & (of_section != _CLEAR), of_section, reason))
 
 
+def _tested(texts: Texts, drugs: IndexArray, begin: IntArray, end: IntArray) -> IndexArray:
+    """Return which drugs a culture was tested against; a drug is read only where signs of a test are near."""
+    near = np.flatnonzero(may_be_tested(texts.codes, begin, end, _NEAR))
+    places = zip(begin[near].tolist(), end[near].tolist(), strict=True)
+    is_tested = [_is_tested(texts.joined, first, last) for first, last in places]
+    tested: IndexArray = drugs[near[np.array(is_tested, dtype=np.bool_)]]
+    return tested
+
+
 def _is_tested(text: str, begin: int, end: int) -> bool:
     """Tell whether a drug is one that a culture was tested against."""
     before = text[max(0, begin - _NEAR) : begin]
@@ -231,10 +239,13 @@ def _is_tested(text: str, begin: int, end: int) -> bool:
     )
 
 
-def _sense(lexicon: Lexicon, term: int, place: Surroundings) -> int:
+def _sense(lexicon: Lexicon, term: int, text: str, begin: int, end: int, section: str) -> int:
     """Return the entry of what a term means where it stands."""
-    entries = lexicon.senses[term]
-    for entry, sense in zip(entries, lexicon.terms[term].senses, strict=False):
+    entries, senses = lexicon.senses[term], lexicon.terms[term].senses
+    if not senses[0].conditions:
+        return entries[0]
+    place = Surroundings(text, begin, end, section)
+    for entry, sense in zip(entries, senses, strict=False):
         if sense.holds(place):
             return entry
     return entries[-1]

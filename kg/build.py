@@ -20,6 +20,7 @@ from ground.storage.warehouse import count_drop, number_of, reset_drops, run_sql
 from kg.arrays import evidence_counts, is_written, open_arrays
 from kg.edges import make_edges
 from kg.load import require_types
+from kg.ontology.joining import RELEASE_SOURCES, join_release
 from kg.predicates import (
     ANY,
     Vocabulary,
@@ -34,6 +35,7 @@ from kg.writing import write_arrays
 __all__ = ["GraphReport", "build_graph"]
 
 STAGE = "graph"
+RELEASE = ("release.mrconso", "release.mrrel", "release.mrsty")
 ARRAY_FORMAT = 2
 STEPS = (
     "kg/node",
@@ -67,17 +69,19 @@ def build_graph(
     """Build ``kg.*`` in the warehouse and the arrays in ``folder``; a graph that is current is left as it is.
 
     Raises:
-        InputError: no UMLS release is loaded, or a data table or own rule is malformed.
+        InputError: no ontology is loaded, or a data table or own rule is malformed.
     """
-    for table in ("umls.mrconso", "umls.mrrel", "umls.mrsty"):
+    join_release(connection)
+    for table in RELEASE:
         if not table_exists(connection, table):
             raise InputError(
-                "the graph needs a UMLS release",
+                "the graph needs an ontology",
                 found=f"no table {table}",
-                expected="MRCONSO, MRREL and MRSTY loaded",
-                do="run `ontoground load umls META` first",
+                expected="UMLS with MRCONSO, MRREL and MRSTY, or ontologies",
+                do="run `ontoground load umls META` or `ontoground load ontology FILE...` first",
             )
-    require_types(connection, settings)
+    if table_exists(connection, "umls.mrconso"):
+        require_types(connection, settings)
     expected = _fingerprint(connection, settings, own)
     if is_current(connection, STAGE, expected) and is_written(folder, expected):
         return _report(connection, folder, skipped=True)
@@ -110,11 +114,10 @@ def _forget_table(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _fingerprint(connection: duckdb.DuckDBPyConnection, settings: LoadSettings, own: OwnRules) -> str:
-    tables = ("umls.mrconso", "umls.mrrel", "umls.mrsty")
-    rows = [connection.execute(f"select count(*) from {table}").fetchall() for table in tables]
+    rows = [connection.execute(f"select count(*) from {table}").fetchall() for table in RELEASE]
     return fingerprint(
         {
-            "umls": load_fingerprint(connection, "umls"),
+            **{source: load_fingerprint(connection, source) for source in RELEASE_SOURCES},
             "rows": str(rows),
             "data": code_digest(("kg/data", "sql/kg")),
             "languages": settings.languages,

@@ -36,6 +36,7 @@ from ground.storage.remote import Place, reading_from, require_allowed
 from ground.storage.scanning import FileScan, is_gzip, scanning
 from ground.storage.sqlfiles import quoted
 from ground.storage.warehouse import count_drop, number_of, table_exists, transaction
+from kg.ontology.joining import join_release
 from kg.release import Kind, Release, RrfFile, find_release
 from kg.rrf import copy_good_rows, read_rrf, rows_where
 
@@ -140,6 +141,7 @@ def _load(connection: duckdb.DuckDBPyConnection, release: Release, settings: Loa
     warnings += [f"{table} of an earlier load is removed: it is no part of this one" for table in stale]
     for table, columns in (*((file.table, file.columns) for file in release.files), *release.absent):
         _create_empty(connection, table, columns)
+    join_release(connection)
     return LoadReport(release.kind, tuple(loaded), release.missing_optional, tuple(warnings), in_use)
 
 

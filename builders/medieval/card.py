@@ -11,7 +11,7 @@ from builders.cards import LICENCE, columns_table, front_matter, left_table
 from builders.medieval.baselines import Auc, auc_table
 from builders.medieval.contradicted import CONTRADICTED
 from ground.contracts.rows import QUADRANTS
-from ground.flow.manifest import LicenceTier, releases
+from ground.flow.manifest import LicenceTier, inputs, releases
 from ground.storage.sqlfiles import sql_text
 
 __all__ = ["DESCRIPTION", "card_of", "totals"]
@@ -137,6 +137,11 @@ def card_of(
         f"- complete groups (all four quadrants): {total['complete']}",
         f"- statements that claim more than one edge: {total['multi_hop']}",
         *(f"- release of {source}: {release}" for source, release in releases(connection)),
+        *(
+            f"- file of an ontology: {entry['file']}, SHA-256 {entry['sha256']}"
+            for entry in inputs(connection)
+            if entry["source"] == "ontology"
+        ),
     ]
     parts = [
         front_matter(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import duckdb
 
@@ -31,7 +31,8 @@ from ground.storage.loading import (
 )
 from ground.storage.remote import Place
 from ground.storage.scanning import FileScan, scanning
-from ground.storage.warehouse import number_of, transaction
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import number_of, set_variables, transaction
 
 __all__ = [
     "SUFFIXES",
@@ -39,6 +40,7 @@ __all__ = [
     "files_by_table",
     "load_records",
     "records_in",
+    "refuse_rows",
     "require_source",
     "row_warnings",
     "stem_of",
@@ -204,6 +206,35 @@ def require_source(connection: duckdb.DuckDBPyConnection, source: str) -> None:
             found=f"records that `ontoground load {other}` loaded",
             do=f"name another workspace with --workspace for those of {source}",
         )
+
+
+def refuse_rows(
+    connection: duckdb.DuckDBPyConnection, source: str, file: LoadedFile, select: str, query: str
+) -> LoadedFile:
+    """Take out of a loaded table what cannot be, and count it and keep its identifier with the refused rows.
+
+    Args:
+        connection: the warehouse.
+        source: the name of the source in ``ground.load``.
+        file: what became of the table's file.
+        select: the table's rows as the query wants them, as the view ``table_row``.
+        query: the file of SQL that selects ``row`` (the table's rowid), ``id`` and ``reason`` of what is refused.
+    """
+    set_variables(connection, {"load_table": file.table, "source": source, "file": file.file})
+    with transaction(connection):
+        connection.execute(f"create or replace temp view table_row as {select}")
+        connection.execute(f"create or replace temp table refused_row as {sql_text(query)}")
+        refused = number_of(connection, "select count(*) from refused_row")
+        connection.execute(f"delete from {file.table} where rowid in (select row from refused_row)")
+        connection.execute(
+            "insert into ground.reject select getvariable('source'), getvariable('file'), null, reason, id "
+            "from refused_row"
+        )
+        connection.execute(
+            f"update ground.load set rows_rejected = rows_rejected + {refused} "
+            "where source = getvariable('source') and file = getvariable('file')"
+        )
+    return replace(file, rows_rejected=file.rows_rejected + refused)
 
 
 def row_warnings(loaded: Sequence[LoadedFile]) -> list[str]:

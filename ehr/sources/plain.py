@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import replace
 
 import duckdb
 
 from ehr.sources.contract import make_views
-from ehr.sources.loader import SUFFIXES, load_records, records_in, row_warnings
+from ehr.sources.loader import SUFFIXES, load_records, records_in, refuse_rows, row_warnings
 from ground.errors import InputError
 from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.loading import LoadedFile, LoadReport
 from ground.storage.remote import Place, reading_from, require_allowed
-from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import number_of, set_variables, table_exists, transaction
+from ground.storage.warehouse import table_exists
 
 __all__ = ["load_table"]
 
@@ -76,24 +74,8 @@ def _refuse_rows(connection: duckdb.DuckDBPyConnection, file: LoadedFile) -> Loa
         name if name in names else f"null::varchar as {name}" for name in ("id", "patient", "admission")
     )
     content = f"coalesce({', '.join(name for name in CONTENT[file.table] if name in names)})"
-    set_variables(connection, {"load_table": file.table, "source": SOURCE, "file": file.file})
-    with transaction(connection):
-        connection.execute(
-            "create or replace temp view table_row as "
-            f"select rowid as row, {columns}, {content} as content from {file.table}"
-        )
-        connection.execute(f"create or replace temp table refused_row as {sql_text('ehr/table_refused')}")
-        refused = number_of(connection, "select count(*) from refused_row")
-        connection.execute(f"delete from {file.table} where rowid in (select row from refused_row)")
-        connection.execute(
-            "insert into ground.reject select getvariable('source'), getvariable('file'), null, reason, id "
-            "from refused_row"
-        )
-        connection.execute(
-            f"update ground.load set rows_rejected = rows_rejected + {refused} "
-            "where source = getvariable('source') and file = getvariable('file')"
-        )
-    return replace(file, rows_rejected=file.rows_rejected + refused)
+    select = f"select rowid as row, {columns}, {content} as content from {file.table}"
+    return refuse_rows(connection, SOURCE, file, select, "ehr/table_refused")
 
 
 def _check_identifiers(connection: duckdb.DuckDBPyConnection) -> None:

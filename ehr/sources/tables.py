@@ -7,17 +7,20 @@ from functools import cache
 
 from ground import ROOT
 from ground.storage.loading import SourceFile
+from ground.storage.scanning import open_bytes, whole_file
 from ground.storage.tables import read_table
 
-__all__ = ["DATA", "SOURCES", "RecordFile", "Table", "documented", "keys", "schemas"]
+__all__ = ["DATA", "MAX_ROW_BYTES", "SOURCES", "RecordFile", "Table", "documented", "keys", "schemas"]
 
 DATA = ROOT / "ehr" / "data"
+# The longest CSV row that is read: a note is some 10,000 characters, this leaves room for a thousand times that.
+MAX_ROW_BYTES = 10_000_000
 SOURCES = {"mimic": "mimiciv_", "omop": "", "meds": "", "table": ""}
 """What is put before a module's name to name its schema, by source."""
 
 # Notes are stored and read in their own way: their type in the tables of columns.
 LONG_TEXT = "text"
-# Text that writers may have stored as a whole number.
+# Text that writers may have stored as a whole number or a date.
 IDENTIFIER = "identifier"
 
 
@@ -33,7 +36,7 @@ class Table:
         needed: columns without which the table is useless.
         schema: of the warehouse.
         texts: columns that hold notes.
-        identifiers: columns of text that may be stored as whole numbers.
+        identifiers: columns of text that may be stored as whole numbers or dates.
     """
 
     module: str
@@ -62,6 +65,16 @@ class RecordFile:
     def is_parquet(self) -> bool:
         """Tell whether the file is Parquet; else it is CSV."""
         return self.file.path.suffix.lower() == ".parquet"
+
+    def first_line(self) -> bytes:
+        """Return the header line of a CSV file."""
+        with whole_file(self.file.path), open_bytes(self.file.path) as content:
+            return content.readline(MAX_ROW_BYTES)
+
+    def separator(self) -> str:
+        """Return what stands between the fields of a CSV file: tabs where Athena wrote OMOP's vocabulary, unquoted."""
+        line = self.first_line() if self.table.schema == "omop" else b""
+        return "\t" if b"\t" in line and b"," not in line else ","
 
 
 @cache

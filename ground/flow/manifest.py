@@ -124,11 +124,12 @@ def dropped(connection: duckdb.DuckDBPyConnection, stage: str) -> dict[str, int]
 def licence_tier(connection: duckdb.DuckDBPyConnection) -> LicenceTier:
     """Return ``open`` where every source is the embedded open world, else ``credentialed``.
 
-    Whatever holds MIMIC-IV or UMLS content stays under PhysioNet's and NLM's agreements, derived rows included.
+    Whatever holds MIMIC-IV or UMLS content stays under PhysioNet's and NLM's agreements, derived rows included. Files
+    of ontologies state their release themselves, and not their licence, so that they count as credentialed.
     """
     row = connection.execute(
         "select count(*), count(*) filter (where starts_with(lower(coalesce(release, '')), "
-        f"{quoted(OPEN_RELEASE)})) from ground.load"
+        f"{quoted(OPEN_RELEASE)}) and source <> 'ontology') from ground.load"
     ).fetchone()
     return "open" if row and row[0] == row[1] > 0 else "credentialed"
 

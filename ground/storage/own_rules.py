@@ -35,6 +35,8 @@ EXTENDABLE = {
     "context_rules": Extendable("ehr/data/context_rules.tsv", "mentions", "words that say what is asserted"),
     "meds_codes": Extendable("ehr/data/meds_codes.tsv", "load meds", "what codes of a MEDS dataset mean"),
     "name_stops": Extendable("ehr/data/name_stops.tsv", "mentions", "names of the release that are not read"),
+    "omop_note_kinds": Extendable("ehr/data/omop_note_kinds.tsv", "load omop", "what kind a note of OMOP is"),
+    "omop_vocabularies": Extendable("ehr/data/omop_vocabularies.tsv", "load omop", "vocabularies of OMOP in UMLS"),
     "patterns": Extendable("kg/data/patterns.tsv", "graph", "paths that make a relation"),
     "sections": Extendable("ehr/data/sections.tsv", "sections", "headers and the sections that they open"),
 }
@@ -82,6 +84,10 @@ class OwnRules:
             if (longest := max(map(len, row.values()))) > MAX_FIELD:
                 raise row.refused("a field is too long", f"{longest} characters", f"at most {MAX_FIELD}")
         return rows
+
+    def only(self, *tables: str) -> OwnRules:
+        """Return the files of some tables alone, so that what is compiled from these is shared where others differ."""
+        return OwnRules(tuple(named for named in self.texts if named[0] in tables), self.folder)
 
     def digests(self, stage: str) -> dict[str, str]:
         """Return the SHA-256 of the files that a stage reads, for its fingerprint."""

@@ -1,4 +1,4 @@
-"""``ontoground export physionet DATASET_DIR DIR``."""
+"""``ontoground export physionet DATASET_DIR DIR``, ``ontoground export omop FILE``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import BuiltDataset, InWorkspace, Result, verb
-from ontoground.cli.render import Blocks, unfolded
+from ontoground.cli.render import Blocks, number, unfolded
 
 __all__ = ["group"]
 
@@ -42,6 +42,35 @@ def physionet(
 
     done = export_physionet(dataset, folder, title=title, cui_only=cui_only)
     return options.result("export physionet", _blocks, dataset=str(dataset), **done.as_dict())
+
+
+@verb(
+    group,
+    "Mentions as OMOP's table NOTE_NLP.",
+    "ontoground export omop note_nlp.csv",
+    "ontoground export omop note_nlp.parquet --json",
+)
+def omop(
+    file: Annotated[Path, Argument(metavar="FILE", help="Where to, .csv or .parquet; it holds words of the notes")],
+    options: InWorkspace,
+) -> Result:
+    """Write each mention of the notes as a row of NOTE_NLP of the OMOP Common Data Model.
+
+    term_exists, term_temporal and term_modifiers come from what the note says of it. note_nlp_concept_id is filled
+    where the records were loaded from OMOP and their vocabulary has a standard concept of the mention.
+    """
+    from builders.note_nlp import export_note_nlp
+    from ground.storage.outputs import answer_file
+    from ontoground.flow.session import reading
+
+    with reading(options.open()) as connection:
+        done = export_note_nlp(connection, answer_file(file))
+    return options.result("export omop", _note_nlp, **done.as_dict())
+
+
+def _note_nlp(payload: dict[str, Any]) -> Blocks:
+    yield unfolded(f"{number(payload['rows'])} rows in {payload['file']}")
+    yield f"{number(payload['with_concept'])} of them with a standard concept"
 
 
 def _blocks(payload: dict[str, Any]) -> Blocks:

@@ -1,4 +1,4 @@
-"""``ontoground load``: records of a hospital, and an ontology."""
+"""``ontoground load``: records of a hospital, and ontologies."""
 
 from __future__ import annotations
 
@@ -35,6 +35,23 @@ def mimic(
     MIMIC-IV-Note is a separate download: name both folders in one command.
     """
     return _load("mimic", folders, options)
+
+
+@verb(
+    group,
+    "Load an OMOP CDM.",
+    "ontoground load omop /data/omop --workspace work",
+    "ontoground load omop /data/cdm.duckdb --workspace work",
+)
+def omop(
+    place: Annotated[
+        str,
+        Argument(metavar="DIR|DUCKDB", help="Folder or URL with files named after the tables, or a DuckDB file"),
+    ],
+    options: Configured,
+) -> Result:
+    """Load an OMOP Common Data Model (5.3 or 5.4) with its vocabulary: .csv, .csv.gz, Parquet, or a DuckDB file."""
+    return _load("omop", [place], options)
 
 
 @verb(group, "Load a MEDS dataset.", "ontoground load meds /data/meds --workspace work")
@@ -77,6 +94,28 @@ def rxnorm(
 ) -> Result:
     """Load an RxNorm release (RXNCONSO, RXNREL, RXNSAT, RXNSTY), which improves the mapping of drug orders."""
     return _load("rxnorm", [folder], options)
+
+
+@verb(
+    group,
+    "Load ontologies.",
+    "ontoground load ontology doid.obo hp.obo mondo.sssom.tsv --workspace work",
+)
+def ontology(
+    files: Annotated[
+        list[str],
+        Argument(
+            metavar="FILE...",
+            help="OBO, OBO graphs, OWL, SKOS, RDF, SSSOM, MED-RT, MeSH descriptors or ICD-10-CM, by name",
+        ),
+    ],
+    options: Configured,
+) -> Result:
+    """Load ontologies beside UMLS, or instead of it with RxNorm (docs/ontologies.md).
+
+    Name all files in one command: they take the place of those that were loaded before. Imports are not fetched.
+    """
+    return _load("ontology", files, options)
 
 
 def _load(source: str, named: list[str], options: Configured) -> Result:

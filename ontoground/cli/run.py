@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from ground.errors import UsageError
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import Result, Sharded, verb
 from ontoground.cli.render import Blocks, listing, note, percent, table, unfolded
@@ -40,7 +41,6 @@ DROPPED = {
     "    --umls /data/umls/META --rxnorm /data/rxnorm/rrf --workspace work",
 )
 def run(
-    umls: Annotated[str, Option("--umls", metavar="DIR", help="UMLS META folder or URL")],
     options: Sharded,
     mimic: Annotated[
         list[str] | None,
@@ -48,11 +48,20 @@ def run(
             "--mimic", metavar="DIR", help="MIMIC-IV folder or URL with hosp/; repeat it for MIMIC-IV-Note with note/"
         ),
     ] = None,
+    umls: Annotated[str | None, Option("--umls", metavar="DIR", help="UMLS META folder or URL")] = None,
+    meds: Annotated[str | None, Option("--meds", metavar="DIR", help="MEDS folder or URL with data/")] = None,
+    omop: Annotated[
+        str | None, Option("--omop", metavar="DIR|DUCKDB", help="Folder, URL or DuckDB file of an OMOP CDM")
+    ] = None,
     plain: Annotated[
         str | None,
         Option("--table", metavar="DIR", help="Folder or URL with a table of notes, and perhaps one of codes"),
     ] = None,
     rxnorm: Annotated[str | None, Option("--rxnorm", metavar="DIR", help="RxNorm rrf folder or URL")] = None,
+    ontology: Annotated[
+        list[str] | None,
+        Option("--ontology", metavar="FILE", help="Ontology beside UMLS or, with --rxnorm, instead of it; repeat it"),
+    ] = None,
 ) -> Result:
     """Load, map, read the notes and build the dataset; skip what is finished and unchanged.
 
@@ -61,9 +70,12 @@ def run(
     from ground.storage.remote import place_of
     from ontoground.flow.pipeline import run_all
 
-    folders: dict[str, Places] = {**_records(mimic=mimic, table=plain), "umls": place_of(umls)}
-    if rxnorm:
-        folders["rxnorm"] = place_of(rxnorm)
+    if not (umls or ontology):
+        raise UsageError("no ontology is named", expected="--umls DIR, or --ontology FILE with or without --rxnorm DIR")
+    folders: dict[str, Places] = dict(_records(mimic=mimic, meds=meds, omop=omop, table=plain))
+    folders |= {source: place_of(folder) for source, folder in (("umls", umls), ("rxnorm", rxnorm)) if folder}
+    if ontology:
+        folders["ontology"] = tuple(map(place_of, ontology))
     # Before anything is created or hours are spent.
     options.open(needs_warehouse=False, folders=folders)
     opened = options.open(create=True)

@@ -11,6 +11,7 @@ import duckdb
 
 from ehr.sources.meds import load_meds, release_of_meds
 from ehr.sources.mimic import find_mimic, load_mimic
+from ehr.sources.omop import load_omop
 from ehr.sources.plain import load_table
 from ehr.sources.plain import release_of as release_of_table
 from ground.errors import InputError
@@ -22,10 +23,12 @@ from ground.storage.remote import Places, RemotePath, require_allowed, several
 from ground.storage.warehouse import has_rows
 from ground.storage.workspace import Workspace
 from kg.load import load_rxnorm, load_umls
+from kg.ontology.loading import check_files, load_ontology
 from kg.release import find_release
 from ontoground.flow.compiling import compile_beside
 from ontoground.flow.session import writing
 from ontoground.flow.stages import (
+    ONTOLOGIES,
     PREFIX,
     STAGES,
     Stage,
@@ -70,10 +73,12 @@ class Outcome:
 
 LOADERS: dict[str, Callable[..., LoadReport]] = {
     "mimic": load_mimic,
+    "omop": load_omop,
     "meds": load_meds,
     "table": load_table,
     "umls": load_umls,
     "rxnorm": load_rxnorm,
+    "ontology": load_ontology,
 }
 
 
@@ -86,7 +91,7 @@ def load_source(
 ) -> Outcome:
     """Load one source; files that were loaded before and have not changed are skipped by the loader.
 
-    MIMIC-IV may lie in several folders.
+    MIMIC-IV may lie in several folders; ontologies are files.
 
     Raises:
         InputError: the folder is not there, or the loader refuses what it holds.
@@ -94,7 +99,7 @@ def load_source(
     settings = workspace.settings
     check_folder(source, folder, settings.remote)
     begin = time.perf_counter()
-    own = {"own": workspace.rules} if source == "meds" else {}
+    own = {"own": workspace.rules} if source in ("meds", "omop") else {}
     report = LOADERS[source](connection, folder, settings.load, settings.remote, **own).as_dict()
     unchanged = all(table["skipped_because_done"] for table in report["tables"])
     outcome = Outcome(f"load {source}", "current" if unchanged else "done", time.perf_counter() - begin, report)
@@ -135,7 +140,7 @@ def run_stages(
 def run_all(
     workspace: Workspace, folders: Mapping[str, Places], say: Callable[[str], None] = SAY_NOTHING
 ) -> tuple[list[Outcome], dict[str, Any]]:
-    """Load the folders (of records, ``umls``, perhaps ``rxnorm``), run every stage, and return the figures.
+    """Load the folders (of records, ``umls``, ``rxnorm``, ``ontology``), run every stage, and return the figures.
 
     Without notes the stages that read them are left out.
 
@@ -166,8 +171,11 @@ def check_folder(source: str, folders: Places, remote: RemoteSettings = RemoteSe
         InputError: it is not there, or its store cannot be read.
         RefusedError: it holds credentialed data in a store that the settings do not name.
     """
+    if source == "ontology":
+        check_files(several(folders))
+        return
     for folder in several(folders):
-        if not folder.is_dir():
+        if not (folder.is_dir() or (source == "omop" and folder.is_file())):
             raise InputError("there is no such folder", file=folder, expected=f"the folder of a {source} release")
     for folder in several(folders):
         if not isinstance(folder, RemotePath):
@@ -178,6 +186,8 @@ def check_folder(source: str, folders: Places, remote: RemoteSettings = RemoteSe
             credentialed = not is_open_release(release_of_meds(folder))
         elif source == "table":
             credentialed = release_of_table(folder) is None
+        elif source == "omop":
+            credentialed = True
         else:
             credentialed = not is_open_release(find_release("umls" if source == "umls" else "rxnorm", folder).name)
         require_allowed(folder, credentialed=credentialed, settings=remote)
@@ -190,7 +200,10 @@ def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, stage: Sta
             f"the stage {stage.name} has no input",
             found=now.reason,
             expected=", ".join(stage.inputs),
-            do="; ".join(f"ontoground load {source} DIR" for source in loads_of(connection, stage)),
+            do="; ".join(
+                f"ontoground load {'umls' if source == ONTOLOGIES else source} DIR"
+                for source in loads_of(connection, stage)
+            ),
         )
     if now.state == "current" and not force:
         return Outcome(stage.name, "current", 0.0, {})

@@ -17,6 +17,7 @@ from ground.flow.fingerprints import code_digest, fingerprint, load_fingerprint,
 from ground.storage.own_rules import OwnRules
 from ground.storage.warehouse import has_rows, table_exists
 from ground.storage.workspace import Workspace
+from kg.ontology.joining import RELEASE_SOURCES
 
 __all__ = [
     "STAGES",
@@ -36,7 +37,12 @@ PREFIX = "flow."
 RECORDS = "records"
 NOTES = ("ehr.discharge_note",)
 READER = ("ehr", "sql/ehr")
-WORDS = {"ehr.discharge_note": "discharge summaries (note/discharge)"}
+ONTOLOGIES = "ontologies"
+"""A source that stands for any load of which the release is made."""
+WORDS = {
+    ONTOLOGIES: "an ontology (UMLS, RxNorm or files)",
+    "ehr.discharge_note": "discharge summaries (note/discharge)",
+}
 
 State = Literal["no input", "not built", "stale", "current"]
 
@@ -115,8 +121,8 @@ STAGES = (
     Stage(
         name="graph",
         title="concept graph",
-        sources=("umls",),
-        inputs=("umls.mrconso", "umls.mrsty"),
+        sources=(ONTOLOGIES,),
+        inputs=("release.mrconso", "release.mrsty"),
         settings="load",
         code=("kg", "sql/kg"),
         run=_graph,
@@ -126,8 +132,8 @@ STAGES = (
     Stage(
         name="concepts",
         title="codes to concepts",
-        sources=(RECORDS, "umls"),
-        inputs=("umls.mrconso", "ehr.admission"),
+        sources=(RECORDS, ONTOLOGIES),
+        inputs=("release.mrconso", "ehr.admission"),
         settings="load",
         code=(
             "builders/concepts.py",
@@ -139,7 +145,6 @@ STAGES = (
             "sql/ehr/sources",
         ),
         run=_concepts,
-        optional=("rxnorm",),
         tables=("ground.code_map", "ground.admission_concept"),
     ),
     Stage(
@@ -155,7 +160,7 @@ STAGES = (
     Stage(
         name="mentions",
         title="mentions in the notes",
-        sources=(RECORDS, "umls"),
+        sources=(RECORDS, ONTOLOGIES),
         inputs=NOTES,
         settings="notes",
         code=READER,
@@ -166,7 +171,7 @@ STAGES = (
     Stage(
         name="medieval",
         title="quadrant statements",
-        sources=(RECORDS, "umls"),
+        sources=(RECORDS, ONTOLOGIES),
         inputs=NOTES,
         settings="build",
         code=(
@@ -209,9 +214,10 @@ def check_rules(own: OwnRules) -> None:
         from ehr.lexicon import fact_tables
         from ehr.sections import header_rules
         from ehr.sources.meds import code_patterns
+        from ehr.sources.omop import own_tables
         from kg.predicates import read_vocabulary
 
-        for read in (header_rules, read_terms, fact_tables, code_patterns):
+        for read in (header_rules, read_terms, fact_tables, code_patterns, own_tables):
             read(own)
         read_vocabulary(own=own)
 
@@ -220,15 +226,23 @@ def expected_fingerprint(connection: duckdb.DuckDBPyConnection, workspace: Works
     """Return the fingerprint that a stage would leave if it ran now."""
     settings = workspace.settings.model_dump(mode="json")
     loads = (*loads_of(connection, wanted), *wanted.optional)
-    parts = {f"load {source}": load_fingerprint(connection, source) for source in loads}
+    parts = {f"load {source}": _loaded(connection, source) for source in loads}
     parts |= {f"stage {name}": expected_fingerprint(connection, workspace, stage(name)) for name in wanted.after}
     parts |= {f"settings {wanted.settings}": fingerprint(settings[wanted.settings])}
     return fingerprint(parts | {"code": code_digest(wanted.code), "rules": workspace.rules.digests(wanted.name)})
 
 
+def _loaded(connection: duckdb.DuckDBPyConnection, source: str) -> str:
+    """Return the fingerprint of what was loaded from a source; empty where nothing was."""
+    if source != ONTOLOGIES:
+        return load_fingerprint(connection, source)
+    parts = {source: load_fingerprint(connection, source) for source in RELEASE_SOURCES}
+    return fingerprint(parts) if any(parts.values()) else ""
+
+
 def state_of(connection: duckdb.DuckDBPyConnection, workspace: Workspace, wanted: Stage) -> StageState:
     """Tell whether a stage has its input, was built, and is still what it would be if built now."""
-    missing = [source for source in loads_of(connection, wanted) if not load_fingerprint(connection, source)]
+    missing = [source for source in loads_of(connection, wanted) if not _loaded(connection, source)]
     missing = missing or [table for table in wanted.inputs if not has_rows(connection, table)]
     if missing:
         return StageState(wanted.name, "no input", f"needs {' and '.join(WORDS.get(name, name) for name in missing)}")

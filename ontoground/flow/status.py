@@ -14,6 +14,7 @@ from ehr.sources.tables import SOURCES, schemas
 from ground.storage.parquet import parquet_rows
 from ground.storage.warehouse import has_rows, open_database, run_sql
 from ground.storage.workspace import Workspace
+from kg.ontology.joining import RELEASE_SOURCES
 from ontoground.flow.session import records
 from ontoground.flow.stages import STAGES, StageState, state_of
 
@@ -29,7 +30,7 @@ __all__ = [
 ]
 
 BOOKKEEPING = ("ground.load", "ground.load_origin", "ground.reject", "ground.drop", "ground.stage")
-LOADED = (*(f"{schema}." for source in SOURCES for schema in schemas(source)), "umls.", "rxnorm.")
+LOADED = (*(f"{schema}." for source in SOURCES for schema in schemas(source)), "umls.", "rxnorm.", "ontology.")
 NOTES = {"mimic": "note/discharge", "omop": "note", "meds": "codes of notes", "table": "notes"}
 VERBS = {
     "graph": "ontoground graph build",
@@ -72,8 +73,8 @@ def _row_counts(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
 def _next_steps(connection: duckdb.DuckDBPyConnection, loaded: set[str], stages: list[StageState]) -> list[str]:
     """Return the commands that bring the workspace further, the first one first."""
     records = next((source for source in SOURCES if source in loaded), None)
-    missing = [f"ontoground load {source} DIR" for source in (records or "mimic", "umls") if source not in loaded]
-    if missing:
+    wanted = (records or "mimic", *(() if loaded & set(RELEASE_SOURCES) else ("umls",)))
+    if missing := [f"ontoground load {source} DIR" for source in wanted if source not in loaded]:
         return missing
     if not has_rows(connection, "ehr.discharge_note"):
         first = [] if stages[0].state == "current" else [VERBS["graph"]]

@@ -14,7 +14,7 @@ from kg.graph import ConceptGraph
 from ontoground.flow.session import records, rows_about
 from ontoground.pages.explorer import explorer_of, page_of
 from ontoground.pages.pictures import path_picture
-from ontoground.views.concepts import card_of, relations_between, resolve
+from ontoground.views.concepts import card_of, names_like, relations_between, resolve
 
 __all__ = ["ROUTES"]
 
@@ -35,7 +35,7 @@ def concept(request: Request) -> Response:
         try:
             cui = resolve(connection, wanted)
         except OntogroundError as error:
-            near = rows_about(connection, SUGGESTED, wanted).fetchall()
+            near = names_like(connection, wanted)
             return page_of(request, "concept.html", 404, wanted=wanted, card=None, error=str(error), near=near)
         card = card_of(connection, graph, cui, NEIGHBOURS)
         parts = {"said": "ground.mention", "stated": "ground.medieval", "coded": "ground.admission_concept"}

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from ground.contracts.rows import QUADRANTS
 from ground.errors import OntogroundError
 from ground.storage.files import private_directory
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import run_sql
+from ground.storage.warehouse import run_sql, table_exists
 from ontoground.cli.render import names_rows
-from ontoground.flow.session import records
+from ontoground.flow.session import records, rows_about
 from ontoground.flow.status import dataset_counts, dataset_files
 from ontoground.pages.explorer import Explorer, explorer_of, form_of, page_of
+from ontoground.views.concepts import names_like, resolve
 from ontoground.views.named import AREA, named_queries
 from ontoground.views.query import Rows, copy_rows, fetch, query_text
+from ontoground.views.row import built_datasets, row_with_group
 
 __all__ = ["ROUTES"]
 
@@ -36,6 +41,12 @@ FIRST = (
     "quadrants_by_predicate",
     "dropped",
 )
+NUMBERS = {
+    "notes": ("ehr.note",),
+    "codes": ("ground.code_map", "ehr.code"),
+    "mentions": ("ground.mention",),
+}
+"""Numbers of the first page, with the tables that each is counted in."""
 MOST_ROWS = 1_000
 MOST_BARS = 30
 FORMATS = ("csv", "parquet")
@@ -57,16 +68,50 @@ def home(request: Request) -> Response:
     ordered = [*FIRST, *(name for name in titles if name not in FIRST)]
     root = explorer.workspace.root / "datasets"
     folders = sorted(folder for folder in root.glob("*") if dataset_files(folder))
-    held, tables = "", []
+    held, tables, numbers, quadrants = "", [], [], {}
     try:
         with explorer.asking() as connection:
+            numbers = [
+                records(run_sql(connection, f"ontoground/pages/numbers/{name}"))[0]
+                for name, needed in NUMBERS.items()
+                if all(table_exists(connection, table) for table in needed)
+            ]
+            if table_exists(connection, "ground.medieval"):
+                counted = records(run_sql(connection, "ontoground/quadrants"))
+                quadrants = {name: sum(row[name.lower()] for row in counted) for name in QUADRANTS}
             tables = records(run_sql(connection, "ontoground/pages/tables"))
             tables = [{**table, "n_rows": len(connection.table(table["name"]))} for table in tables]
     except OntogroundError as error:
         held = str(error)
     queries = [(name, titles[name]) for name in ordered]
     datasets = [dataset_counts(folder) for folder in folders]
-    return page_of(request, "home.html", queries=queries, tables=tables, datasets=datasets, held=held)
+    values = {"queries": queries, "tables": tables, "datasets": datasets, "numbers": numbers, "quadrants": quadrants}
+    return page_of(request, "home.html", held=held, **values)
+
+
+async def find(request: Request) -> Response:
+    """Go to what is asked for: a row by its id, an admission, a concept by CUI, name or code, or words of statements.
+
+    It is sent in a form, as addresses are kept in histories.
+    """
+    return await run_in_threadpool(_to_page, request, (await form_of(request)).get("wanted", "").strip())
+
+
+def _to_page(request: Request, wanted: str) -> Response:
+    explorer = explorer_of(request)
+    with explorer.asking_datasets() as connection:
+        for name in built_datasets(explorer.workspace):
+            if row_with_group(connection, name, wanted)[0] is not None:
+                return RedirectResponse(f"/statement/{name}/{explorer.key(wanted)}", 303)
+    with explorer.asking() as connection:
+        if rows_about(connection, "ontoground/pages/admission", wanted).fetchone():
+            return RedirectResponse(f"/note/{explorer.key(wanted)}", 303)
+        with suppress(OntogroundError):
+            return RedirectResponse(f"/concept?q={resolve(connection, wanted)}", 303)
+        if coded := rows_about(connection, "ontoground/pages/code", wanted).fetchone():
+            return RedirectResponse(f"/concept?q={coded[0]}", 303)
+        near = names_like(connection, wanted)
+    return RedirectResponse(f"/concept?q={quote(wanted)}" if near else f"/statements?words={quote(wanted)}", 303)
 
 
 def query(request: Request) -> Response:
@@ -171,6 +216,7 @@ def _boxed(request: Request, sql: str, form: dict[str, str]) -> Response:
 
 ROUTES = [
     Route("/", home),
+    Route("/find", find, methods=["POST"]),
     Route("/query/{name}", query),
     Route("/query/{name}/{format}", download),
     Route("/sql", box, methods=["GET", "POST"]),

@@ -40,14 +40,17 @@ def resolve(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
             found="; ".join(f"{cui} {name} ({groups})" for cui, name, groups in named),
             do="give the CUI of the one that you mean",
         )
-    files = ("concept_like_name", "concept_spelt_nearly") if wanted.strip() else ()
-    similar = next(
-        filter(None, (rows_about(connection, f"ontoground/{file}", wanted).fetchall() for file in files)), []
-    )
+    near = names_like(connection, wanted)
     raise InputError(
         f"there is no concept {wanted}",
-        expected="; ".join(f"{cui} {name}" for cui, name in similar) or "a CUI or an exact name of the loaded release",
+        expected="; ".join(f"{cui} {name}" for cui, name in near) or "a CUI or an exact name of the loaded release",
     )
+
+
+def names_like(connection: duckdb.DuckDBPyConnection, wanted: str) -> list[tuple[str, str]]:
+    """Return CUI and name of concepts whose name begins so, or else is spelt nearly so; at most five."""
+    files = ("concept_like_name", "concept_spelt_nearly") if wanted.strip() else ()
+    return next(filter(None, (rows_about(connection, f"ontoground/{file}", wanted).fetchall() for file in files)), [])
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ def evidence_of(edge: Mapping[str, Any]) -> str:
 
 def card_of(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, cui: str, limit: int) -> dict[str, Any]:
     """Return what is known of a concept: names, types, and neighbours by predicate (``limit`` of each; 0: all)."""
-    types = connection.execute("select distinct sty from umls.mrsty where cui = ? order by sty", [cui]).fetchall()
+    types = connection.execute("select distinct sty from release.mrsty where cui = ? order by sty", [cui]).fetchall()
     by_predicate: dict[str, list[str]] = {}
     for edge in graph.neighbours(cui):
         by_predicate.setdefault(edge.predicate, []).append(edge.tail)

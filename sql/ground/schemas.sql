@@ -9,6 +9,8 @@ create schema if not exists mimiciv_derived;
 create schema if not exists ehr;
 create schema if not exists umls;
 create schema if not exists rxnorm;
+create schema if not exists ontology;
+create schema if not exists release;
 create schema if not exists kg;
 create schema if not exists ground;
 

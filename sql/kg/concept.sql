@@ -1,6 +1,6 @@
 -- Concepts with their preferred name, semantic groups and types
 -- Grain: one row per CUI of MRCONSO. A suppressed name, or one of another language, is used where there is no other.
--- Inputs: umls.mrconso, kg.name, kg.node, concept_type, kg.atom_rank, kg.language, kg.suppressed
+-- Inputs: release.mrconso, kg.name, kg.node, concept_type, kg.atom_rank, kg.language, kg.suppressed
 -- Output: kg.concept(cui, name, groups, types)
 -- Source: UMLS Reference Manual (TS = P, STT = PF, ISPREF = Y; ties by MRRANK, higher first, then by the lowest AUI)
 create or replace table kg.concept as
@@ -26,7 +26,7 @@ atom as (
             'rank': -coalesce(rank.rank, 0),
             'aui': conso.aui
         } as preference
-    from umls.mrconso as conso
+    from release.mrconso as conso
     anti join best on conso.cui = best.cui
     left join kg.atom_rank as rank on conso.sab = rank.sab and conso.tty = rank.tty
 ),

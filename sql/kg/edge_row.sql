@@ -1,6 +1,6 @@
 -- Rows of MRREL as edges between numbers, and what speaks against each
 -- Grain: one row per row of MRREL and line that applies to it
--- Inputs: umls.mrrel, edge_kind, kg.node, kg.suppressed, kg.predicate_code
+-- Inputs: release.mrrel, edge_kind, kg.node, kg.suppressed, kg.predicate_code
 -- Output: edge_row(head, tail, predicate, kind, forward, rui, is_chemical, refused), a staging table.
 --   Symmetric: head < tail. forward: the row itself reads from head to tail. is_chemical: both ends are.
 --   refused: the number of the reason in kg.edge_refused, null where nothing speaks against the edge.
@@ -35,7 +35,7 @@ ended as (
         case when line.forward then one.node else two.node end as target,
         case when line.forward then two.group_bits else one.group_bits end | every.bit as source_groups,
         case when line.forward then one.group_bits else two.group_bits end | every.bit as target_groups
-    from umls.mrrel as row
+    from release.mrrel as row
     inner join edge_kind as line
         on
             coalesce(row.rela, '') = line.rela

@@ -1,6 +1,6 @@
 -- English names that are not suppressed
 -- Grain: one row per atom (CUI, name, SAB, TTY, code). Languages and suppression are settings.
--- Inputs: umls.mrconso, umls.mrrank where the release has it, kg.language, kg.suppressed
+-- Inputs: release.mrconso, umls.mrrank where the release has it, kg.language, kg.suppressed
 -- Output: kg.name(cui, name, normalized, sab, tty, code, is_preferred, rank)
 -- Source: UMLS Reference Manual, MRCONSO and MRRANK; normalized is lower case with single spaces for punctuation
 create or replace table kg.name ( -- noqa: PRS
@@ -39,7 +39,7 @@ from (
         atom.code as code,
         atom.ts = 'P' and atom.stt = 'PF' and atom.ispref = 'Y' as is_preferred,
         coalesce(rank.rank, 0) as rank
-    from umls.mrconso as atom
+    from release.mrconso as atom
     left join kg.atom_rank as rank on atom.sab = rank.sab and atom.tty = rank.tty
     where
         atom.lat in (select lat from kg.language)

@@ -1,6 +1,6 @@
 -- Concepts with a number, and their semantic types
 -- Grain: kg.node, one row per CUI of MRCONSO; concept_type, one row per CUI of MRSTY
--- Inputs: umls.mrconso, umls.mrsty, kg.semantic_group
+-- Inputs: release.mrconso, release.mrsty, kg.semantic_group
 -- Output: kg.node(node, cui, group_bits): numbers follow the order of the CUIs, bit i is the i-th group by name;
 --   concept_type(cui, types, groups, group_bits), a staging table. Source: UMLS Reference Manual, MRSTY
 create or replace temp table concept_type as
@@ -17,7 +17,7 @@ counted as (
         cui,
         min(tui) as tui,
         count(*) as n
-    from umls.mrsty
+    from release.mrsty
     where tui in (select grp.tui from grp)
     group by cui
 )
@@ -37,7 +37,7 @@ select
     list(distinct sty.tui order by sty.tui) as types,
     list(distinct grp.semantic_group order by grp.semantic_group) as groups,
     bit_or(grp.bit) as group_bits
-from umls.mrsty as sty
+from release.mrsty as sty
 inner join grp on sty.tui = grp.tui
 inner join counted on sty.cui = counted.cui and counted.n > 1
 group by sty.cui;
@@ -45,7 +45,7 @@ group by sty.cui;
 create or replace table kg.node as
 with known as (
     select distinct cui
-    from umls.mrconso
+    from release.mrconso
     where cui is not null
 )
 

@@ -1,6 +1,6 @@
 -- Which line of the relation table applies to which kind of row
 -- Grain: one row per kind of MRREL row (RELA, REL, SAB) and line that applies to it; no line: uncovered
--- Inputs: umls.mrrel, kg.relation_map
+-- Inputs: release.mrrel, kg.relation_map
 -- Output: kg.relation_use(rela, rel, sab, n, predicate, direction). The most specific lines win, SAB before REL.
 -- Source: kg/data/relations.tsv
 create or replace table kg.relation_use as
@@ -10,7 +10,7 @@ with kind as (
         coalesce(rel, '') as rel,
         coalesce(sab, '') as sab,
         count(*) as n
-    from umls.mrrel
+    from release.mrrel
     group by all
 ),
 

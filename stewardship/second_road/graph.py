@@ -74,7 +74,7 @@ def truths(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     connection.execute(
         "create or replace temp table release_relation (head_cui varchar, tail_cui varchar, relation varchar)"
     )
-    if table_exists(connection, "umls.mrrel"):
+    if table_exists(connection, "release.mrrel"):
         run_sql(connection, f"{SQL}/release_relation")
     for table in ("contraindicated", "truth"):
         run_sql(connection, f"{SQL}/{table}")

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ehr.sources.mimic import load_mimic
-from ehr.sources.tables import documented, keys
+from ehr.sources.tables import SOURCES, documented, keys
 from ground.errors import InputError
 from ground.settings import LoadSettings
 from tests.ehr.mimic_files import TABLES, write_mimic, write_table
@@ -159,6 +159,6 @@ def test_an_order_twice_is_refused_unless_the_file_has_no_numbers_of_orders(
 
 
 def test_keys_are_documented_columns() -> None:
-    tables = {table.qualified: table.types for table in documented("mimic")}
+    tables = {table.qualified: table.types for source in SOURCES for table in documented(source)}
     assert {"mimiciv_hosp.patients", "mimiciv_hosp.admissions", "mimiciv_note.discharge"} <= set(keys())
     assert all(name in tables[table] for table, columns in keys().items() for name in columns)

@@ -150,7 +150,7 @@ def test_a_stage_runs_again_where_its_own_rules_changed_only(named: duckdb.DuckD
         ("context_rules", "nixed\tgone\tforward\tlist\t6\t*\t*\tours", "gone"),
         ("sections", "ward_plan\tward plan\t\tstrong\tours", "strong"),
         ("sections", "ward_plan\tward plan:\t\tfirm\tours", "ward plan:"),
-        ("sections", "Ward plan\tward plan\t\tfirm\tours", "Ward plan"),
+        ("sections", "Ward plan\tward orders\t\tfirm\tours", "Ward plan"),
         ("sections", "ward_plan\tÄrztliche Anordnung\t\tfirm\tours", "Ärztliche"),
         ("sections", "ward_plan\tward plan\tno_such_parent\tfirm\tours", "no_such_parent"),
         ("name_stops", "metoprolol\tfood", "2"),

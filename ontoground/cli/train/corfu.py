@@ -58,7 +58,8 @@ class Corfu(OnDataset):
     group,
     "CoRFu, a risk-aware DPO: supported truths are preferred.",
     "ontoground --hub train corfu --model Qwen/Qwen3-8B --regime q1_q2",
-    "ontoground --hub train corfu --model Qwen/Qwen3-8B --lambda 0 --lambda 0.5 --seeds 42,43,44",
+    "ontoground --hub train corfu --model Qwen/Qwen3-8B --lambda 0 --lambda 0.5",
+    "ontoground --hub train corfu --model Qwen/Qwen3-8B --seeds 42,43,44",
 )
 def corfu(options: Corfu) -> Result:
     """Train a policy by CoRFu to prefer supported truths (Q1) to statements of other quadrants.

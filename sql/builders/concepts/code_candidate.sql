@@ -1,6 +1,6 @@
 -- Candidate concepts of codes of any vocabulary but those of icd_candidate and ndc_candidate
 -- Grain: one row per (vocabulary, code, cui)
--- Inputs: source_code, umls.mrconso, rxnorm_node, node_ingredient
+-- Inputs: source_code, ehr.code_step, release.mrconso, rxnorm_node, node_ingredient
 -- Output: temporary table code_candidate(vocabulary, code, cui, method): exact, and for an RXCUI that UMLS lacks map,
 --   to its ingredients
 -- Caveat: of a code's atoms the best kind is kept: current before suppressed, the code's own name before its entry
@@ -9,13 +9,24 @@
 --   number, the CPT or HCPCS code, MeSH's unique identifier
 create or replace temp table code_candidate as
 with wanted as (
-    select distinct
+    select
         vocabulary,
         code,
         upper(trim(code)) as written,
         if(vocabulary like 'ICD%', replace(upper(trim(code)), '.', ''), upper(trim(code))) as bare
-    from source_code
-    where code_version is null and vocabulary is distinct from 'NDC'
+    from (
+        select
+            vocabulary,
+            code
+        from source_code
+        where code_version is null
+        union
+        select
+            to_vocabulary as vocabulary,
+            to_code as code
+        from ehr.code_step
+    ) as used
+    where vocabulary is distinct from 'NDC'
 ),
 
 atom as (
@@ -29,7 +40,7 @@ atom as (
                 coalesce(suppress, 'N') <> 'N',
                 tty not in ('PT', 'HT', 'MH', 'NM', 'FN', 'PN', 'IN', 'PIN', 'MIN', 'BN', 'SCD', 'SBD', 'LN', 'LC')
         ) as place
-    from umls.mrconso
+    from release.mrconso
     where sab in (select w.vocabulary from wanted as w)
 ),
 

@@ -1,6 +1,6 @@
 -- Concepts of the records' codes
 -- Grain: one row per (source, vocabulary, code, cui): every candidate is a row
--- Inputs: source_code, icd_candidate, code_candidate, ndc_candidate, drug_name_candidate
+-- Inputs: source_code, ehr.code_step, icd_candidate, code_candidate, ndc_candidate, drug_name_candidate
 -- Output: ground.code_map(source, code, code_version, cui, method, n_candidates, vocabulary). source: of MIMIC
 --   diagnoses_icd, procedures_icd, prescriptions_ndc, prescriptions_drug; code: the text as it stands in the source
 --   table; code_version: 9 or 10 for ICD of the United States, else null; method: exact, parent_code, map, ndc_rxcui,
@@ -13,7 +13,7 @@
 --   sql/ontoground/queries/unmapped_codes.
 -- Source: docs/definitions.md#code
 create or replace table ground.code_map as
-with candidate as (
+with own as (
     select
         source,
         vocabulary,
@@ -48,6 +48,22 @@ with candidate as (
         c.method
     from source_code as s
     inner join drug_name_candidate as c on s.kind = 'drug_name' and s.code = c.code
+),
+
+candidate as (
+    select * from own
+    union all
+    -- Codes that the release lacks, through the code that the source maps them to.
+    select distinct
+        s.source,
+        s.vocabulary,
+        s.code,
+        c.cui,
+        'map' as method
+    from source_code as s
+    inner join ehr.code_step as t on s.vocabulary = t.vocabulary and s.code = t.code
+    inner join code_candidate as c on t.to_vocabulary = c.vocabulary and t.to_code = c.code
+    anti join own as o on s.source = o.source and s.vocabulary = o.vocabulary and s.code = o.code
 )
 
 select

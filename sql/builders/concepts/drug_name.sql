@@ -1,6 +1,6 @@
 -- Names of drugs in the release that some drug name of the records could mean
 -- Grain: one row per (form, node)
--- Inputs: drug_variant, rxnorm_node, umls.mrconso, umls.mrsty, concept_type (builders/data/concept_types.tsv)
+-- Inputs: drug_variant, rxnorm_node, release.mrconso, release.mrsty, concept_type (builders/data/concept_types.tsv)
 -- Output: temporary table drug_name(form, sorted_form, node, rank), the lowest rank of a node's names
 -- Caveat: RxNorm's own names of ingredients, salts, combinations and brands go before its other names, and these
 --   before names from other vocabularies; withdrawn names come last. Dose forms are no drugs.
@@ -36,13 +36,13 @@ name as (
         plain_name(m.str) as form,
         m.cui as node,
         10 + coalesce(c.class, 7) + 20 * (coalesce(m.suppress, 'N') <> 'N')::integer as rank
-    from umls.mrconso as m
+    from release.mrconso as m
     left join class as c on m.cui = c.node
     where
         m.lat = 'ENG' and m.sab <> 'RXNORM'
         and m.cui in (
             select s.cui
-            from umls.mrsty as s
+            from release.mrsty as s
             inner join concept_type as t on s.tui = t.tui
             where t.kind = 'drug'
         )

@@ -1,6 +1,6 @@
 -- One step from a drug towards its ingredients
 -- Grain: one row per (node, next_node)
--- Inputs: source_mrrel, source_rxnrel (umls.mrrel and rxnorm.rxnrel, empty where absent), rxnorm_node
+-- Inputs: source_mrrel, source_rxnrel (release.mrrel and rxnorm.rxnrel, empty where absent), rxnorm_node
 -- Output: temporary table drug_step(node, next_node)
 -- Caveat: a row reads CUI2 RELA CUI1, so that the drug stands in CUI2 and what it is made of in CUI1. An ingredient
 --   (TTY IN) is the end of the way: no step leaves it.

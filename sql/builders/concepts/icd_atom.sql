@@ -1,6 +1,6 @@
 -- Concepts of ICD codes in the release
 -- Grain: one row per (sab, code, cui)
--- Inputs: umls.mrconso
+-- Inputs: release.mrconso
 -- Output: temporary table icd_atom(sab, code, cui)
 -- Caveat: of a code's atoms the best kind is kept: current before suppressed, the code's own title (PT, HT) before
 --   its long, short and obsolete forms, entry terms last, for an entry term may be narrower than its code
@@ -10,7 +10,7 @@ select distinct
     sab,
     code,
     cui
-from umls.mrconso
+from release.mrconso
 where sab in ('ICD9CM', 'ICD10CM', 'ICD10PCS')
 qualify rank() over (
     partition by sab, code

@@ -1,7 +1,7 @@
 -- Rows of MRMAP that lead from an ICD code to another vocabulary's concept or code
 -- Grain: one row per (from_sab, from_code, to_sab, to_code, cui, quality); cui is null where the target code has none;
 --   breadth counts the codes of a category, 0 for other targets
--- Inputs: source_mrmap, source_mrsat (umls.mrmap and umls.mrsat, empty where the release has none), umls.mrconso,
+-- Inputs: source_mrmap, source_mrsat (umls.mrmap and umls.mrsat, empty where the release has none), release.mrconso,
 --   icd_atom
 -- Output: temporary table icd_map(from_sab, from_code, to_sab, to_code, cui, quality, breadth);
 --   quality 1 exact, 3 approximate, 4 category (3 and 4 leave room for the parent code, see icd_candidate)
@@ -63,7 +63,7 @@ vocabulary as (
     select distinct
         c.sab,
         c.code
-    from umls.mrconso as c
+    from release.mrconso as c
     semi join side as s on c.code = s.code
 ),
 
@@ -114,7 +114,7 @@ atom as (
         'CODE' as totype,
         code,
         cui
-    from umls.mrconso
+    from release.mrconso
     where sab not in ('ICD9CM', 'ICD10CM', 'ICD10PCS') and sab in (select w.to_sab from wanted as w)
     union all
     select
@@ -122,7 +122,7 @@ atom as (
         'SCUI' as totype,
         scui as code,
         cui
-    from umls.mrconso
+    from release.mrconso
     where
         sab in (
             select w.to_sab
@@ -135,7 +135,7 @@ atom as (
         'SDUI' as totype,
         sdui as code,
         cui
-    from umls.mrconso
+    from release.mrconso
     where
         sab in (
             select w.to_sab
@@ -148,7 +148,7 @@ atom as (
         'AUI' as totype,
         aui as code,
         cui
-    from umls.mrconso
+    from release.mrconso
     where aui in (
         select w.to_code
         from wanted as w

@@ -1,6 +1,6 @@
 -- RxNorm's atoms and the concepts they belong to
 -- Grain: one row per (node, tty, name, suppressed)
--- Inputs: umls.mrconso (SAB RXNORM), source_rxnconso and source_rxnatomarchive (rxnorm.*, empty
+-- Inputs: release.mrconso (SAB RXNORM), source_rxnconso and source_rxnatomarchive (rxnorm.*, empty
 --   where they were not loaded)
 -- Output: temporary table rxnorm_node(node, rxcui, cui, tty, name, suppressed); node is the CUI where UMLS has the
 --   RXCUI, else 'RXCUI:' and its number, so that a newer or larger RxNorm still leads to ingredients
@@ -12,7 +12,7 @@ with atom as (
         tty,
         str as name,
         coalesce(suppress, 'N') <> 'N' as suppressed
-    from umls.mrconso
+    from release.mrconso
     where sab = 'RXNORM'
     union
     select
@@ -37,7 +37,7 @@ bridge as (
     select
         code as rxcui,
         min(cui) as cui
-    from umls.mrconso
+    from release.mrconso
     where sab = 'RXNORM'
     group by code
 )

@@ -8,6 +8,9 @@
 -- A note without an identifier of its own is called by patient, kind and its place among the patient's
 -- The end of an order is the first end of the same name and code from its beginning on
 -- Source: docs/sources.md
+-- DuckDB does not know how many rows a table of the same transaction has, and would compare each with each.
+set asof_loop_join_threshold = 0;
+
 create or replace temp table meds_placed as
 with wanted as (
     select
@@ -116,3 +119,5 @@ select
 from note;
 
 drop table meds_placed;
+
+reset asof_loop_join_threshold;

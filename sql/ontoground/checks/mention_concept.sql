@@ -1,6 +1,6 @@
 -- Concepts of mentions that the release does not know
 -- Grain: one row per (mention, cui)
--- Inputs: ground.mention, umls.mrconso
+-- Inputs: ground.mention, release.mrconso
 -- Caveat: a mention without any candidate is none of these: a finding may have no concept in a release
 with candidate as (
     select
@@ -15,7 +15,7 @@ with candidate as (
 unknown as (
     select named.cui
     from (select distinct unnest(cuis) as cui from ground.mention) as named
-    anti join umls.mrconso as c on named.cui = c.cui
+    anti join release.mrconso as c on named.cui = c.cui
 )
 
 select k.*

@@ -1,6 +1,6 @@
 -- Top unmapped codes with their titles
 -- Grain: one row per (source, vocabulary, code) that has no concept, most used first; the code of a drug shows its name
--- Inputs: ground.code_map, ehr.code, ehr.code_title, umls.mrconso
+-- Inputs: ground.code_map, ehr.code, ehr.code_title, release.mrconso
 -- Output: reason: the release has no such vocabulary, or it has it without this code, or (of names) no such name
 with used as (
     select
@@ -33,7 +33,7 @@ select
     case
         when u.kind = 'drug_name' then 'no drug of this name'
         when u.vocabulary is null then 'vocabulary is not known'
-        when u.vocabulary = 'NDC' or u.vocabulary in (select c.sab from umls.mrconso as c) then 'no such code'
+        when u.vocabulary = 'NDC' or u.vocabulary in (select c.sab from release.mrconso as c) then 'no such code'
         else 'vocabulary is not in the release'
     end as reason,
     u.n_rows

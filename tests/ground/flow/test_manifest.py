@@ -19,6 +19,13 @@ def load(connection: duckdb.DuckDBPyConnection, source: str, file: str, release:
     )
 
 
+def test_what_an_ontology_says_of_itself_opens_nothing(warehouse: duckdb.DuckDBPyConnection) -> None:
+    load(warehouse, "mimic", "patients.csv.gz", "openworld")
+    assert licence_tier(warehouse) == "open"
+    load(warehouse, "ontology", "small.obo", "openworld")
+    assert licence_tier(warehouse) == "credentialed"
+
+
 def test_equal_content_is_equal_text() -> None:
     assert to_json({"b": 1, "a": [2]}) == to_json({"a": [2], "b": 1})
     assert to_json({"a": "é"}).endswith("\n")

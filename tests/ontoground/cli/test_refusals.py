@@ -21,7 +21,7 @@ ON_DEMO = [
     (["explain", "nothing"], 3, "an id of medieval"),
     (["sql", "mentions_by_assertion", "assertions=absent"], 2, "there is no such column\n  found: assertions"),
     (["sql", "mentions_by_assertion", "absent"], 2, "COLUMN=VALUE"),
-    (["graph", "export", "--format", "rdf"], 2, "expected: --cui CUI"),
+    (["graph", "export", "--predicate", "cures"], 3, "no such predicate"),
 ]
 ON_EMPTY = [
     (["demo"], 3, "holds other data"),

@@ -94,5 +94,7 @@ def test_the_example_of_the_page_runs(demo_copy: Callable[[], Path], tmp_path: P
     )
     read = [line.split() for line in done.stdout.splitlines()]
     # How certain so short a text is, is the reader's to say.
-    assert [line[2:6] for line in read if "tablet" in line] == [["water", "tablet", "C9950024", "present"]]
-    assert [line[4] for line in read if "lisinopril" in line and line[0].isdigit()] == ["discontinued"]
+    assert [line[2:7] for line in read if "tablet" in line] == [
+        ["water", "tablet", "C9950024", "furosemide", "present"]
+    ]
+    assert [line[5] for line in read if "lisinopril" in line and line[0].isdigit()] == ["discontinued"]

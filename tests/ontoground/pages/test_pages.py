@@ -54,7 +54,29 @@ def test_the_first_page_lists_queries_datasets_and_exact_counts(pages: TestClien
     assert all(f'href="/query/{name}"' in text for name, _ in named_queries())
     assert "/statements?dataset=medieval" in text
     (n,) = ontoground.open(demo.workspace).sql("select count(*) as n from ground.mention").pl()["n"]
-    assert re.search(rf">ground\.mention</td>\s*<td[^>]*>{n:,}</td>", text)
+    assert re.search(rf">ground\.mention</td>\s*<td[^>]*>{n:,}</td>", text) and f"{n:,} mentions" in text
+    rows = ontoground.open(demo.workspace).statements(quadrant="Q2").collect().height
+    assert f"Q2 {rows:,}</a>" in text and "quadrant=Q2" in text
+
+
+def test_the_box_of_the_first_page_finds_rows_admissions_concepts_codes_and_words(
+    pages: TestClient, demo: Demo
+) -> None:
+    opened = ontoground.open(demo.workspace)
+    row = opened.statements(quadrant="Q1").collect().row(0, named=True)
+    code, cui = opened.sql(
+        "select any_value(code) as code, cui from ground.code_map where method = 'exact' and n_candidates = 1"
+        " group by cui having count(*) = 1 order by cui limit 1"
+    ).pl().row(0)  # fmt: skip
+    for wanted, page in (
+        (row["id"], "/statement/medieval/"),
+        (str(row["hadm_id"]), "/note/"),
+        (row["head_cui"].lower(), f"/concept?q={row['head_cui']}"),
+        (code, f"/concept?q={cui}"),
+        ("zzz treats", "/statements?words=zzz"),
+    ):
+        answer = pages.post("/find", data={"wanted": wanted}, follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"].startswith(page)) == (303, True), wanted
 
 
 def test_a_query_is_drawn_and_can_be_taken_along(pages: TestClient, demo: Demo) -> None:

@@ -9,6 +9,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ehr.sources.contract import make_views
 from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
 from ground.storage.warehouse import connect
 from tests.manifests import write_manifest
@@ -108,6 +109,7 @@ def release(workspace: Path) -> None:
     """Write a warehouse with names and classes: gout and sepsis are apart, hypo- and hypertension are siblings."""
     with connect(workspace / "warehouse.duckdb") as connection:
         _tables(connection)
+        make_views(connection)
 
 
 def _tables(connection: duckdb.DuckDBPyConnection) -> None:

@@ -1,7 +1,7 @@
 -- Ends that the codes of some admissions attest, as the release itself codes its concepts
 -- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per admission and end. Columns: hadm_id, cui
--- Inputs: asked_context(hadm_id), meaning, ehr.diagnosis, ehr.procedure, umls.mrconso
+-- Inputs: asked_context(hadm_id), meaning, ehr.diagnosis, ehr.procedure, release.mrconso
 -- ICD codes of records mostly have no dot, the release's have one
 with coded as (
     select
@@ -36,5 +36,5 @@ select distinct
     dotted.hadm_id,
     meaning.cui
 from dotted
-inner join umls.mrconso as atom on dotted.sab = atom.sab and dotted.code = atom.code
+inner join release.mrconso as atom on dotted.sab = atom.sab and dotted.code = atom.code
 inner join meaning on atom.cui = meaning.mentioned and meaning.attests;

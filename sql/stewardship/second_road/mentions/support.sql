@@ -60,18 +60,25 @@ spanned as (
     from labelled
 ),
 
--- all rows of an admission have one context
+-- all rows of an admission have one context; several of its notes may have such a mention at such a place
 misread as (
-    select row_span.*
+    select
+        row_span.hadm_id,
+        row_span.begin_offset,
+        row_span.end_offset,
+        row_span.text
     from row_span
     inner join labelled_context as context_of on row_span.hadm_id = context_of.hadm_id
     left join part_note as note on row_span.note_id = note.note_id
-    where
-        row_span.note_id is null
-        or not row_span.is_present
-        or row_span.text
-        != substr(note.text, row_span.begin_offset + 1, row_span.end_offset - row_span.begin_offset)
-        or not contains(context_of.context, row_span.text)
+    group by row_span.hadm_id, row_span.begin_offset, row_span.end_offset, row_span.text
+    having
+        bool_and(
+            row_span.note_id is null
+            or not row_span.is_present
+            or row_span.text
+            != substr(note.text, row_span.begin_offset + 1, row_span.end_offset - row_span.begin_offset)
+            or not contains(context_of.context, row_span.text)
+        )
 ),
 
 given_role as (

@@ -1,0 +1,285 @@
+"""Load an OMOP Common Data Model (5.3 or 5.4): files named after its tables, a DuckDB file, or a connection to one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+
+from ehr.sources.contract import make_views
+from ehr.sources.loader import Records, load_records, records_in, refuse_rows, row_warnings
+from ehr.sources.tables import DATA, Table, documented
+from ground.errors import InputError
+from ground.settings import LoadSettings, RemoteSettings
+from ground.storage.loading import LoadedFile, LoadReport, forget_other_tables
+from ground.storage.own_rules import NO_RULES, OwnRules
+from ground.storage.remote import Place, reading_from, require_allowed
+from ground.storage.sqlfiles import quoted, quoted_name
+from ground.storage.tables import Row, read_table
+from ground.storage.warehouse import number_of, open_database, run_sql, set_table, table_exists
+
+__all__ = ["load_omop", "own_tables"]
+
+SOURCE = "omop"
+VERSION = re.compile(r"(?:cdm )?v?5\.[34](?:\D.*)?")
+TABLES = {
+    "vocabulary_source": ("omop_vocabularies", ("vocabulary_id", "sab", "source")),
+    "note_kind": ("omop_note_kinds", ("attribute", "value", "kind", "source")),
+}
+"""Tables of the package, to which a workspace adds rows: the name of the file and its columns."""
+
+CHECKED = {
+    "visit_occurrence": ("null", "visit_start_date", "visit_end_date", "null"),
+    "condition_occurrence": ("visit_occurrence_id", "null", "null", "null"),
+    "procedure_occurrence": ("visit_occurrence_id", "null", "null", "null"),
+    "drug_exposure": ("visit_occurrence_id", "null", "null", "null"),
+    "note": ("visit_occurrence_id", "null", "null", "coalesce(note_text, '')"),
+}
+"""Tables of which rows are compared with their person and visit: the visit, its two days, and what may not be empty."""
+
+
+def load_omop(
+    connection: duckdb.DuckDBPyConnection,
+    place: Place | duckdb.DuckDBPyConnection,
+    settings: LoadSettings,
+    remote: RemoteSettings = RemoteSettings(),  # noqa: B008
+    own: OwnRules = NO_RULES,
+) -> LoadReport:
+    """Load the tables of an OMOP CDM that the flow reads into the schema ``omop``.
+
+    Args:
+        connection: the warehouse.
+        place: a folder with .csv, .csv.gz or .parquet files named after the tables, in any case; a DuckDB file that has
+            the tables in any schema; or a connection to one, which is only read.
+        settings: of loading.
+        remote: of object storage.
+        own: a workspace's own rows for the vocabularies and the kinds of notes.
+
+    Raises:
+        InputError: a required table or column is missing, another version of the CDM, an empty CONCEPT, a damaged file
+            or too many malformed rows.
+        RefusedError: it lies in object storage that the settings do not name for credentialed data.
+    """
+    with _folder_of(place) as folder, reading_from(connection, folder):
+        records = _records(folder)
+        require_allowed(folder, credentialed=True, settings=remote)
+        loaded, warnings, release = _load(connection, records, settings)
+    if not number_of(connection, "select count(*) from omop.concept"):
+        raise InputError(
+            "the table CONCEPT has no rows",
+            file=None if isinstance(place, duckdb.DuckDBPyConnection) else place,
+            expected="the vocabulary of Athena, with the concepts that the records name",
+            do="download it from athena.ohdsi.org, and load the records with it",
+        )
+    for name, rows in own_tables(own).items():
+        _set_table(connection, name, rows)
+    loaded = [_refuse_rows(connection, file) for file in loaded]
+    _fill_tables(connection)
+    run_sql(connection, "ehr/omop/code")
+    make_views(connection)
+    warnings += [*row_warnings(loaded), *_row_counts(connection)]
+    return LoadReport(SOURCE, tuple(loaded), records.missing_optional, tuple(warnings), release)
+
+
+def own_tables(own: OwnRules = NO_RULES) -> dict[str, list[Row]]:
+    """Return the rows of the vocabularies and of the kinds of notes; a workspace's own take the place of the package's.
+
+    Raises:
+        InputError: a line of own rows has other columns.
+    """
+    tables = {}
+    for table, (name, columns) in TABLES.items():
+        by_key: dict[tuple[str, ...], Row] = {}
+        for row in [*read_table(DATA / f"{name}.tsv", columns), *own.rows(name, columns)]:
+            by_key[tuple(row[column] for column in columns[:-2])] = row
+        tables[table] = list(by_key.values())
+    return tables
+
+
+def _set_table(connection: duckdb.DuckDBPyConnection, name: str, rows: list[Row]) -> None:
+    import pyarrow as pa
+
+    columns = [column for column in rows[0] if column != "source"]
+    set_table(connection, f"omop.{name}", pa.Table.from_pylist(rows).select(columns), kept=True)
+
+
+@contextmanager
+def _folder_of(place: Place | duckdb.DuckDBPyConnection) -> Iterator[Place]:
+    """Yield a folder of files: the tables of a DuckDB file or connection are written as Parquet first.
+
+    Raises:
+        InputError: the file is no DuckDB file.
+    """
+    if isinstance(place, duckdb.DuckDBPyConnection):
+        with TemporaryDirectory() as folder:
+            _write_tables(place, Path(folder))
+            yield Path(folder)
+    elif isinstance(place, Path) and place.is_file():
+        try:
+            opened = open_database(place, read_only=True)
+        except duckdb.Error as error:
+            raise InputError(
+                "a file is no DuckDB database, or it is in use", file=place, expected="a DuckDB file, or a folder"
+            ) from error
+        with opened, _folder_of(opened) as folder:
+            yield folder
+    else:
+        yield place
+
+
+def _write_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Write the documented tables of a database, in whatever schema they are.
+
+    Raises:
+        InputError: a table is there in several schemas.
+    """
+    known = {table.name for table in documented(SOURCE) if not _is_made(table)}
+    rows = connection.execute(
+        "select lower(table_name), list(table_schema || '.' || table_name order by table_schema), "
+        "any_value(table_schema), any_value(table_name) from information_schema.tables "
+        "where table_catalog = current_database() group by 1 order by 1"
+    ).fetchall()
+    for name, places, schema, table in rows:
+        if name not in known:
+            continue
+        if len(places) > 1:
+            raise InputError(
+                "a table of the CDM is there several times",
+                found=", ".join(places),
+                do="write the schema that is meant to a file of its own",
+            )
+        item = f"{quoted_name(schema)}.{quoted_name(table)}"
+        connection.execute(f"copy {item} to {quoted(str(folder / name))} (format parquet)")
+        (folder / name).rename(folder / f"{name}.parquet")
+
+
+def _is_made(table: Table) -> bool:
+    return table.name in (*TABLES, "code")
+
+
+def _records(folder: Place) -> Records:
+    """Return the files of a CDM; its tables that the flow does not read are told of in one line.
+
+    Raises:
+        InputError: as `records_in`.
+    """
+    records = records_in(folder, SOURCE)
+    files = tuple(file for file in records.files if not _is_made(file.table))
+    made = {table.name for table in documented(SOURCE) if _is_made(table)}
+    skipped = [warning for warning in records.warnings if warning.endswith("is not a documented table and is skipped")]
+    warnings = [warning for warning in records.warnings if warning not in skipped]
+    if skipped:
+        warnings.append(f"{len(skipped)} files of other tables are skipped")
+    missing = tuple(name for name in records.missing_optional if name not in made)
+    return replace(records, files=files, warnings=tuple(warnings), missing_optional=missing)
+
+
+def _load(
+    connection: duckdb.DuckDBPyConnection, records: Records, settings: LoadSettings
+) -> tuple[list[LoadedFile], list[str], str | None]:
+    """Load what says the version first, and the rest if it is one that is read."""
+    first = tuple(file for file in records.files if file.table.name == "cdm_source")
+    about = replace(records, files=first, warnings=(), forgotten=())
+    loaded, warnings = load_records(connection, about, settings)
+    release = _release(connection, first[0].file.path) if first else None
+    if not first:
+        warnings.append("no CDM_SOURCE: the version is not checked")
+    files = tuple(file for file in records.files if file not in first)
+    rest = replace(
+        records,
+        files=files,
+        releases=dict.fromkeys(records.releases, release),
+        recipe=partial(_recipe, connection),
+        forgotten=(),
+    )
+    more, further = load_records(connection, rest, settings)
+    loaded += more
+    stale = forget_other_tables(connection, SOURCE, [file.table for file in loaded], ["omop"])
+    warnings += [*further, *(f"{table} of an earlier load is emptied: it is no part of this one" for table in stale)]
+    return loaded, warnings, release
+
+
+def _release(connection: duckdb.DuckDBPyConnection, file: Place) -> str | None:
+    """Return the name of a release: its source, the version and the date.
+
+    Raises:
+        InputError: another version of the CDM.
+    """
+    _add_columns(connection, next(table for table in documented(SOURCE) if table.name == "cdm_source"))
+    rows = connection.execute(
+        "select cdm_version, coalesce(cdm_source_abbreviation, cdm_source_name), cdm_release_date from omop.cdm_source"
+    ).fetchall()
+    for version, name, day in rows[:1]:
+        if not VERSION.fullmatch(str(version or "").strip().lower()):
+            raise InputError(
+                "this version of the OMOP CDM is not read",
+                file=file,
+                found=f"cdm_version {version}",
+                expected="5.3 or 5.4",
+            )
+        parts = (name, f"OMOP CDM {str(version).strip().lower().removeprefix('cdm ').removeprefix('v')}", day)
+        return ", ".join(str(part) for part in parts if part)
+    return None
+
+
+def _recipe(connection: duckdb.DuckDBPyConnection, table: Table) -> str:
+    """Say what decides the rows of a table beside its file: where persons or visits change, others may be refused."""
+    if table.name not in CHECKED:
+        return ""
+    others = ["omop.person"] if table.name == "visit_occurrence" else ["omop.person", "omop.visit_occurrence"]
+    rows = connection.execute(
+        "select sha256 from ground.load join ground.load_origin using (source, file) "
+        "where source = ? and table_name in (select unnest(?)) order by table_name",
+        [SOURCE, others],
+    ).fetchall()
+    return f";{' '.join(row[0] for row in rows)}"
+
+
+def _add_columns(connection: duckdb.DuckDBPyConnection, table: Table) -> None:
+    fields = ", ".join(f"{quoted_name(name)} {kind}" for name, kind in table.types.items())
+    connection.execute(f"create table if not exists {table.qualified} ({fields})")
+    for name, kind in table.types.items():
+        connection.execute(f"alter table {table.qualified} add column if not exists {quoted_name(name)} {kind}")
+
+
+def _fill_tables(connection: duckdb.DuckDBPyConnection) -> None:
+    """Give the warehouse the tables and columns that a site leaves out, without rows and values."""
+    for table in documented(SOURCE):
+        if not _is_made(table):
+            _add_columns(connection, table)
+
+
+def _refuse_rows(connection: duckdb.DuckDBPyConnection, file: LoadedFile) -> LoadedFile:
+    name = file.table.removeprefix("omop.")
+    if name not in CHECKED or file.skipped_because_done:
+        return file
+    visit, starts, ends, content = CHECKED[name]
+    key = next(column for table in documented(SOURCE) if table.name == name for column in table.types)
+    select = (
+        f"select rowid as row, {key}::varchar as id, person_id, {visit}::bigint as visit_id, {starts}::date as starts, "
+        f"{ends}::date as ends, {content}::varchar as content from {file.table}"
+    )
+    return refuse_rows(connection, SOURCE, file, select, "ehr/omop/refused")
+
+
+def _row_counts(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return warnings of rows that are of no visit, and of concepts that the vocabulary lacks."""
+    warnings = []
+    for name, (visit, *_) in CHECKED.items():
+        if visit == "null" or not table_exists(connection, f"omop.{name}"):
+            continue
+        if n := number_of(connection, f"select count(*) from omop.{name} where visit_occurrence_id is null"):
+            warnings.append(f"omop.{name}: {n} rows are of no visit")
+    lacking = number_of(connection, "select count(*) from omop.code where code is null and concept_id != 0")
+    if lacking:
+        warnings.append(f"{lacking} concepts of the records are not in CONCEPT")
+    kinds = connection.execute(
+        "select kind, count(*) from ehr.note where kind not in ('discharge', 'radiology') group by all order by all"
+    ).fetchall()
+    return warnings + [f"{n} notes of the kind {kind} are loaded and not read" for kind, n in kinds]

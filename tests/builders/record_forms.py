@@ -95,5 +95,41 @@ def write_omop(mimic: duckdb.DuckDBPyConnection, folder: Path) -> None:
         mimic.execute(f"copy ({select}) to '{folder}/{name}'")
 
 
-FORMS: dict[str, Writer] = {"table": write_table, "omop": write_omop}
+EVENTS = """
+select subject_id, admittime as time, 'HOSPITAL_ADMISSION' as code, hadm_id, null as text_value from admissions
+union all
+select subject_id, dischtime, 'HOSPITAL_DISCHARGE', hadm_id, null from admissions
+union all
+select subject_id, dischtime, 'DIAGNOSIS//ICD//' || icd_version || '//' || icd_code, hadm_id, null
+from diagnoses_icd join admissions using (subject_id, hadm_id)
+union all
+select subject_id, chartdate, 'PROCEDURE//ICD//' || icd_version || '//' || icd_code, hadm_id, null from procedures_icd
+union all
+select subject_id, starttime, 'MEDICATION//START//' || drug || '//' || coalesce(nullif(ndc, '0'), 'UNK'), hadm_id, null
+from prescriptions
+union all
+select subject_id, charttime, 'NOTE//DS', hadm_id, text from discharge
+"""
+
+
+def write_meds(mimic: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Write MEDS: events of all kinds in one file, with the numbers of admissions; drugs by name and NDC."""
+    for part in ("data/train", "metadata"):
+        (folder / part).mkdir(parents=True)
+    events = f"""
+        select subject_id::bigint as subject_id, time::timestamp as time, code, null::float as numeric_value,
+               text_value, hadm_id::bigint as hadm_id
+        from ({EVENTS}) where code is not null order by subject_id, time
+    """
+    mimic.execute(f"copy ({events}) to '{folder}/data/train/0.parquet'")
+    codes = f"select distinct code, null::varchar as description, null::varchar[] as parent_codes from ({events})"
+    mimic.execute(f"copy ({codes}) to '{folder}/metadata/codes.parquet'")
+    mimic.execute(
+        f"copy (select subject_id::bigint as subject_id, 'train' as split from patients)"
+        f" to '{folder}/metadata/subject_splits.parquet'"
+    )
+    (folder / "metadata" / "dataset.json").write_text('{"meds_version": "0.4.0"}')
+
+
+FORMS: dict[str, Writer] = {"table": write_table, "omop": write_omop, "meds": write_meds}
 """Writers by the source that loads what they write."""

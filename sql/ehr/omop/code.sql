@@ -34,6 +34,7 @@ alone as (
 mapped as (
     select
         concept_id_1 as source_concept_id,
+        0 as stated_id,
         min(concept_id_2) as concept_id
     from omop.concept_relationship
     where
@@ -69,7 +70,7 @@ both_sides as (
         source as source,
         standard as standard
     from pair
-    left join mapped on pair.source_concept_id = mapped.source_concept_id and pair.concept_id = 0
+    left join mapped on pair.source_concept_id = mapped.source_concept_id and pair.concept_id = mapped.stated_id
     left join used as source on pair.source_concept_id = source.concept_id
     left join used as standard on coalesce(mapped.concept_id, pair.concept_id) = standard.concept_id
 )

@@ -55,10 +55,22 @@ class Surroundings:
 
     def __init__(self, text: str, begin: int, end: int, section: str) -> None:
         self.section = section
-        self.written = text[begin:end].lower()
-        self.before = text[max(0, begin - _WINDOW) : begin].lower()
-        self.after = text[end : end + _WINDOW].lower()
         self._text, self._begin, self._end = text, begin, end
+
+    @cached_property
+    def written(self) -> str:
+        """The term itself."""
+        return self._text[self._begin : self._end].lower()
+
+    @cached_property
+    def before(self) -> str:
+        """What stands before the term."""
+        return self._text[max(0, self._begin - _WINDOW) : self._begin].lower()
+
+    @cached_property
+    def after(self) -> str:
+        """What stands behind the term."""
+        return self._text[self._end : self._end + _WINDOW].lower()
 
     @cached_property
     def line(self) -> str:

@@ -51,6 +51,7 @@ _SECTION_CODE = (
     "ehr/segment_scan.py",
     "ehr/characters.py",
     "ehr/data/sections.tsv",
+    "ehr/data/header_words.tsv",
     "ehr/data/section_heads.tsv",
     "ehr/data/sentence_abbreviations.tsv",
 )

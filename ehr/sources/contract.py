@@ -17,7 +17,7 @@ from ground.storage.sqlfiles import quoted_list, quoted_name, sql_names, sql_tex
 from ground.storage.tables import read_table
 from ground.storage.warehouse import run_sql, table_exists, transaction
 
-__all__ = ["loaded_source", "make_views", "views_exist"]
+__all__ = ["loaded_source", "make_views"]
 
 AREA = "ehr/sources"
 STAGE = "ehr.views"
@@ -38,7 +38,7 @@ def make_views(connection: duckdb.DuckDBPyConnection) -> None:
     name = f"{AREA}/{source}/macros"
     macros = sql_text(name) if name in sql_names(AREA) else ""
     expected = fingerprint(bodies | {"kinds": sql_text(f"{AREA}/kinds"), "macros": macros})
-    if is_current(connection, STAGE, expected) and views_exist(connection):
+    if is_current(connection, STAGE, expected) and table_exists(connection, "ehr.radiology_note"):
         return
     with transaction(connection):
         if macros:
@@ -47,11 +47,6 @@ def make_views(connection: duckdb.DuckDBPyConnection) -> None:
             connection.execute(f"create or replace view ehr.{view} as {body}")
         run_sql(connection, f"{AREA}/kinds")
         mark_done(connection, STAGE, expected)
-
-
-def views_exist(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Tell whether the views of the contract are there, of whatever version."""
-    return table_exists(connection, "ehr.radiology_note")
 
 
 def _stored(connection: duckdb.DuckDBPyConnection, source: str) -> dict[str, set[str]]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from ground import ROOT
 from ground.flow.fingerprints import code_digest, fingerprint, is_current, load_fingerprint, mark_done
 from ground.storage.tables import read_table
-from ground.storage.warehouse import count_drop, number_of, reset_drops, run_sql, set_table, table_exists
+from ground.storage.warehouse import count_drop, has_rows, reset_drops, run_sql, set_table, table_exists
 from kg.ontology.content import CUI, code_systems
 from kg.predicates import read_semantic_groups
 
@@ -50,17 +50,13 @@ def join_release(connection: duckdb.DuckDBPyConnection) -> None:
     """Make ``release.mrconso``, ``mrsty`` and ``mrrel`` of all that is loaded; what is current stays."""
     connection.execute("create schema if not exists release; create schema if not exists ontology")
     parts = {source: load_fingerprint(connection, source) for source in RELEASE_SOURCES}
-    if parts["ontology"] or (parts["rxnorm"] and not _has_rows(connection, "umls.mrconso")):
+    if parts["ontology"] or (parts["rxnorm"] and not has_rows(connection, "umls.mrconso")):
         _join(connection, fingerprint({**parts, "code": code_digest(("kg/ontology", "kg/data", "sql/kg/ontology"))}))
     for table in TABLES:
         parts_of = [name for schema in ("umls", "ontology") if table_exists(connection, name := f"{schema}.{table}")]
         if parts_of:
             union = " union all by name ".join(f"select * from {name}" for name in parts_of)
             connection.execute(f"create or replace view release.{table} as {union}")
-
-
-def _has_rows(connection: duckdb.DuckDBPyConnection, table: str) -> bool:
-    return table_exists(connection, table) and number_of(connection, f"select count(*) from {table}") > 0
 
 
 def _join(connection: duckdb.DuckDBPyConnection, expected: str) -> None:
@@ -87,7 +83,7 @@ def _register(connection: duckdb.DuckDBPyConnection) -> None:
     set_table(connection, "branch_type", pa.Table.from_pylist(branches))
     types = [{"tui": row["tui"], "name": row["name"]} for row in read_semantic_groups()]
     set_table(connection, "semantic_type", pa.Table.from_pylist(types))
-    alone = "false" if _has_rows(connection, "umls.mrconso") else "true"
+    alone = "false" if has_rows(connection, "umls.mrconso") else "true"
     for view, (table, columns, condition) in VIEWS.items():
         names = [f"{expression} as {name}" for name, expression in columns.items()]
         body = f"select {', '.join(names)} from {table} where {condition.format(alone=alone)}"

@@ -100,7 +100,6 @@ def _records(**named: list[str] | str | None) -> dict[str, Places]:
     Raises:
         UsageError: none is, or several are.
     """
-    from ground.errors import UsageError
     from ground.storage.remote import place_of
 
     chosen = {source: [value] if isinstance(value, str) else value for source, value in named.items() if value}

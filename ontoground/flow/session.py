@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ehr.sources.contract import make_views, views_exist
+from ehr.sources.contract import make_views
 from ground.errors import InputError
 from ground.storage.sqlfiles import quoted
 from ground.storage.warehouse import connect, run_sql
@@ -64,19 +64,8 @@ def is_held(error: Exception) -> bool:
 @contextmanager
 def reading(workspace: Workspace) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the workspace's warehouse so that nothing in it can be changed; one thread of a process at a time."""
-    with _ONE_READER:
-        _make_missing_views(workspace)
-        with interruptible(connect(workspace.warehouse, workspace.settings.run, read_only=True)) as connection:
-            yield connection
-
-
-def _make_missing_views(workspace: Workspace) -> None:
-    """Make the views of the records in a workspace of an earlier version, where it can be written."""
-    with closing(connect(workspace.warehouse, workspace.settings.run, read_only=True)) as connection:
-        if views_exist(connection):
-            return
-    with suppress(InputError), closing(connect(workspace.warehouse, workspace.settings.run)) as connection:
-        make_views(connection)
+    with _ONE_READER, interruptible(connect(workspace.warehouse, workspace.settings.run, read_only=True)) as connection:
+        yield connection
 
 
 def rows_about(connection: duckdb.DuckDBPyConnection, name: str, wanted: str) -> duckdb.DuckDBPyConnection:

@@ -7,8 +7,10 @@ import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
+import duckdb
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -41,12 +43,8 @@ FIRST = (
     "quadrants_by_predicate",
     "dropped",
 )
-NUMBERS = {
-    "notes": ("ehr.note",),
-    "codes": ("ground.code_map", "ehr.code"),
-    "mentions": ("ground.mention",),
-}
-"""Numbers of the first page, with the tables that each is counted in."""
+NUMBERS = {"notes": "ehr.note", "codes": "ground.code_map", "mentions": "ground.mention"}
+"""Numbers of the first page, with the table without which there is none."""
 MOST_ROWS = 1_000
 MOST_BARS = 30
 FORMATS = ("csv", "parquet")
@@ -71,11 +69,7 @@ def home(request: Request) -> Response:
     held, tables, numbers, quadrants = "", [], [], {}
     try:
         with explorer.asking() as connection:
-            numbers = [
-                records(run_sql(connection, f"ontoground/pages/numbers/{name}"))[0]
-                for name, needed in NUMBERS.items()
-                if all(table_exists(connection, table) for table in needed)
-            ]
+            numbers = _numbers(connection)
             if table_exists(connection, "ground.medieval"):
                 counted = records(run_sql(connection, "ontoground/quadrants"))
                 quadrants = {name: sum(row[name.lower()] for row in counted) for name in QUADRANTS}
@@ -87,6 +81,23 @@ def home(request: Request) -> Response:
     datasets = [dataset_counts(folder) for folder in folders]
     values = {"queries": queries, "tables": tables, "datasets": datasets, "numbers": numbers, "quadrants": quadrants}
     return page_of(request, "home.html", held=held, **values)
+
+
+def _numbers(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Return what leads the first page: notes, codes with a concept and mentions, each with its unit and a detail."""
+    there = {name: table_exists(connection, table) for name, table in NUMBERS.items()}
+    numbers = {
+        name: records(run_sql(connection, f"ontoground/pages/numbers/{name}"))[0]
+        for name in ("notes", "mentions")
+        if there[name]
+    }
+    if there["codes"]:
+        sources = records(run_sql(connection, f"{AREA}/coverage_by_source"))
+        total, mapped = (sum(source[name] for source in sources) for name in ("codes", "mapped_codes"))
+        share = round(100 * mapped / max(total, 1), 1)
+        detail = f"of {total:,} distinct codes and drug names"
+        numbers["codes"] = {"value": share, "unit": "% of codes mapped", "detail": detail}
+    return [numbers[name] for name in NUMBERS if name in numbers]
 
 
 async def find(request: Request) -> Response:

@@ -16,7 +16,7 @@ from kg.graph import ConceptGraph
 from kg.predicates import Vocabulary, read_vocabulary
 from ontoground.flow.session import records, rows_about
 
-__all__ = ["Phrases", "card_of", "evidence_of", "relations_between", "resolve", "semantic_types"]
+__all__ = ["Phrases", "card_of", "evidence_of", "names_like", "relations_between", "resolve", "semantic_types"]
 
 
 def resolve(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 import typer
 from typer.core import TyperGroup
@@ -30,6 +31,7 @@ VERBS = {
     "export": "Write a built dataset as others want it.",
     "train": "Train models on the datasets.",
     "evaluate": "Evaluate models on the datasets.",
+    "study": "Run a whole experiment from one file, and write its tables.",
     "predict": "Ask a trained run about a note and a statement of yours.",
     "steward": "Audit, recompute, adjudicate and release labels, in this order.",
     "rules": "Show and check your own rules: words, sections, paths.",
@@ -40,10 +42,14 @@ VERBS = {
 """What the list of verbs says of each, in the order of the flow."""
 
 
-def _in_order(names: tuple[str, ...]) -> type[TyperGroup]:
+def _in_order(names: tuple[str, ...], usual: str | None = None) -> type[TyperGroup]:
     class FlowOrder(TyperGroup):
         def list_commands(self, _context: object) -> list[str]:
             return [name for name in names or self.commands if name in self.commands]
+
+        def resolve_command(self, context: Any, arguments: list[str]) -> Any:
+            words = [usual, *arguments] if usual and arguments[0] not in self.commands else arguments
+            return super().resolve_command(context, words)
 
     return FlowOrder
 
@@ -65,9 +71,9 @@ _bare = _line_of_verbs()
 """The names of the verbs alone: it lists them and imports none of them."""
 
 
-def group_of(name: str, order: tuple[str, ...] = ()) -> typer.Typer:
-    """Add a group of verbs to the command line, listed in ``order``, and return it."""
-    group = typer.Typer(cls=_in_order(order), no_args_is_help=True, rich_markup_mode=None, help=VERBS[name])
+def group_of(name: str, order: tuple[str, ...] = (), usual: str | None = None) -> typer.Typer:
+    """Add a group of verbs to the command line, listed in ``order``, and return it; ``usual`` need not be named."""
+    group = typer.Typer(cls=_in_order(order, usual), no_args_is_help=True, rich_markup_mode=None, help=VERBS[name])
     app.add_typer(group, name=name)
     return group
 

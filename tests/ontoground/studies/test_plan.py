@@ -1,0 +1,92 @@
+"""Study files: the cells that they stand for, and what is refused before anything runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ground.errors import UsageError
+from ontoground.studies.plan import READY, Cell, cells_of, file_of, read_study
+
+STUDY = """
+title = "Two methods"
+dataset = "data"
+seeds = [1, 2]
+[models]
+a = "models/a"
+b = "models/b"
+[train.corfu]
+verb = "corfu"
+models = ["a"]
+options = {regime = ["q1_q2", "mixed"], lambda = 0.5}
+[train.head]
+verb = "classifier"
+after = "corfu"
+options = {freeze_backbone = true}
+settings = {"lora.r" = [4, 8]}
+[evaluate.table]
+verb = "quadrants"
+runs = ["head"]
+[evaluate.zero]
+verb = "quadrants"
+models = ["a", "b"]
+options = {baselines = false}
+"""
+
+
+def cells(text: str, tmp_path: Path) -> list[Cell]:
+    file = tmp_path / "study.toml"
+    file.write_text(text)
+    return cells_of(read_study(file), Path("work"), tmp_path / "root")
+
+
+def test_lists_models_and_seeds_are_multiplied_out_and_what_is_needed_comes_first(tmp_path: Path) -> None:
+    made = cells(STUDY, tmp_path)
+    by_block = {block: [cell for cell in made if cell.block == block] for block in ("corfu", "head", "table", "zero")}
+    assert {block: len(own) for block, own in by_block.items()} == {"corfu": 4, "head": 8, "table": 8, "zero": 2}
+    corfu = by_block["corfu"][1]
+    given = "train corfu --workspace work --dataset data --model models/a --regime q1_q2 --lambda 0.5 --set seed=2"
+    assert (corfu.name, " ".join(corfu.arguments)) == ("a, regime q1_q2, seed 2", given)
+    head = by_block["head"][3]
+    # A head is trained on the run of a policy, with its seed.
+    assert head.needs == (corfu,) and head.name == "corfu a, regime q1_q2, seed 2, lora.r 8"
+    own = f"--model {corfu.run} --freeze-backbone --set lora.r=8 --set seed=2"
+    assert " ".join(head.arguments[-7:]) == own
+    assert by_block["table"][3].needs == (head,) and by_block["table"][3].arguments[-1] == str(head.run)
+    assert [cell.arguments[-2:] for cell in by_block["zero"]] == [("--model", "models/a"), ("--model", "models/b")]
+    assert "--no-baselines" in by_block["zero"][0].arguments
+    assert all(made.index(need) < made.index(cell) for cell in made for need in cell.needs)
+    assert len({cell.folder for cell in made}) == len(made)
+
+
+def test_a_changed_setting_is_another_cell_and_leaves_the_others(tmp_path: Path) -> None:
+    before, after = cells(STUDY, tmp_path), cells(STUDY.replace("[4, 8]", "[4, 16]"), tmp_path)
+    kept = {cell.folder for cell in before} & {cell.folder for cell in after}
+    assert {cell.block for cell in before if cell.folder in kept} == {"corfu", "head", "table", "zero"}
+    assert len(kept) == len(before) - 8
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("dataset =", "datasets =", "did you mean dataset?"),
+        ('"a"]\noptions', '"c"]\noptions', "train.corfu.models names what is not there"),
+        ('after = "corfu"', 'after = "head"', "comes after itself"),
+        ('after = "corfu"', 'after = "corf"', "train.head.after names what is not there"),
+        ('runs = ["head"]', 'runs = ["tail"]', "evaluate.table.runs names what is not there"),
+        ("baselines = false", "baselines = [true, false]", "evaluate.zero has a list"),
+        ('verb = "quadrants"\nruns', 'verb = "quadrant"\nruns', "evaluate.table.verb has a wrong value"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said(old: str, new: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as refusal:
+        cells(STUDY.replace(old, new, 1), tmp_path)
+    assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize("file", sorted(READY.glob("*.toml")), ids=lambda file: file.stem)
+def test_the_studies_that_ship_can_be_read(file: Path, tmp_path: Path) -> None:
+    assert file_of(file.stem) == file
+    made = cells_of(read_study(file), Path("work"), tmp_path)
+    assert {cell.group for cell in made} == {"train", "evaluate"}

@@ -121,7 +121,7 @@ def _address_space() -> int | None:
 def _failed(error: Exception, as_json: bool) -> int:
     if isinstance(error, TyperException):
         return _usage(error, as_json)
-    known = error if isinstance(error, OntogroundError) else _foreseen(error)
+    known = error if isinstance(error, OntogroundError) else _unaddressed(error) or _foreseen(error)
     if known is not None:
         return _fail(known.as_dict(), str(known), known.exit_code, as_json)
     return _unexpected(error, as_json)
@@ -148,13 +148,18 @@ def _say_interrupted(
     return _fail({"error": "Interrupted", "what": what}, what, INTERRUPTED, as_json)
 
 
-def _foreseen(error: Exception) -> OntogroundError | None:
-    """Return the error in our words where it is one of memory, disk or permission, else None."""
+def _unaddressed(error: Exception) -> OntogroundError | None:
+    """Return the error in our words where a limit on addresses keeps libraries from being loaded, else None."""
     allowed = _address_space()
     unloaded = isinstance(error, ImportError) or (isinstance(error, OSError) and not error.errno)
     if allowed is not None and (unloaded or isinstance(error, MemoryError)):
         found = f"`ulimit -v` allows {allowed // 2**20:,} MB"
         return InputError("there is not enough address space", found=found, do="ulimit -v unlimited")
+    return None
+
+
+def _foreseen(error: Exception) -> OntogroundError | None:
+    """Return the error in our words where it is one of memory, disk or permission, else None."""
     import duckdb
 
     from ground.storage.warehouse import repair_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
@@ -14,6 +14,7 @@ from ehr.exact import MARK, check_key, first_inexact
 from ehr.sources.contract import loaded_source
 from ehr.sources.tables import RecordFile, Table, documented, keys, schemas
 from ground.errors import InputError
+from ground.flow.manifest import is_open_release
 from ground.progress import progress
 from ground.settings import LoadSettings
 from ground.storage.loading import (
@@ -31,13 +32,14 @@ from ground.storage.loading import (
 )
 from ground.storage.remote import Place
 from ground.storage.scanning import FileScan, scanning
-from ground.storage.sqlfiles import sql_text
+from ground.storage.sqlfiles import quoted_name, sql_text
 from ground.storage.warehouse import number_of, set_variables, transaction
 
 __all__ = [
     "SUFFIXES",
     "Records",
     "files_by_table",
+    "fill_tables",
     "load_records",
     "records_in",
     "refuse_rows",
@@ -68,6 +70,18 @@ class Records:
     warnings: tuple[str, ...]
     recipe: Callable[[Table], str] = lambda _table: ""
     forgotten: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str | None:
+        """Release of the first module, and of others where it is another."""
+        first, *others = self.releases.items() or [("", None)]
+        further = [f"{module} {name}" for module, name in others if name and name != first[1]]
+        return ", ".join([first[1] or "unknown", *further]) if further else first[1]
+
+    @property
+    def credentialed(self) -> bool:
+        """Tell whether any module is anything but the embedded open world."""
+        return not all(map(is_open_release, self.releases.values()))
 
 
 SUFFIXES = (".csv.gz", ".csv", ".parquet")
@@ -206,6 +220,15 @@ def require_source(connection: duckdb.DuckDBPyConnection, source: str) -> None:
             found=f"records that `ontoground load {other}` loaded",
             do=f"name another workspace with --workspace for those of {source}",
         )
+
+
+def fill_tables(connection: duckdb.DuckDBPyConnection, tables: Iterable[Table]) -> None:
+    """Give the warehouse the tables and columns that a site leaves out, without rows and values."""
+    for table in tables:
+        fields = ", ".join(f"{quoted_name(name)} {kind}" for name, kind in table.types.items())
+        connection.execute(f"create table if not exists {table.qualified} ({fields})")
+        for name, kind in table.types.items():
+            connection.execute(f"alter table {table.qualified} add column if not exists {quoted_name(name)} {kind}")
 
 
 def refuse_rows(

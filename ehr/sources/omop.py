@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import duckdb
 
 from ehr.sources.contract import make_views
-from ehr.sources.loader import Records, load_records, records_in, refuse_rows, row_warnings
+from ehr.sources.loader import Records, fill_tables, load_records, records_in, refuse_rows, row_warnings
 from ehr.sources.tables import DATA, Table, documented
 from ground.errors import InputError
 from ground.settings import LoadSettings, RemoteSettings
@@ -80,8 +80,9 @@ def load_omop(
     for name, rows in own_tables(own).items():
         _set_table(connection, name, rows)
     loaded = [_refuse_rows(connection, file) for file in loaded]
-    _fill_tables(connection)
-    run_sql(connection, "ehr/omop/code")
+    fill_tables(connection, [table for table in documented(SOURCE) if not _is_made(table)])
+    for step in ("record", "code"):
+        run_sql(connection, f"ehr/omop/{step}")
     make_views(connection)
     warnings += [*row_warnings(loaded), *_row_counts(connection)]
     return LoadReport(SOURCE, tuple(loaded), records.missing_optional, tuple(warnings), release)
@@ -211,7 +212,7 @@ def _release(connection: duckdb.DuckDBPyConnection, file: Place) -> str | None:
     Raises:
         InputError: another version of the CDM.
     """
-    _add_columns(connection, next(table for table in documented(SOURCE) if table.name == "cdm_source"))
+    fill_tables(connection, [table for table in documented(SOURCE) if table.name == "cdm_source"])
     rows = connection.execute(
         "select cdm_version, coalesce(cdm_source_abbreviation, cdm_source_name), cdm_release_date from omop.cdm_source"
     ).fetchall()
@@ -239,20 +240,6 @@ def _recipe(connection: duckdb.DuckDBPyConnection, table: Table) -> str:
         [SOURCE, others],
     ).fetchall()
     return f";{' '.join(row[0] for row in rows)}"
-
-
-def _add_columns(connection: duckdb.DuckDBPyConnection, table: Table) -> None:
-    fields = ", ".join(f"{quoted_name(name)} {kind}" for name, kind in table.types.items())
-    connection.execute(f"create table if not exists {table.qualified} ({fields})")
-    for name, kind in table.types.items():
-        connection.execute(f"alter table {table.qualified} add column if not exists {quoted_name(name)} {kind}")
-
-
-def _fill_tables(connection: duckdb.DuckDBPyConnection) -> None:
-    """Give the warehouse the tables and columns that a site leaves out, without rows and values."""
-    for table in documented(SOURCE):
-        if not _is_made(table):
-            _add_columns(connection, table)
 
 
 def _refuse_rows(connection: duckdb.DuckDBPyConnection, file: LoadedFile) -> LoadedFile:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from ehr.accounting import MAX_FIELDS, kept_lines, survey
 from ehr.csvfile import Columns, count_rejects, fetch_rejects, forget_rejects, match_columns, read_item, stored_item
 from ehr.exact import MARK, check_key, first_inexact
 from ehr.sources.contract import loaded_source
-from ehr.sources.tables import RecordFile, Table, documented, keys, schemas
+from ehr.sources.tables import MAX_ROW_BYTES, RecordFile, Table, documented, keys, schemas
 from ground.errors import InputError
 from ground.flow.manifest import is_open_release
 from ground.progress import progress
@@ -85,6 +86,8 @@ class Records:
 
 
 SUFFIXES = (".csv.gz", ".csv", ".parquet")
+PART = re.compile(r"[-_]?\d{12}$")
+"""How BigQuery numbers the parts of a table that it writes into several files."""
 
 
 class _NotCleanError(Exception):
@@ -102,9 +105,10 @@ class _TooManyRejectsError(Exception):
 
 
 def stem_of(path: Place) -> str | None:
-    """Return the table that a file's name says, or None for a file that is no table."""
+    """Return the table that a file's name says, of a part of one too, or None for a file that is no table."""
     name = path.name.lower()
-    return next((name.removesuffix(suffix) for suffix in SUFFIXES if name.endswith(suffix)), None)
+    stem = next((name.removesuffix(suffix) for suffix in SUFFIXES if name.endswith(suffix)), None)
+    return stem and PART.sub("", stem)
 
 
 def files_by_table(folders: Sequence[Place], known: Collection[str], name: str) -> tuple[dict[str, Place], list[str]]:
@@ -116,7 +120,7 @@ def files_by_table(folders: Sequence[Place], known: Collection[str], name: str) 
         name: of the module, as warnings call it.
 
     Raises:
-        InputError: what has the name of a table is no file.
+        InputError: what has the name of a table is no file, or a part of one.
     """
     chosen: dict[str, Place] = {}
     warnings = []
@@ -136,6 +140,13 @@ def files_by_table(folders: Sequence[Place], known: Collection[str], name: str) 
                 "what has the name of a file of the release is not a file",
                 file=path,
                 found="a link to nothing, a folder, or a pipe",
+            )
+        elif PART.search(path.name.split(".")[0]):
+            raise InputError(
+                f"the table {stem} is in parts, as BigQuery writes them",
+                file=path,
+                expected=f"{stem}{', '.join(SUFFIXES)}",
+                do="put the parts into one file, of CSV with the first header line alone",
             )
         elif stem in chosen:
             warnings.append(f"{name}/{path.name} is skipped: {chosen[stem].name} is taken for the same table")
@@ -315,19 +326,20 @@ def _load_file(
 
 
 def _refuse_crowded(source: RecordFile, columns: Columns) -> None:
-    """Refuse a CSV file with a row of so many fields that DuckDB would take minutes, and gigabytes, to refuse it.
+    """Refuse a CSV file with a row of so many fields or lines that DuckDB takes minutes, and gigabytes, to refuse it.
 
     Raises:
         InputError: there is such a row.
     """
-    if crowded := survey(source.file.path).crowded:
-        line, fields = crowded
+    seen = survey(source.file.path)
+    if seen.crowded or seen.endless:
+        line, fields = seen.crowded or (seen.endless, None)
         raise InputError(
-            f"a row has more than {MAX_FIELDS} fields",
+            f"a row has more than {MAX_FIELDS} fields" if fields else f"a field has more than {MAX_ROW_BYTES:,} bytes",
             file=source.file.path,
             line=line,
-            found=f"{fields} fields",
-            expected=f"{len(columns.types)}, as the first line has",
+            found=f"{fields} fields" if fields else "a quote that is not closed in time",
+            expected=f"{len(columns.types)} fields, as the first line has",
             do="take the file as it was published",
         )
 

@@ -16,7 +16,7 @@ from ehr.sources.plain import load_table
 from ehr.sources.plain import release_of as release_of_table
 from ground.errors import InputError
 from ground.flow.fingerprints import mark_done, stage_fingerprint
-from ground.flow.manifest import is_open_release
+from ground.flow.manifest import is_open_release, state_licence
 from ground.settings import RemoteSettings
 from ground.storage.loading import LoadReport
 from ground.storage.remote import Places, RemotePath, require_allowed, several
@@ -110,6 +110,7 @@ def load_source(
     begin = time.perf_counter()
     own = {"own": workspace.rules} if source in ("meds", "omop") else {}
     report = LOADERS[source](connection, folder, settings.load, settings.remote, **own).as_dict()
+    state_licence(connection, source, dict(settings.load.open_sources).get(source))
     unchanged = all(table["skipped_because_done"] for table in report["tables"])
     outcome = Outcome(f"load {source}", "current" if unchanged else "done", time.perf_counter() - begin, report)
     say(outcome.in_words(outcome.stage))

@@ -12,7 +12,7 @@ with pair as (
         source_concept_id,
         concept_id
     from omop.record
-    where kind <> 'note'
+    where kind != 'note'
 ),
 
 alone as (

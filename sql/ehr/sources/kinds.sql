@@ -1,5 +1,5 @@
 -- The notes that the flow reads and the codes of the records, by their kind, and all codes in one form
--- Grain: one row per note; of codes one per row of a source table, in ehr.code two per drug order: its code and its name
+-- Grain: one row per note; of codes one per row of a source table, in ehr.code two per drug order: its code, its name
 -- Output: views ehr.discharge_note, whose mentions are found, and ehr.radiology_note; ehr.diagnosis, ehr.procedure,
 --   ehr.drug; ehr.code(kind, source_table, source, hadm_id, vocabulary, code, name, time). kind: diagnosis, procedure,
 --   drug, drug_name; source: as ground.code_map calls it; name: what the order calls the drug

@@ -13,7 +13,7 @@ select
     null as stop,
     'diagnoses_icd' as source_table
 from diagnoses_icd
-union all by name
+union all
 select
     'procedure' as kind,
     subject_id,
@@ -21,14 +21,17 @@ select
     seq_num,
     if(icd_version = 9, 'ICD9CM', 'ICD10PCS') as vocabulary,
     icd_code as code,
+    null as name,
     chartdate as time,
+    null as stop,
     'procedures_icd' as source_table
 from procedures_icd
-union all by name
+union all
 select
     'drug' as kind,
     subject_id,
     hadm_id,
+    null as seq_num,
     'NDC' as vocabulary,
     ndc as code,
     drug as name,

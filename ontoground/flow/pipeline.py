@@ -110,7 +110,8 @@ def load_source(
     begin = time.perf_counter()
     own = {"own": workspace.rules} if source in ("meds", "omop") else {}
     report = LOADERS[source](connection, folder, settings.load, settings.remote, **own).as_dict()
-    state_licence(connection, source, dict(settings.load.open_sources).get(source))
+    licences = [licence for name, licence in settings.load.open_sources.items() if name == source]
+    state_licence(connection, source, licences[0] if licences else None)
     unchanged = all(table["skipped_because_done"] for table in report["tables"])
     outcome = Outcome(f"load {source}", "current" if unchanged else "done", time.perf_counter() - begin, report)
     say(outcome.in_words(outcome.stage))

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -89,7 +89,7 @@ def test_only_reading_is_allowed(opened: OpenWorkspace) -> None:
         (lambda w: w.statements(path=object()), "path is never of this kind"),
         (lambda w: w.sql("select 1 as a, 2 as a").pl(), "Polars has no frame of these columns"),
         (lambda w: w.sql("select interval 1 year as a").pl(), "Polars has no frame of these columns"),
-        (lambda w: ontoground.open(None), "folder is of another type"),
+        (lambda w: ontoground.open(cast(Any, None)), "folder is of another type"),
         (lambda w: w.predict(None, "A note.", "A statement."), "model is of another type"),
     ],
 )

@@ -118,7 +118,7 @@ def test_a_notebook_shows_texts_and_paths_as_the_pages_do(opened: OpenWorkspace)
     page = html.unescape(frame.split('srcdoc="')[1].split('" width', maxsplit=1)[0])
     assert 'sandbox=""' in frame and "<script>alert" not in page and 'class="mention absent' in page
     drawn = html.unescape(str(opened.relations("lisinopril", "hypertension")._repr_html_()))
-    assert '<svg class="path"' in drawn
+    assert '<ol class="path"' in drawn
 
 
 def test_any_text_is_read(opened: OpenWorkspace) -> None:

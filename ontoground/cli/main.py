@@ -25,6 +25,7 @@ from typer.exceptions import TyperException
 
 from ground import ROOT
 from ground.errors import InputError, OntogroundError
+from ground.machine import bound_threads
 from ontoground.cli.app import command_of
 from ontoground.cli.render import emit
 from ontoground.flow.interrupts import Interrupts
@@ -58,6 +59,8 @@ def main() -> NoReturn:
         warnings.simplefilter("ignore")
     # Looking for plugins would read the metadata of all installed packages, and our settings use none.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
+    # Workers and programs that are started inherit it.
+    bound_threads()
     code = invoke(sys.argv[1:])
     if code == INTERRUPTED:
         _leave_at_once()

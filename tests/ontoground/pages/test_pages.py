@@ -199,7 +199,7 @@ def test_a_query_is_turned_over_and_chosen_by_its_words(pages: TestClient, demo:
         seen += text.count("<tr>") - 1
         further = re.findall(r'rel="next" href="([^"]+)"', text)
         query = f"/query/unmapped_codes{html.unescape(further[0])}" if further else ""
-    assert seen == expected.height > 50
+    assert seen == expected.height > 0
     chosen = shown(pages, "/query/unmapped_codes", vocabulary="NDC")
     n = expected.filter(pl.col("vocabulary") == "NDC").height
     assert f"{n} rows" in chosen and '<option value="NDC" selected>' in chosen

@@ -25,6 +25,7 @@ from typer.exceptions import TyperException
 
 from ground import ROOT
 from ground.errors import InputError, OntogroundError
+from ground.machine import bound_threads
 from ontoground.cli.app import command_of
 from ontoground.cli.render import emit
 from ontoground.flow.interrupts import Interrupts
@@ -35,6 +36,7 @@ INTERRUPTED = 130
 INTERNAL_ERROR = 70
 DISK_ERRORS = {
     errno.ENOSPC: "the disk is full",
+    errno.EFBIG: "a file would be larger than is allowed: `ulimit -f` shows how large",
     errno.EDQUOT: "the disk quota is used up",
     errno.EACCES: "permission denied",
     errno.EPERM: "permission denied",
@@ -58,6 +60,8 @@ def main() -> NoReturn:
         warnings.simplefilter("ignore")
     # Looking for plugins would read the metadata of all installed packages, and our settings use none.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
+    # Workers and programs that are started inherit it.
+    bound_threads()
     code = invoke(sys.argv[1:])
     if code == INTERRUPTED:
         _leave_at_once()
@@ -149,9 +153,10 @@ def _foreseen(error: Exception) -> OntogroundError | None:
     if isinstance(error, RuntimeError) and "start new thread" in str(error):
         do = "close other programs; `ulimit -u` shows how many threads are allowed"
         return InputError("the system gives no further thread: memory or their number is used up", do=do)
-    if "no space left on device" in str(error).lower():
+    for number in (errno.ENOSPC, errno.EFBIG):
         # Libraries say so in errors of their own.
-        return InputError(DISK_ERRORS[errno.ENOSPC], file=getattr(error, "filename", None))
+        if os.strerror(number).lower() in str(error).lower():
+            return InputError(DISK_ERRORS[number], file=getattr(error, "filename", None))
     if isinstance(error, OSError) and error.errno:
         return InputError(DISK_ERRORS.get(error.errno, os.strerror(error.errno)), file=error.filename)
     if isinstance(error, duckdb.IOException | duckdb.FatalException | duckdb.SerializationException):

@@ -7,12 +7,15 @@ from typing import Any
 from unittest.mock import patch
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from ehr import notes
+from ehr import mentions, notes
+from ehr.characters import codes_of
+from ehr.matching import may_be_tested
 from ehr.reading import TextReader
 from ground.settings import NoteSettings
 from ground.storage.own_rules import NO_RULES
@@ -25,6 +28,13 @@ PIECES = (
     "# Pneumonia:", "Allergies:\n", "Brief Hospital Course:\n", "PHYSICAL EXAM:\n", "\U0001f600", "’s",
 )  # fmt: skip
 TEXTS = st.lists(st.lists(st.sampled_from(PIECES), max_size=6).map(" ".join), min_size=2, max_size=7)
+# What results of cultures are written with, some of it as words that are none.
+SIGNS = (
+    "sensitive to", "Resistant:", "susceptible to", "intermediate", "R to", "S:", "I =", "R-", "S", "I", "R", "<=4",
+    "> 32", "8/2", "1.5", "a culture", "pip/tazo", "and", ", and", " or ", "/", ",", ";", ":", "-", "=", "(", ")", ".",
+    "\n", " ", "to", "MRSI", "y" * 70,
+)  # fmt: skip
+PARTS = st.lists(st.sampled_from(SIGNS), max_size=6)
 
 
 @pytest.fixture
@@ -57,3 +67,19 @@ def test_notes_that_are_read_together_are_read_as_each_alone(reader: TextReader,
     assert read(reader, texts, some) == alone
     for row in chain(*alone):
         assert texts[row["hadm_id"]][row["begin_offset"] : row["end_offset"]] == row["text"]
+
+
+@example(before=["sensitive to", "pip/tazo", "and"], after=[], joint=" ")
+@example(before=["y" * 70, "S:"], after=[], joint=" ")
+@example(before=[], after=["<=4", "S"], joint=" ")
+@settings(deadline=None)
+@given(before=PARTS, after=PARTS, joint=st.sampled_from(["", " "]))
+def test_the_kernel_passes_by_no_drug_that_a_culture_was_tested_against(
+    before: list[str], after: list[str], joint: str
+) -> None:
+    head = joint.join([*before, ""])
+    text = head + "cefepime" + joint.join(["", *after])
+    begin, end = (np.array([place], np.int32) for place in (len(head), len(head) + len("cefepime")))
+    may = bool(may_be_tested(codes_of(text), begin, end, mentions._NEAR)[0])
+    assert may or not mentions._is_tested(text, len(head), len(head) + len("cefepime"))
+    assert not may_be_tested(codes_of("on cefepime at home"), np.array([3], np.int32), np.array([11], np.int32), 80)[0]

@@ -147,8 +147,12 @@ class ContextArrays(NamedTuple):
     @classmethod
     def load(cls, folder: Path, of: str) -> ContextArrays:
         """Map what was saved below a name."""
-        vocabulary, tries, rules = (part(*mapped(folder, of, part._fields)) for part in (Vocabulary, Tries, Rules))
-        return cls(vocabulary, tries, rules, json.loads((folder / f"{of}.json").read_text(encoding="utf-8")))
+        return cls(
+            Vocabulary(*mapped(folder, of, Vocabulary._fields)),
+            Tries(*mapped(folder, of, Tries._fields)),
+            Rules(*mapped(folder, of, Rules._fields)),
+            json.loads((folder / f"{of}.json").read_text(encoding="utf-8")),
+        )
 
 
 def _ints(values: Iterable[int]) -> IndexArray:

@@ -106,7 +106,7 @@ select distinct
 from drug
 semi join ended_home on drug.number = ended_home.number and drug.cui = ended_home.cui
 anti join going_on on drug.number = going_on.number and drug.first_form = going_on.first_form
-where drug.is_home and drug.attests;
+where drug.is_home and drug.attests and not drug.is_nameless;
 
 update mention_concept
 set assertion = 'discontinued'

@@ -198,7 +198,9 @@ def _evaluations(
 ) -> Iterator[Cell]:
     block = study.evaluate[name]
     runs = block.runs or (() if block.models else tuple(study.train))
-    bases = [(f"{cell.block} {cell.name}", str(cell.run), (cell,)) for run in runs for cell in trained[run]]
+    bases: list[tuple[str, str, tuple[Cell, ...]]] = [
+        (f"{cell.block} {cell.name}", str(cell.run), (cell,)) for run in runs for cell in trained[run]
+    ]
     bases += [(model, study.models[model], ()) for model in block.models]
     for base, model, needs in bases:
         yield _cell(name, "evaluate", base, [*evaluation(study, name, workspace), "--model", model], root, needs)

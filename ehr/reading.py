@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ehr.abbreviations import TERM_COLUMNS, Definition, defined_abbreviations, scispacy_abbreviations
 from ehr.assertion import assert_arrays
-from ehr.certainty import ASSERTIONS, MISSPELLED, SAID_OTHERWISE, UNSURE, reason_lists, reasons_of
+from ehr.certainty import ASSERTIONS, MISSPELLED, SAID_OTHERWISE, UNSURE, ended_later, reason_lists, reasons_of
 from ehr.characters import IndexArray, IntArray, codes_of
 from ehr.learned import inputs_of, load_model, spoken_against
 from ehr.mentions import Mentions, SectionArrays, Texts, find_mentions, join_texts
@@ -184,6 +184,8 @@ class TextReader:
         by_rules, doubts = assert_arrays(*scanned, self._own)
         assertion = np.where(self.lexicon.denied[clear.entry] & (by_rules == _PRESENT), _ABSENT, by_rules)
         best = self.lexicon.best[clear.entry]
+        segment = np.searchsorted(texts.segments.begin, clear.begin, side="right")
+        assertion = ended_later(kind, best, segment, assertion)
         is_repaired = np.searchsorted(repaired, clear.begin) < np.searchsorted(repaired, clear.end)
         unsure = reasons_of(clear.owner, best, kind, names, clear.section, assertion, doubts, is_repaired)
         further: Sequence[tuple[str, ...]] = ()

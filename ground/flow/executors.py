@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 from ground.errors import UsageError
 from ground.flow.executor import AHEAD, Executor, Serial, Worker, worker_died
+from ground.machine import own_cores
 from ground.settings import RunSettings
 
 __all__ = [
@@ -174,7 +175,7 @@ def open_threads(settings: RunSettings, interrupt: Callable[[Any], None] = lambd
         settings: ``[run]``: executor and workers.
         interrupt: stops what is under way with a state.
     """
-    workers = 1 if settings.executor == "serial" else min(settings.workers, os.cpu_count() or 1)
+    workers = 1 if settings.executor == "serial" else min(settings.workers, own_cores())
     return Threads(workers, interrupt)
 
 

@@ -23,6 +23,7 @@ from typing import Any, cast
 import numpy as np
 
 from ground.flow.executors import end_with_parent
+from ground.machine import own_cores
 
 __all__ = ["KERNELS", "compile_beside", "listed", "notation", "of_notation"]
 
@@ -76,7 +77,7 @@ def _of_notation(written: Any) -> Any:
 def compile_beside() -> None:
     """Start processes that compile what numba has not kept; they end with this one, or when all is compiled."""
     missing = [number for number, (function, _) in enumerate(listed()) if not _is_kept(function)]
-    n = min(len(missing), (os.cpu_count() or 1) - 1, MOST_PROCESSES)
+    n = min(len(missing), own_cores() - 1, MOST_PROCESSES)
     for begin in range(n):
         context = get_context("spawn")
         context.Process(target=_compile, args=(missing[::-1][begin::n],), daemon=True).start()

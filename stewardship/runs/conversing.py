@@ -7,7 +7,6 @@ result in the toolbox: a run that was killed in the middle goes on without a rep
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from ground.lm.client import LanguageModel
 from ground.lm.results import KEPT_FAILURES, Failure, Message, Request, Result, Usage
 from ground.lm.settings import LmSettings
 from ground.lm.structured import without_thinking
+from ground.machine import own_cores
 from stewardship.runs.engines import Answer, Ask, Engine
 from stewardship.runs.prompts import AuditAnswer, Extracted, Script
 from stewardship.tools.base import Arguments, Toolbox, ToolUse
@@ -93,7 +93,7 @@ class ModelEngine(Engine):
             InputError: the server does not take the requests, or fails many in a row.
         """
         under_way: list[_Talk] = []
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        with ThreadPoolExecutor(own_cores()) as pool:
             while True:
                 under_way += map(self._begin, islice(asks, self._window - len(under_way)))
                 if not under_way:

@@ -137,7 +137,7 @@ def test_the_settings_choose_the_executor() -> None:
 
 
 def test_the_settings_choose_how_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    monkeypatch.setattr("ground.flow.executors.own_cores", lambda: 4)
     assert [open_threads(RunSettings(workers=workers)).workers for workers in (3, 64)] == [3, 4]
     assert open_threads(RunSettings(executor="serial", workers=8)).workers == 1
 

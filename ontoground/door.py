@@ -53,7 +53,7 @@ def open_workspace(folder: str | Path = "work") -> OpenWorkspace:
 def read_text(text: str, workspace: OpenWorkspace | str | Path) -> Notes:
     """Read any text with the names of a workspace's release: sections, mentions, assertion, certainty.
 
-    A workspace that is open keeps its reader: the first text builds the dictionary, the next ones do not.
+    A workspace that is open keeps its reader. The first text builds what later processes map from `cache/`.
 
     >>> ontoground.read_text("Denies chest pain. She takes lisinopril 10 mg daily.", w)
     unknown: 'chest pain' absent, certain ['C9910002']

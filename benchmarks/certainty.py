@@ -3,8 +3,8 @@
     python -m benchmarks.certainty WORKSPACE GOLD.jsonl[.gz] ...
 
 The workspace holds the notes of the gold, read (`ontoground notes mentions`). A mention that is called present or
-given, in a section of the context, is right if a gold mention that it overlaps is present, or a drug that was given or
-taken and stopped (as clinicians who read rows judge).
+given, in a section of the context, is right if a gold mention that it overlaps is present, or a drug that was given and
+ended in the stay; a home drug that was stopped counts as wrong where the gold tells it apart (docs/definitions.md).
 """
 
 from __future__ import annotations
@@ -49,11 +49,13 @@ def by_certainty(workspace: Path, gold: dict[str, list[dict[str, Any]]]) -> dict
         rows = connection.execute(PRESENT, [list(CONTEXT_SECTIONS)]).fetchall()
     for note, begin, end, certainty in rows:
         if note in gold:
-            assertions = {
-                mention["assertion"] for mention in gold[note] if begin < mention["end"] and end > mention["start"]
+            said = {
+                mention["assertion"]
+                for mention in gold[note]
+                if begin < mention["end"] and end > mention["start"] and mention.get("in_stay") is not False
             }
             counts[certainty] += 1
-            right[certainty] += bool(assertions & RIGHT)
+            right[certainty] += bool(said & RIGHT)
     return {name: (counts[name], right[name]) for name in ("certain", "corroborated", "unsure") if counts[name]}
 
 

@@ -41,7 +41,10 @@ configs:
 """
 
 LICENCE: Mapping[LicenceTier, str] = {
-    "open": "Made from the embedded open world: invented patients, free to share under Apache-2.0, as ontoground is.",
+    "open": (
+        "Made from open sources alone: the embedded open world (invented patients, under Apache-2.0), or "
+        "what the release of each source says."
+    ),
     "credentialed": (
         "Holds or derives from credentialed sources (MIMIC-IV, UMLS): the PhysioNet data use agreement and the UMLS "
         "licence apply to every row. Do not share it, and do not send it to services of third parties."

@@ -59,10 +59,12 @@ STEPS = (
     "drug_name_candidate",
     "ndc_candidate",
     "code_map",
+    "event",
+    "unmapped_code",
     "drug_ingredient",
     "admission_concept",
 )
-KEPT = frozenset({"code_map", "drug_ingredient", "admission_concept"})
+KEPT = frozenset({"code_map", "event", "unmapped_code", "drug_ingredient", "admission_concept"})
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class ConceptReport:
 
 
 def map_codes(connection: duckdb.DuckDBPyConnection) -> ConceptReport:
-    """Make ``ground.code_map``, ``ground.drug_ingredient`` and ``ground.admission_concept``, whole or not at all.
+    """Make the tables and the view of ``KEPT`` in the schema ``ground``, whole or not at all.
 
     Reads ``ehr.*`` and ``umls.*``; ``rxnorm.*``, MRMAP, MRSAT and MRREL where they were loaded.
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import duckdb
 
+from ehr.sources.tables import MAX_ROW_BYTES
 from ground.storage.remote import Place
 from ground.storage.scanning import open_bytes, whole_file
 from ground.storage.warehouse import number_of
@@ -31,12 +32,14 @@ class Survey:
         unclosed: where the quote opens that is still open at the end.
         carriage_return: the first line with a carriage return outside of quotes that ends no line.
         crowded: the first line with more than ``MAX_FIELDS`` fields, and how many it has.
+        endless: where a quote opens that is not closed within ``MAX_ROW_BYTES``; what follows is not looked at.
     """
 
     blank: int
     unclosed: int | None
     carriage_return: int | None
     crowded: tuple[int, int] | None
+    endless: int | None = None
 
 
 def kept_lines(connection: duckdb.DuckDBPyConnection, table: str, types: dict[str, str]) -> int:
@@ -52,7 +55,7 @@ def kept_lines(connection: duckdb.DuckDBPyConnection, table: str, types: dict[st
 
 def survey(path: Place) -> Survey:
     """Look through a CSV file for what explains lines that are in no row; slow, for files that have such lines."""
-    blank, opened = 0, 0
+    blank, opened, length = 0, 0, 0
     carriage_return: int | None = None
     crowded: tuple[int, int] | None = None
     inside = False
@@ -69,4 +72,7 @@ def survey(path: Place) -> Survey:
             if body.count(b'"') % 2:
                 opened = number if not inside else opened
                 inside = not inside
+            length = length + len(line) if inside else 0
+            if length > MAX_ROW_BYTES:
+                return Survey(blank, opened, carriage_return, crowded, endless=opened)
     return Survey(blank, opened if inside else None, carriage_return, crowded)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -63,7 +63,7 @@ EDGES = pa.schema([("edge", pa.int64()), ("head", pa.string()), ("predicate", pa
 
 @dataclass(frozen=True)
 class Part:
-    """Concepts and canonical edges by number, sorted; None: all of them. Shapes: (n,), (m,)"""
+    """Concepts and canonical edges by number, sorted. Shapes: (n,), (m,). None: all of them, without ``broader``."""
 
     nodes: Numbers | None = None
     edges: Numbers | None = None
@@ -84,7 +84,8 @@ def part_of(
         graph: the graph.
         concepts: CUIs; without them every concept that an edge of the predicates has at an end.
         hops: how many edges away from the concepts others may be.
-        predicates: only edges of these, named in either direction, are walked and kept; all where left out.
+        predicates: only edges of these, named in either direction, are walked and kept; where left out all but
+            ``broader``, which says what other edges say.
 
     Raises:
         InputError: the release has no such concept, or the graph no such predicate.
@@ -92,9 +93,11 @@ def part_of(
     arrays = graph.arrays
     if concepts is None and predicates is None:
         return WHOLE
-    is_kept, head, tail = np.ones(arrays.head.shape, bool), arrays.head, arrays.tail
+    head, tail = arrays.head, arrays.tail
     if predicates is not None:
         is_kept = np.isin(arrays.predicate, [arrays.vocabulary.step_of(name) // 2 for name in predicates])
+    else:
+        is_kept = _said(arrays, arrays.predicate)
     is_inside = np.zeros(len(graph), bool)
     if concepts is not None:
         is_inside[graph.nodes(concepts)] = True
@@ -237,6 +240,12 @@ def _node_batches(arrays: GraphArrays, part: Part, types: pa.Array | None) -> It
         yield pa.RecordBatch.from_arrays(columns, schema=NODES)
 
 
+def _said(arrays: GraphArrays, predicates: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    """Tell which edges, by their predicates, say something of their own: all but those of ``broader``."""
+    is_said: NDArray[np.bool_] = predicates != arrays.vocabulary.step_of("broader") // 2
+    return is_said
+
+
 def _edge_batches(arrays: GraphArrays, part: Part) -> Iterator[pa.RecordBatch]:
     lines, terms = arrays.vocabulary.predicates, _terms("predicate")
     words = [
@@ -245,7 +254,8 @@ def _edge_batches(arrays: GraphArrays, part: Part) -> Iterator[pa.RecordBatch]:
         pa.array([terms.get(line.predicate, "biolink:related_to") for line in lines]),
     ]
     sabs, relas = (pa.array(names, pa.string()) for names in (arrays.sab_names, arrays.rela_names))
-    for edges in _chunks(part.edges, len(arrays.head)):
+    for chunk in _chunks(part.edges, len(arrays.head)):
+        edges = chunk if part.edges is not None else chunk[_said(arrays, arrays.predicate[chunk])]
         first, pieces = _ranges(arrays.evidence_begin, edges)
         sab, rela = sabs.take(pa.array(arrays.sab[pieces])), relas.take(pa.array(arrays.rela[pieces]))
         evidence = pa.StructArray.from_arrays([sab, rela, _ascii(arrays.rui[pieces])], fields=list(EVIDENCE))

@@ -206,7 +206,7 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
     run_steps(connection, "support", ["namesake"])
     alike = cuis(connection, f"select distinct other from namesake where cui in ({KNOWN_CONCEPTS})")
     set_table(connection, "namesake_closure", closure_of(graph, alike))
-    ends = ("stopped_home", "clear_mention", "present_mention", "linked_base", "class_member", "fact_end")
+    ends = ("linked_base", "class_member", "stopped_home", "clear_mention", "present_mention", "fact_end")
     run_steps(connection, "support", ends)
 
 

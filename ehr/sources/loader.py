@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
@@ -12,8 +13,9 @@ from ehr.accounting import MAX_FIELDS, kept_lines, survey
 from ehr.csvfile import Columns, count_rejects, fetch_rejects, forget_rejects, match_columns, read_item, stored_item
 from ehr.exact import MARK, check_key, first_inexact
 from ehr.sources.contract import loaded_source
-from ehr.sources.tables import RecordFile, Table, documented, keys, schemas
+from ehr.sources.tables import MAX_ROW_BYTES, RecordFile, Table, documented, keys, schemas
 from ground.errors import InputError
+from ground.flow.manifest import is_open_release
 from ground.progress import progress
 from ground.settings import LoadSettings
 from ground.storage.loading import (
@@ -31,13 +33,14 @@ from ground.storage.loading import (
 )
 from ground.storage.remote import Place
 from ground.storage.scanning import FileScan, scanning
-from ground.storage.sqlfiles import sql_text
+from ground.storage.sqlfiles import quoted_name, sql_text
 from ground.storage.warehouse import number_of, set_variables, transaction
 
 __all__ = [
     "SUFFIXES",
     "Records",
     "files_by_table",
+    "fill_tables",
     "load_records",
     "records_in",
     "refuse_rows",
@@ -69,8 +72,22 @@ class Records:
     recipe: Callable[[Table], str] = lambda _table: ""
     forgotten: tuple[str, ...] = ()
 
+    @property
+    def name(self) -> str | None:
+        """Release of the first module, and of others where it is another."""
+        first, *others = self.releases.items() or [("", None)]
+        further = [f"{module} {name}" for module, name in others if name and name != first[1]]
+        return ", ".join([first[1] or "unknown", *further]) if further else first[1]
+
+    @property
+    def credentialed(self) -> bool:
+        """Tell whether any module is anything but the embedded open world."""
+        return not all(map(is_open_release, self.releases.values()))
+
 
 SUFFIXES = (".csv.gz", ".csv", ".parquet")
+PART = re.compile(r"[-_]?\d{12}$")
+"""How BigQuery numbers the parts of a table that it writes into several files."""
 
 
 class _NotCleanError(Exception):
@@ -88,9 +105,10 @@ class _TooManyRejectsError(Exception):
 
 
 def stem_of(path: Place) -> str | None:
-    """Return the table that a file's name says, or None for a file that is no table."""
+    """Return the table that a file's name says, of a part of one too, or None for a file that is no table."""
     name = path.name.lower()
-    return next((name.removesuffix(suffix) for suffix in SUFFIXES if name.endswith(suffix)), None)
+    stem = next((name.removesuffix(suffix) for suffix in SUFFIXES if name.endswith(suffix)), None)
+    return stem and PART.sub("", stem)
 
 
 def files_by_table(folders: Sequence[Place], known: Collection[str], name: str) -> tuple[dict[str, Place], list[str]]:
@@ -102,7 +120,7 @@ def files_by_table(folders: Sequence[Place], known: Collection[str], name: str) 
         name: of the module, as warnings call it.
 
     Raises:
-        InputError: what has the name of a table is no file.
+        InputError: what has the name of a table is no file, or a part of one.
     """
     chosen: dict[str, Place] = {}
     warnings = []
@@ -122,6 +140,13 @@ def files_by_table(folders: Sequence[Place], known: Collection[str], name: str) 
                 "what has the name of a file of the release is not a file",
                 file=path,
                 found="a link to nothing, a folder, or a pipe",
+            )
+        elif PART.search(path.name.split(".")[0]):
+            raise InputError(
+                f"the table {stem} is in parts, as BigQuery writes them",
+                file=path,
+                expected=f"{stem}{', '.join(SUFFIXES)}",
+                do="put the parts into one file, of CSV with the first header line alone",
             )
         elif stem in chosen:
             warnings.append(f"{name}/{path.name} is skipped: {chosen[stem].name} is taken for the same table")
@@ -208,6 +233,15 @@ def require_source(connection: duckdb.DuckDBPyConnection, source: str) -> None:
         )
 
 
+def fill_tables(connection: duckdb.DuckDBPyConnection, tables: Iterable[Table]) -> None:
+    """Give the warehouse the tables and columns that a site leaves out, without rows and values."""
+    for table in tables:
+        fields = ", ".join(f"{quoted_name(name)} {kind}" for name, kind in table.types.items())
+        connection.execute(f"create table if not exists {table.qualified} ({fields})")
+        for name, kind in table.types.items():
+            connection.execute(f"alter table {table.qualified} add column if not exists {quoted_name(name)} {kind}")
+
+
 def refuse_rows(
     connection: duckdb.DuckDBPyConnection, source: str, file: LoadedFile, select: str, query: str
 ) -> LoadedFile:
@@ -292,19 +326,20 @@ def _load_file(
 
 
 def _refuse_crowded(source: RecordFile, columns: Columns) -> None:
-    """Refuse a CSV file with a row of so many fields that DuckDB would take minutes, and gigabytes, to refuse it.
+    """Refuse a CSV file with a row of so many fields or lines that DuckDB takes minutes, and gigabytes, to refuse it.
 
     Raises:
         InputError: there is such a row.
     """
-    if crowded := survey(source.file.path).crowded:
-        line, fields = crowded
+    seen = survey(source.file.path)
+    if seen.crowded or seen.endless:
+        line, fields = seen.crowded or (seen.endless, None)
         raise InputError(
-            f"a row has more than {MAX_FIELDS} fields",
+            f"a row has more than {MAX_FIELDS} fields" if fields else f"a field has more than {MAX_ROW_BYTES:,} bytes",
             file=source.file.path,
             line=line,
-            found=f"{fields} fields",
-            expected=f"{len(columns.types)}, as the first line has",
+            found=f"{fields} fields" if fields else "a quote that is not closed in time",
+            expected=f"{len(columns.types)} fields, as the first line has",
             do="take the file as it was published",
         )
 

@@ -230,7 +230,7 @@ def _load(
     patterns: tuple[CodePattern, ...],
 ) -> LoadReport:
     prepare(connection)
-    statements = [sql_text(name) for name in sql_names("ehr/meds")]
+    statements = [sql_text(name) for name in (*sql_names("ehr/meds"), "ehr/sources/by_time")]
     recipe = fingerprint({"release": dataset.release, "patterns": repr(patterns), "sql": statements})
     loaded = finished_files(connection, SOURCE, EVENTS, dataset.files, recipe)
     if loaded is None:
@@ -340,8 +340,8 @@ def _make_tables(connection: duckdb.DuckDBPyConnection) -> None:
     Raises:
         InputError: two admissions or two notes have one identifier, or a patient two splits or files.
     """
-    for step in ("subject", "admission", "event", "note"):
-        run_sql(connection, f"ehr/meds/{step}")
+    for step in ("meds/subject", "meds/admission", "meds/wanted", "sources/by_time", "meds/event", "meds/note"):
+        run_sql(connection, f"ehr/{step}")
     for key, table, problem in (
         ("subject_id", "subject", "a patient is in two files or in two splits"),
         ("hadm_id", "admission", "two admissions have one number"),

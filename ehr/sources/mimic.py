@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 
 import duckdb
 
 from ehr.sources.contract import make_views
-from ehr.sources.loader import SUFFIXES, Records, files_by_table, load_records, row_warnings, stem_of
+from ehr.sources.loader import SUFFIXES, Records, files_by_table, load_records, refuse_rows, row_warnings, stem_of
 from ehr.sources.tables import DATA, RecordFile, Table, documented, schemas
 from ground.errors import InputError
-from ground.flow.manifest import is_open_release
 from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.loading import LoadedFile, LoadReport, SourceFile
 from ground.storage.remote import Place, Places, at_most_one, in_order, reading_from, require_allowed, several
-from ground.storage.sqlfiles import sql_text
 from ground.storage.tables import read_table
-from ground.storage.warehouse import number_of, run_sql, set_variables, transaction
+from ground.storage.warehouse import run_sql
 
-__all__ = [
-    "MimicRelease",
-    "Module",
-    "find_mimic",
-    "load_mimic",
-    "published_counts",
-]
+__all__ = ["find_mimic", "load_mimic", "published_counts"]
 
 SOURCE = "mimic"
 # Tables whose rows belong to an admission; those without one are counted.
@@ -38,47 +30,12 @@ CHECKED = {
     "mimiciv_note.radiology": "note_id",
     "mimiciv_hosp.admissions": "hadm_id",
 }
-"""Tables of which rows are compared with their admission, and what tells a row from others; admissions come last."""
+"""Tables of which rows are compared with their admission, and what tells a row from others."""
 
 MODULES = ("hosp", "note", "icu")
 NOTES_BESIDE = "notes as note/discharge.csv.gz, .csv or .parquet, in a folder of their own or beside hosp/"
 # How far below the user's folder a module may lie: physionet.org/files/mimiciv/3.1/hosp.
 LEVELS = ("", "*/", "*/*/", "*/*/*/", "*/*/*/*/")
-
-
-@dataclass(frozen=True)
-class Module:
-    """A module: its folder and the name of its release (hosp and note have releases of their own)."""
-
-    name: str
-    folder: Place
-    release: str | None
-
-
-@dataclass(frozen=True)
-class MimicRelease:
-    """A MIMIC-IV release."""
-
-    modules: tuple[Module, ...]
-    files: tuple[RecordFile, ...]
-    missing_optional: tuple[str, ...]
-    warnings: tuple[str, ...]
-
-    @property
-    def name(self) -> str | None:
-        """Release of hosp, and of note where it is another."""
-        names = {module.name: module.release for module in self.modules}
-        hosp, note = names.get("hosp"), names.get("note")
-        return f"{hosp or 'unknown'}, note {note}" if note and note != hosp else hosp
-
-    @property
-    def credentialed(self) -> bool:
-        """Tell whether any module is anything but the embedded open world."""
-        return not all(is_open_release(module.release) for module in self.modules)
-
-    def release_of(self, module: str) -> str | None:
-        """Return the release of one module."""
-        return next((part.release for part in self.modules if part.name == module), None)
 
 
 @cache
@@ -143,14 +100,13 @@ def _astray(folders: Sequence[Place]) -> str:
     return ", ".join(sorted(name for name in near if any(name.lower().endswith(suffix) for suffix in SUFFIXES)))
 
 
-def _require(folder: Place, modules: Sequence[Module], files: Sequence[RecordFile]) -> None:
+def _require(folder: Place, modules: Mapping[str, Place], files: Sequence[RecordFile]) -> None:
     there = {source.table.qualified for source in files}
     required = [table for table in documented(SOURCE) if table.required]
     lacking = [table for table in required if table.qualified not in there]
     if not lacking:
         return
-    hosp = next((module.folder for module in modules if module.name == "hosp"), None)
-    if hosp is None and any(module.name == "note" for module in modules):
+    if "hosp" not in modules and "note" in modules:
         raise InputError(
             "this is only MIMIC-IV-Note; MIMIC-IV with hosp/ is a separate download",
             file=folder,
@@ -159,26 +115,27 @@ def _require(folder: Place, modules: Sequence[Module], files: Sequence[RecordFil
         )
     raise InputError(
         "required files of MIMIC-IV are missing: " + ", ".join(f"{t.module}/{t.name}" for t in lacking),
-        file=hosp or folder,
+        file=modules.get("hosp", folder),
         found=", ".join(sorted(f"hosp/{t.table.name}" for t in files if t.table.module == "hosp")) or "no hosp/ folder",
         expected=", ".join(f"{t.module}/{t.name}" for t in required) + f", each as {', '.join(SUFFIXES)}",
         do="name the folder that has hosp/ in it",
     )
 
 
-def _find_modules(folders: Sequence[Place], wanted: Sequence[str]) -> list[Module]:
+def _find_modules(folders: Sequence[Place], wanted: Sequence[str]) -> dict[str, Place]:
     bases = [folder.parent if folder.name == "hosp" and _holds(folder, "hosp") else folder for folder in folders]
-    modules: list[Module] = []
+    modules: dict[str, Place] = {}
     for name in wanted:
         places = list(dict.fromkeys(place for base in bases if (place := _find_module(base, name)) is not None))
         if len(places) > 1:
             both = " and ".join(map(str, places))
             raise InputError(f"several folders could be the module {name}", found=both, do="name one of them")
-        modules += [Module(name, place, _release_in_names(place) or _release_in_texts(place)) for place in places]
+        if places:
+            modules[name] = places[0]
     return modules
 
 
-def find_mimic(*folders: Place, icu: bool = True) -> MimicRelease:
+def find_mimic(*folders: Place, icu: bool = True) -> Records:
     """Find a MIMIC-IV release at or up to four levels below some folders, which share its modules.
 
     MIMIC-IV (hosp, icu) and MIMIC-IV-Note (note) are two downloads, each with a release of its own.
@@ -195,18 +152,18 @@ def find_mimic(*folders: Place, icu: bool = True) -> MimicRelease:
     modules = _find_modules(folders, wanted)
     files: list[RecordFile] = []
     warnings: list[str] = []
-    if not any(module.name == "note" for module in modules):
+    if "note" not in modules:
         astray = _astray(folders)
         warnings.append(f"no notes: {NOTES_BESIDE}" + (f"; {astray} is not read" if astray else ""))
     paths: dict[tuple[str, str], Place] = {}
-    for module in modules:
+    for module, folder in modules.items():
         # Releases before 2.0 have three tables of hosp in a folder beside it.
-        core = module.folder.parent / "core"
-        folders_of = [module.folder, *([core] if module.name == "hosp" and core.is_dir() else [])]
-        known = {table.name for table in documented(SOURCE) if table.module == module.name}
-        chosen, passed_over = files_by_table(folders_of, known, module.name)
+        core = folder.parent / "core"
+        folders_of = [folder, *([core] if module == "hosp" and core.is_dir() else [])]
+        known = {table.name for table in documented(SOURCE) if table.module == module}
+        chosen, passed_over = files_by_table(folders_of, known, module)
         warnings += passed_over
-        paths |= {(module.name, stem): path for stem, path in chosen.items()}
+        paths |= {(module, stem): path for stem, path in chosen.items()}
     missing = []
     for table in documented(SOURCE):
         path = paths.get((table.module, table.name))
@@ -215,7 +172,10 @@ def find_mimic(*folders: Place, icu: bool = True) -> MimicRelease:
         elif table.module in wanted and not table.required:
             missing.append(f"{table.module}/{table.name}")
     _require(folders[0], modules, files)
-    return MimicRelease(tuple(modules), tuple(files), tuple(missing), tuple(warnings))
+    releases = {module: _release_in_names(place) or _release_in_texts(place) for module, place in modules.items()}
+    # Tables of the unit stay where they were not looked for.
+    forgotten = tuple(schema for schema in schemas(SOURCE) if icu or schema != "mimiciv_icu")
+    return Records(SOURCE, tuple(files), releases, tuple(missing), tuple(warnings), forgotten=forgotten)
 
 
 def load_mimic(
@@ -244,19 +204,10 @@ def load_mimic(
         return _load(connection, release, settings)
 
 
-def _load(connection: duckdb.DuckDBPyConnection, release: MimicRelease, settings: LoadSettings) -> LoadReport:
-    records = Records(
-        SOURCE,
-        release.files,
-        {module.name: module.release for module in release.modules},
-        release.missing_optional,
-        release.warnings,
-        recipe=partial(_recipe, connection),
-        # Tables of the unit stay where they were not looked for.
-        forgotten=tuple(schema for schema in schemas(SOURCE) if settings.icu or schema != "mimiciv_icu"),
-    )
-    loaded, warnings = load_records(connection, records, settings)
-    loaded = _refuse_rows(connection, loaded)
+def _load(connection: duckdb.DuckDBPyConnection, release: Records, settings: LoadSettings) -> LoadReport:
+    loaded, warnings = load_records(connection, replace(release, recipe=partial(_recipe, connection)), settings)
+    # Admissions, which come first, are needed as they were until their notes have been compared.
+    loaded = [_refuse_rows(connection, file) for file in reversed(loaded)][::-1]
     warnings += _count_warnings(release, loaded)
     warnings += row_warnings(loaded)
     warnings += _orphan_warnings(connection, loaded)
@@ -280,34 +231,19 @@ def _digest_of_admissions(connection: duckdb.DuckDBPyConnection) -> str:
     return str(row[0]) if row else ""
 
 
-def _refuse_rows(connection: duckdb.DuckDBPyConnection, loaded: Sequence[LoadedFile]) -> list[LoadedFile]:
-    """Take out of the tables what cannot be of its admission, and count and keep it with the refused rows."""
-    refused = dict[str, int]()
-    for table, key in CHECKED.items():
-        file = next((file.file for file in loaded if file.table == table), None)
-        if file is None:
-            continue
-        set_variables(connection, {"load_table": table, "refused_key": key, "source": SOURCE, "file": file})
-        with transaction(connection):
-            connection.execute(f"create or replace temp table refused_row as {sql_text('ehr/refused_row')}")
-            refused[table] = number_of(connection, "select count(*) from refused_row")
-            connection.execute(f"delete from {table} where {key}::varchar in (select key from refused_row)")
-            connection.execute(
-                "insert into ground.reject select getvariable('source'), getvariable('file'), null, reason, key "
-                "from refused_row"
-            )
-            connection.execute(
-                f"update ground.load set rows_rejected = rows_rejected + {refused[table]} "
-                "where source = getvariable('source') and file = getvariable('file')"
-            )
-    return [replace(file, rows_rejected=file.rows_rejected + refused.get(file.table, 0)) for file in loaded]
+def _refuse_rows(connection: duckdb.DuckDBPyConnection, file: LoadedFile) -> LoadedFile:
+    """Take out of a table what cannot be of its admission, and count and keep it with the refused rows."""
+    if file.table not in CHECKED:
+        return file
+    select = f"select rowid as row, {CHECKED[file.table]}::varchar as id, subject_id, hadm_id from {file.table}"
+    return refuse_rows(connection, SOURCE, file, select, "ehr/refused_row")
 
 
-def _count_warnings(release: MimicRelease, loaded: Sequence[LoadedFile]) -> list[str]:
+def _count_warnings(release: Records, loaded: Sequence[LoadedFile]) -> list[str]:
     """Compare rows with the published counts, where the release is known and they are."""
     warnings = []
     for file in loaded:
-        name = release.release_of(file.table.split(".")[0].removeprefix("mimiciv_"))
+        name = release.releases.get(file.table.split(".")[0].removeprefix("mimiciv_"))
         published = published_counts().get((name or "", file.table), ())
         if published and file.rows_read not in published:
             stated = " or ".join(str(n) for n in sorted(published))
@@ -339,7 +275,7 @@ def _stated_digests(folder: Place) -> dict[str, str]:
     }
 
 
-def _verify(connection: duckdb.DuckDBPyConnection, release: MimicRelease, loaded: Sequence[LoadedFile]) -> list[str]:
+def _verify(connection: duckdb.DuckDBPyConnection, release: Records, loaded: Sequence[LoadedFile]) -> list[str]:
     """Compare the digests of the loaded files with SHA256SUMS.txt beside their module.
 
     Raises:
@@ -347,7 +283,7 @@ def _verify(connection: duckdb.DuckDBPyConnection, release: MimicRelease, loaded
     """
     rows = connection.execute("select file, sha256 from ground.load where source = ?", [SOURCE]).fetchall()
     digest_of = dict(rows)
-    stated = {module.name: _stated_digests(module.folder.parent) for module in release.modules}
+    stated = {file.table.module: _stated_digests(file.file.path.parent.parent) for file in release.files}
     warnings = [f"{name}: no SHA256SUMS.txt beside it" for name, digests in stated.items() if not digests]
     names = {file.file for file in loaded}
     for source in release.files:

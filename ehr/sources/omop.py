@@ -13,16 +13,16 @@ from tempfile import TemporaryDirectory
 import duckdb
 
 from ehr.sources.contract import make_views
-from ehr.sources.loader import Records, load_records, records_in, refuse_rows, row_warnings
+from ehr.sources.loader import Records, fill_tables, load_records, records_in, refuse_rows, row_warnings
 from ehr.sources.tables import DATA, Table, documented
 from ground.errors import InputError
 from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.loading import LoadedFile, LoadReport, forget_other_tables
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.remote import Place, reading_from, require_allowed
-from ground.storage.sqlfiles import quoted, quoted_name
+from ground.storage.sqlfiles import quoted, quoted_name, sql_text
 from ground.storage.tables import Row, read_table
-from ground.storage.warehouse import number_of, open_database, run_sql, set_table, table_exists
+from ground.storage.warehouse import count_drop, number_of, open_database, reset_drops, run_sql, set_table
 
 __all__ = ["load_omop", "own_tables"]
 
@@ -80,8 +80,10 @@ def load_omop(
     for name, rows in own_tables(own).items():
         _set_table(connection, name, rows)
     loaded = [_refuse_rows(connection, file) for file in loaded]
-    _fill_tables(connection)
-    run_sql(connection, "ehr/omop/code")
+    fill_tables(connection, [table for table in documented(SOURCE) if not _is_made(table)])
+    for step in ("omop/record", "sources/by_time", "omop/code"):
+        run_sql(connection, f"ehr/{step}")
+    connection.execute("create or replace table omop.placed as from by_time")
     make_views(connection)
     warnings += [*row_warnings(loaded), *_row_counts(connection)]
     return LoadReport(SOURCE, tuple(loaded), records.missing_optional, tuple(warnings), release)
@@ -211,7 +213,7 @@ def _release(connection: duckdb.DuckDBPyConnection, file: Place) -> str | None:
     Raises:
         InputError: another version of the CDM.
     """
-    _add_columns(connection, next(table for table in documented(SOURCE) if table.name == "cdm_source"))
+    fill_tables(connection, [table for table in documented(SOURCE) if table.name == "cdm_source"])
     rows = connection.execute(
         "select cdm_version, coalesce(cdm_source_abbreviation, cdm_source_name), cdm_release_date from omop.cdm_source"
     ).fetchall()
@@ -241,20 +243,6 @@ def _recipe(connection: duckdb.DuckDBPyConnection, table: Table) -> str:
     return f";{' '.join(row[0] for row in rows)}"
 
 
-def _add_columns(connection: duckdb.DuckDBPyConnection, table: Table) -> None:
-    fields = ", ".join(f"{quoted_name(name)} {kind}" for name, kind in table.types.items())
-    connection.execute(f"create table if not exists {table.qualified} ({fields})")
-    for name, kind in table.types.items():
-        connection.execute(f"alter table {table.qualified} add column if not exists {quoted_name(name)} {kind}")
-
-
-def _fill_tables(connection: duckdb.DuckDBPyConnection) -> None:
-    """Give the warehouse the tables and columns that a site leaves out, without rows and values."""
-    for table in documented(SOURCE):
-        if not _is_made(table):
-            _add_columns(connection, table)
-
-
 def _refuse_rows(connection: duckdb.DuckDBPyConnection, file: LoadedFile) -> LoadedFile:
     name = file.table.removeprefix("omop.")
     if name not in CHECKED or file.skipped_because_done:
@@ -269,17 +257,9 @@ def _refuse_rows(connection: duckdb.DuckDBPyConnection, file: LoadedFile) -> Loa
 
 
 def _row_counts(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """Return warnings of rows that are of no visit, and of concepts that the vocabulary lacks."""
-    warnings = []
-    for name, (visit, *_) in CHECKED.items():
-        if visit == "null" or not table_exists(connection, f"omop.{name}"):
-            continue
-        if n := number_of(connection, f"select count(*) from omop.{name} where visit_occurrence_id is null"):
-            warnings.append(f"omop.{name}: {n} rows are of no visit")
-    lacking = number_of(connection, "select count(*) from omop.code where code is null and concept_id != 0")
-    if lacking:
-        warnings.append(f"{lacking} concepts of the records are not in CONCEPT")
-    kinds = connection.execute(
-        "select kind, count(*) from ehr.note where kind not in ('discharge', 'radiology') group by all order by all"
-    ).fetchall()
-    return warnings + [f"{n} notes of the kind {kind} are loaded and not read" for kind, n in kinds]
+    """Say what of the records is not used, in numbers; the reasons are counted in ``ground.drop`` too."""
+    reset_drops(connection, f"load {SOURCE}")
+    rows: list[tuple[int, str]] = connection.execute(sql_text("ehr/omop/counts")).fetchall()
+    for n, what in rows:
+        count_drop(connection, f"load {SOURCE}", what, n)
+    return [f"{n} {what}" for n, what in rows]

@@ -7,19 +7,22 @@ from contextlib import ExitStack
 import duckdb
 
 from ehr.sources.contract import make_views
-from ehr.sources.loader import SUFFIXES, load_records, records_in, refuse_rows, row_warnings
+from ehr.sources.loader import SUFFIXES, fill_tables, load_records, records_in, refuse_rows, row_warnings
+from ehr.sources.tables import documented
 from ground.errors import InputError
 from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.loading import LoadedFile, LoadReport
 from ground.storage.remote import Place, reading_from, require_allowed
-from ground.storage.warehouse import table_exists
 
 __all__ = ["load_table"]
 
 SOURCE = "table"
 OPEN_MARK = "Release: OPENWORLD"
-CONTENT = {"plain.notes": ("text",), "plain.codes": ("code", "name")}
-"""What a row of a table must say, one of these columns at least."""
+CONTENT = {
+    "plain.notes": "id, text as content",
+    "plain.codes": "null::varchar as id, coalesce(code, name) as content",
+}
+"""What a row of a table is called, and what it must say."""
 
 READ_KINDS = {"note": ("discharge", "radiology"), "code": ("diagnosis", "procedure", "drug")}
 
@@ -53,6 +56,7 @@ def load_table(
                 expected=f"notes with the columns id, patient, text, as notes{', notes'.join(SUFFIXES)}",
             )
         loaded, warnings = load_records(connection, records, settings)
+    fill_tables(connection, documented(SOURCE))
     loaded = [_refuse_rows(connection, file) for file in loaded]
     make_views(connection)
     _check_identifiers(connection)
@@ -69,12 +73,7 @@ def release_of(folder: Place) -> str | None:
 
 def _refuse_rows(connection: duckdb.DuckDBPyConnection, file: LoadedFile) -> LoadedFile:
     """Take out of a table what says nothing, and count it and keep its place with the refused rows."""
-    names = {row[0] for row in connection.execute(f"describe {file.table}").fetchall()}
-    columns = ", ".join(
-        name if name in names else f"null::varchar as {name}" for name in ("id", "patient", "admission")
-    )
-    content = f"coalesce({', '.join(name for name in CONTENT[file.table] if name in names)})"
-    select = f"select rowid as row, {columns}, {content} as content from {file.table}"
+    select = f"select rowid as row, {CONTENT[file.table]}, patient, admission from {file.table}"
     return refuse_rows(connection, SOURCE, file, select, "ehr/table_refused")
 
 
@@ -84,16 +83,11 @@ def _check_identifiers(connection: duckdb.DuckDBPyConnection) -> None:
     Raises:
         InputError: it is of several, or they have.
     """
-    named = " union ".join(
-        f"select patient, {'admission' if _has(connection, table, 'admission') else 'null'} as admission from {table}"
-        for table in CONTENT
-        if table_exists(connection, table) and _has(connection, table, "patient")
-    )
     shared, texts, numbers = connection.execute(
-        f"with named as ({named or 'select null as patient, null as admission'}) select "
-        "(select count(*) from (select admission from named where admission is not null group by admission "
-        "having count(distinct patient) > 1)), "
-        "(select count(distinct patient) from named), (select count(distinct ehr.identifier(patient)) from named)"
+        "with named as (select patient, admission from plain.notes union select patient, admission from plain.codes) "
+        "select (select count(*) from (select admission from named where admission is not null group by admission "
+        "having count(distinct patient) > 1)), count(distinct patient), count(distinct ehr.identifier(patient)) "
+        "from named"
     ).fetchall()[0]
     if shared or texts != numbers:
         raise InputError(
@@ -104,18 +98,14 @@ def _check_identifiers(connection: duckdb.DuckDBPyConnection) -> None:
         )
 
 
-def _has(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> bool:
-    return any(row[0] == column for row in connection.execute(f"describe {table}").fetchall())
-
-
 def _unread_kinds(connection: duckdb.DuckDBPyConnection) -> list[str]:
     """Return warnings of notes and codes of a kind that nothing reads."""
-    counted = connection.execute("select 'note', kind, count(*) from ehr.note group by all").fetchall()
-    if table_exists(connection, "plain.codes") and _has(connection, "plain.codes", "kind"):
-        query = "select 'code', lower(trim(kind)), count(*) from plain.codes where trim(kind) <> '' group by all"
-        counted += connection.execute(query).fetchall()
+    counted = connection.execute(
+        "select 'note', kind, count(*) from ehr.note group by all "
+        "union all select 'code', kind, count(*) from ehr.event group by all order by all"
+    ).fetchall()
     return [
         f"{n} {what}s of the kind {kind} are loaded and not read; kinds that are read: {', '.join(READ_KINDS[what])}"
-        for what, kind, n in sorted(counted)
+        for what, kind, n in counted
         if kind not in READ_KINDS[what]
     ]

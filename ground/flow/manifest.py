@@ -15,7 +15,6 @@ import duckdb
 from ground import __version__
 from ground.errors import InputError
 from ground.storage.files import sha256_of
-from ground.storage.sqlfiles import quoted
 
 __all__ = [
     "LicenceTier",
@@ -27,6 +26,7 @@ __all__ = [
     "manifest_of",
     "read_manifest",
     "releases",
+    "state_licence",
     "tier_in",
     "tier_of",
     "to_json",
@@ -38,6 +38,7 @@ LicenceTier = Literal["open", "credentialed"]
 # Software whose version can change a byte of the data files.
 SOFTWARE = ("duckdb", "numpy", "polars", "pyarrow", "numba")
 OPEN_RELEASE = "openworld"
+STATED_OPEN = ", open by the settings: "
 
 
 def to_json(value: Mapping[str, Any] | Sequence[Any]) -> str:
@@ -122,16 +123,26 @@ def dropped(connection: duckdb.DuckDBPyConnection, stage: str) -> dict[str, int]
 
 
 def licence_tier(connection: duckdb.DuckDBPyConnection) -> LicenceTier:
-    """Return ``open`` where every source is the embedded open world, else ``credentialed``.
+    """Return ``open`` where every source is the embedded open world or open as the settings say, else ``credentialed``.
 
     Whatever holds MIMIC-IV or UMLS content stays under PhysioNet's and NLM's agreements, derived rows included. Files
-    of ontologies state their release themselves, and not their licence, so that they count as credentialed.
+    of ontologies state their release themselves, and not their licence.
     """
     row = connection.execute(
-        "select count(*), count(*) filter (where starts_with(lower(coalesce(release, '')), "
-        f"{quoted(OPEN_RELEASE)}) and source <> 'ontology') from ground.load"
+        "select count(*), count(*) filter (where contains(release, $stated) or (source <> 'ontology' "
+        "and starts_with(lower(release), $world))) from ground.load",
+        {"stated": STATED_OPEN, "world": OPEN_RELEASE},
     ).fetchone()
     return "open" if row and row[0] == row[1] > 0 else "credentialed"
+
+
+def state_licence(connection: duckdb.DuckDBPyConnection, source: str, licence: str | None) -> None:
+    """Put the licence that makes a source open, by the settings, into its release's name; None takes it out."""
+    connection.execute(
+        "update ground.load set release = nullif(split_part(coalesce(release, ''), $mark, 1) || $said, '') "
+        "where source = $source",
+        {"mark": STATED_OPEN, "said": f"{STATED_OPEN}{licence}" if licence else "", "source": source},
+    )
 
 
 def is_open_release(release: str | None) -> bool:

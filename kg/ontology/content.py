@@ -9,13 +9,14 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
+import duckdb
 import pyarrow as pa
 
 from ground import ROOT
 from ground.errors import InputError
 from ground.storage.tables import Row, read_table
 
-__all__ = ["TABLES", "Content", "code_systems", "identifier", "malformed"]
+__all__ = ["TABLES", "Content", "code_systems", "identifier", "make_tables", "malformed"]
 
 TABLES = {
     "class": ("id", "name", "sab", "definition", "obsolete", "stub", "branch"),
@@ -23,14 +24,23 @@ TABLES = {
     "xref": ("id", "target", "kind"),
     "relation": ("head", "property", "tail", "sab"),
 }
-"""Tables of the schema ``ontology``; each has the column ``file`` besides."""
+"""Tables of the schema ``ontology``: a row for each class (a stub is known by its name alone; branch: where it stands,
+as its reader says), name, code that a class is, and edge. Each has the column ``file`` besides."""
 
+FLAGS = ("obsolete", "stub")
 SYSTEMS = ROOT / "kg" / "data" / "code_systems.tsv"
 CUI = re.compile(r"C\d{7}")
 IRI = re.compile(r"https?://\S+")
 OBO_IRI = re.compile(r"https?://purl\.obolibrary\.org/obo/(?:[a-z]+#)?([A-Za-z][A-Za-z0-9]*)_(\S+)")
 EDITION = re.compile(r"_\d{4}(_\d\d_\d\d)?$")
 """A vocabulary's edition, as in SNOMEDCT_US_2025_09_01."""
+
+
+def make_tables(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the tables of the schema ``ontology``, empty."""
+    for table, names in TABLES.items():
+        columns = [f"{name} {'boolean' if name in FLAGS else 'varchar'} not null" for name in (*names, "file")]
+        connection.execute(f"create or replace table ontology.{table} ({', '.join(columns)})")
 
 
 @cache
@@ -97,7 +107,7 @@ class Content:
     file: Path
     name: str
     release: str | None = None
-    columns: dict[str, list[list[str | bool | None]]] = field(
+    columns: dict[str, list[list[str | bool]]] = field(
         default_factory=lambda: {table: [[] for _ in names] for table, names in TABLES.items()}
     )
     imports: list[str] = field(default_factory=list)
@@ -129,7 +139,7 @@ class Content:
         words = re.sub(r"[^a-z0-9]+", "_", property.lower()).strip("_")
         self._add("relation", head, words, tail, sab or _sab(head, self.name))
 
-    def _add(self, table: str, *values: str | bool | None) -> None:
+    def _add(self, table: str, *values: str | bool) -> None:
         for column, value in zip(self.columns[table], values, strict=True):
             column.append(value)
 
@@ -137,7 +147,7 @@ class Content:
         """Yield each table with the name of the file."""
         for table, names in TABLES.items():
             columns = {
-                name: pa.array(column, pa.bool_() if name in ("obsolete", "stub") else pa.string())
+                name: pa.array(column, pa.bool_() if name in FLAGS else pa.string())
                 for name, column in zip(names, self.columns[table], strict=True)
             }
             yield (

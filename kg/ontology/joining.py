@@ -16,7 +16,7 @@ from ground import ROOT
 from ground.flow.fingerprints import code_digest, fingerprint, is_current, load_fingerprint, mark_done
 from ground.storage.tables import read_table
 from ground.storage.warehouse import count_drop, has_rows, reset_drops, run_sql, set_table, table_exists
-from kg.ontology.content import CUI, code_systems
+from kg.ontology.content import CUI, code_systems, make_tables
 from kg.predicates import read_semantic_groups
 
 __all__ = ["RELEASE_SOURCES", "join_release"]
@@ -26,7 +26,6 @@ RELEASE_SOURCES = ("umls", "rxnorm", "ontology")
 """Loads of which the release is made; any of them makes one."""
 BRANCHES = ROOT / "kg" / "data" / "branch_types.tsv"
 TABLES = ("mrconso", "mrsty", "mrrel")
-RELATION = "rxcui1 rel rxcui2 rela rui srui sab sl rg dir suppress cvf"
 VIEWS: dict[str, tuple[str, dict[str, str], str]] = {
     "umls_atom": ("umls.mrconso", {name: name for name in ("cui", "sab", "code", "str")}, "true"),
     "umls_type": ("umls.mrsty", {"cui": "cui"}, "true"),
@@ -38,7 +37,8 @@ VIEWS: dict[str, tuple[str, dict[str, str], str]] = {
     "rxnorm_type": ("rxnorm.rxnsty", {"cui": "'RXNORM:' || rxcui", "tui": "tui"}, "{alone}"),
     "rxnorm_relation": (
         "rxnorm.rxnrel",
-        {name: name for name in RELATION.split()},
+        {"id1": "'RXNORM:' || rxcui1", "id2": "'RXNORM:' || rxcui2", "suppress": "coalesce(suppress, 'N')"}
+        | {name: name for name in ("rel", "rela", "rui", "sab")},
         "{alone} and rxcui1 <> '' and rxcui2 <> ''",
     ),
 }
@@ -66,7 +66,7 @@ def _join(connection: duckdb.DuckDBPyConnection, expected: str) -> None:
     # release that was stopped in the middle is made again.
     connection.execute(f"delete from ground.stage where stage = '{STAGE}'")
     if not table_exists(connection, "ontology.class"):
-        run_sql(connection, "kg/ontology/tables")
+        make_tables(connection)
     _register(connection)
     run_sql(connection, "kg/ontology/link")
     _unite(connection)

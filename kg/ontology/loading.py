@@ -14,8 +14,8 @@ from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.loading import LoadedFile, LoadReport, SourceFile, finished_files, prepare, record
 from ground.storage.remote import Place, Places, several
 from ground.storage.scanning import scanning
-from ground.storage.warehouse import add_rows, count_drop, reset_drops, run_sql, transaction
-from kg.ontology.content import Content, code_systems
+from ground.storage.warehouse import add_rows, count_drop, reset_drops, transaction
+from kg.ontology.content import Content, code_systems, make_tables
 from kg.ontology.formats import read_ontology
 from kg.ontology.joining import join_release
 
@@ -73,7 +73,7 @@ def _load(
 ) -> tuple[list[LoadedFile], list[str]]:
     notes: list[str] = []
     with scanning([source.path for source in sources]) as pending, transaction(connection):
-        run_sql(connection, "kg/ontology/tables")
+        make_tables(connection)
         reset_drops(connection, f"load {SOURCE}")
         rows, releases = [], []
         with progress("load ontology", len(sources)) as advance:

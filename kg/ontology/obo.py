@@ -27,6 +27,8 @@ def read_obo(file: Path) -> Content:
     """
     ontology = _ontology(file)
     metadata = ontology.metadata
+    if not (metadata.format_version or "1").startswith("1"):
+        raise malformed(file, f"format-version {metadata.format_version}", "OBO 1.2 or 1.4")
     content = Content(file, _name(metadata.ontology, file), metadata.data_version, imports=sorted(metadata.imports))
     terms, properties = ontology._terms, ontology._relationships.entities
     for id, term in terms.entities.items():
@@ -50,7 +52,9 @@ def _ontology(file: Path) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return Ontology(str(file), import_depth=0, threads=1)
-    except Exception as error:  # the parsers below it have errors of many kinds
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # the parsers below it have errors of many kinds, of which a panic is no Exception
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise malformed(
             file, why, "OBO 1.2 or 1.4, OBO graphs (JSON), or OWL in RDF/XML", getattr(error, "lineno", None)

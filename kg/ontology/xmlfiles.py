@@ -80,7 +80,7 @@ def read_medrt(file: Path) -> Content:
     """Read MED-RT's Core file in its published layout: concepts, synonyms, associations, names of their ends.
 
     Raises:
-        InputError: it is no XML, or an association names a vocabulary that MED-RT does not refer to.
+        InputError: it is no XML, or an association names no code or a vocabulary that MED-RT does not refer to.
     """
     content = Content(file, "MED-RT")
     parents: list[tuple[str, str]] = []
@@ -129,7 +129,9 @@ def _ends(file: Path, element: Element) -> tuple[str, str]:
         namespace = _text(element, f"{side}_namespace")
         if namespace not in NAMESPACES:
             raise malformed(file, f"namespace {namespace}", f"one of {', '.join(NAMESPACES)}")
-        ids.append(f"{NAMESPACES[namespace]}:{_text(element, f'{side}_code')}")
+        if not (code := _text(element, f"{side}_code")):
+            raise malformed(file, f"an association without {side}_code", "MED-RT Core in its published layout")
+        ids.append(f"{NAMESPACES[namespace]}:{code}")
     return ids[0], ids[1]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from ehr.sources.plain import load_table
 from ehr.sources.plain import release_of as release_of_table
 from ground.errors import InputError
 from ground.flow.fingerprints import mark_done, stage_fingerprint
-from ground.flow.manifest import is_open_release
+from ground.flow.manifest import is_open_release, state_licence
 from ground.settings import RemoteSettings
 from ground.storage.loading import LoadReport
 from ground.storage.remote import Places, RemotePath, require_allowed, several
@@ -80,6 +80,15 @@ LOADERS: dict[str, Callable[..., LoadReport]] = {
     "rxnorm": load_rxnorm,
     "ontology": load_ontology,
 }
+RELEASES: dict[str, Callable[..., Iterable[str | None]]] = {
+    "mimic": lambda *folders: find_mimic(*folders).releases.values(),
+    "omop": lambda *_folders: [None],
+    "meds": lambda *folders: map(release_of_meds, folders),
+    "table": lambda *folders: map(release_of_table, folders),
+    "umls": lambda *folders: [find_release("umls", folder).name for folder in folders],
+    "rxnorm": lambda *folders: [find_release("rxnorm", folder).name for folder in folders],
+}
+"""Names of the releases in some folders, by which those that are open are known."""
 
 
 def load_source(
@@ -101,6 +110,8 @@ def load_source(
     begin = time.perf_counter()
     own = {"own": workspace.rules} if source in ("meds", "omop") else {}
     report = LOADERS[source](connection, folder, settings.load, settings.remote, **own).as_dict()
+    licences = [licence for name, licence in settings.load.open_sources.items() if name == source]
+    state_licence(connection, source, licences[0] if licences else None)
     unchanged = all(table["skipped_because_done"] for table in report["tables"])
     outcome = Outcome(f"load {source}", "current" if unchanged else "done", time.perf_counter() - begin, report)
     say(outcome.in_words(outcome.stage))
@@ -178,19 +189,9 @@ def check_folder(source: str, folders: Places, remote: RemoteSettings = RemoteSe
         if not (folder.is_dir() or (source == "omop" and folder.is_file())):
             raise InputError("there is no such folder", file=folder, expected=f"the folder of a {source} release")
     for folder in several(folders):
-        if not isinstance(folder, RemotePath):
-            continue
-        if source == "mimic":
-            credentialed = find_mimic(*several(folders)).credentialed
-        elif source == "meds":
-            credentialed = not is_open_release(release_of_meds(folder))
-        elif source == "table":
-            credentialed = release_of_table(folder) is None
-        elif source == "omop":
-            credentialed = True
-        else:
-            credentialed = not is_open_release(find_release("umls" if source == "umls" else "rxnorm", folder).name)
-        require_allowed(folder, credentialed=credentialed, settings=remote)
+        if isinstance(folder, RemotePath):
+            is_open = all(map(is_open_release, RELEASES[source](*several(folders))))
+            require_allowed(folder, credentialed=not is_open, settings=remote)
 
 
 def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, stage: Stage, *, force: bool) -> Outcome:

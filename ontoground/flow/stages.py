@@ -145,7 +145,7 @@ STAGES = (
             "sql/ehr/sources",
         ),
         run=_concepts,
-        tables=("ground.code_map", "ground.admission_concept"),
+        tables=("ground.code_map", "ground.unmapped_code", "ground.admission_concept"),
     ),
     Stage(
         name="sections",

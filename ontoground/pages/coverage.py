@@ -36,6 +36,9 @@ __all__ = ["ROUTES"]
 
 FIRST = (
     "unmapped_codes",
+    "unmapped_by_reason",
+    "coverage_by_vocabulary",
+    "coverage_by_admission",
     "coverage_by_source",
     "coverage_by_volume",
     "relations_by_vocabulary",
@@ -43,8 +46,15 @@ FIRST = (
     "quadrants_by_predicate",
     "dropped",
 )
-NUMBERS = {"notes": "ehr.note", "codes": "ground.code_map", "mentions": "ground.mention"}
+NUMBERS = {
+    "notes": "ehr.note",
+    "codes": "ground.code_map",
+    "admissions": "ground.event",
+    "mentions": "ground.mention",
+}
 """Numbers of the first page, with the table without which there is none."""
+COVERED = ("coverage_by_vocabulary", "unmapped_by_reason")
+"""Queries whose rows are on the first page."""
 MOST_ROWS = 1_000
 MOST_BARS = 30
 FORMATS = ("csv", "parquet")
@@ -66,10 +76,12 @@ def home(request: Request) -> Response:
     ordered = [*FIRST, *(name for name in titles if name not in FIRST)]
     root = explorer.workspace.root / "datasets"
     folders = sorted(folder for folder in root.glob("*") if dataset_files(folder))
-    held, tables, numbers, quadrants = "", [], [], {}
+    held, tables, numbers, quadrants, covered = "", [], [], {}, {}
     try:
         with explorer.asking() as connection:
             numbers = _numbers(connection)
+            if table_exists(connection, "ground.unmapped_code"):
+                covered = {name: fetch(connection, query_text(name, None), MOST_BARS) for name in COVERED}
             if table_exists(connection, "ground.medieval"):
                 counted = records(run_sql(connection, "ontoground/quadrants"))
                 quadrants = {name: sum(row[name.lower()] for row in counted) for name in QUADRANTS}
@@ -80,7 +92,7 @@ def home(request: Request) -> Response:
     queries = [(name, titles[name]) for name in ordered]
     datasets = [dataset_counts(folder) for folder in folders]
     values = {"queries": queries, "tables": tables, "datasets": datasets, "numbers": numbers, "quadrants": quadrants}
-    return page_of(request, "home.html", held=held, **values)
+    return page_of(request, "home.html", held=held, covered=covered, titles=titles, **values)
 
 
 def _numbers(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
@@ -88,8 +100,8 @@ def _numbers(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     there = {name: table_exists(connection, table) for name, table in NUMBERS.items()}
     numbers = {
         name: records(run_sql(connection, f"ontoground/pages/numbers/{name}"))[0]
-        for name in ("notes", "mentions")
-        if there[name]
+        for name in NUMBERS
+        if name != "codes" and there[name]
     }
     if there["codes"]:
         sources = records(run_sql(connection, f"{AREA}/coverage_by_source"))

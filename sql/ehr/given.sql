@@ -31,7 +31,7 @@ step as (
         head_cui as cui,
         tail_cui as other
     from kg.edge
-    where predicate = 'drug_form_of'
+    where predicate in ('drug_form_of', 'is_a', 'placed_under', 'has_pharmacologic_class')
     union
     select
         tail_cui as cui,
@@ -45,7 +45,7 @@ step as (
     from drug
 ),
 
--- two steps: a brand, its ingredient, another brand
+-- two steps: a brand, its ingredient, another brand or the class; a word for the class of a home drug means that drug
 form as (
     select distinct
         drug.cui,

@@ -36,7 +36,7 @@ less than DuckDB may use, whatever the number of workers."""
 COMMON = "common"
 """A database in memory, within DuckDB's limit, for what all workers read."""
 
-COMMON_TABLES = ("claim", "claim_end", "attesting", "unclear_by", "form_step", "end_spelling", "partner")
+COMMON_TABLES = ("claim", "claim_end", "attesting", "unclear_by", "ended_by", "form_step", "end_spelling", "partner")
 PART_CHECKS = {
     "labelled": (f"{ROWS}/row", f"{ROWS}/group", *mentions.CHECKS["labelled"]),
     "denying": mentions.CHECKS["denying"],

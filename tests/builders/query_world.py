@@ -13,11 +13,13 @@ __all__ = ["NOTE", "build_world"]
 
 NOTE = "History: hypertension.\nCourse: given metoprolol — no reflux.\n"
 
-TABLES = """
+TITLES = """
 create table mimiciv_hosp.d_icd_diagnoses (icd_code varchar, icd_version integer, long_title varchar);
 insert into mimiciv_hosp.d_icd_diagnoses values ('F419', 10, 'Anxiety disorder, unspecified');
 create table mimiciv_hosp.d_icd_procedures (icd_code varchar, icd_version integer, long_title varchar);
+"""
 
+TABLES = """
 create table kg.concept as
 select cui, min(str) as name, ['DISO'] as groups, ['T047'] as types from umls.mrconso group by cui;
 create table kg.predicate (predicate varchar, inverse varchar);
@@ -77,6 +79,7 @@ def build_world(connection: duckdb.DuckDBPyConnection) -> None:
     build_ontology(connection)
     build_rxnorm(connection)
     build_records(connection)
+    connection.execute(TITLES)
     map_codes(connection)
     connection.execute(TABLES)
     make_views(connection)

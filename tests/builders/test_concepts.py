@@ -15,6 +15,7 @@ from ground.storage.warehouse import connect
 from tests.builders.concept_world import build_ontology, build_records, build_rxnorm
 
 Row = tuple[str, str, int]
+LONG = "24 HR metoprolol succinate 25 MG Extended Release Oral Tablet"
 
 
 @pytest.fixture(scope="module")
@@ -176,8 +177,57 @@ def test_the_report_counts_rows_and_says_what_is_missing(warehouse: duckdb.DuckD
     assert dropped["rows of diagnoses_icd whose code has no concept"] == 2
 
 
+def test_an_unmapped_code_says_why_and_what_comes_nearest(warehouse: duckdb.DuckDBPyConnection) -> None:
+    build_ontology(warehouse)
+    build_rxnorm(warehouse)
+    build_records(warehouse)
+    atoms = "insert into umls.mrconso (cui, lat, sab, tty, code, str, suppress) values "
+    warehouse.execute(
+        f"{atoms} ('C0000050', 'ENG', 'ICD10', 'PT', 'U07.1', 'COVID', 'N'),"
+        " ('C0000051', 'GER', 'ICD10', 'PT', 'U07.2', 'Virus nicht nachgewiesen', 'N'),"
+        " ('C0000052', 'ENG', 'ICD10', 'PT', 'U07.3', 'Withdrawn', 'Y'),"
+        " ('C0000053', 'ENG', 'MSH', 'MH', 'D1', 'Syringe', 'N'),"
+        " ('C0000054', 'ENG', 'MTH', 'PN', 'NOCODE', 'Anxiety disorder', 'N'),"
+        " ('C0000054', 'ENG', 'MTH', 'PN', 'NOCODE', 'Disorder of anxiety, unspecified', 'N')"
+    )
+    codes = "(1, 'U071', 10), (1, 'U072', 10), (1, 'U073', 10)"
+    warehouse.execute(f"insert into mimiciv_hosp.diagnoses_icd values {codes}")
+    warehouse.execute(
+        "create table mimiciv_hosp.d_icd_diagnoses (icd_code varchar, icd_version int, long_title varchar)"
+    )
+    warehouse.execute("insert into mimiciv_hosp.d_icd_diagnoses values ('F419', 10, 'Anxiety disorder, unspecified')")
+    # Another package of the product 00378-4597, a withdrawn product, and a code that nothing is known of but its order.
+    warehouse.execute(
+        "insert into mimiciv_hosp.prescriptions (hadm_id, drug, ndc) values (1, 'Syringe', '00378459701'),"
+        " (1, 'Oddmycin', '55555444433'), (1, 'Metoprolol', '11111222233')"
+    )
+    warehouse.execute("insert into rxnorm.rxnsat (rxcui, atn, sab, atv) values ('77', 'NDC', 'RXNORM', '55555444433')")
+    map_codes(warehouse)
+    told = warehouse.execute("select code, reason, candidates, n_rows from ground.unmapped_code").fetchall()
+    by_code = {code: (reason, candidates, n) for code, reason, candidates, n in told}
+    form, no_code = "in the release in another form", "no such code"
+    assert by_code["U071"] == (form, ["C0000050 COVID"], 1)
+    assert by_code["U072"][0] == "no English name in the release"
+    assert by_code["U073"][0] == "suppressed in the release"
+    assert (by_code["00378459701"][0], by_code["00378459701"][1][0]) == (form, f"C0000033 {LONG}")
+    assert by_code["55555444433"][0] == "suppressed in the release"
+    assert by_code["11111222233"] == (no_code, ["C0000030 Metoprolol", "C0000031 metoprolol succinate"], 1)
+    assert by_code["Syringe"] == ("semantic type not wanted", ["C0000053 Syringe"], 1)
+    assert by_code["Oddmycin"] == ("no drug of this name", [], 1)
+    assert by_code["F419"] == (no_code, ["C0000054 Anxiety disorder"], 1)
+    assert by_code["ZZZ99"] == (no_code, [], 1)
+    assert "I10" not in by_code
+    assert "0" not in by_code
+
+
 def test_a_second_run_gives_the_same_rows(mapped: duckdb.DuckDBPyConnection) -> None:
-    tables = ("ground.code_map", "ground.drug_ingredient", "ground.admission_concept", "ground.drop")
+    tables = (
+        "ground.code_map",
+        "ground.unmapped_code",
+        "ground.drug_ingredient",
+        "ground.admission_concept",
+        "ground.drop",
+    )
     before = [mapped.execute(f"select * from {table}").fetchall() for table in tables]
     map_codes(mapped)
     assert [mapped.execute(f"select * from {table}").fetchall() for table in tables] == before

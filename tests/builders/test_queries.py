@@ -133,6 +133,12 @@ def test_coverage_counts_codes_and_rows(world: duckdb.DuckDBPyConnection) -> Non
     by_method = rows_of(world, "queries/coverage_by_method")
     exact = [row["n_rows"] for row in by_method if row["source"] == "diagnoses_icd" and row["method"] == "exact"]
     assert exact == [1, 4]
+    by_vocabulary = {row["vocabulary"]: row for row in rows_of(world, "queries/coverage_by_vocabulary")}
+    assert (by_vocabulary["ICD9CM"]["codes"], by_vocabulary["drug name"]["n_rows"]) == (9, 8)
+    by_admission = [(row["share"], row["n_rows"]) for row in rows_of(world, "queries/coverage_by_admission")]
+    assert by_admission == [(0.8333, 12), (0.9231, 13)]
+    reasons = [(row["vocabulary"], row["reason"], row["codes"]) for row in rows_of(world, "queries/unmapped_by_reason")]
+    assert ("ICD10CM", "no such code", 2) in reasons
 
 
 def test_unmapped_codes_come_with_their_titles(world: duckdb.DuckDBPyConnection) -> None:

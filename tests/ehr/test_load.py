@@ -170,6 +170,14 @@ def test_note_may_be_a_release_of_its_own(warehouse: Connection, tmp_path: Path)
     assert "mimiciv_note.discharge has 1 rows, published for release 2.2: 331793 or 331794" in report.warnings
 
 
+def test_parts_of_a_table_as_bigquery_writes_them_are_named(tmp_path: Path) -> None:
+    write_mimic(tmp_path)
+    whole = next((tmp_path / "hosp").glob("diagnoses_icd.*"))
+    whole.rename(whole.with_name(whole.name.replace("diagnoses_icd", "diagnoses_icd000000000000")))
+    with pytest.raises(InputError, match="diagnoses_icd is in parts"):
+        find_mimic(tmp_path)
+
+
 def test_two_releases_side_by_side_are_not_guessed_at(tmp_path: Path) -> None:
     write_mimic(tmp_path / "2.2")
     write_mimic(tmp_path / "3.1")

@@ -153,3 +153,21 @@ def test_rows_that_cannot_be_are_refused_and_counted(warehouse: duckdb.DuckDBPyC
         ("40", "the visit ends before it begins"),
     ]
     assert {file.file: file.rows_rejected for file in report.tables}["note.csv"] == 4
+
+
+def test_a_record_of_no_visit_is_of_the_visit_in_which_its_time_lies_and_unknown_targets_are_counted(
+    warehouse: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    drugs = TABLES["drug_exposure.csv"] + "2,1,106,2020-01-03,,Aspirin,0\n3,1,106,2020-01-04,,Aspirin,0\n"
+    links = TABLES["concept_relationship.csv"] + "103,999,Maps to,\n104,999,Maps to,\n"
+    conditions = TABLES["condition_occurrence.csv"] + "5,2,0,2020-02-01,20,F1,103\n"
+    changed = {"drug_exposure": drugs, "concept_relationship": links, "condition_occurrence": conditions}
+    report = load_omop(warehouse, folder_of(tmp_path / "cdm", **changed), SETTINGS)
+    assert warehouse.execute("select hadm_id from ehr.drug order by time").fetchall() == [(10,), (10,), (None,)]
+    counted = warehouse.execute("select n, reason from ground.drop where stage = 'load omop' order by 2").fetchall()
+    assert counted == [
+        (1, "drug_exposure: rows without a visit are of none"),
+        (1, "drug_exposure: rows without a visit are of the visit in which their time lies"),
+        (1, 'source concepts are mapped ("Maps to") to a concept that is not in CONCEPT'),
+    ]
+    assert all(f"{n} {reason}" in report.warnings for n, reason in counted)

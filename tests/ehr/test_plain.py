@@ -68,7 +68,19 @@ def test_what_says_nothing_is_refused_and_what_nothing_reads_is_counted(
         (None, None, "neither notes nor codes"),
         (NOTES, "patient,code\n1,2\n", "lacks needed columns: vocabulary"),
         ("", None, "lacks needed columns"),
+        ("id,patient,text,TEXT\n1,2,x,y\n", None, "no usable header line"),
+        ("id,,text\n1,2,x\n", None, "lacks needed columns: patient"),
+        (NOTES + 'n3,p1,"Open.', None, "malformed"),
+        (NOTES + 'n3,p1,"' + ("x" * 999_999 + "\n") * 11 + '"\n', None, "more than 10,000,000 bytes"),
+        (NOTES + "n3,p1" + ",x" * 2000 + "\n", None, "more than 1000 fields"),
+        (NOTES + "n3,p1,Fever.,a1,,x\n", None, "malformed"),
+        (NOTES.replace("kind", "time") + "n3,p1,Fever.,a1,yesterday\n", None, "malformed"),
+        (NOTES.encode("utf-16-be"), None, "lacks needed columns|not UTF-8"),
+        (NOTES, CODES.replace(",", ";"), "lacks needed columns"),
+        (NOTES, CODES.replace("name", "time") + "p1,a1,ICD9CM,1,soon\n", "malformed"),
+        (NOTES + ",p1,No name.,a1,\n", None, "key is empty"),
     ],
+    ids=lambda value: "" if value is None or len(value) > 100 else None,
 )
 def test_a_table_that_cannot_be_read_is_refused(
     warehouse: duckdb.DuckDBPyConnection, tmp_path: Path, notes: str | bytes | None, codes: str | None, what: str

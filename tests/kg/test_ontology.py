@@ -65,6 +65,13 @@ MEDRT = """<?xml version="1.0"?>
 <from_code>29046</from_code><to_namespace>MeSH</to_namespace><to_name>Hypertension</to_name><to_code>D006973</to_code>
 </association></terminology>
 """
+CIRCLE = "".join(
+    f"""<association><name>Parent Of</name><from_namespace>MED-RT</from_namespace><from_code>{one}</from_code>
+<to_namespace>MED-RT</to_namespace><to_code>{other}</to_code></association>"""
+    for one, other in (("N01", "N02"), ("N02", "N01"))
+)
+OUTSIDE = '<?xml version="1.0"?><!DOCTYPE t [<!ENTITY x SYSTEM "file:///etc/hostname">]>'
+DOID = "http://purl.obolibrary.org/obo/DOID_"
 IMPORTED = "http://x.invalid/a.owl"
 OWL = f"""<?xml version="1.0"?>
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:owl="http://www.w3.org/2002/07/owl#"
@@ -192,6 +199,19 @@ def test_no_vocabulary_is_in_one_concept_twice() -> None:
         ("odd.sssom.tsv", "subject_id\tpredicate_id\tobject_id\nA:1\tis_like\tB:1\n", "is_like"),
         ("icd10cm-order-2026.txt", "A00 Cholera\n", "another layout"),
         ("new.xml", MEDRT.replace(">MeSH<", ">ICD-11<"), "ICD-11"),
+        ("broken.json", "{", "did not find"),
+        ("other.json", "{}", "unwrap|graphs"),
+        ("later.obo", OBO.replace("1.2", "9.9"), "format-version 9.9"),
+        ("uncoded.xml", MEDRT.replace("<to_code>D006973</to_code>", ""), "without to_code"),
+        ("circle.xml", MEDRT.replace("</terminology>", f"{CIRCLE}</terminology>"), "goes round"),
+        ("cut.xml", MESH[:900], "no element"),
+        ("outside.xml", f"{OUTSIDE}<terminology><name>&x;</name></terminology>", "undefined entity"),
+        ("bare.xml", "<terminology/>", "no class"),
+        ("cyclic.ttl", f"{TURTLE}<{DOID}4> skos:broader <{DOID}10763> .", "goes round"),
+        ("broken.nt", "<a> <b> .\n", "Invalid line"),
+        ("laughs.owl", f"{LAUGHS}]>{OWL[22:].replace('hypertension', '&f;')}", "amplification|entity"),
+        ("laughs.rdf", f"{LAUGHS}]>{OWL[22:].replace('hypertension', '&f;')}", "amplification|entity"),
+        ("short.sssom.tsv", "subject_id\tpredicate_id\tobject_id\nA:1\tskos:exactMatch\n", "number of fields"),
     ],
     ids=lambda value: value if re.fullmatch(r"[\w.-]+\.[a-z]+", value) else "",
 )

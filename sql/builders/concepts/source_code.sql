@@ -1,7 +1,7 @@
 -- Distinct codes of diagnoses, procedures, drugs and drug names, each with how many rows use it
 -- Grain: one row per (source, vocabulary, code); code is the text as it stands in the source table
 -- Inputs: ehr.code
--- Output: temporary table source_code(kind, source, vocabulary, code, code_version, bare, dotted, n_rows);
+-- Output: temporary table source_code(kind, source, vocabulary, code, name, code_version, bare, dotted, n_rows);
 --   code_version, bare and dotted for the ICD codes of the United States only
 -- Source: docs/definitions.md#code; UMLS names the vocabularies ICD9CM, ICD10CM and ICD10PCS
 create or replace temp table source_code as
@@ -11,10 +11,11 @@ with used as (
         source,
         vocabulary,
         code,
+        min(name) as name,
         count(*) as n_rows
     from ehr.code
     where trim(code) <> ''
-    group by all
+    group by kind, source, vocabulary, code
 ),
 
 versioned as (
@@ -31,6 +32,7 @@ select
     source,
     vocabulary,
     code,
+    name,
     code_version,
     if(code_version is null, null, bare) as bare,
     if(code_version is null, null, dotted_icd(kind, vocabulary, bare)) as dotted,

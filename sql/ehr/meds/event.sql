@@ -2,59 +2,25 @@
 -- Grain: one row per diagnosis, procedure, order or exposure of a drug: meds.event(subject_id, time, code, hadm_id,
 --   joined, stop), and one per note: temporary table meds_note_place(filename, file_row_number, note_id, hadm_id,
 --   joined), whose texts the next statement reads
--- Inputs: meds_row, meds.code, meds.admission
--- The admission is the event's own (joined: stated), else the stay in which its time lies (joined: time). A time
---   without hours stands for its day: the day of admission belongs to the stay
+-- Inputs: meds_row, meds.code, meds_wanted and by_time (sql/ehr/sources/by_time.sql)
+-- The admission is the event's own (joined: stated), else the stay in which its time lies (joined: time)
 -- A note without an identifier of its own is called by patient, kind and its place among the patient's
 -- The end of an order is the first end of the same name and code from its beginning on
 -- Source: docs/sources.md
--- DuckDB does not know how many rows a table of the same transaction has, and would compare each with each.
-set asof_loop_join_threshold = 0;
-
 create or replace temp table meds_placed as
-with wanted as (
-    select
-        meds_row.filename,
-        meds_row.file_row_number,
-        meds_row.subject_id,
-        meds_row.time,
-        meds_row.code,
-        meds_row.note_id,
-        code.kind,
-        stay.hadm_id
-    from meds_row
-    inner join meds.code as code on meds_row.code = code.code
-    left join meds.admission as stay on meds_row.hadm_id = stay.hadm_id and meds_row.subject_id = stay.subject_id
-    where code.kind in ('diagnosis', 'procedure', 'drug', 'note') and meds_row.subject_id is not null
-),
-
-dated as (
-    select
-        *,
-        if(time = date_trunc('day', time), time + interval 1 day - interval 1 microsecond, time) as latest
-    from wanted
-    where hadm_id is null
-),
-
-timed as (
-    select
-        dated.* exclude (latest) replace (
-            if(dated.time <= coalesce(stay.dischtime, 'infinity'::timestamp), stay.hadm_id, null) as hadm_id
-        )
-    from dated
-    asof left join meds.admission as stay on dated.subject_id = stay.subject_id and dated.latest >= stay.admittime
-)
-
 select
     *,
     'stated' as joined
-from wanted
+from meds_wanted
 where hadm_id is not null
 union all by name
 select
     *,
     if(hadm_id is null, null, 'time') as joined
-from timed;
+from by_time;
+
+-- DuckDB does not know how many rows a table of the same transaction has, and would compare each with each.
+set asof_loop_join_threshold = 0;
 
 create or replace table meds.event as
 with named as (

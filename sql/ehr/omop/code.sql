@@ -1,28 +1,18 @@
 -- Codes of OMOP's conditions, procedures and drugs: the source concept's where UMLS has its vocabulary, else the
 --   standard concept's
 -- Grain: one row per pair of source concept and standard concept that a record has; 0 where it has none
--- Inputs: omop.condition_occurrence, procedure_occurrence, drug_exposure, concept, concept_relationship,
---   vocabulary_source
+-- Inputs: omop.record, concept, concept_relationship, vocabulary_source
 -- Output: omop.code(source_concept_id, concept_id, vocabulary, code, name, to_vocabulary, to_code). A vocabulary that
 --   UMLS lacks keeps its own name. to_code: the standard concept's, where the code is the source's; a source concept
---   without one has that of its valid "Maps to" relation (of several the lowest number)
+--   without one has that of its valid "Maps to" relation (of several in CONCEPT the lowest number)
 -- Source: https://ohdsi.github.io/CommonDataModel/cdm54.html (source values, source concepts and standard concepts)
 create or replace table omop.code as
 with pair as (
-    select
-        coalesce(condition_source_concept_id, 0) as source_concept_id,
-        coalesce(condition_concept_id, 0) as concept_id
-    from omop.condition_occurrence
-    union
-    select
-        coalesce(procedure_source_concept_id, 0) as source_concept_id,
-        coalesce(procedure_concept_id, 0) as concept_id
-    from omop.procedure_occurrence
-    union
-    select
-        coalesce(drug_source_concept_id, 0) as source_concept_id,
-        coalesce(drug_concept_id, 0) as concept_id
-    from omop.drug_exposure
+    select distinct
+        source_concept_id,
+        concept_id
+    from omop.record
+    where kind != 'note'
 ),
 
 alone as (
@@ -35,7 +25,8 @@ mapped as (
     select
         concept_id_1 as source_concept_id,
         0 as stated_id,
-        min(concept_id_2) as concept_id
+        coalesce(min(concept_id_2) filter (where concept_id_2 in (select concept_id from omop.concept)), 0)
+            as concept_id
     from omop.concept_relationship
     where
         relationship_id = 'Maps to' and coalesce(invalid_reason, '') = ''

@@ -2,10 +2,13 @@
 -- Grain: kgx_node and kgx_nodes, one row per concept; kgx_edge and kgx_edges, one row per canonical edge
 -- Inputs: graph_node, graph_edge (registered by kg/export.py; each can be read once)
 -- Output: kgx_node, kgx_edge, views with lists, as KGX JSON Lines have them; kgx_nodes, kgx_edges, the same as its TSV
---   has them. Source: KGX format, https://github.com/biolink/kgx/blob/master/specification/kgx-format.md
+--   has them. infores: UMLS' abbreviation of the source, in lower case; of several sources sab has all
+-- Source: KGX format, https://github.com/biolink/kgx/blob/master/specification/kgx-format.md
 create or replace temp macro curie(cui) as if(contains(cui, ':'), cui, 'UMLS:' || cui);
 create or replace temp macro one_line(text) as regexp_replace(text, '[\t\r\n]', ' ', 'g');
 create or replace temp macro several(texts) as list_sort(list_distinct(texts));
+
+create or replace temp macro infores(sab) as 'infores:' || lower(replace(sab, '_', '-'));
 
 create or replace temp view kgx_node as
 select
@@ -13,7 +16,7 @@ select
     category,
     one_line(name) as name,
     list_transform(synonyms, lambda other: one_line(other)) as synonym,
-    'infores:umls' as provided_by,
+    infores(if(contains(cui, ':'), split_part(cui, ':', 1), 'UMLS')) as provided_by,
     list_transform(types, lambda tui: 'STY:' || tui) as semantic_types
 from graph_node;
 
@@ -24,7 +27,7 @@ select
     biolink as predicate,
     curie(tail) as object,
     'ontoground:' || predicate as relation,
-    'infores:umls' as primary_knowledge_source,
+    infores(several(list_transform(evidence, lambda piece: piece.sab))[1]) as primary_knowledge_source,
     'knowledge_assertion' as knowledge_level,
     'manual_agent' as agent_type,
     several(list_transform(evidence, lambda piece: piece.sab)) as sab,

@@ -2,7 +2,7 @@
 -- Grain: ontology.concept, one row per identifier in use; ontology.mrconso, one per name, and per code of another
 --   vocabulary that a class states and UMLS does not have
 -- Inputs: joined (kg/ontology/joining.py), identifier_code, ontology.class, synonym, xref, umls_atom, rxnorm_atom
--- Output: ontology.concept(id, cui), ontology.mrconso with the columns of MRCONSO. TTY: PT the name, SY an
+-- Output: ontology.concept(id, cui), ontology.mrconso with columns of MRCONSO. TTY: PT the name, SY an
 --   exact synonym, AB an abbreviation, ET a narrower or related one, BS a broader one (suppressed: it names more than
 --   the concept), XM a code that the class states. Source: UMLS Reference Manual, MRCONSO; docs/ontologies.md
 create or replace table ontology.concept as
@@ -123,20 +123,15 @@ select
     cui as cui,
     'ENG' as lat,
     if(is_first, 'P', 'S') as ts,
-    null::varchar as lui,
     if(is_first, 'PF', 'VO') as stt,
-    null::varchar as sui,
     if(is_first, 'Y', 'N') as ispref,
     id || '|' || tty || '|' || str as aui,
-    null::varchar as saui,
     code as scui,
     null::varchar as sdui,
     sab,
     tty,
     code,
     str,
-    '0' as srl,
-    if(tty = 'BS', 'Y', if(stub and sab = 'RXNORM' and tty <> 'PT', 'O', 'N')) as suppress,
-    null::varchar as cvf
+    if(tty = 'BS', 'Y', if(stub and sab = 'RXNORM' and tty <> 'PT', 'O', 'N')) as suppress
 from ranked
 order by ranked.cui, ranked.sab, ranked.tty, ranked.code, ranked.str;

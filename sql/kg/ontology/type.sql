@@ -2,7 +2,7 @@
 -- Grain: one row per concept and type
 -- Inputs: live_class, ontology.class, ontology.relation, branch_type (kg/data/branch_types.tsv), umls_type,
 --   rxnorm_type, semantic_type
--- Output: ontology.mrsty with the columns of MRSTY. A branch that is nearer counts instead of the one above it; a class
+-- Output: ontology.mrsty with columns of MRSTY. A branch that is nearer counts instead of the one above it; a class
 --   above counts instead of how an identifier begins; of a class known by its name alone nothing counts where another
 --   class of the concept has a type. Source: kg/data/branch_types.tsv
 create or replace table ontology.mrsty as
@@ -90,10 +90,7 @@ every as (
 select distinct
     every.cui,
     every.tui,
-    null::varchar as stn,
-    semantic.name as sty,
-    null::varchar as atui,
-    null::varchar as cvf
+    semantic.name as sty
 from every
 inner join semantic_type as semantic on every.tui = semantic.tui
 where

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from ground.errors import InputError
-from ground.flow.manifest import dropped, inputs, licence_tier, manifest_of, read_manifest, to_json
+from ground.flow.manifest import dropped, inputs, licence_tier, manifest_of, read_manifest, state_licence, to_json
 from ground.storage.warehouse import count_drop
 
 
@@ -76,6 +76,15 @@ def test_only_what_is_all_open_is_open(
     for n, release in enumerate(releases):
         load(warehouse, "umls", f"F{n}", release)
     assert licence_tier(warehouse) == tier
+
+
+def test_a_source_is_open_as_long_as_the_settings_say_so(warehouse: duckdb.DuckDBPyConnection) -> None:
+    load(warehouse, "mimic", "notes", "openworld")
+    load(warehouse, "ontology", "doid.obo", None)
+    for licence, tier, release in (("CC0", "open", ", open by the settings: CC0"), (None, "credentialed", None)):
+        state_licence(warehouse, "ontology", licence)
+        assert licence_tier(warehouse) == tier
+        assert warehouse.execute("select release from ground.load where source = 'ontology'").fetchall() == [(release,)]
 
 
 def test_a_manifest_says_what_went_in_and_what_came_out(warehouse: duckdb.DuckDBPyConnection) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -123,19 +124,24 @@ def test_an_error_of_ours_shows_its_place_and_not_its_text(
     assert "Traceback" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "warehouse.duckdb"), "the disk is full"),
+        (duckdb.TransactionException("Failed to commit: Could not write file: File too large"), "ulimit -f"),
+    ],
+)
 def test_a_full_disk_is_said_in_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception, words: str
 ) -> None:
-    import errno
-
     from ontoground.flow import pipeline
 
     def full(*_: object) -> object:
-        raise OSError(errno.ENOSPC, "No space left on device", "warehouse.duckdb")
+        raise error
 
     monkeypatch.setitem(pipeline.LOADERS, "umls", full)
     assert invoke(["load", "umls", str(tmp_path), "--workspace", str(tmp_path / "work")]) == 3
-    assert "the disk is full" in capsys.readouterr().err
+    assert words in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads the processor time of a process from /proc")

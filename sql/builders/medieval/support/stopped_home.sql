@@ -1,22 +1,28 @@
 -- Home drugs that the note itself stops or holds: they are discontinued, also where a list of home drugs has them
 -- Grain: one row per mention and candidate CUI of mention_concept, whose assertion it changes
--- Output: the assertion in mention_concept. Inputs: mention_concept, admission, ground.mention, closure, kg.concept.
---   Parameters: assertions, certainties, home_sections (lists)
--- A note stops a drug if a mention of any form of it is discontinued, or may be so (reason `stopped`) in a home section
---   or without a record that speaks for it. It goes on with the drug if a mention outside of the home sections attests
---   a form of it and does not stop it: then all counts as before. Without home sections nothing changes.
---   Source: docs/definitions.md#attested
+-- Output: the assertion in mention_concept. Inputs: mention_concept, admission, ground.mention, closure, class_member,
+--   kg.concept. Parameters: assertions, certainties, home_sections (lists)
+-- A note stops a drug if a mention of any form of it, of a combination with it or in it, or of a class that it is of is
+--   discontinued, or may be so (reason `stopped`) in a home section or without a record that speaks for it. What is
+--   discontinued and has no concept ("home medications", a class that the release lacks) may be any drug. It leaves a
+--   drug open if all that it says of its forms outside of the home sections attests nothing ("metformin to be restarted
+--   by the PCP"). The note goes on with a drug if a mention outside of the home sections attests a form of it: then all
+--   counts as before. Without home sections nothing changes. Source: docs/definitions.md#attested
 create or replace temp table stopped_home as
-with drug as (
+with said as (
     select
         admission.number,
         mention.begin_offset as mention,
-        unnest(mention.cuis) as cui,
+        len(mention.cuis) = 0 as is_nameless,
+        unnest(if(len(mention.cuis) = 0, [lower(mention.text)], mention.cuis)) as cui,
         list_contains(getvariable('home_sections')::varchar[], mention.section) as is_home,
         mention.assertion = 'discontinued'
-        or (list_contains(mention.reasons, 'stopped') and (mention.certainty = 'unsure' or is_home)) as stops,
+        or (
+            list_contains(mention.reasons, 'stopped') and (mention.certainty = 'unsure' or is_home) and not is_nameless
+        ) as stops,
         list_contains(getvariable('assertions'), mention.assertion)
-        and list_contains(getvariable('certainties'), mention.certainty) as attests
+        and list_contains(getvariable('certainties'), mention.certainty) as attests,
+        stops or not (is_home or is_nameless or attests) as doubts
     from ground.mention as mention
     inner join admission on mention.note_id = admission.note_id
 ),
@@ -32,23 +38,75 @@ substance as (
     group by closure.cui
 ),
 
+drug as (
+    select
+        said.*,
+        coalesce(substance.first_form, said.cui) as first_form
+    from said
+    left join substance on said.cui = substance.cui
+    where substance.cui is not null or said.is_nameless
+),
+
+going_on as (
+    select distinct
+        number,
+        first_form
+    from drug
+    where attests and not doubts and not is_home
+),
+
 ended as (
     select
         drug.number,
-        substance.first_form
+        drug.cui,
+        drug.is_nameless,
+        bool_or(drug.stops) as spreads
     from drug
-    inner join substance on drug.cui = substance.cui
-    group by drug.number, substance.first_form
-    having bool_or(drug.stops) and not bool_or(drug.attests and not drug.is_home and not drug.stops)
+    anti join going_on on drug.number = going_on.number and drug.first_form = going_on.first_form
+    where drug.doubts
+    group by drug.number, drug.cui, drug.is_nameless
+),
+
+wider as (
+    select
+        cui,
+        other,
+        relation in ('self', 'equivalent') as is_form
+    from closure
+    where
+        relation in ('self', 'equivalent', 'composition', 'ancestor') and other in (select ended.cui from ended)
+    union
+    select
+        other as cui,
+        cui as other,
+        false as is_form
+    from class_member
+    where cui in (select ended.cui from ended)
+),
+
+ended_home as (
+    select
+        ended.number,
+        wider.cui
+    from ended
+    inner join wider on ended.cui = wider.other
+    where ended.spreads or wider.is_form
+    union
+    select
+        ended.number,
+        drug.cui
+    from ended
+    inner join drug on ended.number = drug.number
+    where ended.is_nameless
 )
 
 select distinct
     drug.number,
     drug.mention
 from drug
-inner join substance on drug.cui = substance.cui
-semi join ended on drug.number = ended.number and substance.first_form = ended.first_form
-where drug.is_home and drug.attests;
+semi join ended_home on drug.number = ended_home.number and drug.cui = ended_home.cui
+anti join going_on on drug.number = going_on.number and drug.first_form = going_on.first_form
+where drug.is_home and drug.attests and not drug.is_nameless;
 
 update mention_concept
 set assertion = 'discontinued'

@@ -2,8 +2,8 @@
 -- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per end and concept
 -- Output: attesting(cui, mentioned), unclear_by(cui, mentioned, by_code); form_step(one, other) and
---   below_step(child, parent), which others use too
--- Inputs: claim_end, kg.edge, kg.name, kg.concept
+--   below_step(child, parent), which others use too; ended_by(cui, ended), what a note may stop by a word for cui
+-- Inputs: claim_end, kg.edge, kg.name, kg.concept, ground.mention
 -- Walked from the end to the mentions, where the builder walks from the mentions to the ends. An end is attested by its
 --   forms and by its descendants in any form; it is unclear by these, by mentions of ancestors within two steps (of a
 --   drug, its pharmacologic classes, too; a brand or salt without any has those of its other forms), and by its
@@ -229,3 +229,75 @@ select
     false as by_code
 from above
 inner join alike on above.mentioned = alike.cui;
+
+-- from what notes stop down to what it holds: its kinds, members of the class within two steps, what it is mixed with
+create or replace temp table ended_by as
+with recursive stopped as (
+    select distinct unnest(cuis) as cui from ground.mention
+    where assertion = 'discontinued' or list_contains(reasons, 'stopped')
+),
+
+kind as (
+    select
+        cui,
+        cui as ended
+    from stopped
+    union
+    select
+        kind.cui,
+        below_step.child
+    from kind
+    inner join below_step on kind.ended = below_step.parent
+),
+
+member as (
+    select
+        stopped.cui,
+        parent.child as ended
+    from stopped
+    inner join parent on stopped.cui = parent.parent
+),
+
+mixed as (
+    select
+        head_cui as cui,
+        tail_cui as ended
+    from kg.edge
+    where predicate = 'contains_drug'
+    union
+    select
+        tail_cui as cui,
+        head_cui as ended
+    from kg.edge
+    where predicate = 'contains_drug'
+),
+
+held as (
+    select * from kind
+    union
+    select * from member
+    union
+    select
+        member.cui,
+        parent.child
+    from member
+    inner join parent on member.ended = parent.parent
+    union
+    select mixed.* from mixed
+    semi join stopped on mixed.cui = stopped.cui
+),
+
+form as (
+    select held.* from held
+    inner join kg.concept as concept on held.ended = concept.cui
+    where list_contains(concept.groups, 'CHEM')
+    union
+    select
+        form.cui,
+        form_step.other
+    from form
+    inner join form_step on form.ended = form_step.one
+)
+
+select form.* from form
+where form.ended in (select unnest(mention.cuis) from ground.mention as mention);

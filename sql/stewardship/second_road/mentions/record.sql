@@ -7,10 +7,13 @@
 --   of; views of what notes mention: present_concept(hadm_id, cui) in the context's sections,
 --   named_concept(hadm_id, cui) in the whole note
 -- Inputs: part_admission(hadm_id), ground.mention, ground.unclear_mention, ground.admission_concept,
---   ehr.discharge_note, form_step(one, other). Parameters: sections, assertions, certainties, home_sections,
---   first_note, last_note (of the part; mentions lie in the order of notes, so that a part reads its own only)
+--   ehr.discharge_note, form_step(one, other), ended_by(cui, ended). Parameters: sections, assertions, certainties,
+--   home_sections, first_note, last_note (of the part; mentions lie in the order of notes, so that a part reads its own
+--   only)
 -- What home takes ends with the note that ends it: `part_mention` calls a drug of the home sections discontinued if
---   the note has it as discontinued or as stopped, in whatever form, and nowhere else as a drug that it goes on with
+--   the note has it as discontinued or as stopped, in whatever form, or what it is one of or is mixed with, or words
+--   without a concept that may mean anything, or speaks of it in the stay without attesting it; and nowhere has a form
+--   of it as a drug that it goes on with
 create or replace temp table part_mention as
 select mention.*
 from ground.mention as mention
@@ -27,6 +30,12 @@ with recursive reached as (
     where list_contains(concept.groups, 'CHEM')
     union
     select
+        lower(nameless.text) as cui,
+        lower(nameless.text) as other
+    from part_mention as nameless
+    where len(nameless.cuis) = 0
+    union
+    select
         reached.cui,
         form_step.other
     from reached
@@ -37,28 +46,41 @@ select
     mention.note_id,
     mention.begin_offset,
     reached.other as cui,
+    len(mention.cuis) = 0 as is_nameless,
     case
         when mention.assertion = 'discontinued' then 'end'
         when
-            list_contains(mention.reasons, 'stopped')
+            list_contains(mention.reasons, 'stopped') and len(mention.cuis) > 0
             and (
                 mention.certainty = 'unsure'
                 or list_contains(getvariable('home_sections')::varchar[], mention.section)
             ) then 'end'
         when
-            not list_contains(getvariable('assertions'), mention.assertion)
-            or not list_contains(getvariable('certainties'), mention.certainty) then 'word'
-        when list_contains(getvariable('home_sections')::varchar[], mention.section) then 'home'
-        else 'stay'
+            list_contains(getvariable('assertions'), mention.assertion)
+            and list_contains(getvariable('certainties'), mention.certainty)
+            then if(list_contains(getvariable('home_sections')::varchar[], mention.section), 'home', 'stay')
+        when list_contains(getvariable('home_sections')::varchar[], mention.section) then 'word'
+        else 'doubt'
     end as tells
 from (
     select
         *,
-        unnest(cuis) as mentioned
+        unnest(if(len(cuis) = 0, [lower(text)], cuis)) as mentioned
     from part_mention
 ) as mention
 inner join reached on mention.mentioned = reached.cui
 where reached.other in (select named.cui from reached as named);
+
+create or replace temp table part_end as
+select
+    note_id,
+    cui,
+    is_nameless,
+    bool_or(tells = 'end') as is_told
+from named_form
+group by note_id, cui, is_nameless
+having
+    bool_or(tells = 'end' or (tells = 'doubt' and not is_nameless)) and not bool_or(tells = 'stay');
 
 update part_mention
 set assertion = 'discontinued'
@@ -67,12 +89,20 @@ where
     and list_contains(getvariable('assertions'), assertion)
     and exists (
         select 1 from named_form as own
-        inner join named_form as ending on own.note_id = ending.note_id and own.cui = ending.cui
+        inner join part_end as ending on own.note_id = ending.note_id
         left join named_form as staying
             on own.note_id = staying.note_id and own.cui = staying.cui and staying.tells = 'stay'
         where
             own.note_id = part_mention.note_id and own.begin_offset = part_mention.begin_offset
-            and ending.tells = 'end' and staying.note_id is null
+            and staying.note_id is null
+            and (
+                ending.is_nameless
+                or ending.cui = own.cui
+                or (
+                    ending.is_told
+                    and (ending.cui, own.cui) in (select (ended_by.cui, ended_by.ended) from ended_by)
+                )
+            )
     );
 
 create or replace temp table part_unclear as

@@ -1,0 +1,41 @@
+-- Diagnoses, which are coded for the stay as a whole, procedures, and drug orders of MIMIC-IV
+-- Grain: one row per code or order of an admission. Output: the view ehr.event (ehr/data/contract.tsv)
+-- Inputs: diagnoses_icd, procedures_icd, prescriptions. Source: https://mimic.mit.edu/docs/iv/modules/hosp/
+select
+    'diagnosis' as kind,
+    subject_id,
+    hadm_id,
+    seq_num,
+    if(icd_version = 9, 'ICD9CM', 'ICD10CM') as vocabulary,
+    icd_code as code,
+    null as name,
+    null as time,
+    null as stop,
+    'diagnoses_icd' as source_table
+from diagnoses_icd
+union all
+select
+    'procedure' as kind,
+    subject_id,
+    hadm_id,
+    seq_num,
+    if(icd_version = 9, 'ICD9CM', 'ICD10PCS') as vocabulary,
+    icd_code as code,
+    null as name,
+    chartdate as time,
+    null as stop,
+    'procedures_icd' as source_table
+from procedures_icd
+union all
+select
+    'drug' as kind,
+    subject_id,
+    hadm_id,
+    null as seq_num,
+    'NDC' as vocabulary,
+    ndc as code,
+    drug as name,
+    starttime as time,
+    stoptime as stop,
+    'prescriptions' as source_table
+from prescriptions

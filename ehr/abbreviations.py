@@ -83,23 +83,35 @@ class Surroundings:
 class _Condition:
     place: Place
     negated: bool
-    pattern: re.Pattern[str]
+    pattern: str
+    is_own: bool
 
     def holds(self, place: Surroundings) -> bool:
+        expression = _compiled(self.pattern, self.is_own)
         match self.place:
             case "text":
-                is_met = self.pattern.fullmatch(place.written) is not None
+                is_met = expression.fullmatch(place.written) is not None
             case "before":
-                is_met = self.pattern.search(place.before) is not None
+                is_met = expression.search(place.before) is not None
             case "after":
-                is_met = self.pattern.match(place.after) is not None
+                is_met = expression.match(place.after) is not None
             case "near":
-                is_met = self.pattern.search(place.before) is not None or self.pattern.search(place.after) is not None
+                is_met = expression.search(place.before) is not None or expression.search(place.after) is not None
             case "line":
-                is_met = self.pattern.search(place.line) is not None
+                is_met = expression.search(place.line) is not None
             case "section":
-                is_met = self.pattern.fullmatch(place.section) is not None
+                is_met = expression.fullmatch(place.section) is not None
         return is_met
+
+
+@cache
+def _compiled(pattern: str, is_own: bool) -> re.Pattern[str]:
+    """Return the expression of a condition, compiled when first asked for: few of them are, in one text.
+
+    A user's may be of the kind that `re` never ends with: the time of another engine is the text's length.
+    """
+    compiled: re.Pattern[str] = re2.compile(pattern, _QUIET) if is_own else re.compile(edge_behind_letter(pattern))
+    return compiled
 
 
 TermKind = Kind | Literal["test", "none"]
@@ -160,15 +172,15 @@ def _condition(part: str, row: Row) -> _Condition:
             raise ValueError(place)
         if place == "before" and pattern.endswith("$"):
             pattern = pattern.removesuffix("$") + r"\s*$"
-        # A user's expression may be of the kind that `re` never ends with: this engine's time is the text's length.
-        compiled = re.compile(edge_behind_letter(pattern)) if row.file.parent == _DATA else re2.compile(pattern, _QUIET)
+        condition = _Condition(cast(Place, place), negated, pattern, row.file.parent != _DATA)
+        _compiled(pattern, condition.is_own)
     except (ValueError, re.error, re2.error) as error:
         raise row.refused(
             "a condition of a term cannot be read",
             f"{row['term']}: {part}",
             "text:, before:, after:, near:, line: or section: and a regular expression (a user's: RE2), also with not_",
         ) from error
-    return _Condition(cast(Place, place), negated, compiled)
+    return condition
 
 
 def _rows(own: OwnRules) -> Iterator[Row]:

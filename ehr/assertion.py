@@ -15,10 +15,9 @@ import numpy as np
 
 from ehr.certainty import DOUBT_OF
 from ehr.characters import CodeArray, IndexArray, IntArray, kinds_of_characters
-from ehr.context_arrays import context_arrays
+from ehr.context_arrays import ContextArrays, context_arrays
 from ehr.context_scan import judge
 from ehr.segments import SegmentArrays
-from ground.storage.own_rules import NO_RULES, OwnRules
 
 __all__ = ["assert_arrays"]
 
@@ -32,13 +31,13 @@ def assert_arrays(
     begin: IntArray,
     end: IntArray,
     kind: IntArray,
-    own: OwnRules = NO_RULES,
+    rules: ContextArrays | None = None,
 ) -> IndexArray:
     """What is asserted of each span, as its place in ``ASSERTIONS``, and what is doubtful of it, as bits of ``DOUBTS``.
 
-    ``kind`` are places in ``KINDS``; ``own`` rules join the package's. shape: (2, spans)
+    ``kind`` are places in ``KINDS``; ``rules``: those of the package, where they are not given. shape: (2, spans)
     """
-    arrays = context_arrays(own.only("context_rules", "sections"))
+    arrays = rules or context_arrays()
     numbers = [arrays.sections.get(name, 0) for name in section_names]
     judged: IndexArray = judge(
         codes,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +14,7 @@ import numpy as np
 from ehr.certainty import ASSERTIONS
 from ehr.characters import HashArray, IndexArray, hash_of
 from ehr.context_rules import NOT_ANY, Node, Rule, RuleSet, Trigger, load_rules
+from ehr.matching import mapped, save_arrays
 from ehr.spans import KINDS, Assertion
 from ground.storage.own_rules import NO_RULES, OwnRules
 
@@ -134,6 +137,22 @@ class ContextArrays(NamedTuple):
     tries: Tries
     rules: Rules
     sections: dict[str, int]
+
+    def save(self, folder: Path, of: str) -> None:
+        """Write them below a name of their own, so that other processes can map them."""
+        for part in (self.vocabulary, self.tries, self.rules):
+            save_arrays(folder, of, part._asdict())
+        (folder / f"{of}.json").write_text(json.dumps(self.sections), encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path, of: str) -> ContextArrays:
+        """Map what was saved below a name."""
+        return cls(
+            Vocabulary(*mapped(folder, of, Vocabulary._fields)),
+            Tries(*mapped(folder, of, Tries._fields)),
+            Rules(*mapped(folder, of, Rules._fields)),
+            json.loads((folder / f"{of}.json").read_text(encoding="utf-8")),
+        )
 
 
 def _ints(values: Iterable[int]) -> IndexArray:

@@ -106,7 +106,7 @@ def _elsewhere(mentions: Mentions, best: IntArray, assertion: IndexArray) -> Ind
 def inputs_of(texts: Texts, mentions: Mentions, lexicon: Lexicon, assertion: IndexArray, reasons: IndexArray) -> Inputs:
     """Return what the scan reads of mentions, whose assertions and reasons (bits of ``UNSURE``) the rules gave."""
     entry, sections, segments = mentions.entry, texts.sections, texts.segments
-    candidates = np.minimum(np.diff(lexicon.concepts.offsets.to_numpy())[entry], 3)
+    candidates = np.minimum(lexicon.candidates[entry], 3)
     known = {
         "begin": mentions.begin,
         "end": mentions.end,

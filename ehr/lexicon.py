@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,12 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import TypeAdapter
 
 from ehr.abbreviations import CUI, TERM_COLUMNS, Sense, Term, long_forms_of, read_terms
 from ehr.characters import IntArray
+from ehr.context_arrays import ContextArrays, context_arrays
 from ehr.context_rules import load_rules
-from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, Trie, build_trie, mapped
-from ehr.misspellings import SHORTEST
+from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, Trie, build_trie, mapped, save_arrays
+from ehr.misspellings import SHORTEST, Speller
 from ehr.spans import KINDS, REASONS, Kind, Reason
 from ground import ROOT
 from ground.storage.files import atomic_directory
@@ -30,7 +31,8 @@ from ground.storage.warehouse import run_sql, set_table
 __all__ = ["KINDS", "Lexicon", "build_lexicon", "fact_tables"]
 
 _DATA = ROOT / "ehr" / "data"
-_ARRAYS = ("kind", "reason", "denied", "best", "term", "words")
+_ARRAYS = ("kind", "reason", "denied", "best", "candidates", "term")
+_TERMS = TypeAdapter(tuple[tuple[Term, ...], tuple[tuple[int, ...], ...]])
 _NONE = -1
 _TRUSTED_LENGTH = 5
 _LONGEST_WORD = 30
@@ -45,10 +47,12 @@ class Lexicon:
 
     ``kind`` is an index into ``KINDS``, or -1 where the entry is not a mention as it stands; ``reason`` (an index into
     ``REASONS``) says why it is unclear wherever it stands, ``denied`` that the name itself says that there is none of
-    it (afebrile); ``concepts`` are its candidate CUIs, best first, and ``best`` numbers the first one (-1: none).
+    it (afebrile); ``concepts`` are its candidate CUIs, best first, ``best`` numbers the first one (-1: none) and
+    ``candidates`` counts them.
     ``term`` is the number of the project's own term that decides by context (-1: none); what it means in each of its
-    senses, and last where none holds, are the entries ``senses[term]``, which no name ends at. ``words`` are the long
-    names of one word, which misspellings are compared with.
+    senses, and last where none holds, are the entries ``senses[term]``, which no name ends at. ``speller`` knows the
+    long names of one word. ``rules`` of assertion are the user's own and the package's, ``package`` those alone.
+    ``names`` are those that a linker compares (`ehr.linking.names_of`), ``folder`` is where the lexicon is mapped from.
     """
 
     trie: Trie
@@ -56,30 +60,57 @@ class Lexicon:
     reason: npt.NDArray[np.int8]
     denied: npt.NDArray[np.bool_]
     best: IntArray
+    candidates: IntArray
     term: IntArray
     concepts: pa.ListArray
     terms: tuple[Term, ...]
     senses: tuple[tuple[int, ...], ...]
-    words: npt.NDArray[np.str_]
+    speller: Speller
+    rules: ContextArrays
+    package: ContextArrays
+    names: pa.Table | None = None
+    folder: Path | None = None
 
     def save(self, folder: Path) -> None:
         """Write the lexicon, so that other processes can map it."""
         with atomic_directory(folder) as temporary:
             self.trie.save(temporary)
-            for name in _ARRAYS:
-                np.save(temporary / f"lexicon_{name}.npy", getattr(self, name))
-            concepts = pa.record_batch([self.concepts], ["concepts"])
-            with pa.ipc.new_file(str(temporary / "concepts.arrow"), concepts.schema) as file:
-                file.write(concepts)
-            (temporary / "terms.pickle").write_bytes(pickle.dumps((self.terms, self.senses)))
+            self.speller.save(temporary)
+            self.rules.save(temporary, "rules")
+            self.package.save(temporary, "package")
+            save_arrays(temporary, "lexicon", {name: getattr(self, name) for name in _ARRAYS})
+            _write_arrow(temporary / "concepts.arrow", pa.table({"concepts": self.concepts}))
+            if self.names is not None:
+                _write_arrow(temporary / "names.arrow", self.names)
+            (temporary / "terms.json").write_bytes(_TERMS.dump_json((self.terms, self.senses)))
 
     @classmethod
     def load(cls, folder: Path) -> Lexicon:
         """Map a saved lexicon."""
-        arrays = {name: mapped(folder / f"lexicon_{name}.npy") for name in _ARRAYS}
-        concepts = pa.ipc.open_file(pa.memory_map(str(folder / "concepts.arrow"))).get_batch(0).column(0)
-        terms, senses = pickle.loads((folder / "terms.pickle").read_bytes())
-        return cls(trie=Trie.load(folder), concepts=concepts, terms=terms, senses=senses, **arrays)
+        concepts = _mapped_arrow(folder / "concepts.arrow").column(0)
+        terms, senses = _TERMS.validate_json((folder / "terms.json").read_bytes())
+        arrays = dict(zip(_ARRAYS, mapped(folder, "lexicon", _ARRAYS), strict=True))
+        return cls(
+            trie=Trie.load(folder),
+            concepts=concepts.chunk(0) if concepts.num_chunks else pa.array([], concepts.type),
+            terms=terms,
+            senses=senses,
+            speller=Speller.load(folder),
+            rules=ContextArrays.load(folder, "rules"),
+            package=ContextArrays.load(folder, "package"),
+            names=_mapped_arrow(folder / "names.arrow") if (folder / "names.arrow").exists() else None,
+            folder=folder,
+            **arrays,
+        )
+
+
+def _write_arrow(file: Path, table: pa.Table) -> None:
+    with pa.ipc.new_file(str(file), table.schema) as written:
+        written.write_table(table)
+
+
+def _mapped_arrow(file: Path) -> pa.Table:
+    return pa.ipc.open_file(pa.memory_map(str(file))).read_all()
 
 
 def build_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULES) -> Lexicon:
@@ -126,11 +157,14 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULE
         reason=concepts.reason,
         denied=concepts.denied,
         best=concepts.best(),
+        candidates=np.diff(concepts.begin),
         term=term_of,
         concepts=concepts.lists(),
         terms=tuple(merged[place] for place in contextual),
         senses=tuple(tuple(range(end - n, end)) for n, end in zip(counts, ends, strict=True)),
-        words=_single_words(written, concepts.kind[entry], brand),
+        speller=Speller.of(_single_words(written, concepts.kind[entry], brand)),
+        rules=context_arrays(own.only("context_rules", "sections")),
+        package=context_arrays(),
     )
 
 
@@ -247,15 +281,12 @@ def _is_unconditional(term: Term) -> bool:
     return not sense.conditions and not sense.denied and sense.kind != "test"
 
 
-def _single_words(
-    written: pa.ChunkedArray, kind: npt.NDArray[np.int8], brand: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.str_]:
+def _single_words(written: pa.ChunkedArray, kind: npt.NDArray[np.int8], brand: npt.NDArray[np.bool_]) -> set[str]:
     """Return the names of one word that misspellings are compared with; brands are too often near to English words."""
     length = pc.utf8_length(written).to_numpy()
     letters = pc.and_(pc.utf8_is_alpha(written), pc.string_is_ascii(written)).to_numpy(zero_copy_only=False)
     wanted = (kind >= 0) & ~brand & letters & (length >= SHORTEST) & (length <= _LONGEST_WORD)
-    words = {name.lower() for name in written.filter(pa.array(wanted)).to_pylist()}
-    return np.array(sorted(words), dtype=np.str_) if words else np.zeros(0, dtype="U1")
+    return {name.lower() for name in written.filter(pa.array(wanted)).to_pylist()}
 
 
 def _nodes(trie: Trie, entries: IntArray) -> IntArray:

@@ -8,7 +8,7 @@ the same scan, so they agree by construction. Nothing here knows what a name mea
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -34,6 +34,7 @@ __all__ = [
     "build_trie",
     "mapped",
     "may_be_tested",
+    "save_arrays",
     "tokenise",
 ]
 
@@ -92,12 +93,18 @@ def _letters() -> CodeArray:
     return letters
 
 
-def mapped(path: Path) -> npt.NDArray[Any]:
-    """Map a saved array, as a plain array: those of the class memmap are slow to index.
+def save_arrays(folder: Path, of: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Write arrays to files of their own, so that processes can map them (`mapped`)."""
+    for name, array in arrays.items():
+        np.save(folder / f"{of}_{name}.npy", array)
 
-    Nothing writes to it; it may be written to, privately, so that compiled functions take it for any other array.
+
+def mapped(folder: Path, of: str, names: Iterable[str]) -> list[npt.NDArray[Any]]:
+    """Map saved arrays, as plain arrays: those of the class memmap are slow to index.
+
+    Nothing writes to them; they may be written to, privately, so that compiled functions take them for any others.
     """
-    return np.asarray(np.load(path, mmap_mode="c"))
+    return [np.asarray(np.load(folder / f"{of}_{name}.npy", mmap_mode="c")) for name in names]
 
 
 @part
@@ -244,13 +251,12 @@ class Trie:
 
     def save(self, folder: Path) -> None:
         """Write each array to a file of its own, so that processes can map them."""
-        for field in fields(self):
-            np.save(folder / f"{field.name}.npy", getattr(self, field.name))
+        save_arrays(folder, "trie", {field.name: getattr(self, field.name) for field in fields(self)})
 
     @classmethod
     def load(cls, folder: Path) -> Trie:
         """Map the arrays of a saved trie."""
-        return cls(**{field.name: mapped(folder / f"{field.name}.npy") for field in fields(cls)})
+        return cls(*mapped(folder, "trie", [field.name for field in fields(cls)]))
 
     def token_numbers(self, hashes: HashArray) -> IntArray:
         """Return the number of each token, -1 for one that no name has."""

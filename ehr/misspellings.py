@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ehr.characters import FNV_OFFSET, CodeArray, HashArray, IntArray, codes_of, hash_on, word_hash
+from ehr.matching import mapped, save_arrays
 from ground import ROOT
 from ground.compiled import kernel
 from ground.storage.tables import read_table
@@ -64,15 +67,27 @@ class Speller:
     them without one letter (the method of SymSpell), so that the number of known words hardly matters.
     """
 
-    def __init__(self, words: Iterable[str]) -> None:
-        self._words = sorted({word for word in words if len(word) >= SHORTEST})
-        self._longest = max(map(len, self._words), default=0) + 1
-        ends = np.cumsum([len(word) for word in self._words], dtype=np.int32)
-        hashes, owners = _shortened(codes_of("".join(self._words)), ends)
-        order = np.argsort(hashes)
-        self._hashes: HashArray = hashes[order]
-        self._owners: IntArray = owners[order]
+    def __init__(self, words: npt.NDArray[np.str_], hashes: HashArray, owners: IntArray) -> None:
+        self._words, self._hashes, self._owners = words, hashes, owners
+        self._longest = words.itemsize // np.dtype("U1").itemsize + 1
         self._repaired: dict[str, str | None] = {}
+
+    @classmethod
+    def of(cls, words: Iterable[str]) -> Speller:
+        """Return what knows these words."""
+        known = sorted({word for word in words if len(word) >= SHORTEST})
+        hashes, owners = _shortened(codes_of("".join(known)), np.cumsum([len(word) for word in known], dtype=np.int32))
+        order = np.argsort(hashes)
+        return cls(np.array(known, dtype=np.str_), hashes[order], owners[order])
+
+    def save(self, folder: Path) -> None:
+        """Write the words, so that other processes can map them."""
+        save_arrays(folder, "speller", {"words": self._words, "hashes": self._hashes, "owners": self._owners})
+
+    @classmethod
+    def load(cls, folder: Path) -> Speller:
+        """Map the words that were saved."""
+        return cls(*mapped(folder, "speller", ("words", "hashes", "owners")))
 
     def repair(self, word: str) -> str | None:
         """Return the known word that ``word`` (lower case, not known itself) misspells, if there is exactly one."""
@@ -86,14 +101,15 @@ class Speller:
         from rapidfuzz.distance import OSA
 
         # What is left of a word without one letter takes time by the square of its length.
-        if not SHORTEST <= len(word) <= self._longest or not word.isalpha() or word in english_words():
+        if not SHORTEST <= len(word) <= self._longest or not word.isalpha():
             return None
         repairs = [
             known
             for known in self._near(word)
             if known[0] == word[0] and OSA.distance(word, known, score_cutoff=1) == 1
         ]
-        return repairs[0] if len(repairs) == 1 else None
+        # The English words come last: to read them takes longer than all else, and few words are near to a name.
+        return repairs[0] if len(repairs) == 1 and word not in english_words() else None
 
     def _near(self, word: str) -> list[str]:
         """Return the known words that have a hash in common with ``word``."""
@@ -101,4 +117,4 @@ class Speller:
         begins = np.searchsorted(self._hashes, hashes, side="left").tolist()
         ends = np.searchsorted(self._hashes, hashes, side="right").tolist()
         owners = {owner for begin, end in zip(begins, ends, strict=True) for owner in self._owners[begin:end].tolist()}
-        return [self._words[owner] for owner in owners]
+        return [str(self._words[owner]) for owner in owners]

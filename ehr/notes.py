@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from ehr.note_shards import NoteTables, ReadShard, fill
 from ehr.sections import split_sections
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MentionReport", "SectionReport", "find_mentions", "split_notes"]
 
-NAMES = "names.parquet"
-"""The names of a linker, beside the lexicon."""
 _SECTION_CODE = (
     "ehr/sections.py",
     "ehr/header_scan.py",
@@ -251,8 +248,7 @@ def _open_reader(lexicon: SharedFolder, options: NoteSettings, own: OwnRules) ->
     from ehr.lexicon import Lexicon
     from ehr.reading import TextReader
 
-    names = pq.read_table(lexicon.path() / NAMES) if options.linker == "scispacy" else None
-    return TextReader.of(Lexicon.load(lexicon.path()), options, own, names)
+    return TextReader.of(Lexicon.load(lexicon.path()), options, own)
 
 
 class _MentionShard(NamedTuple):
@@ -374,8 +370,7 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
     Raises:
         InputError: no notes are loaded, the concept graph with its names is not built, or an own rule cannot be read.
     """
-    from ehr.lexicon import build_lexicon
-    from ehr.linking import names_of
+    from ehr.kept import open_lexicon
 
     _need_notes(connection)
     if not table_exists(connection, "kg.name"):
@@ -397,10 +392,10 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
             tempfile.TemporaryDirectory(prefix="ontoground-lexicon-") as scratch,
             open_executor(settings.run, _tier(connection)) as executor,
         ):
-            folder = Path(scratch) / "lexicon"
-            build_lexicon(connection, own).save(folder)
-            if settings.notes.linker == "scispacy":
-                pq.write_table(names_of(connection), folder / NAMES)
+            lexicon = open_lexicon(connection, own, linked=settings.notes.linker == "scispacy")
+            folder = lexicon.folder or Path(scratch) / "lexicon"
+            if lexicon.folder is None:
+                lexicon.save(folder)
             _compile(_open_reader(SharedFolder(folder), settings.notes, own))
             setup = partial(_open_reader, executor.share(folder), settings.notes, own)
             parts = ("ehr/shard_section", "ehr/shard_segment")

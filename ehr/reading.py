@@ -25,7 +25,6 @@ from ground.storage.own_rules import NO_RULES, OwnRules
 
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow as pa
 
     from ehr.learned_scan import Model
     from ehr.lexicon import Lexicon
@@ -130,13 +129,12 @@ class TextReader:
         settings: NoteSettings | None = None,
         own: OwnRules = NO_RULES,
     ) -> TextReader:
-        """Build the lexicon from the release in a warehouse, which may be opened read-only.
+        """Open the lexicon of the release in a warehouse, which may be opened read-only.
 
         Raises:
             InputError: the concept graph with its names is not built, or an own rule cannot be read.
         """
-        from ehr.lexicon import build_lexicon
-        from ehr.linking import names_of
+        from ehr.kept import open_lexicon
         from ground.errors import InputError
         from ground.settings import NoteSettings
         from ground.storage.warehouse import table_exists
@@ -148,23 +146,19 @@ class TextReader:
             raise InputError(
                 "the release's names are not in the warehouse", expected="kg.name", do="run `ontoground graph build`"
             )
-        with connection.cursor() as cursor:
-            lexicon = build_lexicon(cursor, own)
         settings = settings or NoteSettings()
         with connection.cursor() as cursor:
-            return cls.of(lexicon, settings, own, names_of(cursor) if settings.linker == "scispacy" else None)
+            lexicon = open_lexicon(cursor, own, linked=settings.linker == "scispacy")
+        return cls.of(lexicon, settings, own)
 
     @classmethod
-    def of(
-        cls, lexicon: Lexicon, settings: NoteSettings, own: OwnRules = NO_RULES, names: pa.Table | None = None
-    ) -> TextReader:
-        """Return the reader that the settings describe; ``names`` (``ehr.linking.names_of``): if it links."""
+    def of(cls, lexicon: Lexicon, settings: NoteSettings, own: OwnRules = NO_RULES) -> TextReader:
+        """Return the reader that the settings describe; the lexicon has the names of a linker where they ask for it."""
         from ehr.linking import Linker
-        from ehr.misspellings import Speller
 
-        speller = Speller(lexicon.words.tolist()) if settings.fuzzy else None
+        speller = lexicon.speller if settings.fuzzy else None
         model = load_model() if settings.certainty == "learned" else None
-        linker = Linker(names, lexicon) if names is not None else None
+        linker = Linker(lexicon.names, lexicon) if lexicon.names is not None else None
         return cls(lexicon, speller, detector_of(settings.abbreviation_detector), own, model, linker)
 
     def judge(self, texts: Texts) -> Judged:
@@ -181,7 +175,7 @@ class TextReader:
         names = [sections.names[name] for name in sections.name.tolist()]
         headed = [bool(header) for header in sections.header]
         scanned = (texts.codes, sections.begin, names, headed, texts.segments, clear.begin, clear.end, kind)
-        by_rules, doubts = assert_arrays(*scanned, self._own)
+        by_rules, doubts = assert_arrays(*scanned, self.lexicon.rules)
         assertion = np.where(self.lexicon.denied[clear.entry] & (by_rules == _PRESENT), _ABSENT, by_rules)
         best = self.lexicon.best[clear.entry]
         segment = np.searchsorted(texts.segments.begin, clear.begin, side="right")
@@ -191,8 +185,8 @@ class TextReader:
         reasons: Sequence[tuple[str, ...]] = reason_lists()
         if self._model is not None:
             is_own = self._named_by_user(texts, clear)
-            if self._own.digests("mentions"):
-                is_own |= by_rules != assert_arrays(*scanned)[0]
+            if self._own.only("context_rules").texts:
+                is_own |= by_rules != assert_arrays(*scanned, self.lexicon.package)[0]
             unsure, reasons = self._learned(texts, clear, assertion, unsure, is_own, self._model)
         return Judged(clear, assertion, unsure, reasons, unclear.in_order())
 
@@ -269,7 +263,8 @@ class TextReader:
         """Yield text, offsets in it, concepts, kind, section and reason of each mention."""
         moved = texts.begin[mentions.owner]
         entries, place = np.unique(mentions.entry, return_inverse=True)
-        concepts = [tuple(cuis) for cuis in self.lexicon.concepts.take(entries).to_pylist()]
+        # Of an array, pyarrow would ask pandas, whose import takes longer than a short text.
+        concepts = [tuple(self.lexicon.concepts[entry].as_py()) for entry in entries.tolist()]
         columns = (
             mentions.owner.tolist(),
             (mentions.begin - moved).tolist(),

@@ -173,10 +173,14 @@ def _alternatives(phrases: Sequence[str]) -> str:
     return f"(?:{'|'.join(branches)}){'?' if ends else ''}"
 
 
-@cache
-def _patterns(own: OwnRules) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return what may stand at the beginning of a line and what after a gap inside one."""
-    known = _alternatives(sorted({" ".join(header.split()) for header in _written(own)}))
+@lru_cache(maxsize=1024)
+def _patterns(first: str, own: OwnRules) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what may stand at the beginning of a line and what after a gap inside one, where a character stands.
+
+    All headers take long to compile; those of one first letter are compiled when a text has such a line.
+    """
+    headers = {" ".join(header.split()) for header in _written(own) if header[0] == first}
+    known = _alternatives(sorted(headers)) or "(?!)"
     at_line = re.compile(
         rf"(?P<line>(?ai:{known}))(?=[ \t]*{_IN_PARENTHESES}?:)"
         rf"|(?P<alone>(?ai:{known}))(?=[ \t]*$)"
@@ -231,7 +235,6 @@ def _header_words(own: OwnRules) -> frozenset[str]:
 
 def _candidates(text: str, own: OwnRules) -> Iterator[tuple[int, re.Match[str]]]:
     """Yield where the line or the gap before each possible header begins, and the header."""
-    at_line, inside = _patterns(own)
     end = 0
     opened = -1
     for position, start in header_places(codes_of(text), _trie(own)).tolist():
@@ -242,6 +245,7 @@ def _candidates(text: str, own: OwnRules) -> Iterator[tuple[int, re.Match[str]]]
         if not begins_line and position == start + 1 and text[start] == " " and opened != row and text[position] != "#":
             # "Soc: 4 beers nightly. Fam: dad cirrhosis.": behind a sentence only where the line begins with a header.
             continue
+        at_line, inside = _patterns(text[position].lower(), own)
         match = (at_line if begins_line else inside).match(text, position)
         if match is not None and (match.lastgroup != "problem" or begins_line or text[position] == "#"):
             end, opened = match.end(), row

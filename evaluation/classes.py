@@ -56,7 +56,7 @@ CLASSES: Mapping[Kind, Classes] = {
             "quadrants",
             QUADRANTS,
             {name: code for code, name in enumerate(QUADRANTS)},
-            "Q1 to Q4, or empty",
+            "Q1, Q2, Q3, Q4, or empty where no answer could be read",
             "quadrant",
             "group_id",
             "f1",

@@ -117,14 +117,6 @@ def _checks(classes: Classes) -> Iterator[Check]:
         "a score is no probability",
         "the probability of the label, from 0 to 1",
     )
-    # Some answers are always none of the classes; where most are, it is the writing.
-    given = pl.col("label").fill_null("") != ""
-    outside = given & pl.col("code").is_null()
-    yield Check(
-        2 * outside.sum().over("model") > given.sum().over("model"),
-        "most labels of a model are none of the classes",
-        f"{', '.join(classes.words)} as they are written here, or nothing where the model gave no readable answer",
-    )
 
 
 def _column(frame: pl.DataFrame, path: Path, name: str, kind: pl.DataType) -> pl.Series:
@@ -149,8 +141,8 @@ def read_predictions(path: Path, kind: Kind = "quadrants") -> pl.DataFrame:
     Raises:
         UsageError: another kind of file.
         InputError: the file is not there or damaged, ``id`` or ``label`` is missing, an id is empty or comes twice for
-            one model and seed, a label is outside the classes (MedHal, MedVAL) or most of a model's are (quadrants), or
-            scores are not a finite probability of each class that sum to 1.
+            one model and seed, a label is outside the classes, or scores are not a finite probability of each class
+            that sum to 1.
     """
     contract = CONTRACT.format(CLASSES[kind].expected)
     raw = read_foreign(path, "a prediction file", ("id", "label"), expected=contract)
@@ -164,26 +156,26 @@ def read_predictions(path: Path, kind: Kind = "quadrants") -> pl.DataFrame:
 
 
 def label_codes(labels: pl.Series, kind: Kind, file: Path | str = "predictions") -> pl.Series:
-    """Return the codes of labels, null for what is none.
+    """Return the codes of labels, null for an empty one: an answer that could not be read.
 
-    A quadrant is read as it stands, and anything else is an answer that cannot be read. For MedHal and MedVAL booleans
-    and integers are read as such, and text (CSV) without regard to case. 1 and 0 are no factuality: which of the two is
+    Blanks around a label are nothing. A quadrant is Q1 to Q4 as written here. For MedHal and MedVAL booleans and
+    integers are read as such, and text (CSV) without regard to case. 1 and 0 are no factuality: which of the two is
     which would be a guess. Where it is true or false, a risk level is not valid.
 
     Raises:
-        InputError: a label outside the classes of MedHal or MedVAL.
+        InputError: a label outside the classes.
     """
     classes, dtype = CLASSES[kind], labels.dtype
-    other = {"quadrants": True, "medhal": dtype == pl.Boolean, "medval": dtype.is_numeric()}[kind]
+    other = {"quadrants": False, "medhal": dtype == pl.Boolean, "medval": dtype.is_numeric()}[kind]
     if not (other or dtype in (pl.Null, pl.String)):
         raise InputError("a label outside the classes", file=file, found=str(dtype), expected=classes.expected)
-    text = labels.cast(pl.String)
+    text = labels.cast(pl.String).str.strip_chars()
     if kind != "quadrants":
-        text = text.str.strip_chars().str.to_lowercase()
+        text = text.str.to_lowercase()
     codes = text.replace_strict(classes.words, default=None, return_dtype=pl.Int64)
-    wrong = int((codes.is_null() & (text.fill_null("") != "")).sum())
-    if wrong and kind != "quadrants":
-        found = f"{wrong:,} of {len(labels):,} labels"
+    wrong = (codes.is_null() & (text.fill_null("") != "")).arg_true()
+    if len(wrong):
+        found = f"{len(wrong):,} of {len(labels):,} labels, the first in row {wrong[0] + 1}"
         raise InputError("a label outside the classes", file=file, found=found, expected=classes.expected)
     return codes
 

@@ -88,6 +88,8 @@ def build_graph(
     vocabulary = read_vocabulary(own=own)
     with progress("graph", len(STEPS)) as advance:
         with transaction(connection):
+            # Until the arrays are written: what other stages keep of these tables goes by this mark.
+            mark_done(connection, STAGE, "")
             _forget_table(connection)
             _register(connection, vocabulary, settings)
             for name in STEPS:

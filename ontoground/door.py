@@ -6,7 +6,7 @@ The examples are of the demo, ``w`` is ``ontoground.open("work/demo")``.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kg.graph import ConceptGraph
     from ontoground.views.predictions import Device
 
-__all__ = ["Answer", "Card", "Exports", "Notes", "OpenWorkspace", "Relations", "open_workspace", "read_text"]
+__all__ = ["Answer", "Card", "Exports", "Notes", "OpenWorkspace", "Relations", "Row", "open_workspace", "read_text"]
 
 SHOWN = 100
 """Rows of an answer that a notebook shows."""
@@ -46,13 +46,14 @@ def open_workspace(folder: str | Path = "work") -> OpenWorkspace:
     """
     from ground.storage.workspace import Workspace
 
+    _require((str, Path), folder=folder)
     return OpenWorkspace(Workspace.existing(Path(folder)))
 
 
 def read_text(text: str, workspace: OpenWorkspace | str | Path) -> Notes:
     """Read any text with the names of a workspace's release: sections, mentions, assertion, certainty.
 
-    A workspace that is open keeps its reader: the first text builds the dictionary, the next ones do not.
+    A workspace that is open keeps its reader. The first text builds what later processes map from `cache/`.
 
     >>> ontoground.read_text("Denies chest pain. She takes lisinopril 10 mg daily.", w)
     unknown: 'chest pain' absent, certain ['C9910002']
@@ -76,10 +77,15 @@ class Answer:
         return self.table
 
     def pl(self) -> polars.DataFrame:
-        """Return the rows as a Polars frame."""
+        """Return the rows as a Polars frame; `UsageError` where it holds no such columns."""
         import polars
 
-        return polars.DataFrame(self.table)
+        try:
+            return polars.DataFrame(self.table)
+        except polars.exceptions.PolarsError as error:
+            do = "give each column a name of its own, or cast it in the query; `arrow()` holds any"
+            what = "Polars has no frame of these columns"
+            raise UsageError(what, found=", ".join(self.table.column_names), do=do) from error
 
     def df(self) -> Any:
         """Return the rows as a pandas frame, where pandas is installed."""
@@ -99,6 +105,20 @@ class Card(dict[str, Any]):
         lines = [f"{self['cui']} {self['name']} ({'; '.join(self['types'])})"]
         lines += [f"  {neighbour['words']} ... ({neighbour['n']:,})" for neighbour in self["neighbours"]]
         return "\n".join(lines)
+
+
+class Row(dict[str, Any]):
+    """A row and what it rests on: label, says, why, evidence, group (docs/schemas/explain.json)."""
+
+    def __repr__(self) -> str:
+        return "\n".join((f"{self['label']}  {self['says']}", *(f"    {line}" for line in self["why"])))
+
+    def _repr_html_(self) -> str | None:
+        if not _can_draw():
+            return None
+        from ontoground.pages.render import in_notebook
+
+        return in_notebook("notebook_row.html", HIGH, row=self)
 
 
 class Relations(tuple[dict[str, Any], ...]):
@@ -166,19 +186,30 @@ class Notes(tuple[dict[str, Any], ...]):
         return {"notes": marked(self), "assertions": assertions_of(self)}
 
 
-def _require(kind: type[str | Integral], **arguments: object) -> None:
+EXPECTED = {str: "text", Integral: "a whole number", (str, Path): "a path", Iterable: 'a list, as ["hypertension"]'}
+
+
+def _require(kind: Any, **arguments: object) -> None:
     """Refuse arguments of another type, and words with a NUL or half of a character, which no query can hold.
 
     Raises:
         UsageError: an argument is none of this kind.
     """
+    expected = EXPECTED[kind]
     for name, value in arguments.items():
-        expected = "text" if kind is str else "a whole number"
-        if not isinstance(value, kind):
+        if not isinstance(value, kind) or (kind is Iterable and isinstance(value, str)):
             raise UsageError(f"{name} is of another type", found=type(value).__name__, expected=expected)
         # A text to be read may hold any character.
         if isinstance(value, str) and name != "text" and re.search(r"[\0\ud800-\udfff]", value):
             raise UsageError(f"{name} has a NUL or half of a character", expected=expected)
+
+
+def _require_count(**arguments: object) -> None:
+    """Refuse what is no whole number from 0."""
+    _require(Integral, **arguments)
+    for name, value in arguments.items():
+        if value < 0:  # type: ignore[operator]
+            raise UsageError(f"{name} is below 0", found=str(value), expected="a whole number from 0")
 
 
 def _can_draw() -> bool:
@@ -238,10 +269,11 @@ class Exports:
         from ontoground.flow.session import reading
         from ontoground.views.concepts import resolve
 
-        if isinstance(predicates, str) or isinstance(concepts, str):
-            raise UsageError("predicates and concepts are lists", found="a text", expected='["hypertension"]')
-        _require(str, **{f"concept {n}": concept for n, concept in enumerate(concepts or ())})
-        _require(Integral, hops=hops)
+        for name, given in (("predicates", predicates), ("concepts", concepts)):
+            if given is not None:
+                _require(Iterable, **{name: given})
+                _require(str, **{f"{name}[{n}]": one for n, one in enumerate(given)})
+        _require_count(hops=hops)
         with reading(self.workspace) as connection:
             cuis = None if concepts is None else [resolve(connection, concept) for concept in concepts]
         graph = ConceptGraph.open(self.workspace.graph)
@@ -300,6 +332,7 @@ class OpenWorkspace:
         from ontoground.views.concepts import card_of, resolve
 
         _require(str, concept=concept)
+        _require_count(limit=limit)
         with reading(self.workspace) as connection:
             cui = resolve(connection, concept)
             return Card(card_of(connection, ConceptGraph.open(self.workspace.graph), cui, limit))
@@ -319,7 +352,7 @@ class OpenWorkspace:
         from ontoground.views.concepts import relations_between, resolve
 
         _require(str, head=head, tail=tail)
-        _require(Integral, max_hops=max_hops, paths=paths)
+        _require_count(max_hops=max_hops, paths=paths)
         with reading(self.workspace) as connection:
             first, second = (resolve(connection, end) for end in (head, tail))
         graph = ConceptGraph.open(self.workspace.graph)
@@ -362,6 +395,7 @@ class OpenWorkspace:
         from ground.contracts.rows import QUADRANTS, SUPPORT_LEVELS
         from ontoground.flow.status import row_files
 
+        _require(str, dataset=dataset)
         files = row_files(self.workspace, dataset)
         if not files:
             built = dataset.partition("_")[0]
@@ -369,17 +403,22 @@ class OpenWorkspace:
                 "this dataset is not built", file=self.workspace.dataset(built), do=f"ontoground build {built}"
             )
         rows = polars.scan_parquet(files, glob=False)
-        columns = rows.collect_schema().names()
+        schema = rows.collect_schema()
         for name in wanted:
-            if name not in columns:
-                near = get_close_matches(name, columns, n=1) or columns
+            if name not in schema:
+                near = get_close_matches(name, schema, n=1) or schema
                 raise UsageError("the dataset has no such column", found=name, expected=", ".join(near))
         for name, value in wanted.items():
             values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
             known = {"quadrant": QUADRANTS, "support_level": SUPPORT_LEVELS}.get(name, values)
             if unknown := [str(value) for value in values if value not in known]:
                 raise UsageError(f"{name} has no such value", found=", ".join(unknown), expected=", ".join(known))
-            rows = rows.filter(polars.col(name).is_in(list(values)))
+            try:
+                these = polars.Series(list(values), dtype=schema[name])
+            except (TypeError, OverflowError, polars.exceptions.PolarsError) as error:
+                what = f"{name} is never of this kind"
+                raise UsageError(what, found=type(value).__name__, expected=str(schema[name])) from error
+            rows = rows.filter(polars.col(name).is_in(these.implode()))
         return rows
 
     @property
@@ -387,8 +426,8 @@ class OpenWorkspace:
         """The graph for networkx, rdflib and SPARQL."""
         return Exports(self.workspace)
 
-    def explain(self, row: str) -> dict[str, Any]:
-        """Return what a row of a built dataset rests on (docs/schemas/explain.json).
+    def explain(self, row: str) -> Row:
+        """Return what a row of a built dataset rests on; a notebook shows it with the note around its mentions.
 
         >>> row = w.statements(quadrant="Q3").select("id").head(1).collect().item()
         >>> w.explain(row)["label"]
@@ -397,7 +436,7 @@ class OpenWorkspace:
         from ontoground.views.row import explained
 
         _require(str, row=row)
-        return explained(self.workspace, row)
+        return Row(explained(self.workspace, row))
 
     def predict(self, model: str | Path, note: str, *statements: str, device: Device = "auto") -> dict[str, Any]:
         """Ask a trained run about statements in the context of a note (docs/schemas/predict.json); extra `training`.
@@ -410,8 +449,8 @@ class OpenWorkspace:
         """
         from ontoground.views.predictions import predict_statements
 
-        for statement in statements:
-            _require(str, statement=statement)
+        _require((str, Path), model=model)
+        _require(str, text=note, **{f"statement {n}": statement for n, statement in enumerate(statements)})
         return predict_statements(Path(model), note, statements, self.workspace, device)
 
     def read_text(self, text: str) -> Notes:

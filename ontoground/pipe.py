@@ -41,7 +41,7 @@ class MentionReader:
                 raise UsageError("another component has an attribute of this name", found=attribute, do=do)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The names of a release are some hundred megabytes; other processes build them for themselves.
+        # The names of a release are some hundred megabytes; other processes map them for themselves.
         return MentionReader, self._made_of
 
     @cached_property

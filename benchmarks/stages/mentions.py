@@ -137,14 +137,13 @@ def prepare(options: Options) -> Done:
 def ours(options: Options) -> Done:
     """Read the notes with the lexicon mapped from disk, as the worker processes of the stage do."""
     from ehr.lexicon import Lexicon
-    from ehr.misspellings import Speller
     from ehr.reading import TextReader
 
     folder = options.folder / "lexicon"
     lexicon = Lexicon.load(folder)
 
     def make() -> Reader:
-        reader = TextReader(lexicon, Speller(lexicon.words.tolist()))
+        reader = TextReader(lexicon, lexicon.speller)
 
         def read(note: Note) -> list[AssertedSpan]:
             reading = reader.read(note.text)

@@ -77,7 +77,7 @@ def _verdict(result: Result, label: bool) -> Refusal | None:
         return Refusal(f"judge_lm_{result.reason.value}")
     answer = parse_medhal(result.text)
     if answer.label is None:
-        return Refusal("judge_unreadable")
+        return Refusal(f"judge_unreadable_{answer.outcome}")
     if answer.label is not label:
         return Refusal("judge_calls_factual_wrong" if label else "judge_calls_wrong_factual")
     return None

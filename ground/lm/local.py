@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -95,12 +96,19 @@ def load_pretrained(kind: Any, model: str | Path, **options: Any) -> Any:
         InputError: there is no such model.
         UsageError: it needs FlashAttention or bitsandbytes, which are looked for only now and not installed.
     """
+    hub = os.environ.get("HF_HUB_OFFLINE") == "0" and not Path(model).is_dir()
+    reached = not hub or _hub_answers()
     try:
-        return kind.from_pretrained(str(model), **options)
+        return kind.from_pretrained(str(model), **({} if reached else {"local_files_only": True}), **options)
     except ImportError as error:
         missing = str(error).strip().splitlines()[0]
         raise UsageError("a package that the settings need is not installed", found=missing) from error
     except (OSError, ValueError) as error:
+        if not reached:
+            do = "check the network and its proxy, or name a folder on this machine"
+            raise InputError(
+                "the hub cannot be reached, and this model is not in its cache", file=model, do=do
+            ) from error
         absent = Path(model).is_absolute() and not Path(model).exists()
         raise InputError(
             "the model cannot be loaded",
@@ -109,6 +117,18 @@ def load_pretrained(kind: Any, model: str | Path, **options: Any) -> Any:
             expected="a hub name, a folder in transformers' format, or a run folder",
             do="check the path; the hub is asked only where --hub stands before the verb: `ontoground --hub ...`",
         ) from error
+
+
+@cache
+def _hub_answers() -> bool:
+    """Ask the hub once whether it is there: transformers repeats its own questions for half a minute."""
+    from huggingface_hub import constants, get_session
+
+    try:
+        get_session().head(constants.ENDPOINT, timeout=5)
+    except Exception:  # of the client that this version of the library has
+        return False
+    return True
 
 
 def _load(settings: LmSettings) -> tuple[Any, Any]:

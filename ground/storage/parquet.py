@@ -30,6 +30,9 @@ def parquet_rows(connection: duckdb.DuckDBPyConnection, file: Path) -> int:
     """
     try:
         return number_of(connection, f"select num_rows from parquet_file_metadata({quoted_files([file])})")
+    except (duckdb.InterruptException, duckdb.ConnectionException, duckdb.OutOfMemoryException):
+        # A stop in the middle says nothing of the file.
+        raise
     except duckdb.Error as error:
         raise damaged(file) from error
 

@@ -11,6 +11,7 @@ import errno
 import json
 import os
 import re
+import resource
 import sys
 import traceback
 import warnings
@@ -50,6 +51,8 @@ DISK_ERRORS = {
 DAMAGED = (EOFError, zlib.error, BadZipFile, RecursionError, json.JSONDecodeError, UnicodeError)
 # Errors of DuckDB, Polars and PyArrow that readers of Parquet end with, among others.
 READING = ("InvalidInputException", "ComputeError", "ArrowInvalid")
+LEAST_ADDRESSES = 2**30
+"""Bytes of address space without which libraries end the process, or raise errors of any kind, while they load."""
 PARQUET = re.compile(r"""['"]([^'"]+\.parquet)['"]""")
 
 
@@ -93,6 +96,8 @@ def invoke(arguments: list[str]) -> int:
 
 def _guarded(arguments: list[str], as_json: bool, interrupts: Interrupts) -> int:
     try:
+        if (allowed := _address_space()) is not None and allowed < LEAST_ADDRESSES:
+            raise MemoryError
         # Not app(...): that one turns an interrupt and a closed pipe into exits of its own, without a word.
         command = command_of(next((word for word in arguments if not word.startswith("-")), None))
         with command.make_context("ontoground", list(arguments)) as context:
@@ -111,10 +116,16 @@ def _guarded(arguments: list[str], as_json: bool, interrupts: Interrupts) -> int
         return _say_interrupted(as_json) if interrupts.seen else _failed(error, as_json)
 
 
+def _address_space() -> int | None:
+    """Return the bytes of address space that this process may have; None without a limit."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
 def _failed(error: Exception, as_json: bool) -> int:
     if isinstance(error, TyperException):
         return _usage(error, as_json)
-    known = error if isinstance(error, OntogroundError) else _foreseen(error)
+    known = error if isinstance(error, OntogroundError) else _unaddressed(error) or _foreseen(error)
     if known is not None:
         return _fail(known.as_dict(), str(known), known.exit_code, as_json)
     return _unexpected(error, as_json)
@@ -139,6 +150,16 @@ def _say_interrupted(
     as_json: bool, what: str = "interrupted: finished stages are kept; run the same command again to continue"
 ) -> int:
     return _fail({"error": "Interrupted", "what": what}, what, INTERRUPTED, as_json)
+
+
+def _unaddressed(error: Exception) -> OntogroundError | None:
+    """Return the error in our words where a limit on addresses keeps libraries from being loaded, else None."""
+    allowed = _address_space()
+    unloaded = isinstance(error, ImportError) or (isinstance(error, OSError) and not error.errno)
+    if allowed is not None and (unloaded or isinstance(error, MemoryError)):
+        found = f"`ulimit -v` allows {allowed // 2**20:,} MB"
+        return InputError("there is not enough address space", found=found, do="ulimit -v unlimited")
+    return None
 
 
 def _foreseen(error: Exception) -> OntogroundError | None:

@@ -85,9 +85,16 @@ def sql(
     return options.result("sql", blocks, query=name, columns=answer.columns, rows=answer.rows, truncated=answer.more)
 
 
+SHOW_ALL = ["database", "schema", "name", "column_names", "column_types", "temporary"]
+"""The columns of `show all tables`, more than a terminal is wide: a person is shown names alone."""
+
+
 def _blocks(payload: dict[str, Any]) -> Blocks:
-    rows = payload["rows"]
-    yield table(payload["columns"], rows)
+    columns, rows = payload["columns"], payload["rows"]
+    if columns == SHOW_ALL:
+        columns = ["table", "columns"]
+        rows = [(row[2] if row[5] else f"{row[1]}.{row[2]}", ", ".join(row[3])) for row in rows]
+    yield table(columns, rows)
     if payload["truncated"]:
         yield f"the first {len(rows)} rows; --limit 0 shows all, --format csv writes all"
     if not rows:

@@ -94,7 +94,7 @@ def predict_statements(
 
     Raises:
         InputError: the folder holds no such run.
-        UsageError: there is no statement.
+        UsageError: there is no statement, or the note is empty.
     """
     import polars as pl
 
@@ -103,10 +103,12 @@ def predict_statements(
     from training.runs.folder import read_run
     from training.runs.settings import HardwareSettings
 
-    if not statements or not all(statement.strip() for statement in statements):
+    if not statements or not all(any(map(str.isalpha, statement)) for statement in statements):
         raise UsageError(
             "there is no statement to judge", expected="a sentence, such as `Lisinopril treats hypertension.`"
         )
+    if not any(map(str.isalpha, note)):
+        raise UsageError("the note has no word to judge by", expected="a text, such as a discharge summary")
     record = read_run(run, "classifier", "encoder", "corfu")
     context, sections = context_of(note, workspace.settings.build.context_sections, workspace.rules)
     column = str(record["settings"]["split_column"])

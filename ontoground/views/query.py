@@ -51,6 +51,8 @@ __all__ = [
 VALUES = 10
 """Values of a column that are listed at most."""
 NO_COLUMN = re.compile(r'Referenced column "([^"]+)" (?:was )?not found')
+FILE = re.compile(r"Table with name \S*[/\\]")
+"""Where a table's name is the path of a file."""
 NEAR = re.compile(r"Candidate bindings: (.+)")
 COPY_OPTIONS = {"csv": "format csv, header true", "parquet": "format parquet", "json": "format json, array true"}
 
@@ -199,7 +201,7 @@ def _explained() -> Iterator[None]:
             expected = near[1].replace('"', "") if near else None
             raise UsageError("there is no such column", found=column[1], expected=expected) from error
         advice = "`ontoground status` lists the tables; a table that is missing belongs to a stage not yet run"
-        if isinstance(error, duckdb.PermissionException):
+        if isinstance(error, duckdb.PermissionException) or FILE.search(str(error)):
             advice = "name tables of the warehouse, or datasets: other files are shut off"
         raise UsageError("the query failed", found=str(error), do=advice) from error
     except duckdb.InterruptException:

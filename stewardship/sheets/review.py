@@ -39,6 +39,8 @@ LEAST = 10
 """Rows that two have read from which on anything is said of agreement."""
 SILENT = "the guideline is silent"
 """Why a row has no label though it was adjudicated: nothing that both sides accept decides."""
+LONGEST_REASON, LONGEST_COMMENT = 200, 4000
+"""Characters that the form of `explore` takes."""
 PAGE = "page"
 """What stands for a sheet's file in the evidence of an answer that was given on a page."""
 TRIES = 50
@@ -309,6 +311,12 @@ class Review:
             raise UsageError("no answer was given: nothing was saved", expected=expected)
         reason = SILENT if silent else " ".join(answers.reason.split())
         comment = answers.comment.strip()
+        for name, text, most in (("reason", reason, LONGEST_REASON), ("comment", comment, LONGEST_COMMENT)):
+            if len(text) > most:
+                found, expected = f"{len(text):,} characters", f"at most {most:,}"
+                raise UsageError(f"the {name} is too long: nothing was saved", found=found, expected=expected)
+            if "\0" in text:
+                raise UsageError(f"the {name} has a NUL: nothing was saved", do="type it instead of pasting it")
         return Rating(item.uid, item.rater, self.batch.name, item.item, answer.value, written, comment, PAGE, 0, reason)
 
     def _append(self, rating: Rating, history: History, chain: str) -> bool:

@@ -73,7 +73,7 @@ def lexicon(tmp_path_factory: pytest.TempPathFactory) -> Lexicon:
 
 
 def mentions(lexicon: Lexicon, text: str, *, fuzzy: bool = False) -> list[ReadMention]:
-    speller = Speller(lexicon.words.tolist()) if fuzzy else None
+    speller = lexicon.speller if fuzzy else None
     read = TextReader(lexicon, speller).read(text)
     for begin, end in [(one.begin, one.end) for one in read.mentions] + [(one.begin, one.end) for one in read.unclear]:
         assert 0 <= begin < end <= len(text)
@@ -201,16 +201,16 @@ def test_a_saved_lexicon_finds_the_same(lexicon: Lexicon, tmp_path: Path) -> Non
     ],
 )
 def test_the_speller_keeps_the_first_letter(word: str, expected: str | None) -> None:
-    assert Speller(["metoprolol", "warfarin"]).repair(word) == expected
+    assert Speller.of(["metoprolol", "warfarin"]).repair(word) == expected
 
 
 def test_the_speller_does_not_take_a_word_without_end_apart() -> None:
     # One letter left out of each of a million words of a million letters would take hours.
-    assert Speller(["metoprolol"]).repair("metopro" + "l" * 1_000_000 + "ol") is None
+    assert Speller.of(["metoprolol"]).repair("metopro" + "l" * 1_000_000 + "ol") is None
 
 
 def test_the_speller_repairs_nothing_with_two_answers() -> None:
-    assert Speller(["abcdefgh", "abcxefgh"]).repair("abcyefgh") is None
+    assert Speller.of(["abcdefgh", "abcxefgh"]).repair("abcyefgh") is None
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from ehr.notes import find_mentions, split_notes
 from ehr.reading import TextReader
 from ground.errors import InputError
+from ground.flow.fingerprints import mark_done
 from ground.settings import NoteSettings, Settings
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.warehouse import connect
@@ -44,6 +45,7 @@ def own(**rows: str) -> OwnRules:
 def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
     with connect(tmp_path_factory.mktemp("named") / "warehouse.duckdb") as connection:
         fill(connection)
+        mark_done(connection, "graph", "named")  # so that the lexicon of each test is kept, and mapped
         connection.execute(f"insert into kg.concept values ('{DIABETES}', 'Diabetes', [], ['T047'])")
         name = [DIABETES, "Diabetes", "diabetes", "MTH", "PN", "", True, 1]
         connection.execute("insert into kg.name values (?, ?, ?, ?, ?, ?, ?, ?)", name)

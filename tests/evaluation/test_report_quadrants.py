@@ -30,7 +30,7 @@ def files(tmp_path: Path) -> list[Path]:
     write_predictions(tmp_path / "first.parquet", predictions(gold, name, 42, 5))
     written(tmp_path / "second.csv", predictions(gold, name, 43, 6))
     answers = predictions(gold, "gpt-4o + zero-shot", None, 2, scores=False)
-    unclear = pl.when(pl.int_range(pl.len()) % 7 == 3).then(pl.lit("I do not know")).otherwise("label")
+    unclear = pl.when(pl.int_range(pl.len()) % 7 == 3).then(None).otherwise("label")
     written(tmp_path / "third.jsonl", answers.with_columns(label=unclear))
     return [tmp_path / "first.parquet", tmp_path / "second.csv", tmp_path / "third.jsonl"]
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -81,6 +81,16 @@ def test_only_reading_is_allowed(opened: OpenWorkspace) -> None:
         (lambda w: w.relations("lisinopril", "hypertension", max_hops="x"), "max_hops is of another type"),
         (lambda w: w.note("x"), "hadm_id is of another type"),
         (lambda w: w.explain("\0"), "row has a NUL"),
+        (lambda w: w.concept("hypertension", limit="x"), "limit is of another type"),
+        (lambda w: w.relations("lisinopril", "hypertension", paths=-1), "paths is below 0"),
+        (lambda w: w.graph.to_networkx(concepts=5), "concepts is of another type"),
+        (lambda w: w.graph.to_networkx(predicates=[1]), r"predicates\[0\] is of another type"),
+        (lambda w: w.statements(hadm_id="x"), "hadm_id is never of this kind"),
+        (lambda w: w.statements(path=object()), "path is never of this kind"),
+        (lambda w: w.sql("select 1 as a, 2 as a").pl(), "Polars has no frame of these columns"),
+        (lambda w: w.sql("select interval 1 year as a").pl(), "Polars has no frame of these columns"),
+        (lambda w: ontoground.open(cast(Any, None)), "folder is of another type"),
+        (lambda w: w.predict(None, "A note.", "A statement."), "model is of another type"),
     ],
 )
 def test_arguments_that_are_none_are_refused(
@@ -118,7 +128,11 @@ def test_a_notebook_shows_texts_and_paths_as_the_pages_do(opened: OpenWorkspace)
     page = html.unescape(frame.split('srcdoc="')[1].split('" width', maxsplit=1)[0])
     assert 'sandbox=""' in frame and "<script>alert" not in page and 'class="mention absent' in page
     drawn = html.unescape(str(opened.relations("lisinopril", "hypertension")._repr_html_()))
-    assert '<svg class="path"' in drawn
+    assert '<ol class="path"' in drawn
+    row = opened.explain(opened.statements(quadrant="Q1").select("id").head(1).collect().item())
+    shown = html.unescape(str(row._repr_html_()))
+    assert all(f"<mark>{html.escape(span['text'])}</mark>" in shown for span in row["evidence"]) and row["evidence"]
+    assert row["says"] in repr(row) and all(line in repr(row) for line in row["why"])
 
 
 def test_any_text_is_read(opened: OpenWorkspace) -> None:

@@ -346,6 +346,13 @@ def evaluation_blocks(payload: dict[str, Any]) -> Blocks:
     yield table(("model", *shares.values()), rows)
     with_interval = few(payload["patients"], "patients") or " with its interval"
     yield f"F1{with_interval}; HSR: unsupported taken for Q1; TIR: false taken for Q1 (lower is better)"
-    rows = [(name, *(interval(metrics[metric], "-") for metric in ("f1", "hsr", "tir"))) for name, metrics in models]
-    yield table(("model", "F1", "HSR", "TIR"), rows)
+    rows = [
+        (
+            model["name"],
+            *(interval(model["metrics"][metric], "-") for metric in ("f1", "hsr", "tir")),
+            number(sum(called[-1] for called in model["confusion"])),
+        )
+        for model in payload["models"]
+    ]
+    yield table(("model", "F1", "HSR", "TIR", "unreadable"), rows)
     yield from place_blocks(payload["report"])

@@ -164,7 +164,7 @@ def test_the_judge_asks_as_a_detector_is_asked_and_must_confirm_both_labels(tmp_
         None,
         Refusal("judge_calls_factual_wrong"),
         Refusal("judge_calls_wrong_factual"),
-        Refusal("judge_unreadable"),
+        Refusal("judge_unreadable_no_label"),
     ]
     assert all("### Context\nA text." in text and "Known to be right" not in text for text in asked_of(server))
 

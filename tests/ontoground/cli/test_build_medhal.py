@@ -267,7 +267,7 @@ def test_a_real_server_with_a_random_model_gives_typed_refusals_and_no_row_of_it
     sources = ("--texts", texts, "--sources", "medqa,mednli", "--workspace", tmp_path)
     few = ("--set", "language_model.max_tokens=8", "--set", "language_model.concurrency=2")
     code, error = failure(*sources, *model, *few)
-    assert code == 3 and "mednli: judge_unreadable (12)" in error["found"]
+    assert code == 3 and "mednli: judge_unreadable_no_label (12)" in error["found"]
     printed = build(*sources, *model, *few, "--set", "medhal.judge=false")
     counts = {one["source"]: one for one in printed["sources"]}
     assert counts["mednli"]["factual"] == 12 and counts["medqa"]["factual"] == 0

@@ -166,7 +166,8 @@ def test_files_of_others_are_evaluated_and_fit_the_terminal(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = MedievalDataset.open(lab.dataset).split_rows("test")
-    rows.select("id", label="quadrant", model=pl.lit("a-model-of-others-with-a-long-name + SFT")).write_csv(
+    label = pl.when(pl.int_range(pl.len()) > 2).then("quadrant")
+    rows.select("id", label=label, model=pl.lit("a-model-of-others-with-a-long-name + SFT")).write_csv(
         tmp_path / "mine.csv"
     )
     for columns in (80, 120):
@@ -175,7 +176,9 @@ def test_files_of_others_are_evaluated_and_fit_the_terminal(
         assert answer.code == 0, answer.err
         lines = answer.out.split("report  ")[0].splitlines()
         assert max(map(len, lines)) <= columns
-        assert "100.0" in answer.out and "overlap+statement" in answer.out and "HSR" in answer.out
+        assert "overlap+statement" in answer.out and "HSR" in answer.out
+        unreadable = [line.split()[-1:] for line in answer.out.split("unreadable")[1].splitlines()]
+        assert unreadable.count(["3"]) == 1
 
 
 def test_a_language_model_is_asked_and_evaluated(lab: Lab) -> None:

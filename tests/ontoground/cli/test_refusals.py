@@ -36,6 +36,7 @@ ON_EMPTY = [
     (["sql", "-c", "delete from ground.load"], 2, "only one statement that reads"),
     (["sql", "-c", "select * from read_csv('/etc/passwd')"], 2, "other files are shut off"),
     (["sql", "-c", "select * from read_text('/etc/passwd')"], 2, "other files are shut off"),
+    (["sql", "-c", "select * from '/etc/passwd'"], 2, "other files are shut off"),
     (["sql", "-c", "select * from '/etc/passwd'"], 2, "the query failed"),
     (["sql", "-c", "select * from read_parquet('https://example.org/x.parquet')"], 2, "the query failed"),
     (["sql", "-c", "select cast('secret' || range as int) from range(2)"], 3, "check casts"),

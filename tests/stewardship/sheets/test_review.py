@@ -63,6 +63,9 @@ def test_what_sheets_refuse_is_refused_here(tmp_path: Path) -> None:
     for answer, problem in (("4,4", "decimal point"), ("", "nothing was saved"), ("about 4", "a bound or an estimate")):
         with pytest.raises(UsageError, match=problem):
             review.save("ann", item, Answered(answer), NOTHING)
+    for comment, problem in (("x" * 4001, "comment is too long"), ("a\0b", "comment has a NUL")):
+        with pytest.raises(UsageError, match=problem):
+            review.save("ann", item, Answered("81", comment=comment), NOTHING)
     assert review.save("ann", item, Answered("81 mL/hr"), NOTHING).answer == "81"
     with pytest.raises(UsageError, match="no such row"):
         review.save("bob", item, Answered("81"), NOTHING)

@@ -69,6 +69,7 @@ def run(
     """
     from ground.storage.remote import place_of
     from ontoground.flow.pipeline import run_all
+    from ontoground.flow.status import few_patients
 
     if not (umls or ontology):
         raise UsageError("no ontology is named", expected="--umls DIR, or --ontology FILE with or without --rxnorm DIR")
@@ -88,6 +89,7 @@ def run(
             return
         dataset = opened.dataset("medieval")
         yield unfolded(f"dataset: {dataset}")
+        yield from filter(None, [few_patients(dataset)])
         named = f"{shlex.quote(str(dataset))} --workspace {shlex.quote(str(options.workspace))}"
         yield unfolded(f"next:    ontoground validate {named}")
 

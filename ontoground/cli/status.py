@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from ontoground.cli.app import VERBS, app
@@ -30,12 +31,15 @@ def status(options: InWorkspace) -> Result:
 
 
 def _blocks(state: dict[str, Any]) -> Blocks:
+    from ontoground.flow.status import few_patients
+
     loads = [{**load, "finished_at": f"{load['finished_at']:%Y-%m-%d %H:%M}"} for load in state["loads"]]
     yield listing(loads, LOADED)
     yield listing(state["stages"], "name: stage, state, reason: why")
     yield listing(state["tables"], "table, rows")
     for dataset in state["datasets"]:
         yield f"dataset {dataset['name']}: {dataset_in_words(dataset)}"
+        yield from filter(None, [few_patients(Path(dataset["folder"]))])
     current = all(stage["state"] == "current" for stage in state["stages"])
     yield "\nall stages are current; to check the rows, and to ask:" if current else "\nnext:"
     yield from (unfolded(f"  {command}") for command in state["next"])

@@ -12,6 +12,7 @@ import duckdb
 
 from ehr.sources.tables import SOURCES, schemas
 from ground.storage.parquet import parquet_rows
+from ground.storage.sqlfiles import quoted_files
 from ground.storage.warehouse import has_rows, open_database, run_sql
 from ground.storage.workspace import Workspace
 from kg.ontology.joining import RELEASE_SOURCES
@@ -22,6 +23,7 @@ __all__ = [
     "dataset_counts",
     "dataset_files",
     "edge_table",
+    "few_patients",
     "mapped_shares",
     "quadrant_table",
     "row_files",
@@ -29,6 +31,8 @@ __all__ = [
     "summary_of",
 ]
 
+ENOUGH = 50
+"""Patients in test below which figures say little: of 50, a share of one half is known to within 14 points."""
 BOOKKEEPING = ("ground.load", "ground.load_origin", "ground.reject", "ground.drop", "ground.stage")
 LOADED = (*(f"{schema}." for source in SOURCES for schema in schemas(source)), "umls.", "rxnorm.", "ontology.")
 NOTES = {"mimic": "note/discharge", "omop": "note", "meds": "codes of notes", "table": "notes"}
@@ -111,6 +115,24 @@ def dataset_counts(folder: Path) -> dict[str, Any]:
             splits[file.name.split("-")[0]] += parquet_rows(connection, file)
     size = sum(file.stat().st_size for file in files)
     return {"name": folder.name, "folder": str(folder), "splits": splits, "rows": splits.total(), "bytes": size}
+
+
+def few_patients(folder: Path) -> str:
+    """Say that a MediEval dataset tests on few patients (below `ENOUGH`), and what to do; else nothing."""
+    files = dataset_files(folder)
+    with open_database() as connection:
+        read = f"read_parquet({quoted_files(files)}, union_by_name = true)"
+        if not files or not {"subject_id", "fold", "split"} <= set(connection.sql(f"select * from {read}").columns):
+            return ""
+        patients, tested, folds = connection.execute(
+            "select count(distinct subject_id), count(distinct subject_id) filter (where split = 'test'),"
+            f" count(distinct fold) from {read}"
+        ).fetchall()[0]
+    if tested >= ENOUGH:
+        return ""
+    do = f"its {folds} folds test all of them: `ontoground train classifier --folds`"
+    said = f"few patients: {tested:,} of {patients:,} are in test, and figures of fewer than {ENOUGH} say little; "
+    return said + (do if folds > 2 else "build it with more patients, or with other build.folds")
 
 
 def summary_of(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:

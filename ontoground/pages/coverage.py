@@ -7,8 +7,9 @@ import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import duckdb
 from starlette.background import BackgroundTask
@@ -22,11 +23,11 @@ from ground.contracts.rows import QUADRANTS
 from ground.errors import OntogroundError
 from ground.storage.files import private_directory
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import run_sql, table_exists
+from ground.storage.warehouse import run_sql, set_variables, table_exists
 from ontoground.cli.render import names_rows
 from ontoground.flow.session import records, rows_about
 from ontoground.flow.status import dataset_counts, dataset_files
-from ontoground.pages.explorer import Explorer, explorer_of, form_of, page_of
+from ontoground.pages.explorer import Explorer, explorer_of, form_of, page_of, whole_number
 from ontoground.views.concepts import names_like, resolve
 from ontoground.views.named import AREA, named_queries
 from ontoground.views.query import Rows, copy_rows, fetch, query_text
@@ -55,8 +56,11 @@ NUMBERS = {
 """Numbers of the first page, with the table without which there is none."""
 COVERED = ("coverage_by_vocabulary", "unmapped_by_reason")
 """Queries whose rows are on the first page."""
-MOST_ROWS = 1_000
-MOST_BARS = 30
+MOST_ROWS = 200
+AT_ONCE = 50
+MOST_BARS = 15
+MOST_CHOICES = 30
+LETTERS = 70
 FORMATS = ("csv", "parquet")
 
 
@@ -81,7 +85,7 @@ def home(request: Request) -> Response:
         with explorer.asking() as connection:
             numbers = _numbers(connection)
             if table_exists(connection, "ground.unmapped_code"):
-                covered = {name: fetch(connection, query_text(name, None), MOST_BARS) for name in COVERED}
+                covered = {name: fetch(connection, query_text(name, None), AT_ONCE) for name in COVERED}
             if table_exists(connection, "ground.medieval"):
                 counted = records(run_sql(connection, "ontoground/quadrants"))
                 quadrants = {name: sum(row[name.lower()] for row in counted) for name in QUADRANTS}
@@ -138,25 +142,38 @@ def _to_page(request: Request, wanted: str) -> Response:
 
 
 def query(request: Request) -> Response:
-    """Show a named query's rows, as a picture and as a table."""
-    name = _known(request)
+    """Show a named query's rows, as a picture and as a table: a page of those that have the chosen values."""
+    name, asked_for = _known(request), request.query_params
+    first = whole_number("first", asked_for.get("first") or "0")
     with explorer_of(request).asking() as connection:
-        rows = fetch(connection, query_text(name, None), MOST_ROWS)
-    wanted = request.query_params.get("by")
+        fetch(connection, f"create temp table asked as\n{query_text(name, None)}", 0)
+        facets = _facets(connection)
+        chosen = {facet: asked_for.get(facet, "") for facet in facets}
+        filters = [f"{facet}={value}" for facet, value in chosen.items() if value]
+        text = query_text(None, "select * from asked", filters)
+        total = fetch(connection, f"select count(*) from (\n{text}\n)", 0).rows[0][0]
+        rows = fetch(connection, f"{text} limit {AT_ONCE} offset {first}", 0)
     measures = _measures(rows)
-    drawn = wanted if wanted in measures else next(iter(measures), None)
-    title = dict(named_queries())[name]
-    return page_of(
-        request,
-        "query.html",
-        name=name,
-        title=title,
-        sql=sql_text(f"{AREA}/{name}"),
-        rows=rows,
-        measures=measures,
-        drawn=drawn,
-        bars=_bars(rows, drawn) if drawn else [],
-    )
+    drawn = asked_for["by"] if asked_for.get("by") in measures else next(iter(measures), None)
+    kept = {facet: value for facet, value in chosen.items() if value} | ({"by": drawn} if drawn else {})
+    values: dict[str, Any] = {"facets": facets, "chosen": chosen, "rows": rows, "total": total, "first": first}
+    values["before"] = f"?{urlencode({**kept, 'first': max(first - AT_ONCE, 0)})}" if first else ""
+    values["after"] = f"?{urlencode({**kept, 'first': first + AT_ONCE})}" if first + len(rows.rows) < total else ""
+    values["measures"] = {one: f"?{urlencode({**kept, 'by': one})}" for one in measures if one != drawn}
+    values |= {"drawn": drawn, "bars": _bars(rows, drawn) if drawn else []}
+    title, sql = dict(named_queries())[name], sql_text(f"{AREA}/{name}")
+    return page_of(request, "query.html", name=name, title=title, sql=sql, **values)
+
+
+def _facets(connection: duckdb.DuckDBPyConnection) -> dict[str, list[dict[str, Any]]]:
+    """Return the values of each column of text that has a few, with how many rows have each."""
+    answer = connection.table("asked")
+    texts = [name for name, kind in zip(answer.columns, answer.types, strict=True) if kind == "VARCHAR"]
+    set_variables(connection, {"dataset": "asked", "facets": texts})
+    found: dict[str, list[dict[str, Any]]] = {}
+    for one in records(run_sql(connection, "ontoground/pages/facets")) if texts else []:
+        found.setdefault(one["facet"], []).append(one)
+    return {name: ones for name in texts if 1 < len(ones := found.get(name, [])) <= MOST_CHOICES}
 
 
 def _known(request: Request) -> str:
@@ -187,7 +204,7 @@ def _bars(rows: Rows, measure: str) -> list[Bar]:
         most = 1
     return [
         Bar(
-            " · ".join(str(cell) for cell in row[: max(first, 1)] if cell is not None),
+            shorten(" · ".join(str(cell) for cell in row[: max(first, 1)] if cell), LETTERS, placeholder=" …"),
             row[place] or 0,
             round(100 * (row[place] or 0) / most, 2) if most > 0 else 0,
         )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import secrets
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -19,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from ground.errors import InputError, UsageError
+from ground.storage.files import private_directory
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
 from ontoground.flow.interrupts import limited
@@ -42,8 +44,15 @@ class Explorer:
     workspace: Workspace
     review: Review | None = None
     _one: threading.Lock = field(default_factory=threading.Lock)
-    _key_of: dict[str, str] = field(default_factory=dict)
-    _value_of: dict[str, str] = field(default_factory=dict)
+    _keeping: threading.Lock = field(default_factory=threading.Lock)
+
+    @cached_property
+    def _keys(self) -> sqlite3.Connection:
+        """The keys that were given out, in the workspace; where nothing can be written, as long as the server runs."""
+        try:
+            return _kept(self.workspace.root / "cache" / "page_keys.sqlite")
+        except (OSError, sqlite3.Error):
+            return _kept(None)
 
     @contextmanager
     def asking(self, *extra: Path) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -78,17 +87,30 @@ class Explorer:
         return _graph(self.workspace.graph, manifest.stat().st_mtime_ns)
 
     def key(self, identifier: object) -> str:
-        """Return what stands for an identifier in addresses, which browsers keep: random, new with each start."""
-        value = str(identifier)
-        key = self._key_of.setdefault(value, secrets.token_urlsafe(9))
-        self._value_of[key] = value
-        return key
+        """Return what stands for an identifier in addresses, which browsers keep: random, and kept."""
+        with self._keeping:
+            self._keys.execute("insert or ignore into key values (?, ?)", (str(identifier), secrets.token_urlsafe(9)))
+            found = self._keys.execute("select key from key where value = ?", (str(identifier),)).fetchone()
+        return str(found[0])
 
     def value(self, key: str) -> str:
         """Return the identifier that a key stands for."""
-        if key not in self._value_of:
-            raise HTTPException(404, "this address was made by an earlier start of the server")
-        return self._value_of[key]
+        with self._keeping:
+            found = self._keys.execute("select value from key where key = ?", (key,)).fetchone()
+        if found is None:
+            raise HTTPException(404, "this address was made in another workspace")
+        return str(found[0])
+
+
+def _kept(path: Path | None) -> sqlite3.Connection:
+    if path:
+        private_directory(path.parent)
+        path.touch(0o600)
+    connection = sqlite3.connect(path or ":memory:", check_same_thread=False, isolation_level=None)
+    # A key that a loss of power forgets costs an address, no more.
+    connection.execute("pragma synchronous = off")
+    connection.execute("create table if not exists key (value text primary key, key text unique not null)")
+    return connection
 
 
 @cache

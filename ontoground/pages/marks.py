@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,10 +12,14 @@ __all__ = ["Piece", "assertions_of", "marked", "pieces"]
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a note between two ends of mentions, with the numbers of those that cover it, innermost first."""
+    """A stretch of a note between two ends of mentions, with the numbers of those that cover it, innermost first.
+
+    ``begins`` are those that begin with it.
+    """
 
     text: str
     covers: tuple[int, ...]
+    begins: tuple[int, ...] = ()
 
 
 def marked(notes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -38,7 +42,7 @@ def assertions_of(notes: Sequence[Mapping[str, Any]]) -> list[str]:
     return sorted({str(mention["assertion"]) for note in notes for mention in note["mentions"]})
 
 
-def pieces(text: str, begin: int, end: int, mentions: Iterable[Mapping[str, Any]]) -> list[Piece]:
+def pieces(text: str, begin: int, end: int, mentions: Sequence[Mapping[str, Any]]) -> list[Piece]:
     """Cut a stretch of a note where a mention begins or ends.
 
     Args:
@@ -58,4 +62,10 @@ def pieces(text: str, begin: int, end: int, mentions: Iterable[Mapping[str, Any]
     for low, high, number in sorted(inside, key=lambda span: span[1] - span[0]):
         for place in range(place_of[low], place_of[high]):
             covers[place].append(number)
-    return [Piece(text[low:high], tuple(numbers)) for (low, high), numbers in zip(pairwise(cuts), covers, strict=False)]
+    begins: dict[int, list[int]] = {}
+    for number, mention in enumerate(mentions):
+        begins.setdefault(mention["begin_offset"], []).append(number)
+    return [
+        Piece(text[low:high], tuple(numbers), tuple(begins.get(low, ())))
+        for (low, high), numbers in zip(pairwise(cuts), covers, strict=False)
+    ]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from ground.storage.warehouse import run_sql
+from ground.storage.warehouse import run_sql, set_variables
 from ontoground.flow.session import records, rows_about
-from ontoground.pages.explorer import explorer_of, form_of, page_of, whole_number
+from ontoground.pages.explorer import Explorer, explorer_of, form_of, page_of, whole_number
 from ontoground.pages.marks import assertions_of, marked
 from ontoground.views.notes import admission_notes
+from ontoground.views.row import MEDIEVAL, built_datasets
 
 __all__ = ["ROUTES"]
 
@@ -39,6 +42,10 @@ def note(request: Request) -> Response:
     with explorer.asking() as connection:
         admission = admission_notes(connection, int(hadm), with_mentions=True)
         codes = records(rows_about(connection, "ontoground/pages/note_codes", hadm))
+    supported = _supported(explorer, hadm)
+    for entry in admission:
+        for mention in entry["mentions"]:
+            mention["rows"] = supported.get((mention["begin_offset"], mention["end_offset"], mention["text"]), [])
     groups = {
         "coded and said": [code for code in codes if code["kinds"] and code["mentions"]],
         "coded, the note is silent": [code for code in codes if code["kinds"] and not code["mentions"]],
@@ -47,6 +54,18 @@ def note(request: Request) -> Response:
     return page_of(
         request, "note.html", hadm=hadm, notes=marked(admission), groups=groups, assertions=assertions_of(admission)
     )
+
+
+def _supported(explorer: Explorer, hadm: str) -> dict[tuple[int, int, str], list[dict[str, Any]]]:
+    """Return the rows that rest on each mention of an admission, by where it is and what it says."""
+    found: dict[tuple[int, int, str], list[dict[str, Any]]] = {}
+    with explorer.asking_datasets() as connection:
+        for name in sorted(set(MEDIEVAL) & set(built_datasets(explorer.workspace))):
+            set_variables(connection, {"dataset": name})
+            for row in records(rows_about(connection, "ontoground/pages/note_rows", hadm)):
+                place = (row["begin_offset"], row["end_offset"], row["text"])
+                found.setdefault(place, []).append({**row, "dataset": name})
+    return found
 
 
 ROUTES = [Route("/notes", notes), Route("/notes", find, methods=["POST"]), Route("/note/{key}", note)]

@@ -86,9 +86,9 @@ def statement(request: Request) -> Response:
 
 def _medieval(request: Request, row: dict[str, Any], group: list[dict[str, Any]]) -> Response:
     explorer = explorer_of(request)
-    phrases = Phrases(explorer.graph)
+    phrases = Phrases.of_row(explorer.graph, row)
     spans, missing = surrounded(row, explorer.asking)
-    picture = path_picture(row["path"], phrases.graph.name) if row["path"] else None
+    picture = path_picture(row["path"], phrases.name) if row["path"] else None
     values = {"row": row, "group": group, "spans": spans, "missing": missing, "picture": picture}
     values["dataset"] = request.path_params["dataset"]
     supporting = {"support_spans": spans[: len(row["support_spans"])]}

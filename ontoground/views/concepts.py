@@ -59,6 +59,16 @@ class Phrases:
 
     graph: ConceptGraph
     vocabulary: Vocabulary = field(default_factory=read_vocabulary)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_row(cls, graph: ConceptGraph, row: Mapping[str, Any]) -> Phrases:
+        """Return phrases that call the ends of a statement as the statement does."""
+        return cls(graph, names={row[f"{end}_cui"]: row[f"{end}_name"] for end in ("head", "tail")})
+
+    def name(self, cui: str) -> str:
+        """Return what a concept is called."""
+        return self.names.get(cui) or self.graph.name(cui)
 
     def sentence(self, head: str, predicate: str, tail: str) -> str:
         """Return ``lisinopril treats hypertension`` for two names and a predicate or inverse name."""
@@ -67,7 +77,7 @@ class Phrases:
 
     def edge(self, edge: Mapping[str, Any]) -> str:
         """Return the sentence of an edge between two CUIs."""
-        head, tail = (self.graph.name(edge[end]) for end in ("head_cui", "tail_cui"))
+        head, tail = (self.name(edge[end]) for end in ("head_cui", "tail_cui"))
         return self.sentence(head, edge["predicate"], tail)
 
 
@@ -79,9 +89,9 @@ def evidence_of(edge: Mapping[str, Any]) -> str:
 def card_of(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, cui: str, limit: int) -> dict[str, Any]:
     """Return what is known of a concept: names, types, and neighbours by predicate (``limit`` of each; 0: all)."""
     types = connection.execute("select distinct sty from release.mrsty where cui = ? order by sty", [cui]).fetchall()
-    by_predicate: dict[str, list[str]] = {}
+    by_predicate: dict[str, dict[str, None]] = {}
     for edge in graph.neighbours(cui):
-        by_predicate.setdefault(edge.predicate, []).append(edge.tail)
+        by_predicate.setdefault(edge.predicate, {})[edge.tail] = None
     phrases = Phrases(graph)
     return {
         "cui": cui,
@@ -94,7 +104,7 @@ def card_of(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, cui: str
                 "predicate": predicate,
                 "words": phrases.sentence(graph.name(cui), predicate, "").strip(),
                 "n": len(tails),
-                "concepts": [{"cui": tail, "name": graph.name(tail)} for tail in tails[: limit or None]],
+                "concepts": [{"cui": tail, "name": graph.name(tail)} for tail in list(tails)[: limit or None]],
             }
             for predicate, tails in sorted(by_predicate.items())
         ],

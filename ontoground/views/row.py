@@ -24,7 +24,7 @@ from ontoground.views.notes import admission_notes
 from ontoground.views.query import exploring_datasets
 from ontoground.views.sample import checks_of_false, reasons
 
-__all__ = ["TOGETHER", "built_datasets", "changed", "explained", "row_with_group", "surrounded"]
+__all__ = ["MEDIEVAL", "TOGETHER", "built_datasets", "changed", "explained", "row_with_group", "surrounded"]
 
 TOGETHER = {
     "medieval": ["group_id"],
@@ -79,11 +79,13 @@ def surrounded(row: Mapping[str, Any], warehouse: Callable[[], Opened]) -> tuple
 def _span(span: Mapping[str, Any], notes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     begin, end = span["begin_offset"], span["end_offset"]
     nowhere: Mapping[str, Any] = {"text": "", "mentions": []}
-    note = next((entry for entry in notes if entry["text"][begin:end] == span["text"]), nowhere)
+    at, note = next(
+        ((at, entry) for at, entry in enumerate(notes) if entry["text"][begin:end] == span["text"]), (0, nowhere)
+    )
     read = (mention for mention in note["mentions"] if (mention["begin_offset"], mention["end_offset"]) == (begin, end))
     judgement = next(({name: mention[name] for name in ("assertion", "certainty", "reasons")} for mention in read), {})
     around = {"before": note["text"][max(begin - AROUND, 0) : begin], "after": note["text"][end : end + AROUND]}
-    return {**judgement, **span, **around}
+    return {**judgement, **span, **around, "note": at}
 
 
 def changed(before: str, after: str) -> list[tuple[str, str]]:
@@ -139,7 +141,7 @@ def explained(workspace: Workspace, identifier: str) -> dict[str, Any]:
 
 
 def _medieval(workspace: Workspace, row: Mapping[str, Any], _group: Sequence[Mapping[str, Any]]) -> list[str]:
-    phrases = Phrases(ConceptGraph.open(workspace.graph))
+    phrases = Phrases.of_row(ConceptGraph.open(workspace.graph), row)
     return [*reasons(dict(row), phrases), *checks_of_false(row, phrases)]
 
 

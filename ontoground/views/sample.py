@@ -57,10 +57,10 @@ def _known(row: Mapping[str, Any], phrases: Phrases) -> list[str]:
     inverse = line.predicate if backwards else line.inverse
     lines = []
     for cui, predicate in ((row["head_cui"], row["predicate"]), (row["tail_cui"], inverse)):
-        names = sorted({phrases.graph.name(edge.tail) for edge in phrases.graph.neighbours(cui, predicate)})
+        names = sorted({phrases.name(edge.tail) for edge in phrases.graph.neighbours(cui, predicate)})
         if names:
             more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-            sentence = phrases.sentence(phrases.graph.name(cui), predicate, ", ".join(names[:NAMED]))
+            sentence = phrases.sentence(phrases.name(cui), predicate, ", ".join(names[:NAMED]))
             lines.append(f"the graph says that {sentence}{more}")
     return lines
 
@@ -79,7 +79,7 @@ def _support(row: dict[str, Any], phrases: Phrases) -> list[str]:
         return lines
     if row["replaced_cui"]:
         away = "out of reach in the hierarchy" if row["distance"] is None else f"{row['distance']} is_a steps away"
-        replaced = f"{phrases.graph.name(row['replaced_cui'])} ({row['replaced_cui']})"
+        replaced = f"{phrases.name(row['replaced_cui'])} ({row['replaced_cui']})"
         lines.append(f"its {row['replaced_end']} takes the place of {replaced}, {away}")
     if row["quadrant"] in ("Q2", "Q4"):
         lines.append(f"the note nowhere speaks of the {row['replaced_end']}")

@@ -128,7 +128,7 @@ def test_a_notebook_shows_texts_and_paths_as_the_pages_do(opened: OpenWorkspace)
     page = html.unescape(frame.split('srcdoc="')[1].split('" width', maxsplit=1)[0])
     assert 'sandbox=""' in frame and "<script>alert" not in page and 'class="mention absent' in page
     drawn = html.unescape(str(opened.relations("lisinopril", "hypertension")._repr_html_()))
-    assert '<svg class="path"' in drawn
+    assert '<ol class="path"' in drawn
     row = opened.explain(opened.statements(quadrant="Q1").select("id").head(1).collect().item())
     shown = html.unescape(str(row._repr_html_()))
     assert all(f"<mark>{html.escape(span['text'])}</mark>" in shown for span in row["evidence"]) and row["evidence"]

@@ -16,7 +16,7 @@ from typer import Option
 from ground.errors import UsageError
 from ontoground.cli.app import group_of
 from ontoground.cli.options import DatasetFolder, InWorkspace, Result
-from ontoground.cli.render import Blocks, number, relative, table, unfolded
+from ontoground.cli.render import Blocks, note, number, relative, table, unfolded
 from ontoground.cli.runs import SettingsModel, run_folder, run_settings
 
 __all__ = [
@@ -75,8 +75,17 @@ class OnDataset(Trained):
     dataset: DatasetFolder = None
 
     def data(self, name: str) -> Path:
-        """Return the folder of the dataset: the one asked for, or the workspace's own of this name."""
-        return self.dataset or self.workspace / "datasets" / name
+        """Return the folder of the dataset: the one asked for, or the workspace's own of this name.
+
+        It is said where it tests on few patients and its folds are not asked for.
+        """
+        from ontoground.flow.status import few_patients
+        from training.runs.folder import is_main
+
+        folder = self.dataset or self.workspace / "datasets" / name
+        if is_main() and not getattr(self, "folds", False) and (few := few_patients(folder)):
+            note(few)
+        return folder
 
 
 def state_of(folder: Path) -> str:

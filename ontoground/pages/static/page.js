@@ -51,6 +51,9 @@ for (const mention of document.querySelectorAll("a.mention")) {
   });
 }
 
+// A row's link to its mention: its card is shown too.
+if (location.hash.startsWith("#o")) document.querySelector(`${location.hash} + a.mention`)?.click();
+
 const legend = document.getElementById("legend");
 if (legend) {
   const filter = () => {
@@ -107,6 +110,16 @@ if (sheet) {
     document.getElementById("progress").textContent = `${said.done} of ${said.of} answered`;
     return true;
   };
+
+  // The right span, in the reader's comment: words of the record that are selected.
+  document.getElementById("quote").addEventListener("click", () => {
+    const chosen = getSelection();
+    const words = chosen.toString().trim();
+    if (!words || !document.querySelector(".context").contains(chosen.anchorNode)) return;
+    const comment = sheet.elements.comment;
+    comment.value = `${comment.value.trim()} span: "${words}"`.trim().slice(0, comment.maxLength);
+    comment.dispatchEvent(new Event("change", { bubbles: true }));
+  });
 
   const save = () => (last = last.then(send));
   const chosen = () => Boolean(new FormData(sheet).get("answer"));

@@ -1,4 +1,4 @@
--- Coverage by vocabulary: codes and rows of the records that have a concept
+-- Coverage by vocabulary: codes and rows that have a concept
 -- Grain: one row per vocabulary; drug name: what orders call drugs; not known: the records say none
 -- Inputs: ground.code_map, ehr.code
 with used as (

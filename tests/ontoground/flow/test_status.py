@@ -65,4 +65,5 @@ def test_a_table_for_a_person_names_what_comes_next(demo: Demo, capsys: pytest.C
     assert invoke(["status", "--workspace", str(demo.workspace)]) == 0
     printed = capsys.readouterr().out
     assert "ground.mention" in printed and "all stages are current" in printed and "ontoground validate" in printed
+    assert "few patients: " in printed and "`ontoground train classifier --folds`" in printed
     assert max(len(line.rstrip()) for line in printed.splitlines() if str(demo.workspace) not in line) <= 80

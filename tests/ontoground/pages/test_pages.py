@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import duckdb
@@ -21,9 +22,11 @@ import ontoground
 from ehr.certainty import UNSURE
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import connect
+from kg.graph import ConceptGraph
 from ontoground.pages.marks import pieces
 from ontoground.pages.pictures import path_picture
 from ontoground.pages.render import reasons_in_words
+from ontoground.views.concepts import Phrases
 from ontoground.views.named import named_queries
 from ontoground.views.row import changed
 from tests.ontoground.conftest import Demo
@@ -165,7 +168,41 @@ def test_statements_are_chosen_and_told(pages: TestClient, demo: Demo) -> None:
 def test_a_true_statement_shows_its_path(pages: TestClient) -> None:
     text = shown(pages, "/statements", quadrant="Q2", split="train")
     row = shown(pages, re.findall(r'href="(/statement/medieval/[\w-]+)"', text)[0])
-    assert '<svg class="path"' in row and "true because" in row and "the note nowhere speaks of" in row
+    assert '<ol class="path"' in row and "true because" in row and "the note nowhere speaks of" in row
+
+
+def test_a_row_leads_to_its_mention_and_a_mention_to_its_rows(pages: TestClient, reader: Reader, demo: Demo) -> None:
+    listed = shown(pages, "/statements", quadrant="Q1")
+    link = re.findall(r'href="(/statement/medieval/[\w-]+)"', listed)[0]
+    places = re.findall(r'href="(/note/[\w-]+)#(o[\d-]+)"', shown(pages, link))
+    note = shown(pages, places[0][0])
+    assert len(places) == 2 and all(note.count(f'id="{place}"') == 1 for _, place in places)
+    assert link in note
+    # A server that was started again knows the addresses of the first.
+    assert reader(demo.workspace).get(link).status_code == 200
+    assert pages.get("/statement/medieval/nobody").status_code == 404
+
+
+def test_ends_are_called_as_the_statement_calls_them(demo: Demo) -> None:
+    row = ontoground.open(demo.workspace).statements(quadrant="Q1", hops=1).collect().row(0, named=True)
+    graph = ConceptGraph.open(demo.workspace / "graph")
+    phrases = Phrases.of_row(graph, {**row, "head_name": "its own name"})
+    assert phrases.edge(row["path"][0]).startswith("its own name ") != (row["path"][0]["head_cui"] != row["head_cui"])
+    assert phrases.name(row["tail_cui"]) == row["tail_name"]
+
+
+def test_a_query_is_turned_over_and_chosen_by_its_words(pages: TestClient, demo: Demo) -> None:
+    expected = ontoground.open(demo.workspace).sql("unmapped_codes").pl()
+    seen, query = 0, "/query/unmapped_codes"
+    while query:
+        text = shown(pages, query)
+        seen += text.count("<tr>") - 1
+        further = re.findall(r'rel="next" href="([^"]+)"', text)
+        query = f"/query/unmapped_codes{html.unescape(further[0])}" if further else ""
+    assert seen == expected.height > 0
+    chosen = shown(pages, "/query/unmapped_codes", vocabulary="NDC")
+    n = expected.filter(pl.col("vocabulary") == "NDC").height
+    assert f"{n} rows" in chosen and '<option value="NDC" selected>' in chosen
 
 
 def test_rows_can_be_turned_over(pages: TestClient, demo: Demo) -> None:
@@ -195,7 +232,7 @@ def test_a_concept_and_a_relation(pages: TestClient, demo: Demo) -> None:
     ]
     relation = shown(pages, "/relation", head="lisinopril", tail="hypertension")
     assert (
-        '<svg class="path"' in relation
+        '<ol class="path"' in relation
         and ontoground.open(demo.workspace).relations("lisinopril", "hypertension")[0]["sentence"] in relation
     )
 
@@ -316,8 +353,9 @@ def test_a_path_is_drawn_as_a_line(edges: list[str], line: str) -> None:
         for ends in edges
     ]
     picture = path_picture(path, str.upper)
-    assert "".join(node.cui for node in picture.nodes) == line
-    assert {abs(arrow.begin - arrow.end) for arrow in picture.arrows} == {170}
+    assert "".join(cui for cui, _ in picture.nodes) == line
+    pairs = [first + second for first, second in pairwise(line)]
+    assert [arrow.back for arrow in picture.arrows] == [pair not in edges for pair in pairs]
 
 
 def test_overlapping_mentions_are_cut_where_they_meet() -> None:

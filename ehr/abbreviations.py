@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, Literal, cast
 
 import re2
@@ -57,22 +57,22 @@ class Surroundings:
         self.section = section
         self._text, self._begin, self._end = text, begin, end
 
-    @cached_property
+    @property
     def written(self) -> str:
         """The term itself."""
         return self._text[self._begin : self._end].lower()
 
-    @cached_property
+    @property
     def before(self) -> str:
         """What stands before the term."""
         return self._text[max(0, self._begin - _WINDOW) : self._begin].lower()
 
-    @cached_property
+    @property
     def after(self) -> str:
         """What stands behind the term."""
         return self._text[self._end : self._end + _WINDOW].lower()
 
-    @cached_property
+    @property
     def line(self) -> str:
         """The line, or the lines, in which the term stands."""
         first = self._text.rfind("\n", 0, self._begin) + 1
@@ -139,11 +139,14 @@ class Sense:
         """Tell whether a term is meant in this sense where it stands."""
         is_met = True
         for condition in self.conditions:
+            if condition.negated and condition.holds(place):
+                return False
+        for condition in self.conditions:
             if not condition.negated:
                 is_met = condition.holds(place)
                 if is_met:
                     break
-        return is_met and not any(condition.negated and condition.holds(place) for condition in self.conditions)
+        return is_met
 
 
 @dataclass(frozen=True, slots=True)

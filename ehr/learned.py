@@ -150,9 +150,7 @@ def _in_words(text: str, against: IndexArray, spans: IndexArray) -> list[str]:
     is_own = (_IS_OWN[slots] & (slots >= 0))[:, :, np.newaxis]
     words = np.where(is_own, spans[:, np.newaxis], words)
     columns = (slots.ravel().tolist(), *(column.tolist() for column in words.reshape(-1, 2).T))
-    phrases = [
-        _OPENING[slot] + " ".join(text[begin:end].split()) + _CLOSING[slot]
-        for slot, begin, end in zip(*columns, strict=True)
-    ]
+    phrases = [_OPENING[slot] + text[begin:end] + _CLOSING[slot] for slot, begin, end in zip(*columns, strict=True)]
     named = zip(*(phrases[place::NAMED] for place in range(NAMED)), strict=True)
-    return ["learned: " + (", ".join(filter(None, phrases)) or "little speaks for it") for phrases in named]
+    reasons = [", ".join(filter(None, phrases)) or "little speaks for it" for phrases in named]
+    return ["learned: " + " ".join(reason.split()) for reason in reasons]

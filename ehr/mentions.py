@@ -151,18 +151,12 @@ def _header_end(text: str, header: str, begin: int, end: int) -> int:
 def _repaired(texts: Texts, tokens: Tokens, lexicon: Lexicon, speller: Speller | None) -> tuple[IntArray, IndexArray]:
     """Return the numbers of the tokens, misspelled words with that of the word that is meant; and where these begin."""
     numbers = lexicon.trie.token_numbers(tokens.hash)
-    repaired: list[int] = []
     if speller is None:
-        return numbers, np.array(repaired, dtype=np.int64)
+        return numbers, np.zeros(0, dtype=np.int64)
     unknown = np.flatnonzero((numbers < 0) & (tokens.end - tokens.begin >= SHORTEST) & (tokens.shape != UPPER))
-    for index, begin, end in zip(
-        unknown.tolist(), tokens.begin[unknown].tolist(), tokens.end[unknown].tolist(), strict=True
-    ):
-        word = speller.repair(texts.joined[begin:end].lower())
-        if word is not None:
-            numbers[index] = lexicon.trie.token_numbers(tokenise(codes_of(word)).hash)[0]
-            repaired.append(begin)
-    return numbers, np.array(repaired, dtype=np.int64)
+    which, words = speller.repairs(texts.joined, texts.codes, tokens.begin[unknown], tokens.end[unknown])
+    numbers[unknown[which]] = lexicon.trie.token_numbers(tokenise(codes_of(" ".join(words))).hash)
+    return numbers, tokens.begin[unknown[which]]
 
 
 def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[Mentions, Mentions, IndexArray]:

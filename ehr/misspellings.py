@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ehr.characters import FNV_OFFSET, CodeArray, HashArray, IntArray, codes_of, hash_on, word_hash
+from ehr.characters import FNV_OFFSET, CodeArray, HashArray, IndexArray, IntArray, codes_of, hash_on, word_hash
 from ehr.matching import mapped, save_arrays
 from ground import ROOT
 from ground.compiled import kernel
@@ -25,6 +25,8 @@ SHORTEST = 7
 
 # Repairs that are kept at hand; words of notes have no end.
 _KEPT_REPAIRS = 100_000
+# Words that need no repair: each is known by its hash, until another one takes its slot.
+_KEPT_WORDS = 1 << 17
 
 
 @cache
@@ -59,6 +61,14 @@ def _shortened(codes: CodeArray, ends: IntArray) -> Any:
     return hashes[:count], words[:count]
 
 
+@kernel
+def _hashes(codes: CodeArray, begin: IntArray, end: IntArray) -> HashArray:
+    result = np.empty(begin.size, np.uint64)
+    for word in range(begin.size):
+        result[word] = word_hash(codes, begin[word], end[word])
+    return result
+
+
 class Speller:
     """Finds the one known word that a word is a misspelling of.
 
@@ -71,6 +81,19 @@ class Speller:
         self._words, self._hashes, self._owners = words, hashes, owners
         self._longest = words.itemsize // np.dtype("U1").itemsize + 1
         self._repaired: dict[str, str | None] = {}
+        self._right: HashArray = np.zeros(_KEPT_WORDS, dtype=np.uint64)
+
+    def repairs(self, text: str, codes: CodeArray, begin: IntArray, end: IntArray) -> tuple[IndexArray, list[str]]:
+        """Return which words of a text (``codes``: its code points) are to be repaired, and their repairs."""
+        hashes = _hashes(codes, begin, end)
+        slots = hashes % np.uint64(_KEPT_WORDS)
+        asked = np.flatnonzero(self._right[slots] != hashes)
+        places = zip(begin[asked].tolist(), end[asked].tolist(), strict=True)
+        repairs = [self.repair(text[first:last].lower()) for first, last in places]
+        is_right = np.array([word is None for word in repairs], dtype=np.bool_)
+        right = asked[is_right]
+        self._right[slots[right]] = hashes[right]
+        return asked[~is_right], [word for word in repairs if word is not None]
 
     @classmethod
     def of(cls, words: Iterable[str]) -> Speller:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -313,6 +313,13 @@ def _joined_notes(shard: _MentionShard) -> Iterator[tuple[pa.Table, Texts]]:
         )
 
 
+@cache
+def _reasons_of_rules() -> pa.Array:
+    from ehr.certainty import reason_lists
+
+    return pa.array(reason_lists(), pa.list_(pa.string()))
+
+
 def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa.Table, pa.Table]:
     """Return the rows of ``ground.mention`` and ``ground.unclear_mention`` for some notes."""
     from ehr.certainty import ASSERTIONS
@@ -332,7 +339,8 @@ def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa
         return _table(notes, mentions.owner, columns, schema)
 
     read = reader.judge(texts)
-    unsure = pa.array(read.reasons, pa.list_(pa.string())).take(pa.array(read.unsure))
+    further = pa.array(read.further, pa.list_(pa.string()))
+    unsure = pa.concat_arrays([_reasons_of_rules(), further]).take(pa.array(read.unsure))
     sureness = [_named((read.unsure > 0).astype(np.int8), ("certain", "unsure")), unsure]
     return (
         table(read.clear, _named(read.assertion, ASSERTIONS), sureness, _MENTION),

@@ -87,12 +87,12 @@ class TextReading:
 
 class Judged(NamedTuple):
     """What stands in texts that are read together: ``assertion`` (places in ``ASSERTIONS``) and ``unsure`` (places in
-    ``reasons``; 0: certain) are those of the ``clear`` mentions."""
+    ``reason_lists()`` and what is ``further`` said; 0: certain) are those of the ``clear`` mentions."""
 
     clear: Mentions
     assertion: IndexArray
     unsure: IndexArray
-    reasons: Sequence[tuple[str, ...]]
+    further: Sequence[tuple[str, ...]]
     unclear: Mentions
 
 
@@ -182,13 +182,13 @@ class TextReader:
         assertion = ended_later(kind, best, segment, assertion)
         is_repaired = np.searchsorted(repaired, clear.begin) < np.searchsorted(repaired, clear.end)
         unsure = reasons_of(clear.owner, best, kind, names, clear.section, assertion, doubts, is_repaired)
-        reasons: Sequence[tuple[str, ...]] = reason_lists()
+        further: Sequence[tuple[str, ...]] = ()
         if self._model is not None:
             is_own = self._named_by_user(texts, clear)
             if self._own.only("context_rules").texts:
                 is_own |= by_rules != assert_arrays(*scanned, self.lexicon.package)[0]
-            unsure, reasons = self._learned(texts, clear, assertion, unsure, is_own, self._model)
-        return Judged(clear, assertion, unsure, reasons, unclear.in_order())
+            unsure, further = self._learned(texts, clear, assertion, unsure, is_own, self._model)
+        return Judged(clear, assertion, unsure, further, unclear.in_order())
 
     def _named_by_user(self, texts: Texts, mentions: Mentions) -> npt.NDArray[np.bool_]:
         """Tell which mentions have a name that the user gave."""
@@ -217,7 +217,7 @@ class TextReader:
         further = [(*known[own], why) for own, why in zip(unsure[which].tolist(), against, strict=True)]
         unsure = np.where(is_own, unsure, unsure & _KEPT)
         unsure[which] = np.arange(len(known), len(known) + len(further))
-        return unsure, [*known, *further]
+        return unsure, further
 
     def read(self, text: str, *, headers: bool = True) -> TextReading:
         """Read one text; without ``headers`` it is one section ``unknown``, as a question or a dialogue is."""
@@ -239,12 +239,13 @@ class TextReader:
     def _read(self, texts: Sequence[str], headers: bool) -> Iterator[TextReading]:
         joined, parts, segments = self.join(texts, headers=headers)
         judged = self.judge(joined)
+        lists = [*reason_lists(), *judged.further]
         judgements = zip(judged.assertion.tolist(), judged.unsure.tolist(), strict=True)
         mentions: list[list[ReadMention]] = [[] for _ in texts]
         for (owner, begin, end, cuis, kind, section, _), (assertion, unsure) in zip(
             self._values(judged.clear, joined), judgements, strict=True
         ):
-            text, reasons = texts[owner][begin:end], judged.reasons[unsure]
+            text, reasons = texts[owner][begin:end], lists[unsure]
             mentions[owner].append(ReadMention(begin, end, text, cuis, kind, ASSERTIONS[assertion], section, reasons))
         unclear: list[list[UnclearMention]] = [[] for _ in texts]
         for owner, begin, end, cuis, kind, section, reason in self._values(judged.unclear, joined):

@@ -16,12 +16,14 @@ from ground.lm.results import FailureReason, Result, Usage
 from ground.lm.sampling import answers, prompt_tokens
 from ground.lm.settings import LmSettings
 
-__all__ = ["LocalModel", "load_pretrained"]
+__all__ = ["LocalModel", "check_model", "load_pretrained"]
 
 # Prompts are gathered and sorted by length, so that those of a batch need little padding.
 BATCHES_GATHERED = 16
 # Weights, configuration, tokenizer and template; a run folder gets other files (predictions, reports) later.
 MODEL_FILES = frozenset({".safetensors", ".bin", ".json", ".model", ".txt", ".jinja"})
+# Of a whole model, and of an adapter on one.
+DESCRIPTIONS = ("config.json", "adapter_config.json")
 
 
 class LocalModel:
@@ -109,14 +111,39 @@ def load_pretrained(kind: Any, model: str | Path, **options: Any) -> Any:
             raise InputError(
                 "the hub cannot be reached, and this model is not in its cache", file=model, do=do
             ) from error
-        absent = Path(model).is_absolute() and not Path(model).exists()
-        raise InputError(
-            "the model cannot be loaded",
-            file=str(model),
-            found="no such folder" if absent else type(error).__name__,
-            expected="a hub name, a folder in transformers' format, or a run folder",
-            do="check the path; the hub is asked only where --hub stands before the verb: `ontoground --hub ...`",
-        ) from error
+        raise _not_loaded(model, type(error).__name__) from error
+
+
+def check_model(model: str | Path) -> None:
+    """Refuse what `load_pretrained` could not load, where that shows before torch is imported.
+
+    Raises:
+        InputError: neither a folder of a model, nor in the hub's cache where the hub is not asked.
+    """
+    from huggingface_hub import constants, try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    if Path(model).is_dir():
+        if not any((Path(model) / name).is_file() for name in DESCRIPTIONS):
+            raise _not_loaded(model, f"no {DESCRIPTIONS[0]}")
+    elif constants.HF_HUB_OFFLINE:
+        try:
+            known = any(isinstance(try_to_load_from_cache(str(model), name), str) for name in DESCRIPTIONS)
+        except HFValidationError:
+            known = False
+        if not known:
+            raise _not_loaded(model, "no such model here")
+
+
+def _not_loaded(model: str | Path, found: str) -> InputError:
+    absent = Path(model).is_absolute() and not Path(model).exists()
+    return InputError(
+        "the model cannot be loaded",
+        file=str(model),
+        found="no such folder" if absent else found,
+        expected="a hub name, a folder in transformers' format, or a run folder",
+        do="check the path; the hub is asked only where --hub stands before the verb: `ontoground --hub ...`",
+    )
 
 
 @cache

@@ -6,12 +6,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from ground.errors import InputError, UsageError
 from ground.lm.local import load_pretrained
 from ground.storage.files import sha256_of
-from training.runs.models import LABELS, load_config, quiet
 
 __all__ = ["PACKAGED", "load_backbone", "load_encoder_tokenizer", "resolve_model"]
 
@@ -80,6 +77,8 @@ def load_backbone(model: str, dropout: float, *, head: bool = False) -> Any:
     """
     from transformers import AutoModel, AutoModelForSequenceClassification
 
+    from training.runs.models import LABELS, load_config, quiet
+
     config = load_config(model)
     for name, value in (dict.fromkeys(DROPOUTS, dropout) | dict.fromkeys(ATTENTION_DROPOUTS, 0.0)).items():
         if getattr(config, name, None) is not None:
@@ -87,4 +86,4 @@ def load_backbone(model: str, dropout: float, *, head: bool = False) -> Any:
     config.update(LABELS if head else {})
     kind = AutoModelForSequenceClassification if head else AutoModel
     with quiet():
-        return load_pretrained(kind, model, config=config, dtype=torch.float32)
+        return load_pretrained(kind, model, config=config, dtype="float32")

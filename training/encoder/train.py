@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +36,15 @@ READ = ("id", "hadm_id", "statement", "quadrant")
 @contextmanager
 def _reproducible(seed: int) -> Iterator[None]:
     """Seed torch and let it use algorithms only whose results repeat; both are put back afterwards."""
-    before = torch.are_deterministic_algorithms_enabled()
+    before = torch.get_deterministic_debug_mode()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        torch.use_deterministic_algorithms(True, warn_only=torch.cuda.is_available())
+        # `use_deterministic_algorithms` says so to the compiler too, for which all of that is imported.
+        torch.set_deterministic_debug_mode("warn" if torch.cuda.is_available() else "error")
         try:
             yield
         finally:
-            torch.use_deterministic_algorithms(before)
+            torch.set_deterministic_debug_mode(before)
 
 
 def encoded_rows(model: EncoderClassifier, dataset: MedievalDataset, rows: pl.DataFrame) -> EncodedRows:
@@ -68,16 +70,22 @@ def _chunks(rows: EncodedRows, indices: Sequence[int], size: int) -> list[list[i
     return [order[start : start + size] for start in range(0, len(order), size)]
 
 
+def _rate(step: int, warmup: int, steps: int) -> float:
+    """Return the share of the peak learning rate at a step: a linear rise, then a linear fall to none.
+
+    As `transformers.get_linear_schedule_with_warmup` has it, whose module imports PEFT and bitsandbytes.
+    """
+    return step / warmup if step < warmup else (steps - step) / max(1, steps - warmup)
+
+
 def fit(model: EncoderClassifier, rows: EncodedRows, steps: list[list[int]]) -> list[Record]:
     """Train on the rows of each step; return what each logged."""
-    from transformers import get_linear_schedule_with_warmup
-
     settings = model.settings
     labels = torch.tensor(rows.labels, device=model.device)
     weights = torch.from_numpy(class_weights(np.array(rows.labels), settings.class_weights)).float().to(model.device)
     optimizer = torch.optim.AdamW(model.parameter_groups())
     warmup = math.ceil(settings.warmup_ratio * len(steps))
-    schedule = get_linear_schedule_with_warmup(optimizer, warmup, len(steps))
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, partial(_rate, warmup=warmup, steps=len(steps)))
     trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     judge, records = model.judge(rows), list[Record]()
     with progress(f"training {model.name}", len(steps)) as advance:

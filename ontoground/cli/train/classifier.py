@@ -67,12 +67,13 @@ def classifier(options: Classifier) -> Result:
     seeds = seeds_of(options.seeds)
     require_packages(*PACKAGES)
     from evaluation.datasets import MedievalDataset
-    from training.classifier.train import train_classifier
-    from training.encoder.train import train_encoder
-    from training.runs.folder import is_main
     from training.runs.settings import ClassifierSettings, EncoderSettings
 
+    # What is wrong is said before torch is imported, which takes seconds.
+    _check(options)
     dataset = MedievalDataset.open(options.data("medieval"))
+    from training.runs.folder import is_main
+
     engine = _engine_for(options.model, options.engine)
     settings: ClassifierSettings | EncoderSettings
     if engine == "encoder":
@@ -103,12 +104,28 @@ def classifier(options: Classifier) -> Result:
             )
         own: Any = settings.model_copy(update={"seed": seed, "split_column": column})
         if engine == "encoder":
+            from training.encoder.train import train_encoder
+
             record = train_encoder(dataset, options.model, folder, own, resume=options.resume)
         else:
+            from training.classifier.train import train_classifier
+
             more: dict[str, Any] = {"freeze_backbone": options.freeze_backbone, "resume": options.resume}
             record = train_classifier(dataset, options.model, folder, own, engine=engine, say=note, **more)
         runs.append((folder, record, state))
     return trained(options, "classifier", dataset.folder, engine, out, runs)
+
+
+def _check(options: Classifier) -> None:
+    """Check the model's place, and the settings too where the engine is known without loading its configuration."""
+    from ground.lm.local import check_model
+    from training.encoder.pretrained import PACKAGED, resolve_model
+    from training.runs.settings import ClassifierSettings, EncoderSettings
+
+    encoder = options.engine == "encoder" or (options.engine == "auto" and options.model in PACKAGED)
+    if encoder or options.engine != "auto":
+        options.settings(EncoderSettings if encoder else ClassifierSettings)
+    check_model(resolve_model(options.model))
 
 
 def _engine_for(model: str, wanted: str) -> Engine:

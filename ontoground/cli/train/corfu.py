@@ -69,21 +69,25 @@ def corfu(options: Corfu) -> Result:
     engine: Literal["shared", "trl"] = "trl" if options.engine == "trl" else "shared"
     require_packages(*PACKAGES, *(["trl"] if engine == "trl" else []))
     from evaluation.datasets import MedievalDataset
-    from training.corfu.run import sweep_lambda, train_corfu
+    from ground.lm.local import check_model
     from training.encoder.pretrained import PACKAGED
-    from training.runs.folder import is_main, read_run
     from training.runs.settings import CorfuSettings
 
     model, resume = options.model, options.resume
     if model in PACKAGED and not Path(model).is_dir():
         raise UsageError("CoRFu needs a decoder", found=f"{model} is an encoder", do="choose a decoder with --model")
-    dataset = MedievalDataset.open(options.data("medieval"))
     lambdas = list(dict.fromkeys(options.lambdas or ()))
     weight_override = [f"lambda={value}" for value in lambdas if len(lambdas) == 1]
     settings = options.settings(
         CorfuSettings, *([f"regime={options.regime}"] if options.regime else []), *weight_override
     )
     seeds = seeds_of(options.seeds) or [settings.seed]
+    check_model(model)
+    dataset = MedievalDataset.open(options.data("medieval"))
+    # Late, since it takes seconds, and what is wrong is said before.
+    from training.corfu.run import sweep_lambda, train_corfu
+    from training.runs.folder import is_main, read_run
+
     weight = "sweep" if len(lambdas) > 1 else f"lambda{settings.lambda_:g}"
     out = options.folder("corfu", short_name(model), settings.regime, weight, name_of_seeds(seeds))
     runs: list[Run] = []

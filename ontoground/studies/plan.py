@@ -244,7 +244,8 @@ def _argument(flag: str, name: str, value: Scalar) -> list[str]:
     if flag == "--set":
         return [flag, f"{name}={json.dumps(value) if isinstance(value, bool) else value}"]
     if isinstance(value, bool):
-        return [flag if value else f"--no-{name.replace('_', '-')}"]
+        # As typer names the other side of a switch.
+        return [flag if value else f"{flag[:2]}no-{flag[2:]}"]
     return [flag, str(value)]
 
 

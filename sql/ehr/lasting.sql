@@ -2,7 +2,7 @@
 -- Grain: one row per concept. Output: lasting(cui): what ehr/data/lasting_names.tsv names, and its kinds, without those
 --   that end
 -- Source: docs/definitions.md#certainty
--- Inputs: lasting_name(name, lasts), mention_target(name, cui), kg.edge
+-- Inputs: lasting_target(cui, lasts), kg.edge
 create or replace temp table lasting as
 with recursive is_a as materialized (
     select
@@ -14,10 +14,9 @@ with recursive is_a as materialized (
 
 kind as (
     select
-        target.cui,
-        named.lasts
-    from lasting_name as named
-    inner join mention_target as target on named.name = target.name
+        cui,
+        lasts
+    from lasting_target
     union
     select
         is_a.head_cui as cui,

@@ -49,9 +49,8 @@ def read(
     connection.execute("create table kg.concept (cui varchar, groups varchar[])")
     connection.execute("create table kg.edge (head_cui varchar, predicate varchar, tail_cui varchar)")
     connection.execute("create table ground.admission_concept (hadm_id bigint, cui varchar, kind varchar)")
-    connection.execute("create temp table lasting_name (name varchar, lasts varchar)")
-    connection.executemany("insert into lasting_name values (?, ?)", LASTING)
-    connection.execute("create temp table mention_target as select name, name as cui from lasting_name")
+    connection.execute("create temp table lasting_target (cui varchar, lasts varchar)")
+    connection.executemany("insert into lasting_target values (?, ?)", LASTING)
     connection.executemany("insert into kg.concept values (?, [?])", list(GROUPS.items()))
     connection.executemany("insert into kg.edge values (?, ?, ?)", EDGES)
     # Another admission, so that the table is never empty.

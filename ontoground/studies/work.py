@@ -63,7 +63,8 @@ def _model(cell: Cell) -> str:
 def work(cells: Sequence[Cell], *, hub: bool, say: Callable[[str], None]) -> None:
     """Do what is not done, cell by cell, until nothing is left that this process can do.
 
-    A cell that failed before is tried again, once. Cells that others have claimed are waited for.
+    A cell that failed before is tried again, once. One that another process has claimed is left to it, or taken over
+    where nobody renews the claim.
 
     Args:
         cells: each after those that it needs.

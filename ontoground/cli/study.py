@@ -43,19 +43,20 @@ def _opened(file: str, options: InWorkspace) -> _Opened:
     cells = cells_of(study, options.workspace, root)
     hub = os.environ.get("HF_HUB_OFFLINE") == "0"
     for cell in cells:
-        _check(cell, hub)
+        _check(cell)
     return _Opened(study, root, cells, hub)
 
 
-def _check(cell: Cell, hub: bool) -> None:
+def _check(cell: Cell) -> None:
     """Parse a cell's arguments as its verb would, and look for what they name."""
+    from ground.lm.local import check_model
+    from training.encoder.pretrained import resolve_model
+
     given = _parsed(cell)
     if cell.group == "train":
         _check_settings(cell.arguments[1], given["overrides"] or ())
-    model = cell.arguments[-1] if cell.group == "evaluate" else given["model"]
-    if not cell.needs and not hub and not Path(model).is_dir() and "/" in model:
-        do = "name its folder, or let it be fetched: ontoground --hub study ..."
-        raise UsageError("the model is not on this disk", found=f"{model} ({cell.block})", do=do)
+    if not cell.needs:
+        check_model(resolve_model(cell.model))
     dataset = given.get("dataset") or given.get("reference")
     if dataset is not None and not Path(dataset).is_dir():
         raise UsageError("the dataset is not there", file=dataset, do="build it, or name another one in the study")

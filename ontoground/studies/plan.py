@@ -19,10 +19,10 @@ from pydantic import Field
 from ground.errors import UsageError
 from ground.settings import Section, parse_settings, read_toml
 
-__all__ = ["READY", "Cell", "EvaluateBlock", "Study", "TrainBlock", "cells_of", "evaluation", "file_of", "read_study"]
+__all__ = ["PAPERS", "Cell", "EvaluateBlock", "Study", "TrainBlock", "cells_of", "evaluation", "file_of", "read_study"]
 
-READY = Path(__file__).parent / "ready"
-"""The study files that ship."""
+PAPERS = Path(__file__).parent / "papers"
+"""The study files that ship, one for each paper."""
 Scalar = str | int | float | bool
 Options = dict[str, Scalar | list[Scalar]]
 
@@ -109,6 +109,11 @@ class Cell:
         return self.folder / ("run" if self.group == "train" else "report")
 
     @property
+    def model(self) -> str:
+        """The model that is trained or evaluated, or the run folder of what the cell needs."""
+        return self.arguments[self.arguments.index("--model") + 1]
+
+    @property
     def command(self) -> list[str]:
         """All arguments."""
         resumed = ["--resume"] if self.group == "train" else []
@@ -121,7 +126,7 @@ def file_of(study: str) -> Path:
     Raises:
         UsageError: it is neither.
     """
-    shipped = {file.stem: file for file in sorted(READY.glob("*.toml"))}
+    shipped = {file.stem: file for file in sorted(PAPERS.glob("*.toml"))}
     if study in shipped and not Path(study).is_file():
         return shipped[study]
     if not Path(study).is_file():

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evaluation.markdown import percent_cell
 from evaluation.paper import PAPER_COLUMNS
+from ground.errors import InputError
 from ground.markdown import harmless, markdown_table
 from ground.storage.files import private_directory, write_text
 from ontoground.studies.plan import Cell, Study, evaluation
-from ontoground.studies.work import record_of, state_of
+from ontoground.studies.work import record_of, run_verb, state_of
 
 __all__ = ["COLUMNS", "write_report"]
 
@@ -47,7 +46,7 @@ def write_report(
         finished = [cell for cell in own if state_of(cell) == "done"]
         parts += [f"\n## {name}\n", *(_missing(own))]
         if finished:
-            models = [word for cell in finished for word in ("--model", cell.arguments[-1])]
+            models = [word for cell in finished for word in ("--model", cell.model)]
             say(f"report {name}: {len(finished)} of {len(own)} cells")
             report = _evaluate([*evaluation(study, name, workspace), *models], folder / name, hub=hub)
             parts += [*_table(block.verb, report), f"\nAll numbers, tests and pictures: [{name}]({name}/report.md).\n"]
@@ -57,8 +56,9 @@ def write_report(
 
 
 def _evaluate(arguments: Sequence[str], out: Path, *, hub: bool) -> dict[str, Any]:
-    command = [sys.executable, "-m", "ontoground", *(["--hub"] if hub else []), *arguments, "--out", str(out)]
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    ended = run_verb([*arguments, "--out", str(out)], hub=hub)
+    if ended.returncode:
+        raise InputError("a report of the study could not be made", file=out, do="see what its verb says above")
     return dict(json.loads((out / "report.json").read_text(encoding="utf-8")))
 
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from filelock import SoftFileLease, Timeout
 
@@ -19,7 +19,7 @@ from ground.flow.manifest import to_json
 from ground.storage.files import private_directory, write_text
 from ontoground.studies.plan import Cell
 
-__all__ = ["State", "forecast", "record_of", "state_of", "work"]
+__all__ = ["State", "forecast", "record_of", "run_verb", "state_of", "work"]
 
 LEASE = 600.0
 """Seconds without renewal that free a claim."""
@@ -57,7 +57,7 @@ def _model(cell: Cell) -> str:
     """Return the model that a cell begins with: an untrained one, whatever it became on the way."""
     while cell.needs:
         (cell,) = cell.needs
-    return cell.arguments[cell.arguments.index("--model") + 1]
+    return cell.model
 
 
 def work(cells: Sequence[Cell], *, hub: bool, say: Callable[[str], None]) -> None:
@@ -100,10 +100,8 @@ def _do(cell: Cell, *, hub: bool, say: Callable[[str], None]) -> None:
     (cell.folder / RECORD).unlink(missing_ok=True)
     say(f"{cell.block}: {cell.name}")
     begin = monotonic()
-    command = [sys.executable, "-m", "ontoground", *(["--hub"] if hub else []), *cell.command, "--json"]
-    # Own process: what it holds of a GPU is free again when it ends.
     with (cell.folder / LOG).open("ab") as log:
-        ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=log, check=False)
+        ended = run_verb([*cell.command, "--json"], hub=hub, errors=log)
     if ended.returncode == 130:
         raise KeyboardInterrupt("interrupted: finished cells are kept; run the same command again to continue")
     answer = _answer(ended.stdout)
@@ -113,6 +111,14 @@ def _do(cell: Cell, *, hub: bool, say: Callable[[str], None]) -> None:
     if ended.returncode:
         what = error["what"] if isinstance(error, dict) else f"exit code {ended.returncode}"
         say(f"{cell.block}: {cell.name} failed: {what} ({cell.folder / LOG})")
+
+
+def run_verb(
+    arguments: Sequence[str], *, hub: bool, errors: IO[bytes] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a command line of ours, in a process of its own: what it holds of a GPU is free again when it ends."""
+    command = [sys.executable, "-m", "ontoground", *(["--hub"] if hub else []), *arguments]
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=errors, check=False)
 
 
 def _answer(output: bytes) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ground.errors import UsageError
-from ontoground.studies.plan import READY, Cell, cells_of, file_of, read_study
+from ontoground.studies.plan import PAPERS, Cell, cells_of, file_of, read_study
 
 STUDY = """
 title = "Two methods"
@@ -85,7 +85,7 @@ def test_what_is_wrong_in_a_file_is_said(old: str, new: str, words: str, tmp_pat
     assert words in str(refusal.value)
 
 
-@pytest.mark.parametrize("file", sorted(READY.glob("*.toml")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted(PAPERS.glob("*.toml")), ids=lambda file: file.stem)
 def test_the_studies_that_ship_can_be_read(file: Path, tmp_path: Path) -> None:
     assert file_of(file.stem) == file
     made = cells_of(read_study(file), Path("work"), tmp_path)

@@ -21,5 +21,5 @@ left join mapped as c
         e.source_table || if(e.kind = 'drug', '_' || lower(e.vocabulary), '') = c.source
         and e.code = c.code and e.vocabulary = c.vocabulary
 left join mapped as n
-    on e.kind = 'drug' and e.source_table || '_drug' = n.source and e.name = n.code and n.vocabulary is null
+    on e.source_table || '_drug' = n.source and e.name = n.code and n.vocabulary is null
 where e.kind in ('diagnosis', 'procedure', 'drug');

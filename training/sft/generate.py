@@ -71,7 +71,9 @@ def generate(
     Raises:
         InputError: no such dataset or model, or an empty split.
     """
-    dataset, tasks = TextDataset.open(dataset_dir, kind), resolve_tasks(settings.tasks, kind)
+    dataset = TextDataset.open(dataset_dir, kind)
+    # Other people's texts have tasks of their own.
+    tasks = resolve_tasks(settings.tasks, kind) if settings.tasks else None
     if not (n := dataset.count(split, tasks)):
         where = f"{dataset.folder.name}, {split}"
         raise InputError("there is no row to answer", found=where, do="choose another split or other tasks")

@@ -117,7 +117,7 @@ def test_a_model_is_evaluated_on_other_peoples_texts_by_their_labels(lab: Lab, t
     texts = f"{bench(tmp_path / 'bench.csv', *grades, more=others)}:medval_bench:open"
     said = "Reasoning: It says so.\nErrors:\n1. Fabricated claim: gout\nRisk level: 4"
     with scripted_server(lambda _n, _body: completion(said)) as server:
-        asked = [
+        asked: list[str | Path] = [
             "--endpoint",
             server.url,
             "--endpoint-model",

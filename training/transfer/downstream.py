@@ -15,7 +15,8 @@ from evaluation.numbers import metrics_of_rows
 from evaluation.predictions import label_codes, write_predictions
 from ground.errors import InputError
 from ground.storage.foreign import Check, read_foreign, refuse_rows
-from training.sft.generate import GenerationSettings, Generator
+from training.runs.settings import GenerationSettings
+from training.sft.generate import Generator
 
 __all__ = ["Layout", "Rows", "evaluate_downstream", "read_nli", "read_summaries", "used_rows"]
 

@@ -180,7 +180,8 @@ def _asked(options: Text, dataset: TextDataset) -> dict[str, Any]:
 def _generated(options: Text, dataset: TextDataset, model: str) -> dict[str, Any]:
     """Answer the split with a fine-tuned run, or keep the answers that are there and still its own."""
     from training.runs.folder import RECORD, model_identity
-    from training.sft.generate import GenerationSettings, generate
+    from training.runs.settings import GenerationSettings
+    from training.sft.generate import generate
 
     record, name = Path(model) / RECORD, short_name(model)
     folder = record.parent if record.is_file() else run_folder(options.workspace, "generate", dataset.kind, name)

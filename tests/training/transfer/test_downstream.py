@@ -11,7 +11,7 @@ import pytest
 
 from ground.errors import InputError
 from tests.training.sft.cases import tiny_model
-from training.sft.generate import GenerationSettings
+from training.runs.settings import GenerationSettings
 from training.transfer.downstream import evaluate_downstream, read_nli, read_summaries
 
 

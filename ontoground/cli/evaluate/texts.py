@@ -220,7 +220,8 @@ def _asked(options: Text, dataset: TextDataset, examples: Path | None) -> dict[s
 def _generated(options: Text, dataset: TextDataset, model: str, *, foreign: bool) -> dict[str, Any]:
     """Answer the split with a fine-tuned run, or keep the answers that are there and still its own."""
     from training.runs.folder import RECORD, model_identity
-    from training.sft.generate import GenerationSettings, generate
+    from training.runs.settings import GenerationSettings
+    from training.sft.generate import generate
 
     record, name = Path(model) / RECORD, short_name(model)
     of = dataset.folder.name if foreign else dataset.kind

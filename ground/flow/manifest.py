@@ -139,7 +139,7 @@ def licence_tier(connection: duckdb.DuckDBPyConnection) -> LicenceTier:
 
 
 def own_licence(connection: duckdb.DuckDBPyConnection, otherwise: str) -> str:
-    """Return the licence of what is made of a workspace's own records, in words; ``otherwise`` where not all is open."""
+    """Return the licence of what is made of a workspace's own records, in words; ``otherwise`` where it is not open."""
     if licence_tier(connection) != "open":
         return otherwise
     stated = sorted({name.partition(STATED_OPEN)[2] for _, name in releases(connection) if STATED_OPEN in name})

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
+from ground.contracts.splits import FOLDS, Split
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import tier_of
 from ground.storage.files import sha256_of
@@ -24,17 +25,12 @@ from ground.storage.parquet import parquet_schema
 
 __all__ = [
     "COLUMNS",
-    "FOLDS",
-    "SPLITS_IN_WORDS",
-    "SPLIT_COLUMN",
     "Kind",
     "MedievalDataset",
-    "Split",
     "TextDataset",
 ]
 
 Kind = Literal["medhal", "medval"]
-Split = Literal["train", "validation", "test"]
 
 # The evidence columns (spans, replaced concept, distance; a row's edit and its consistency) are not among them: a model
 # that is given a row's evidence is given its label.
@@ -51,11 +47,6 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 }
 SCHEMAS = {"medieval": MEDIEVAL_SCHEMA, "medhal": MEDHAL_SCHEMA, "medval": MEDVAL_SCHEMA}
 BATCH_ROWS = 1024
-FOLDS = "folds"
-"""In place of a column of splits: every row, each tested by a model that was not trained on its fold."""
-SPLIT_COLUMN = r"^(split|fact_split|folds|fold_\d+)$"
-"""How a run's rows are split: by a column of the dataset, or by the fold that is tested."""
-SPLITS_IN_WORDS = "by patient (split), also by fact (fact_split), or fold_N, which tests fold N and trains on others"
 
 
 def _data_files(folder: Path, dataset: str, *more: str) -> tuple[Path, ...]:

@@ -14,7 +14,7 @@ from evaluation import figures
 from evaluation.agreement import ENSEMBLE, ensemble, experts_part, require_rated_rows
 from evaluation.baselines import BASELINES, baseline_predictions
 from evaluation.comparisons import FEW_DISCORDANT, compare
-from evaluation.datasets import Kind, MedievalDataset, Split, TextDataset
+from evaluation.datasets import Kind, MedievalDataset, TextDataset
 from evaluation.intervals import RESAMPLES, SEED, Counted
 from evaluation.markdown import rendered
 from evaluation.numbers import (
@@ -34,6 +34,7 @@ from evaluation.predictions import Answers, Missing, join_predictions, read_runs
 from evaluation.rates import BINS
 from evaluation.rows import Reference, quadrant_rows, read_reference
 from ground.contracts.rows import QUADRANTS
+from ground.contracts.splits import Split
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import to_json
 from ground.resampling import FEWEST_CLUSTERS

@@ -11,9 +11,10 @@ import numpy.typing as npt
 import polars as pl
 
 from evaluation.classes import CLASSES, Classes, Kind
-from evaluation.datasets import MedievalDataset, Split, TextDataset
+from evaluation.datasets import MedievalDataset, TextDataset
 from evaluation.predictions import label_codes
 from ground.contracts.rows import SUPPORT_LEVELS
+from ground.contracts.splits import Split
 from ground.errors import InputError
 
 __all__ = ["Reference", "quadrant_rows", "read_reference", "reference_of"]

@@ -132,7 +132,8 @@ class Speller:
             if known[0] == word[0] and OSA.distance(word, known, score_cutoff=1) == 1
         ]
         # The English words come last: to read them takes longer than all else, and few words are near to a name.
-        return repairs[0] if len(repairs) == 1 and word not in english_words() else None
+        is_english = len(repairs) == 1 and any(word + ending in english_words() for ending in ("", "al", "ly"))
+        return repairs[0] if len(repairs) == 1 and not is_english else None
 
     def _near(self, word: str) -> list[str]:
         """Return the known words that have a hash in common with ``word``."""

@@ -83,20 +83,43 @@ having
     bool_or(tells = 'end' or (tells = 'doubt' and not is_nameless)) and not bool_or(tells = 'stay');
 
 create or replace temp table home_end as
-select distinct
-    own.note_id,
-    own.begin_offset
-from named_form as own
-inner join part_end as ending on own.note_id = ending.note_id
-left join ended_by on ending.cui = ended_by.cui and own.cui = ended_by.ended and ending.is_told
-anti join (
+with own as (
+    select * from named_form
+    where tells in ('home', 'end')
+),
+
+meant as (
     select
         note_id,
         cui
-    from named_form
+    from part_end
+    where not is_nameless
+    union
+    select
+        part_end.note_id,
+        ended_by.ended
+    from part_end
+    inner join ended_by on part_end.cui = ended_by.cui
+    where part_end.is_told
+    union
+    select
+        own.note_id,
+        own.cui
+    from own
+    inner join part_end on own.note_id = part_end.note_id
+    where part_end.is_nameless
+)
+
+select distinct
+    own.note_id,
+    own.begin_offset
+from own
+semi join meant on own.note_id = meant.note_id and own.cui = meant.cui
+anti join (
+    select * from named_form
     where tells = 'stay'
-) as staying on own.note_id = staying.note_id and own.cui = staying.cui
-where own.tells in ('home', 'end') and (ending.is_nameless or ending.cui = own.cui or ended_by.cui is not null);
+) as staying
+    on own.note_id = staying.note_id and own.cui = staying.cui;
 
 update part_mention
 set assertion = 'discontinued'

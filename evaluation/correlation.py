@@ -73,14 +73,14 @@ def correlations(reference: Reference, scores: Scores) -> list[dict[str, Any]]:
     figures = []
     for name, values in scores.items():
         there = np.isfinite(values)
-        ranks = tuple(rankdata(part[there]) for part in (values, labels))
+        ranked, grades = (rankdata(part[there]) for part in (values, labels))
         clusters = reference.clusters
         figures.append(
             {
                 "name": name,
                 "n": int(there.sum()),
                 "pearson": _estimate(values[there], labels[there], clusters[there]),
-                "spearman": _estimate(*ranks, clusters[there]),
+                "spearman": _estimate(ranked, grades, clusters[there]),
                 "by_task": {
                     task: _estimate(*(part[there & (tasks == at)] for part in (values, labels, clusters)))
                     for at, task in enumerate(names)

@@ -87,7 +87,9 @@ class Answers:
     def keep(self, mask: Mask) -> Answers:
         """Return the run on some of its rows; the counts stay those of the file. ``mask`` has *shape* (n,)."""
         kept = {name: getattr(self, name)[mask] for name in ("codes", "there", "confidence")}
-        texts = {name: tuple(compress(getattr(self, name), mask)) for name in ("explanations", "categories")}
+        texts: dict[str, Any] = {
+            name: tuple(compress(getattr(self, name), mask)) for name in ("explanations", "categories")
+        }
         return replace(self, **kept, **texts)
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.parsers.expat import ParserCreate
 
 from ground.settings import LoadSettings
 from ground.storage.scanning import CHUNK_BYTES, open_bytes
@@ -154,6 +155,10 @@ def _graph(file: Path) -> Any:
     logging.getLogger("rdflib").setLevel(logging.ERROR)  # it warns of each odd IRI, which stays as it is
     graph = rdflib.Graph(bind_namespaces="none")
     try:
+        if suffix not in FORMATS:
+            # Expat refuses a flood of entities in a moment where nothing is done with what it reads, else in minutes.
+            with file.open("rb") as content:
+                ParserCreate().ParseFile(content)
         graph.parse(str(file), format=FORMATS.get(suffix, "xml"))
     except Exception as error:  # each of rdflib's parsers has errors of its own
         why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
@@ -164,4 +169,4 @@ def _graph(file: Path) -> Any:
 
 def _line(error: Exception) -> int | None:
     line = getattr(error, "getLineNumber", None)
-    return line() if line else None
+    return line() if line else getattr(error, "lineno", None)

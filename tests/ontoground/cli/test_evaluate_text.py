@@ -56,7 +56,7 @@ def test_files_of_detectors_are_evaluated(lab: Lab) -> None:
     assert run["name"] == "perfect" and run["overall"]["non_factual_f1"]["value"] == 1.0
     assert run["f1_by_task"] == {"nli": run["overall"]["non_factual_f1"]}
     assert Path(payload["report"]["folder"]).match(f"{lab.runs}/evaluation-medhal-test-*")
-    assert Path(payload["report"]["markdown"]).is_file() and len(payload["report"]["figures"]) == 5
+    assert Path(payload["report"]["markdown"]).is_file() and len(payload["report"]["figures"]) == 6
 
 
 def test_another_evaluation_takes_no_report_away(lab: Lab) -> None:

@@ -159,7 +159,7 @@ def doubts_of(workspace: Workspace, statements: Sequence[str]) -> list[list[str]
             why.append(f"it has {len(statement):,} characters, and statements of the data have fewer than 150")
         if reader is not None:
             read = reader.read(statement)
-            named = {mention.begin for mention in (*read.mentions, *read.unclear)}
+            named = {mention.begin for mention in read.mentions} | {mention.begin for mention in read.unclear}
             if len(named) < 2:
                 why.append(
                     f"it names {len(named) or 'no'} concept of the release, and statements of the data relate two"

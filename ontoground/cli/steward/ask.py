@@ -51,7 +51,8 @@ class Asking(InBenchmark):
 @verb(
     group,
     "Ask a language model a benchmark's questions.",
-    "ontoground steward ask --endpoint http://127.0.0.1:8000/v1 --endpoint-model Qwen3-8B",
+    "ontoground steward ask --endpoint http://127.0.0.1:8000/v1 \\",
+    "    --endpoint-model Qwen3-8B",
     "ontoground steward ask --endpoint-model work/runs/RUN/arm-recomputed \\",
     "    --set language_model.kind=transformers",
 )

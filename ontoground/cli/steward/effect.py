@@ -21,7 +21,7 @@ __all__ = ["effect"]
 @verb(
     group,
     "Compare policies over benchmarks and decodings by a regression.",
-    "ontoground steward effect --policy arm-recomputed --policy arm-original --policy base \\",
+    "ontoground steward effect --policy arm-recomputed --policy arm-original \\",
     "    --benchmark medqa:original --benchmark verified:original",
 )
 def effect(

@@ -32,7 +32,7 @@ from ground.json_record import JsonRecord
 from ground.settings import NoteSettings, Settings
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, has_rows, number_of, set_table, table_exists
+from ground.storage.warehouse import arrow_of, has_rows, number_of, set_table, set_variables, table_exists
 
 if TYPE_CHECKING:
     from ehr.characters import IntArray
@@ -407,14 +407,19 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
                 lexicon.save(folder)
             _compile(_open_reader(SharedFolder(folder), settings.notes, own))
             setup = partial(_open_reader, executor.share(folder), settings.notes, own)
-            parts = ("ehr/shard_section", "ehr/shard_segment")
             whole = (
-                _MentionShard(notes, *(arrow_of(connection, sql_text(part)) for part in parts)) for notes in shards
+                _MentionShard(notes, _part_of(connection, "section"), _part_of(connection, "segment"))
+                for notes in shards
             )
             yield from executor.in_order(setup, _mention_shard, whole)
 
     fill(connection, tables, read, settings.run.shard_notes)
     return _mention_report(connection, skipped=False)
+
+
+def _part_of(connection: duckdb.DuckDBPyConnection, name: str) -> pa.Table:
+    set_variables(connection, {"shard_table": f"ground.{name}"})
+    return arrow_of(connection, sql_text("ehr/shard_part"))
 
 
 def _mention_report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> MentionReport:

@@ -31,8 +31,6 @@ from ground.storage.warehouse import run_sql
 __all__ = ["find_mimic", "load_mimic", "published_counts"]
 
 SOURCE = "mimic"
-# Tables whose rows belong to an admission; those without one are counted.
-ADMISSION_TABLES = ("hosp.diagnoses_icd", "hosp.procedures_icd", "hosp.prescriptions")
 CHECKS = {
     "mimiciv_hosp.admissions": Check("hadm_id::varchar", "subject_id", starts="admittime", ends="dischtime"),
     "mimiciv_note.discharge": Check("note_id", "subject_id", "hadm_id"),
@@ -218,8 +216,8 @@ def _load(connection: duckdb.DuckDBPyConnection, release: Records, settings: Loa
     loaded = refuse_rows(connection, release, loaded)
     warnings += _count_warnings(release, loaded)
     warnings += row_warnings(loaded)
-    warnings += _orphan_warnings(connection, loaded)
     make_views(connection)
+    warnings += _orphan_warnings(connection)
     if settings.verify_sha256:
         warnings += _verify(connection, release, loaded)
     return LoadReport(SOURCE, tuple(loaded), release.missing_optional, tuple(warnings), release.name)
@@ -237,17 +235,9 @@ def _count_warnings(release: Records, loaded: Sequence[LoadedFile]) -> list[str]
     return warnings
 
 
-def _orphan_warnings(connection: duckdb.DuckDBPyConnection, loaded: Sequence[LoadedFile]) -> list[str]:
-    there = {file.table for file in loaded}
-    warnings = []
-    for name in (f"mimiciv_{table}" for table in ADMISSION_TABLES):
-        if name not in there:
-            continue
-        connection.execute("set variable load_table = ?", [name])
-        row = run_sql(connection, "ehr/orphans").fetchone()
-        if row and row[0]:
-            warnings.append(f"{name}: {row[0]} rows of admissions that mimiciv_hosp.admissions lacks")
-    return warnings
+def _orphan_warnings(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    rows = run_sql(connection, "ehr/orphans").fetchall()
+    return [f"mimiciv_hosp.{table}: {n} rows of admissions that mimiciv_hosp.admissions lacks" for table, n in rows]
 
 
 def _stated_digests(folder: Place) -> dict[str, str]:

@@ -73,8 +73,8 @@ def end_of(row: Row) -> str:
 
 
 def odd(name: str) -> bool:
-    """Tell whether a name is no common noun, of which there is a plural in s."""
-    return not re.fullmatch(r"[A-Z]?[a-z]{3,}( [a-z]{3,})*", name) or name.endswith(("s", "x", "y"))
+    """Tell whether a name has no plural in s, or no letter e to put an accent on."""
+    return not re.fullmatch(r"[A-Z]?[a-z]{3,}( [a-z]{3,})*", name) or name.endswith(("s", "x", "y")) or "e" not in name
 
 
 def alike(row: Row, other: Row) -> bool:

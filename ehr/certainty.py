@@ -17,19 +17,21 @@ from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from ehr.characters import IndexArray, IntArray
+from ehr.characters import IndexArray, IntArray, arrow_numbers, codes_of, cut_out
 from ehr.spans import KINDS, Assertion
 
 __all__ = [
     "ASSERTIONS",
     "DOUBTS",
     "DOUBT_OF",
+    "LEARNED",
     "SAID_OTHERWISE",
     "UNSURE",
     "Doubt",
     "ended_later",
-    "reason_lists",
+    "in_words",
     "reasons_of",
 ]
 
@@ -53,6 +55,8 @@ SAID_OTHERWISE = "said_otherwise"
 TIME = "time"
 MISSPELLED = "misspelled"
 UNSURE = (*DOUBTS, SAID_OTHERWISE, TIME, MISSPELLED)
+LEARNED = 1 << len(UNSURE)
+"""The bit of a reason that was learned, which has words of its own."""
 DOUBT_OF: IndexArray = np.array(
     [1 << DOUBTS.index(_MISSED[assertion]) if assertion in _MISSED else 0 for assertion in ASSERTIONS], dtype=np.int64
 )
@@ -127,9 +131,25 @@ def ended_later(kind: IntArray, concept: IntArray, segment: IndexArray, assertio
     return later
 
 
+def in_words(unsure: IndexArray, against: pa.StringArray) -> pa.ListArray:
+    """Return the reasons of mentions in words, an empty list where one is certain.
+
+    Args:
+        unsure: bits of ``UNSURE``, and ``LEARNED``.
+        against: what speaks against each that is ``LEARNED``, in order.
+    """
+    columns = len(UNSURE) + 1
+    mention, reason = np.nonzero(unsure[:, np.newaxis] >> np.arange(columns) & 1)
+    is_learned = reason == len(UNSURE)
+    reason[is_learned] += np.arange(len(against))
+    offsets = np.zeros(unsure.size + 1, dtype=np.int32)
+    np.cumsum(np.bincount(mention, minlength=unsure.size), out=offsets[1:])
+    words = pa.concat_arrays([_names(), against]).take(arrow_numbers(reason))
+    return pa.ListArray.from_arrays(arrow_numbers(offsets), words)
+
+
 @cache
-def reason_lists() -> tuple[tuple[str, ...], ...]:
-    """Return the reasons that each number of ``reasons_of`` stands for."""
-    return tuple(
-        tuple(name for bit, name in enumerate(UNSURE) if number >> bit & 1) for number in range(1 << len(UNSURE))
-    )
+def _names() -> pa.StringArray:
+    ends = np.cumsum([len(name) for name in UNSURE])
+    begins = np.concatenate(([0], ends[:-1]))
+    return cut_out(codes_of("".join(UNSURE)), begins[:, np.newaxis], ends[:, np.newaxis])

@@ -136,7 +136,10 @@ def _cut_out(
     codes: CodeArray, characters: ByteArray, begin: IndexArray, end: IndexArray, in_one_line: bool
 ) -> tuple[ByteArray, IntArray]:
     rows, parts = begin.shape
-    data, offsets = np.empty(4 * np.maximum(end - begin, 0).sum() + parts * rows, np.uint8), np.zeros(rows + 1, np.int32)
+    data, offsets = (
+        np.empty(4 * np.maximum(end - begin, 0).sum() + parts * rows, np.uint8),
+        np.zeros(rows + 1, np.int32),
+    )
     at = 0
     for row in range(rows):
         is_blank = False

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ehr.certainty import ASSERTIONS
-from ehr.characters import CodeArray, IndexArray, IntArray, codes_of, cut_out, hash_of, kinds_of_characters
+from ehr.certainty import ASSERTIONS, named_in
+from ehr.characters import CodeArray, IndexArray, codes_of, cut_out, hash_of, kinds_of_characters
 from ehr.learned_scan import (
     AFTER,
     AMONG,
@@ -97,13 +97,11 @@ def load_model(path: Path = MODEL) -> Model:
     return Model(read_only(weights), read_only(least))
 
 
-def _elsewhere(mentions: Mentions, best: IntArray, assertion: IndexArray) -> IndexArray:
+def _elsewhere(named: IndexArray, assertion: IndexArray) -> IndexArray:
     """Return what is asserted of the other mentions of each concept in its text, as bits; 0: there are none."""
-    concept = np.where(best < 0, np.arange(best.size) + (1 << 31), best)
-    _, place = np.unique(mentions.owner.astype(np.int64) << 32 | concept, return_inverse=True)
-    times = np.bincount(place * len(ASSERTIONS) + assertion, minlength=place.size * len(ASSERTIONS))
-    others = times.reshape(-1, len(ASSERTIONS))[place]
-    others[np.arange(place.size), assertion] -= 1
+    times = np.bincount(named * len(ASSERTIONS) + assertion, minlength=named.size * len(ASSERTIONS))
+    others = times.reshape(-1, len(ASSERTIONS))[named]
+    others[np.arange(named.size), assertion] -= 1
     bits: IndexArray = (others > 0) @ (1 << np.arange(len(ASSERTIONS)))
     return bits
 
@@ -119,7 +117,7 @@ def inputs_of(texts: Texts, mentions: Mentions, lexicon: Lexicon, assertion: Ind
         "kind": lexicon.kind[entry],
         "section": mentions.section,
         "reasons": reasons,
-        "elsewhere": _elsewhere(mentions, lexicon.best[entry], assertion),
+        "elsewhere": _elsewhere(named_in(mentions.owner, lexicon.best[entry]), assertion),
         # How many candidates the name has, whether the context chose its sense, whether it denies by itself.
         "name": candidates << 2 | (entry >= lexicon.term.size) << 1 | lexicon.denied[entry],
         "assertion": assertion,

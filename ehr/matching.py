@@ -516,10 +516,10 @@ def _ends_test(codes: CodeArray, last: int) -> bool:
         return True
     if codes[last] not in (69, 84, 101, 116) or last < 8:
         return False
+    letters = 0
     for position in range(last - 8, last):
-        if not _is_letter(codes[position]):
-            return False
-    return True
+        letters += _is_letter(codes[position])
+    return letters == 8
 
 
 @part

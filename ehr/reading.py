@@ -15,7 +15,17 @@ import pyarrow as pa
 
 from ehr.abbreviations import TERM_COLUMNS, Definition, defined_abbreviations, scispacy_abbreviations
 from ehr.assertion import assert_arrays
-from ehr.certainty import ASSERTIONS, LEARNED, MISSPELLED, SAID_OTHERWISE, UNSURE, ended_later, in_words, reasons_of
+from ehr.certainty import (
+    ASSERTIONS,
+    LEARNED,
+    MISSPELLED,
+    SAID_OTHERWISE,
+    UNSURE,
+    ended_later,
+    in_words,
+    named_in,
+    reasons_of,
+)
 from ehr.characters import IndexArray, IntArray, codes_of
 from ehr.learned import inputs_of, load_model, spoken_against
 from ehr.mentions import Mentions, SectionArrays, Texts, find_mentions, join_texts
@@ -40,7 +50,6 @@ Detector = Callable[[str], list[Definition]]
 _TOGETHER = 64
 # A reason that holds however likely the rest of the text makes the mention.
 _KEPT = 1 << UNSURE.index(SAID_OTHERWISE) | 1 << UNSURE.index(MISSPELLED)
-NOTHING_AGAINST = pa.StringArray.from_buffers(0, pa.py_buffer(bytes(4)), pa.py_buffer(b""))
 _PRESENT, _ABSENT = ASSERTIONS.index(Assertion.PRESENT), ASSERTIONS.index(Assertion.ABSENT)
 
 
@@ -184,7 +193,7 @@ class TextReader:
         segment = np.searchsorted(texts.segments.begin, clear.begin, side="right")
         assertion = ended_later(kind, best, segment, assertion)
         is_repaired = np.searchsorted(repaired, clear.begin) < np.searchsorted(repaired, clear.end)
-        unsure = reasons_of(clear.owner, best, kind, names, clear.section, assertion, doubts, is_repaired)
+        unsure = reasons_of(named_in(clear.owner, best), kind, names, clear.section, assertion, doubts, is_repaired)
         against = NOTHING_AGAINST
         if self._model is not None:
             is_own = self._named_by_user(texts, clear)

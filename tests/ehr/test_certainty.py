@@ -11,7 +11,18 @@ import numpy as np
 import pytest
 
 from ehr.assertion import assert_arrays
-from ehr.certainty import ASSERTIONS, DOUBTS, SAID_OTHERWISE, TIME, UNSURE, ended_later, reason_lists, reasons_of
+from ehr.certainty import (
+    ASSERTIONS,
+    DOUBTS,
+    NOTHING_AGAINST,
+    SAID_OTHERWISE,
+    TIME,
+    UNSURE,
+    ended_later,
+    in_words,
+    named_in,
+    reasons_of,
+)
 from ehr.characters import codes_of
 from ehr.learned import GROUPS, MODEL, inputs_of, load_model
 from ehr.learned_scan import COLUMNS, TABLE, Inputs, Model, features_of, scores_of
@@ -55,8 +66,9 @@ def named_reasons(
     numbers = [np.array([KINDS.index(kind) for kind in kinds], dtype=np.int32), np.array(concepts, dtype=np.int32)]
     one = np.zeros_like(numbers[0])
     said = np.array([ASSERTIONS.index(assertion) for assertion in assertions], dtype=np.int64)
-    found = reasons_of(one, numbers[1], numbers[0], [section], one, said, np.array(doubts, dtype=np.int64), one > 0)
-    return [reason_lists()[number] for number in found.tolist()]
+    named = named_in(one, numbers[1])
+    found = reasons_of(named, numbers[0], [section], one, said, np.array(doubts, dtype=np.int64), one > 0)
+    return [tuple(names) for names in in_words(found, NOTHING_AGAINST).to_pylist()]
 
 
 def test_a_plain_statement_is_certain() -> None:

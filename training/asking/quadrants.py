@@ -13,9 +13,10 @@ from pathlib import Path
 
 from pydantic import Field
 
-from evaluation.datasets import SPLIT_COLUMN, SPLITS_IN_WORDS, MedievalDataset
+from evaluation.datasets import MedievalDataset
 from ground import ROOT
 from ground.contracts.rows import QUADRANTS, Quadrant
+from ground.contracts.splits import SPLIT_COLUMN, SPLITS_IN_WORDS
 from ground.lm.results import Message
 from ground.lm.settings import LmSettings
 from ground.lm.structured import without_thinking

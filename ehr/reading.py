@@ -19,6 +19,7 @@ from ehr.certainty import (
     ASSERTIONS,
     LEARNED,
     MISSPELLED,
+    NOTHING_AGAINST,
     SAID_OTHERWISE,
     UNSURE,
     ended_later,

@@ -164,7 +164,7 @@ def _condition(part: str, row: Row) -> _Condition:
             raise ValueError(place)
         if place == "before" and pattern.endswith("$"):
             pattern = pattern.removesuffix("$") + r"\s*$"
-        condition = _Condition(cast(Place, place), negated, pattern, row.file.parent != _DATA)
+        condition = _Condition(place, negated, pattern, row.file.parent != _DATA)
         _compiled(pattern, condition.is_own)
     except (ValueError, re.error, re2.error) as error:
         raise row.refused(

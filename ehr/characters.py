@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ground.compiled import kernel, part
+from ground.compiled import kernel, part, read_only
 
 __all__ = [
     "ALPHA",
@@ -157,7 +157,9 @@ def _cut_out(
     return data[:at], offsets
 
 
-def cut_out(codes: CodeArray, begin: IndexArray, end: IndexArray, *, in_one_line: bool = False) -> pa.StringArray:
+def cut_out(
+    codes: CodeArray, begin: IndexArray | IntArray, end: IndexArray | IntArray, *, in_one_line: bool = False
+) -> pa.StringArray:
     """Return stretches of a text, those of a row one after another; in one line: with single blanks between words.
 
     Args:
@@ -165,7 +167,8 @@ def cut_out(codes: CodeArray, begin: IndexArray, end: IndexArray, *, in_one_line
         begin, end: half-open, of the stretches of each row; shape: (rows, stretches).
         in_one_line: whether blanks and ends of lines become single blanks.
     """
-    data, offsets = _cut_out(codes, kinds_of_characters(), begin, end, in_one_line)
+    first, last = (np.ascontiguousarray(place, dtype=np.int64) for place in (begin, end))
+    data, offsets = _cut_out(read_only(codes), kinds_of_characters(), first, last, in_one_line)
     return pa.StringArray.from_buffers(begin.shape[0], pa.py_buffer(offsets), pa.py_buffer(data))
 
 

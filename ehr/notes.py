@@ -320,11 +320,10 @@ def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa
 
     def table(mentions: Mentions, judged: pa.Array, further: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
         moved = texts.begin[mentions.owner]
-        spans = (place.astype(np.int64)[:, np.newaxis] for place in (mentions.begin, mentions.end))
         columns = [
             pa.array(mentions.begin - moved),
             pa.array(mentions.end - moved),
-            cut_out(texts.codes, *spans),
+            cut_out(texts.codes, mentions.begin[:, np.newaxis], mentions.end[:, np.newaxis]),
             reader.lexicon.concepts.take(pa.array(mentions.entry)),
             judged,
             _named(texts.sections.name[mentions.section], texts.sections.names),

@@ -9,6 +9,8 @@ from typing import Literal
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ehr.assertion import assert_arrays
 from ehr.certainty import (
@@ -23,7 +25,7 @@ from ehr.certainty import (
     named_in,
     reasons_of,
 )
-from ehr.characters import codes_of
+from ehr.characters import codes_of, cut_out
 from ehr.learned import GROUPS, MODEL, inputs_of, load_model
 from ehr.learned_scan import COLUMNS, TABLE, Inputs, Model, scores_of
 from ehr.lexicon import Lexicon, build_lexicon
@@ -208,3 +210,12 @@ def test_the_learned_file_is_small_and_a_damaged_one_is_named(tmp_path: Path) ->
     np.savez(other, weights=np.zeros(8, np.int16), least=np.zeros(len(GROUPS), np.int64), slots=np.array(1))
     with pytest.raises(InputError, match="another form"):
         load_model(other)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), st.lists(st.tuples(*[st.integers(0, 30)] * 4)))
+def test_stretches_of_a_text_are_cut_out_as_slices(text: str, rows: list[tuple[int, int, int, int]]) -> None:
+    places = np.minimum(np.array(rows, dtype=np.int64).reshape(-1, 2, 2), len(text))
+    cut = ["".join(text[begin:end] for begin, end in row) for row in places.tolist()]
+    begin, end = places[:, :, 0], places[:, :, 1]
+    assert cut_out(codes_of(text), begin, end).to_pylist() == cut
+    assert cut_out(codes_of(text), begin, end, in_one_line=True).to_pylist() == [" ".join(row.split()) for row in cut]

@@ -292,7 +292,7 @@ def _alone(name: str, device: str) -> dict[str, Any]:
     """Run one part here, when it is its turn; the device is not touched before."""
     import training.classifier.train
     import training.corfu.engine_trl  # noqa: F401
-    from training.runs.folder import prepare_device
+    from training.runs.processes import prepare_device
 
     if not sys.stdin.readline():
         raise SystemExit("the run that this part belongs to is over")

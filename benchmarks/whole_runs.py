@@ -135,8 +135,8 @@ def _corfu(device: str, dataset: Path, model: Path, out: Path) -> tuple[Trains, 
 
 def _medhal(device: str, dataset: Path, model: Path, out: Path) -> tuple[Trains, Uses]:
     from evaluation.datasets import TextDataset
-    from training.runs.settings import MedhalSettings
-    from training.sft.generate import GenerationSettings, generate
+    from training.runs.settings import GenerationSettings, MedhalSettings
+    from training.sft.generate import generate
     from training.sft.train import train_texts
 
     # 4-bit weights and paged states where they are meant to be.

@@ -60,11 +60,12 @@ STEPS = (
     "ndc_candidate",
     "code_map",
     "event",
+    "code_use",
     "unmapped_code",
     "drug_ingredient",
     "admission_concept",
 )
-KEPT = frozenset({"code_map", "event", "unmapped_code", "drug_ingredient", "admission_concept"})
+KEPT = frozenset({"code_map", "event", "code_use", "unmapped_code", "drug_ingredient", "admission_concept"})
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import duckdb
 
-from ehr.sources.tables import MAX_ROW_BYTES
 from ground.storage.remote import Place
-from ground.storage.scanning import open_bytes, whole_file
+from ground.storage.scanning import MAX_ROW_BYTES, open_bytes, whole_file
 from ground.storage.warehouse import number_of
 
 __all__ = ["MAX_FIELDS", "Survey", "kept_lines", "survey"]

@@ -21,24 +21,27 @@ from ground.storage.own_rules import NO_RULES, OwnRules
 ABSENT, HISTORICAL, ALLERGY, FAMILY = map(
     ASSERTIONS.index, (Assertion.ABSENT, Assertion.HISTORICAL, Assertion.ALLERGY, Assertion.FAMILY)
 )
-ADJACENT, NEAR, NEXT, CHAIN, PHRASE, LIST, CLAUSE, SENTENCE, OPENING = range(9)
-_SCOPES = ("adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "opening")
+ADJACENT, NEAR, NEXT, CHAIN, PHRASE, LIST, CLAUSE, SENTENCE, OPENING, LATEST, THESE = range(11)
+_SCOPES = ("adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "opening", "latest", "these")
 
 FORWARD, BACKWARD, WITHIN = 1, 2, 4
 # What a word is, as bits: ends a list's trigger at once, joins a list (closely, loosely), and single words.
 CLOSER, AND_JOINT, JOINT, COMMA, STOP, AND, OR, OPEN, CLOSE, HYPHEN, NUMBER, FIGURE, NO_WILDCARD, COLON = (
     1 << bit for bit in range(14)
 )
+INCLUDING, AUXILIARY = (1 << bit for bit in (14, 15))
 # Of classes of ``term_classes.tsv``.
-DOSE, PREDICATE_END, DEGREE, STATUS, SEEN, NOW, LAST_TIME, YES, NO, EMPTY, PATIENT, REPORTS, OWNER = (
-    1 << bit for bit in range(14, 27)
+DOSE, PREDICATE_END, DEGREE, STATUS, SEEN, NOW, LAST_TIME, YES, NO, EMPTY, PATIENT, REPORTS, OWNER, PRONOUN = (
+    1 << bit for bit in range(16, 30)
 )
 _WORD_BITS: dict[int, frozenset[str]] = {
     CLOSER: frozenset({",", ".", ";", ")"}),
     AND_JOINT: frozenset({"/", "and", "or", "&", "-"}),
-    JOINT: frozenset({",", "/", "and", "or", "&", "-", "nor", "+", "and/or", "any"}),
+    JOINT: frozenset({",", "/", "and", "or", "&", "-", "nor", "+", "and/or", "any", "including"}),
     COMMA: frozenset({","}),
     COLON: frozenset({":"}),
+    AUXILIARY: frozenset({"was", "were", "is", "are", "has", "have"}),
+    INCLUDING: frozenset({"including", "namely", "particularly", "especially"}),
     STOP: frozenset({".", ";"}),
     AND: frozenset({"and"}),
     OR: frozenset({"or", "nor", "and/or"}),
@@ -61,6 +64,7 @@ _CLASS_BITS = {
     PATIENT: "patient",
     REPORTS: "reports",
     OWNER: "owner",
+    PRONOUN: "pronoun",
 }
 # Words that the scan reads by their form or place: a year, a number, the answer to a label, a box before one.
 _FORMS = ("<year>", "<number>", "<yes>", "<no>", "<box>", "<ticked>")

@@ -35,7 +35,10 @@ NOT_ANY = frozenset({"except", "but", "which", "who", ".", ";", ":"})
 _ALTERNATIVES = re.compile(r"\(([^()\s][^()]*\|[^()]*|\|[^()]*)\)")
 _DIRECTIONS = frozenset({"forward", "backward", "both", "within", "lookahead", "lookahead-backward"})
 _SCOPES = frozenset(
-    {"adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "opening", "hard", "soft", "none"}
+    {
+        *("adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "opening", "latest", "these"),
+        *("hard", "soft", "none"),
+    }
 )
 
 

@@ -40,6 +40,7 @@ from ehr.context_arrays import (
     JOINT,
     KNOWN_CLASSES,
     LAST_TIME,
+    LATEST,
     LIST,
     NEAR,
     NEXT,
@@ -49,9 +50,11 @@ from ehr.context_arrays import (
     OPEN,
     OPENING,
     OR,
+    OWNER,
     PATIENT,
     PHRASE,
     PREDICATE_END,
+    PRONOUN,
     REPORTS,
     RULE_ASSERTION,
     RULE_CLASSES,
@@ -63,6 +66,7 @@ from ehr.context_arrays import (
     SENTENCE,
     STATUS,
     STOP,
+    THESE,
     TRIGGER_BESIDE,
     TRIGGER_BESIDE_END,
     TRIGGER_WITHIN,
@@ -111,6 +115,7 @@ SECTION_BEGIN, SECTION_NUMBER, SECTION_HEADED = range(3)
 _SEGMENT_KIND, _SEGMENT_BEGIN, _SEGMENT_END, _SEGMENT_BLOCK = range(4)
 _HEADING = 2
 _DRUG = KINDS.index("drug")
+_TREATMENTS = 1 << _DRUG | 1 << KINDS.index("procedure")
 # Words over which a predicate still belongs to the mention before them.
 _PLAIN_WORDS = 8
 _NEAR_WORDS = 3
@@ -166,7 +171,7 @@ def _backward_reaches(
 ) -> bool:
     """Whether a predicate reaches back to ``place`` over the mentions up to ``last`` (-1: there are none)."""
     begin = places[last if last >= 0 else place, LAST]
-    in_list = last < 0 or _joined(words, places[place, LAST], places[last, FIRST], JOINT)
+    in_list = last < 0 or _joined(words, places[place, LAST], places[last, FIRST], JOINT | OWNER)
     if scope in (ADJACENT, NEAR, PHRASE):
         return _is_short(scope, words, begin, end) and (last < 0 or (scope == ADJACENT and in_list))
     if last < 0:
@@ -325,6 +330,11 @@ def _reaches(
             return False
         between = _last_between(classes, places, low, high, begin, end)
         return between < 0 or _joined(words, begin, end, AND_JOINT)
+    if scope in (LATEST, THESE):
+        # "It was held", "these were stopped": what was named last, whatever sentence it stands in.
+        between = _last_between(_TREATMENTS, places, low, high, begin, end)
+        is_listed = scope == THESE and between >= 0 and _joined(words, begin, places[between, FIRST], JOINT)
+        return end - begin <= _CHAIN_WORDS and (between < 0 or is_listed)
     if begin < end and words[begin, HARD] != words[end, HARD]:
         return False
     if scope == CLAUSE:
@@ -428,6 +438,62 @@ def _best_rule(
                 best, distance = rule, away
         hit += 1
     return best
+
+
+@part
+def _beside(hits: IndexArray, hit: int, rules: Rules, scope: int, other: int) -> int:
+    """Return the rule of one of two scopes that a hit has (-1: none)."""
+    trigger = hits[hit, TRIGGER]
+    for index in range(rules.triggers[trigger, TRIGGER_BESIDE], rules.triggers[trigger, TRIGGER_BESIDE_END]):
+        rule = rules.listed[index]
+        if rules.rules[rule, RULE_SCOPE] in (scope, other):
+            return int(rule)
+    return -1
+
+
+@maker
+def _turn_after(
+    codes: CodeArray,
+    segment: int,
+    segments: IndexArray,
+    stop: int,
+    words: IndexArray,
+    n_words: int,
+    vocabulary: Vocabulary,
+    tries: Tries,
+    rules: Rules,
+    places: IndexArray,
+    high: int,
+) -> tuple[int, int, int, int]:
+    """Return what the next sentence says of what this one named: "It was held and then restarted".
+
+    That is the rule that looks back, the rule of the last word on it, and the first and last word of the trigger; -1:
+    it says nothing.
+
+    Args:
+        stop: where the words of the segment end.
+        high: where the places of the next one begin.
+    """
+    nothing = (-1, -1, 0, 0)
+    after = segment + 1
+    if after in (0, segments.shape[0]) or segments[after, _SEGMENT_BLOCK] != segments[segment, _SEGMENT_BLOCK]:
+        return nothing
+    start = left_after(words, BEGIN, segments[after, _SEGMENT_BEGIN], stop, n_words)
+    if start == n_words or not words[start, BITS] & (PRONOUN | OWNER):
+        return nothing
+    end = left_after(words, BEGIN, segments[after, _SEGMENT_END], start, n_words)
+    hits, n_hits = find_hits(codes, start, end, words, vocabulary, tries, rules.triggers, places, 0, 0)
+    if n_hits == 0 or not words[hits[0, FIRST], MARKS] & OPENS:
+        return nothing
+    rule = turn = _beside(hits, 0, rules, LATEST, THESE)
+    while high < places.shape[0] and places[high, FIRST] < end and places[high, KIND] != _DRUG:
+        high += 1
+    for hit in range(1, n_hits):
+        if high < places.shape[0] and places[high, FIRST] < hits[hit, FIRST]:
+            break  # here the story of another drug begins
+        chained = _beside(hits, hit, rules, CHAIN, CHAIN)
+        turn = chained if chained >= 0 else turn
+    return rule, turn, hits[0, FIRST], hits[0, LAST]
 
 
 @part
@@ -649,8 +715,18 @@ def judge(
         empty = -1
         if position >= 0 and _has_default(section, rules, ALLERGY):
             empty = _denied_at(words, sections[position, SECTION_BEGIN], stop, n_words)
+        rule, turn, back, back_end = _turn_after(
+            codes, segment, segments, stop, words, n_words, vocabulary, tries, rules, places, high
+        )
         for place in range(low, high):
             best = _best_rule(place, section, words, rules, places, low, high, hits, n_hits)
+            if (
+                rule >= 0
+                and places[place, CLASSES] & rules.rules[rule, RULE_CLASSES]
+                and _is_better(rules.rules, rule, 0, best, 0)
+                and _covers(rule, back, back_end, place, words, rules.rules, places, low, high)
+            ):
+                best = turn
             span, first = places[place, SPAN], places[place, FIRST]
             # "No known allergies but rash with penicillin": the same sentence lists something.
             is_free = 0 <= empty < first and (empty < base or words[empty, HARD] == words[first, HARD])

@@ -4,7 +4,7 @@ A place is a span in words, a hit a trigger in words (both half-open); each is a
 """
 
 # Loops stand in the place of any() and all(), which are not compiled.
-# ruff: noqa: PLR0912, SIM110
+# ruff: noqa: PLR0912, PLR0915, SIM110
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import numpy as np
 
 from ehr.characters import CodeArray, IndexArray, lower
 from ehr.context_arrays import (
+    AUXILIARY,
     CHILD,
     CHILD_END,
     CLOSE,
     COLON,
     COMMA,
+    INCLUDING,
     KNOWN_AHEAD,
     KNOWN_FIRST,
     MOST,
@@ -240,6 +242,7 @@ def find_hits(
     hits = np.empty(((tries.sizes[MOST] + 1) * (stop - base), _HIT_COLUMNS), np.int64)
     nodes = np.empty((3, tries.sizes[WIDEST]), np.int64)
     count = hard = soft = 0
+    examples = False
     free = base
     near = low
     for position in range(base, stop):
@@ -248,6 +251,12 @@ def find_hits(
         word = words[position, WORD]
         if word == 0:
             continue
+        if words[position, BITS] & COMMA:
+            # "Home drugs, including A, were held": examples part a verb from what it is about, and end nothing.
+            following = words[position + 1, BITS] if position + 1 < stop else 0
+            if examples and following & AUXILIARY:
+                continue
+            examples = examples or (following & INCLUDING) != 0
         first, ahead = vocabulary.known[word, KNOWN_FIRST], vocabulary.known[word, KNOWN_AHEAD]
         if first == 0 and ahead == 0:
             continue

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import duckdb
 
-from ehr.exact import MAX_ROW_BYTES, check_stored, exact, read_as
+from ehr.exact import check_stored, exact, read_as
 from ehr.sources.tables import RecordFile, Table
 from ground.errors import InputError
 from ground.storage.loading import Reject, SourceFile
-from ground.storage.scanning import is_gzip, lines_at
+from ground.storage.scanning import MAX_ROW_BYTES, is_gzip, lines_at
 from ground.storage.sqlfiles import quoted, quoted_files
 from ground.storage.warehouse import number_of, table_exists
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import duckdb
 
-from ehr.sources.tables import MAX_ROW_BYTES, RecordFile, keys
+from ehr.sources.tables import RecordFile, keys
 from ground.errors import InputError
 from ground.storage.loading import repeated_key
-from ground.storage.scanning import open_bytes, whole_file
+from ground.storage.scanning import MAX_ROW_BYTES, open_bytes, whole_file
 from ground.storage.sqlfiles import quoted, quoted_name
 
-__all__ = ["MARK", "MAX_ROW_BYTES", "check_key", "check_stored", "exact", "first_inexact", "read_as"]
+__all__ = ["MARK", "check_key", "check_stored", "exact", "first_inexact", "read_as"]
 
 MARK = "not exactly of its type: "
 SUCH_AS = {"bigint": "12", "integer": "12", "double": "1.5", "date": "2180-05-06", "timestamp": "2180-05-06 22:23:00"}

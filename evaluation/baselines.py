@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluation.datasets import FOLDS, MedievalDataset, Split
+from evaluation.datasets import MedievalDataset
 from evaluation.predictions import label_codes
 from evaluation.rates import SUPPORTED, TRUE
 from ground.contracts.rows import QUADRANTS
+from ground.contracts.splits import FOLDS, Split
 from ground.errors import InputError
 
 __all__ = ["BASELINES", "baseline_predictions", "named_in_context"]

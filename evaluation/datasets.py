@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
+from ground.contracts.splits import FOLDS, Split
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import tier_of
 from ground.storage.files import sha256_of
@@ -24,17 +25,15 @@ from ground.storage.parquet import parquet_schema
 
 __all__ = [
     "COLUMNS",
-    "FOLDS",
-    "SPLITS_IN_WORDS",
-    "SPLIT_COLUMN",
     "Kind",
     "MedievalDataset",
-    "Split",
     "TextDataset",
+    "Version",
 ]
 
 Kind = Literal["medhal", "medval"]
-Split = Literal["train", "validation", "test"]
+Version = Literal["full", "length_filtered", "balanced"]
+"""A version of MedHal (its section 3.8): all rows, those that are not too long, and of these as many of each task."""
 
 # The evidence columns (spans, replaced concept, distance; a row's edit and its consistency) are not among them: a model
 # that is given a row's evidence is given its label.
@@ -51,11 +50,6 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 }
 SCHEMAS = {"medieval": MEDIEVAL_SCHEMA, "medhal": MEDHAL_SCHEMA, "medval": MEDVAL_SCHEMA}
 BATCH_ROWS = 1024
-FOLDS = "folds"
-"""In place of a column of splits: every row, each tested by a model that was not trained on its fold."""
-SPLIT_COLUMN = r"^(split|fact_split|folds|fold_\d+)$"
-"""How a run's rows are split: by a column of the dataset, or by the fold that is tested."""
-SPLITS_IN_WORDS = "by patient (split), also by fact (fact_split), or fold_N, which tests fold N and trains on others"
 
 
 def _data_files(folder: Path, dataset: str, *more: str) -> tuple[Path, ...]:
@@ -199,24 +193,29 @@ class TextDataset:
     """One folder of MedHal or MedVAL.
 
     ``identity`` is what runs and reports say of it: ``name``, ``licence_tier``, and the manifest's SHA-256, or that of
-    the list of files where a folder has no manifest.
+    the list of files where a folder has no manifest; of MedHal's smaller versions also which.
     """
 
     folder: Path
     kind: Kind
     identity: dict[str, str]
     files: tuple[Path, ...]
+    version: Version = "full"
 
     @classmethod
-    def open(cls, folder: Path, kind: Kind) -> TextDataset:
+    def open(cls, folder: Path, kind: Kind, version: Version = "full") -> TextDataset:
         """Open a folder with ``data/{train,validation,test}-*.parquet``.
 
         Raises:
             InputError: no such files, or a column is missing or of another type.
         """
         files = _data_files(folder, kind)
-        provenance = {"name": folder.resolve().name, "licence_tier": tier_of(folder)}
-        return cls(folder=folder, kind=kind, identity=provenance | _identity(folder, files), files=files)
+        if version != "full" and any(f"in_{version}" not in parquet_schema(file).names for file in files):
+            what = "this dataset has no smaller versions"
+            raise InputError(what, file=folder, found=version, expected=f"a column in_{version}, as MedHal has")
+        identity = {"name": folder.resolve().name, "licence_tier": tier_of(folder)} | _identity(folder, files)
+        identity |= {} if version == "full" else {"version": version}
+        return cls(folder, kind, identity, files, version)
 
     @property
     def licence_tier(self) -> str:
@@ -229,6 +228,7 @@ class TextDataset:
         ``tasks`` keeps these tasks only; ``consistency`` rows of MedVAL that have this or more, rated ones have none.
         """
         rows = pl.scan_parquet(list(self.files), glob=False).filter(pl.col("split") == split)
+        rows = rows if self.version == "full" else rows.filter(pl.col(f"in_{self.version}"))
         rows = rows if tasks is None else rows.filter(pl.col("task").is_in(list(tasks)))
         return rows if consistency is None else rows.filter(pl.col("consistency") >= consistency)
 

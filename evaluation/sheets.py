@@ -15,9 +15,10 @@ from typing import Any
 
 import polars as pl
 
-from evaluation.datasets import Split, TextDataset
+from evaluation.datasets import TextDataset
 from evaluation.predictions import ANSWER_SCHEMA, PREDICTION_SCHEMA
 from ground.contracts.rows_text import RISK_LEVELS
+from ground.contracts.splits import Split
 from ground.contracts.taxonomy import category_of, error_categories, risk_levels
 from ground.errors import InputError, UsageError
 from ground.spreadsheet import MOST_CHARACTERS, Sheet, read_sheet, text_mark, write_cells, write_sheet

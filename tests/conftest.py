@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,15 +27,25 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Tables are as wide as the terminal of whoever runs the tests, if nothing says otherwise.
 os.environ["COLUMNS"] = "80"
 
+# Libraries ask for whole collections (statsmodels at each comparison), and imports set off many more: a look
+# through all of torch takes a second.
+gc.set_threshold(20_000, 20, 20)
+
 # No test measures time, which other work on the machine takes.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("untimed", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
 REAL = Path(os.environ.get("ONTOGROUND_REAL_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 
 # What is costly to make is made once: tests that use it share a group, and a group runs on one worker.
-SHARED = {"demo": "demo", "open_world": "medieval", "served": "transformers_serve", "store": "object_storage"}
+SHARED = {
+    "demo": "demo",
+    "open_world": "medieval",
+    "served": "transformers_serve",
+    "store": "object_storage",
+    "cluster": "ray",
+}
 # Long ones begin first, so that no worker is left with one at the end.
 LONG = ("demo", "medieval", "ray", "tests/training/", "tests/ontoground/cli/")
 
@@ -63,10 +76,25 @@ def _place(group: str, test: str) -> int:
     return next((place for place, long in enumerate(LONG) if group == long or test.startswith(long)), len(LONG))
 
 
+frozen: set[str] = set()
+"""Modules that the garbage collector does not look through."""
+
+
 def pytest_collection_finish() -> None:
-    """Take all that was imported out of the garbage collector's sight: to look through it costs a second each time."""
+    """Take all that was imported out of the garbage collector's sight."""
+    _freeze()
+
+
+def pytest_runtest_setup() -> None:
+    """Do so again where tests have imported more."""
+    if len(sys.modules) > len(frozen) + 100:
+        _freeze()
+
+
+def _freeze() -> None:
     gc.collect()
     gc.freeze()
+    frozen.update(sys.modules)
 
 
 def pytest_unconfigure() -> None:
@@ -109,6 +137,24 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
     with serving(tmp_path_factory.mktemp("served")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[str]:
+    """The address of a cluster of Ray: two nodes with a CPU each; tests that use it share the xdist group ``ray``."""
+    pytest.importorskip("ray")
+    # Names of sockets are short: pytest's own folders are too deep.
+    folder = tempfile.mkdtemp(prefix="og-", dir="/tmp")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        environment.setenv("RAY_TMPDIR", folder)
+        from ray.cluster_utils import Cluster
+
+        running = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        running.add_node(num_cpus=1)
+        yield running.address
+        running.shutdown()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -12,13 +12,12 @@ from builders.medhal.feeds import Feed, own_feed, text_feed
 from builders.texts.origin import Tally
 from builders.texts.sources import NamedTexts, TextSource, resolve_sources, text_sources
 from ground.errors import InputError, UsageError
-from ground.flow.manifest import licence_tier
+from ground.flow.manifest import own_licence
 from ground.storage.workspace import Workspace
 
 __all__ = ["chosen_sources", "feeds_of"]
 
 OWN_LAYOUT = "workspace"
-OPEN_WORLD = "the embedded open world: invented patients, free to share"
 
 
 def chosen_sources(names: str | None, named: NamedTexts, *, own: bool) -> dict[TextSource, Path | None]:
@@ -121,6 +120,5 @@ def feeds_of(
         if folder is not None:
             feeds.append(text_feed(source, folder, engine, workspace.settings.medhal, tally))
         elif own is not None:
-            licence = OPEN_WORLD if licence_tier(own) == "open" else source.licence
-            feeds.append(own_feed(source, licence, workspace, own, tally))
+            feeds.append(own_feed(source, own_licence(own, source.licence), workspace, own, tally))
     return feeds

@@ -20,7 +20,7 @@ from ground import ROOT
 from ground.contracts.rows_text import MedvalTask
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import InputError, UsageError
-from ground.flow.manifest import LicenceTier, inputs, licence_tier
+from ground.flow.manifest import LicenceTier, inputs, licence_tier, own_licence
 from ground.storage.tables import read_table
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
@@ -30,7 +30,6 @@ __all__ = ["Engine", "Feed", "Plan", "check_asked", "plan_feeds"]
 Engine = Literal["rules", "lm"]
 ENGINES = ROOT / "builders" / "data" / "medval_engines.tsv"
 WORKSPACE = "workspace"
-OPEN_WORLD = "embedded open world: invented patients, free to share"
 
 
 @dataclass(frozen=True)
@@ -173,6 +172,6 @@ def _files(source: TextSource, task: MedvalTask, folder: Path, files: Sequence[P
 def _records(source: TextSource, task: MedvalTask, workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> Feed:
     tier = licence_tier(connection)
     graph = ConceptGraph.open(workspace.graph) if task == "course2diagnosis" else None
-    licence = OPEN_WORLD if tier == "open" else source.licence
+    licence = own_licence(connection, source.licence)
     files = [*inputs(connection), *workspace.rules.inputs()]
     return Feed(source, task, tier, licence, files, partial(read_records, connection, graph, source, task))

@@ -131,7 +131,7 @@ def _source(name: str, layout: str, known: Mapping[str, TextSource], value: str)
             "texts of an unknown layout" if layout not in by_layout else "a name of another source",
             found=value,
             expected=f"NAME=DIR:LAYOUT, LAYOUT one of {', '.join(sorted(by_layout))}",
-            do="judge pairs of other layouts (medec, ...) with `ontoground evaluate medval --rules --texts`",
+            do="judge pairs of other layouts (medec, ...) with `ontoground evaluate medval --texts`",
         )
     return replace(
         by_layout[layout], source=name, name=name, folder="-", tier="credentialed", licence="the user's own", origin="-"

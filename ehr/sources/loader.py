@@ -13,7 +13,7 @@ from ehr.accounting import MAX_FIELDS, kept_lines, survey
 from ehr.csvfile import Columns, count_rejects, fetch_rejects, forget_rejects, match_columns, read_item, stored_item
 from ehr.exact import MARK, check_key, first_inexact
 from ehr.sources.contract import loaded_source
-from ehr.sources.tables import MAX_ROW_BYTES, RecordFile, Table, documented, keys, schemas
+from ehr.sources.tables import RecordFile, Table, documented, keys, schemas
 from ground.errors import InputError
 from ground.flow.manifest import is_open_release
 from ground.progress import progress
@@ -32,7 +32,7 @@ from ground.storage.loading import (
     too_many_rejects,
 )
 from ground.storage.remote import Place
-from ground.storage.scanning import FileScan, scanning
+from ground.storage.scanning import MAX_ROW_BYTES, FileScan, scanning
 from ground.storage.sqlfiles import quoted_name, sql_text
 from ground.storage.warehouse import number_of, set_variables, transaction
 
@@ -332,16 +332,23 @@ def _refuse_crowded(source: RecordFile, columns: Columns) -> None:
         InputError: there is such a row.
     """
     seen = survey(source.file.path)
-    if seen.crowded or seen.endless:
-        line, fields = seen.crowded or (seen.endless, None)
-        raise InputError(
-            f"a row has more than {MAX_FIELDS} fields" if fields else f"a field has more than {MAX_ROW_BYTES:,} bytes",
-            file=source.file.path,
-            line=line,
-            found=f"{fields} fields" if fields else "a quote that is not closed in time",
-            expected=f"{len(columns.types)} fields, as the first line has",
-            do="take the file as it was published",
-        )
+    if seen.crowded:
+        line, fields = seen.crowded
+        raise _too_large(source, columns, line, f"a row has more than {MAX_FIELDS} fields", f"{fields} fields")
+    if seen.endless:
+        what = f"a field has more than {MAX_ROW_BYTES:,} bytes"
+        raise _too_large(source, columns, seen.endless, what, "a quote that is not closed in time")
+
+
+def _too_large(source: RecordFile, columns: Columns, line: int, what: str, found: str) -> InputError:
+    return InputError(
+        what,
+        file=source.file.path,
+        line=line,
+        found=found,
+        expected=f"{len(columns.types)} fields, as the first line has",
+        do="take the file as it was published",
+    )
 
 
 def _create_table(connection: duckdb.DuckDBPyConnection, source: RecordFile, columns: Columns, refusing: bool) -> int:
@@ -397,7 +404,11 @@ def _refused(
 
     Raises:
         _TooManyRejectsError: more than the allowed share of rows, or of lines.
+        InputError: a line is longer than a row may be.
     """
+    if scan.endless:
+        what = f"a row has more than {MAX_ROW_BYTES:,} bytes"
+        raise _too_large(source, columns, scan.endless, what, "no line end in time")
     refused = count_rejects(connection)
     limit = settings.max_reject_share
     if refused > limit * (kept + refused):

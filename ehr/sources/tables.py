@@ -7,14 +7,12 @@ from functools import cache
 
 from ground import ROOT
 from ground.storage.loading import SourceFile
-from ground.storage.scanning import open_bytes, whole_file
+from ground.storage.scanning import MAX_ROW_BYTES, open_bytes, whole_file
 from ground.storage.tables import read_table
 
-__all__ = ["DATA", "MAX_ROW_BYTES", "SOURCES", "RecordFile", "Table", "documented", "keys", "schemas"]
+__all__ = ["DATA", "SOURCES", "RecordFile", "Table", "documented", "keys", "schemas"]
 
 DATA = ROOT / "ehr" / "data"
-# The longest CSV row that is read: a note is some 10,000 characters, this leaves room for a thousand times that.
-MAX_ROW_BYTES = 10_000_000
 SOURCES = {"mimic": "mimiciv_", "omop": "", "meds": "", "table": ""}
 """What is put before a module's name to name its schema, by source."""
 

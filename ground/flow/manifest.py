@@ -24,6 +24,7 @@ __all__ = [
     "is_open_release",
     "licence_tier",
     "manifest_of",
+    "own_licence",
     "read_manifest",
     "releases",
     "state_licence",
@@ -39,6 +40,7 @@ LicenceTier = Literal["open", "credentialed"]
 SOFTWARE = ("duckdb", "numpy", "polars", "pyarrow", "numba")
 OPEN_RELEASE = "openworld"
 STATED_OPEN = ", open by the settings: "
+OPEN_WORLD_LICENCE = "the embedded open world: invented patients, free to share"
 
 
 def to_json(value: Mapping[str, Any] | Sequence[Any]) -> str:
@@ -134,6 +136,14 @@ def licence_tier(connection: duckdb.DuckDBPyConnection) -> LicenceTier:
         {"stated": STATED_OPEN, "world": OPEN_RELEASE},
     ).fetchone()
     return "open" if row and row[0] == row[1] > 0 else "credentialed"
+
+
+def own_licence(connection: duckdb.DuckDBPyConnection, otherwise: str) -> str:
+    """Return the licence of what is made of a workspace's own records, in words; ``otherwise`` where it is not open."""
+    if licence_tier(connection) != "open":
+        return otherwise
+    stated = sorted({name.partition(STATED_OPEN)[2] for _, name in releases(connection) if STATED_OPEN in name})
+    return f"open, by the settings: {'; '.join(stated)}" if stated else OPEN_WORLD_LICENCE
 
 
 def state_licence(connection: duckdb.DuckDBPyConnection, source: str, licence: str | None) -> None:

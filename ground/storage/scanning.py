@@ -17,9 +17,14 @@ from typing import BinaryIO
 from ground.errors import InputError
 from ground.storage.remote import Place, RemotePath
 
-__all__ = ["CHUNK_BYTES", "FileScan", "is_gzip", "lines_at", "open_bytes", "scan_file", "scanning", "whole_file"]
+__all__ = [
+    "CHUNK_BYTES", "MAX_ROW_BYTES", "FileScan", "is_gzip", "lines_at", "open_bytes", "scan_file", "scanning",
+    "whole_file",
+]  # fmt: skip
 
 CHUNK_BYTES = 1 << 20
+MAX_ROW_BYTES = 10_000_000
+"""The longest row that is read: a note is some 10,000 characters, this leaves room for a thousand times that."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,7 @@ class FileScan:
         ends_line: the content ends with a line end, or is empty.
         bars: characters ``|`` in the content: RRF ends every field with one.
         closed: lines that end with ``|``.
+        endless: the first line of more than some ``MAX_ROW_BYTES``, 1-based; None where there is none.
     """
 
     size: int
@@ -43,6 +49,7 @@ class FileScan:
     ends_line: bool
     bars: int
     closed: int
+    endless: int | None = None
 
 
 class _HashingReader(io.RawIOBase):
@@ -115,7 +122,8 @@ def scan_file(path: Place, cancelled: threading.Event | None = None) -> FileScan
     """
     import numpy as np
 
-    text_bytes = line_ends = bars = closed = 0
+    text_bytes = line_ends = bars = closed = begun = 0
+    endless: int | None = None
     last = b"\n"
     with whole_file(path), path.open("rb") as file:
         reader = _HashingReader(file)
@@ -124,13 +132,16 @@ def scan_file(path: Place, cancelled: threading.Event | None = None) -> FileScan
             # bytes.count is slow where matches are dense.
             characters = np.frombuffer(chunk, dtype=np.uint8)
             is_end, is_bar = characters == ord("\n"), characters == ord("|")
+            begun = len(chunk) - chunk.rfind(b"\n") - 1 if b"\n" in chunk else begun + len(chunk)
+            if endless is None and begun > MAX_ROW_BYTES:
+                endless = line_ends + 1
             line_ends += int(np.count_nonzero(is_end))
             bars += int(np.count_nonzero(is_bar))
             closed += int(np.count_nonzero(is_end[1:] & is_bar[:-1])) + (last == b"|" and bool(is_end[0]))
             last = chunk[-1:]
     ends_line = last == b"\n"
     lines, closed = line_ends + (not ends_line), closed + (last == b"|")
-    return FileScan(reader.size, reader.hexdigest(), text_bytes, lines, ends_line, bars, closed)
+    return FileScan(reader.size, reader.hexdigest(), text_bytes, lines, ends_line, bars, closed, endless)
 
 
 @contextmanager

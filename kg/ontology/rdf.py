@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.parsers.expat import ParserCreate
 
 from ground.settings import LoadSettings
+from ground.storage.scanning import CHUNK_BYTES, open_bytes
 from kg.ontology.content import Content, malformed
 
 __all__ = ["read_rdf"]
@@ -35,6 +39,7 @@ XREFS = {
 FRAMES = (f"{SKOS}inScheme", f"{SKOS}topConceptOf", f"{UMLS}hasSTY")
 """Links that say where a class is written down, not what it is."""
 DEFINITIONS = (f"{SKOS}definition", f"{OBO}IAO_0000115")
+NESTED = re.compile(rb"""<!ENTITY\s+\S+\s+(["'])(?:(?!\1).)*&\w""", re.S)
 FORMATS = {"nt": "nt", "ttl": "turtle"}
 LANGUAGES = {"ENG": "en", "SPA": "es", "FRE": "fr", "GER": "de", "POR": "pt", "ITA": "it", "DUT": "nl", "JPN": "ja"}
 """RDF's codes of UMLS' languages."""
@@ -143,9 +148,17 @@ class _Reader:
 def _graph(file: Path) -> Any:
     import rdflib
 
+    with open_bytes(file) as content:
+        if NESTED.search(content.read(CHUNK_BYTES)):  # expat refuses a flood of them, after rdflib has copied it all
+            raise malformed(file, "an entity that holds another entity", "RDF/XML with entities that hold text alone")
     suffix = file.suffix.removeprefix(".").lower()
+    logging.getLogger("rdflib").setLevel(logging.ERROR)  # it warns of each odd IRI, which stays as it is
     graph = rdflib.Graph(bind_namespaces="none")
     try:
+        if suffix not in FORMATS:
+            # Expat refuses a flood of entities in a moment where nothing is done with what it reads, else in minutes.
+            with file.open("rb") as content:
+                ParserCreate().ParseFile(content)
         graph.parse(str(file), format=FORMATS.get(suffix, "xml"))
     except Exception as error:  # each of rdflib's parsers has errors of its own
         why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
@@ -156,4 +169,4 @@ def _graph(file: Path) -> Any:
 
 def _line(error: Exception) -> int | None:
     line = getattr(error, "getLineNumber", None)
-    return line() if line else None
+    return line() if line else getattr(error, "lineno", None)

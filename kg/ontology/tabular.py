@@ -87,6 +87,10 @@ def _icd(code: str) -> str:
 
 def _lines(file: Path) -> list[str]:
     try:
-        return file.read_text(encoding="utf-8-sig").splitlines()
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise malformed(file, "no UTF-8", "a text in UTF-8") from error
+    limit = csv.field_size_limit()
+    if line := next((number for number, text in enumerate(lines, 1) if len(text) > limit), None):
+        raise malformed(file, "a line without end", f"lines of at most {limit:,} characters", line)
+    return lines

@@ -65,11 +65,11 @@ def settings_page() -> str:
         ClassifierSettings,
         CorfuSettings,
         EncoderSettings,
+        GenerationSettings,
         GrpoSettings,
         MedhalSettings,
         MedvalSettings,
     )
-    from training.sft.generate import GenerationSettings
 
     own, between, _ = (DOCS / "settings.md").read_text(encoding="utf-8").split(MARK)
     models = {f"[{name}]": field.annotation for name, field in Settings.model_fields.items()}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -24,11 +23,11 @@ from ground.spreadsheet import guarded
 from ontoground.pages.explorer import explorer_of, form_of, page_of
 from ontoground.pages.guard import reader_of
 from stewardship.sheets.review import LEAST, Answered, ChangedError, Review
+from stewardship.sheets.spans import MARK, shown_mark
 
 __all__ = ["ROUTES"]
 
-MARK = re.compile(r"⟦(.): ([^⟧]*)⟧")
-VERDICT = ("id", "uid", "stratum", "question", "label", "answer", "verdict", "reason", "comment", "reader")
+VERDICT = ("id", "uid", "stratum", "question", "label", "answer", "verdict", "reason", "comment", "spans", "reader")
 
 
 def rows(request: Request) -> Response:
@@ -62,7 +61,10 @@ def _row(request: Request, review: Review, reader: str, item: str, error: str = 
         raise HTTPException(404, str(missing)) from None
     pieces = list(_pieces(task.display.context))
     lines, _ = review.guidance()
+    ends = {sign for sign, _ in pieces} >= {"1", "2"}
+    roles = [("head", "of 1"), ("tail", "of 2"), ("other", "of something else")] if ends else [("other", "these")]
     values: dict[str, Any] = {"task": task, "pieces": pieces, "told": lines, "error": error, "batch": review.batch}
+    values["roles"] = roles
     return page_of(request, "review_row.html", status, **values)
 
 
@@ -71,7 +73,7 @@ def _pieces(context: str) -> Iterator[tuple[str, str]]:
     at = 0
     for match in MARK.finditer(context):
         yield "", context[at : match.start()]
-        yield match[1], match[2]
+        yield match[1], shown_mark(match)
         at = match.end()
     yield "", context[at:]
 
@@ -84,7 +86,8 @@ async def save(request: Request) -> Response:
 def _saved(request: Request, form: dict[str, str]) -> Response:
     review, reader = _review(request), _own_reader(request)
     item, by_script = str(request.path_params["item"]), "application/json" in request.headers.get("accept", "")
-    answer = Answered(form.get("answer", ""), form.get("reason", ""), form.get("comment", "").replace("\r\n", "\n"))
+    comment, spans = form.get("comment", "").replace("\r\n", "\n"), form.get("spans", "[]")
+    answer = Answered(form.get("answer", ""), form.get("reason", ""), comment, spans)
     try:
         kept = review.save(reader, item, answer, form.get("version", ""))
     except OntogroundError as error:

@@ -14,7 +14,8 @@ from ground.storage.own_rules import NO_RULES, OwnRules
 if TYPE_CHECKING:
     import polars as pl
 
-    from evaluation.datasets import MedievalDataset, Split
+    from evaluation.datasets import MedievalDataset
+    from ground.contracts.splits import Split
     from ground.storage.workspace import Workspace
     from training.packing.tokens import Truncation
     from training.runs.settings import HardwareSettings

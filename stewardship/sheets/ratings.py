@@ -205,8 +205,8 @@ def _label(text: str, history: History) -> LabelValue:
 
 
 def _same(old: Event, new: Event) -> bool:
-    reasons = [item.evidence.get("reason") for item in (old, new)]
-    return (old.value, old.why, old.status, reasons[0]) == (new.value, new.why, new.status, reasons[1])
+    more = [[item.evidence.get(name) for name in ("reason", "spans")] for item in (old, new)]
+    return (old.value, old.why, old.status, more[0]) == (new.value, new.why, new.status, more[1])
 
 
 def _event(rating: Rating, status: str, batch: SheetBatch, role: Role) -> Event:
@@ -225,6 +225,7 @@ def _event(rating: Rating, status: str, batch: SheetBatch, role: Role) -> Event:
             "drawn": batch.drawn,
             "blind": batch.blind,
             **({"reason": rating.reason} if rating.reason else {}),
+            **({"spans": [span.text() for span in rating.spans]} if rating.spans else {}),
         },
     )
 

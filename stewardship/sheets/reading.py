@@ -18,6 +18,7 @@ from ground.errors import InputError
 from ground.spreadsheet import guarded, read_sheet, text_mark, write_cells
 from stewardship.sheets.batch import Item, SheetBatch
 from stewardship.sheets.cells import expected_of, read_answer
+from stewardship.sheets.spans import Span
 from stewardship.sheets.writing import ANSWERS
 
 __all__ = ["FilledRow", "Rating", "Refusal", "SheetsRead", "read_filled", "read_sheets", "write_refused"]
@@ -39,6 +40,7 @@ class Rating:
     Attributes:
         value: the label, or for a spot check the verdict.
         reason: in a word or two, where it was asked apart from the comment.
+        spans: the right words of the context, where they were chosen on a page.
     """
 
     uid: str
@@ -51,6 +53,7 @@ class Rating:
     file: str
     line: int
     reason: str = ""
+    spans: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import hashlib
 import json
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -31,6 +31,7 @@ from stewardship.sheets.figures import Reliability, reliability
 from stewardship.sheets.guidance import HINTS, guidance
 from stewardship.sheets.ratings import SETTLED, answers_by, new_events
 from stewardship.sheets.reading import Rating
+from stewardship.sheets.spans import MARK, Span, in_words, kept_spans, read_spans, shown_mark, shown_spans
 from stewardship.sheets.spotchecks import add_spot_checks, spot_checks
 
 __all__ = ["LEAST", "SILENT", "Answered", "ChangedError", "Opinion", "Review", "Task", "open_review"]
@@ -52,16 +53,21 @@ class ChangedError(UsageError):
 
 @dataclass(frozen=True)
 class Answered:
-    """What a reader said of an item: the answer's text, reason and comment, all empty where nothing was said."""
+    """What a reader said of an item: the answer's text, reason and comment, all empty where nothing was said.
+
+    ``spans`` are a JSON list as a page sends it, its places those of the text that is shown.
+    """
 
     answer: str = ""
     reason: str = ""
     comment: str = ""
+    spans: str = "[]"
 
     @property
     def version(self) -> str:
         """Tells whether what a page shows is still what was said last."""
-        return hashlib.sha256(json.dumps([self.answer, self.reason, self.comment]).encode()).hexdigest()[:16]
+        said = json.dumps([self.answer, self.reason, self.comment, self.spans])
+        return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,7 @@ class Opinion:
     answer: str
     reason: str
     comment: str
+    spans: str
 
 
 @dataclass(frozen=True)
@@ -186,7 +193,7 @@ class Review:
         """
         items = self.items(rater)
         rating = self._rating(items[self._place(items, name)], answer)
-        new = Answered(rating.value.text(), rating.reason, rating.comment)
+        new = Answered(rating.value.text(), rating.reason, rating.comment, self._shown(rating.uid, rating.spans))
         with self._alone:
             for _ in range(TRIES):
                 history = self.benchmark.history
@@ -241,6 +248,7 @@ class Review:
                 "verdict": _verdict(value, label),
                 "reason": entry.reason,
                 "comment": entry.comment,
+                "spans": in_words(self._spans(item.uid, entry.spans), self._contexts[item.uid]),
                 "reader": item.rater,
             }
 
@@ -257,6 +265,11 @@ class Review:
         if self.batch.kind == "spot_check":
             return spot_check_displays(self.benchmark, uids)
         return displays_of(self.benchmark, uids, evidence=not self.batch.blind)
+
+    @cached_property
+    def _contexts(self) -> Mapping[str, str]:
+        wanted = pl.col("uid").is_in([item.uid for item in self.batch.items])
+        return {row["uid"]: row.get("context") or "" for row in self.benchmark.items.filter(wanted).to_dicts()}
 
     @cached_property
     def _disagreement(self) -> Mapping[str, float]:
@@ -276,7 +289,13 @@ class Review:
         events = [item for item in answers if item.by != rater and item.status != SETTLED]
         ordered = sorted(events, key=lambda item: hashlib.sha256(f"{self.batch.seed}{uid}{item.by}".encode()).digest())
         return tuple(
-            Opinion(f"reader {number}", item.value or "", str(item.evidence.get("reason") or ""), item.why)
+            Opinion(
+                f"reader {number}",
+                item.value or "",
+                str(item.evidence.get("reason") or ""),
+                item.why,
+                in_words(kept_spans(item.evidence.get("spans")), self._contexts[uid]),
+            )
             for number, item in enumerate(ordered, start=1)
         )
 
@@ -317,7 +336,21 @@ class Review:
                 raise UsageError(f"the {name} is too long: nothing was saved", found=found, expected=expected)
             if "\0" in text:
                 raise UsageError(f"the {name} has a NUL: nothing was saved", do="type it instead of pasting it")
-        return Rating(item.uid, item.rater, self.batch.name, item.item, answer.value, written, comment, PAGE, 0, reason)
+        spans = self._spans(item.uid, answers.spans)
+        named = (item.uid, item.rater, self.batch.name, item.item)
+        return Rating(*named, answer.value, written, comment, PAGE, 0, reason, spans)
+
+    def _spans(self, uid: str, written: str) -> tuple[Span, ...]:
+        """Return the spans that a page sent, in the row's own context."""
+        return read_spans(written, self._contexts[uid], self._before(uid))
+
+    def _shown(self, uid: str, spans: Iterable[Span]) -> str:
+        """Return spans as a page has them."""
+        return shown_spans(spans, self._contexts[uid], self._before(uid))
+
+    def _before(self, uid: str) -> int:
+        """Return how many characters a page shows in front of a row's context: the legend of its marks."""
+        return len(MARK.sub(shown_mark, self._displays[uid].context)) - len(self._contexts[uid])
 
     def _append(self, rating: Rating, history: History, chain: str) -> bool:
         """Write an answer, unless another program wrote to the history since it was at ``chain``."""
@@ -372,14 +405,16 @@ class Review:
         for item in self.batch.items:
             event = known[item.rater in self.models].get(item.uid, {}).get(item.rater)
             if event is not None and event.evidence.get("sheet") == self.batch.name:
-                yield item.item, Answered(event.value or "", str(event.evidence.get("reason") or ""), event.why)
+                spans = self._shown(item.uid, kept_spans(event.evidence.get("spans")))
+                yield item.item, Answered(event.value or "", str(event.evidence.get("reason") or ""), event.why, spans)
 
     def _checked(self) -> Iterator[tuple[str, Answered]]:
         known = spot_checks(self.benchmark.folder)
         for item in self.batch.items:
             entry = known.get(item.uid, {}).get(item.rater)
             if entry is not None and entry["sheet"] == self.batch.name:
-                yield item.item, Answered(entry["verdict"], entry.get("reason", ""), entry["comment"])
+                spans = self._shown(item.uid, kept_spans(entry.get("spans")))
+                yield item.item, Answered(entry["verdict"], entry.get("reason", ""), entry["comment"], spans)
 
 
 class _MovedError(Exception):

@@ -26,8 +26,9 @@ def add_spot_checks(benchmark: Path, ratings: Iterable[Rating]) -> int:
     before = json.dumps(known, sort_keys=True)
     changed = 0
     for rating in ratings:
-        answers = {"verdict": rating.value.text(), "comment": rating.comment, "sheet": rating.batch}
+        answers: dict[str, Any] = {"verdict": rating.value.text(), "comment": rating.comment, "sheet": rating.batch}
         answers |= {"reason": rating.reason} if rating.reason else {}
+        answers |= {"spans": [span.text() for span in rating.spans]} if rating.spans else {}
         by = known.setdefault(rating.uid, {})
         changed += by.get(rating.rater) != answers
         by[rating.rater] = answers
@@ -51,10 +52,10 @@ def spot_check_summary(benchmark: Path) -> dict[str, Any] | None:
     }
 
 
-def spot_checks(benchmark: Path) -> dict[str, dict[str, dict[str, str]]]:
-    """Return what was said, by row and rater: verdict, comment, sheet, and the reason where it was asked."""
+def spot_checks(benchmark: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return what was said, by row and rater: verdict, comment, sheet, and reason and spans where they were given."""
     file = benchmark / SHEETS / FILE
-    checks: dict[str, dict[str, dict[str, str]]] = (
+    checks: dict[str, dict[str, dict[str, Any]]] = (
         json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     )
     return checks

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("attack")
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Target:
     """The world, loaded and no more: the tries that are made here need nothing else."""
-    made = Target(tmp_path_factory.mktemp("attack"), share=0.04)
+    made = Target(tmp_path_factory.mktemp("attack"), share=0.02)
     render(made.world.folder, 3, made.seed)
     made.work.mkdir(mode=0o700)
     (made.work / "ontoground.toml").write_text(SETTINGS)
@@ -33,8 +33,8 @@ def named(tries: Tries, *wanted: str) -> Iterator[tuple[str, str | None]]:
     return ((name, attempt()) for name, attempt in found.items())
 
 
-def test_killed_loads_lose_nothing(target: Target) -> None:
-    assert [wrong for _, wrong in named(kills.tries(target), "load mimic", "load umls") if wrong] == []
+def test_a_killed_load_loses_nothing(target: Target) -> None:
+    assert [wrong for _, wrong in named(kills.tries(target), "load umls") if wrong] == []
 
 
 def test_some_damaged_files_are_refused_or_counted(target: Target) -> None:

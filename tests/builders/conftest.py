@@ -40,6 +40,12 @@ def medieval(staged: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     connection.close()
 
 
+@pytest.fixture
+def no_baselines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one side alone tells is not measured, which takes a third of a build."""
+    monkeypatch.setattr("builders.medieval.build._baselines", lambda *_: [])
+
+
 @pytest.fixture(scope="session")
 def truth(open_world: World) -> Truth:
     """What the open world says of itself."""

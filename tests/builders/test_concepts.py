@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import duckdb
 import pytest
 
 from builders.concepts import map_codes
 from ground.errors import InputError
-from ground.settings import LoadSettings
 from ground.storage.warehouse import connect
 from tests.builders.concept_world import build_ontology, build_records, build_rxnorm
 
@@ -291,24 +289,3 @@ def test_no_records_give_an_empty_map(warehouse: duckdb.DuckDBPyConnection) -> N
         warehouse.execute(f"delete from mimiciv_hosp.{table}")
     report = map_codes(warehouse)
     assert (report.admission_concepts, report.n_ambiguous, report.counts) == (0, 0, ())
-
-
-@pytest.mark.real
-def test_coverage_of_the_open_demo_does_not_fall(warehouse: duckdb.DuckDBPyConnection, real_data: Path) -> None:
-    from ehr.sources.mimic import load_mimic
-    from kg.load import load_rxnorm, load_umls
-
-    load_umls(warehouse, real_data / "open_meta" / "META", LoadSettings())
-    load_rxnorm(warehouse, real_data / "open_meta" / "rxnorm" / "rrf", LoadSettings())
-    load_mimic(warehouse, real_data / "mimic_iv_demo", LoadSettings())
-    report = map_codes(warehouse)
-    rows = {(count.source, count.method): count.rows for count in report.counts}
-    # The README of the release counts 836 + 652 rows by their own code, 7,576 orders by NDC, 9,671 by exact name.
-    assert rows["diagnoses_icd", "exact"] == 836 + 652
-    assert rows["prescriptions_ndc", "ndc_rxcui"] == 7_576
-    assert rows["prescriptions_ndc", "ndc_ingredient"] == 9_311 - 7_576
-    assert rows["prescriptions_drug", "drug_name"] >= 9_671
-    # The README's best: 1,983 + 1,888 of 4,506 diagnosis rows, 86.4% of orders.
-    assert report.share("diagnoses_icd") >= (1_983 + 1_888) / 4_506
-    assert report.share("prescriptions") >= 0.95
-    assert report.share("procedures_icd") >= 0.49

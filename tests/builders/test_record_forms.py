@@ -29,6 +29,7 @@ def mimic(open_world: World) -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
+@pytest.mark.usefixtures("no_baselines")
 @pytest.mark.parametrize("source", FORMS)
 def test_the_same_world_gives_the_same_statements(
     mimic: duckdb.DuckDBPyConnection, medieval: Built, staged: Path, tmp_path: Path, source: str

@@ -11,7 +11,7 @@ from ground.storage.warehouse import set_variables
 
 HOME, COURSE = "medications_on_admission", "brief_hospital_course"
 Said = tuple[str, str, str, str, str]
-"""Section, what is named (none: words without a concept), assertion, certainty, reason."""
+"""Section, what is named (none: medications as such; after ?: no concept), assertion, certainty, reason."""
 
 CASES: list[tuple[str, bool, list[Said]]] = [
     ("nothing else", False, []),
@@ -20,6 +20,7 @@ CASES: list[tuple[str, bool, list[Said]]] = [
     ("another class", False, [(COURSE, "other", "discontinued", "certain", "")]),
     ("all home drugs are held", True, [(COURSE, "", "discontinued", "unsure", "")]),
     ("they may be", False, [(COURSE, "", "present", "unsure", "stopped")]),
+    ("a drug that the release lacks", False, [(COURSE, "?Entresto", "discontinued", "certain", "")]),
     ("they are stopped before the stay", True, [("history_of_present_illness", "", "discontinued", "certain", "")]),
     ("a combination with it", True, [(COURSE, "mixture", "discontinued", "certain", "")]),
     ("its brand", True, [(COURSE, "brand", "discontinued", "certain", "")]),
@@ -78,12 +79,12 @@ def roads() -> duckdb.DuckDBPyConnection:
         connection.execute("insert into admission values (?, ?)", [number, f"{number:02}"])
         connection.execute("insert into part_admission values (?)", [number])
         for place, (section, cui, assertion, certainty, reason) in enumerate([home, *said]):
-            cuis, reasons = [cui] * bool(cui), [reason] * bool(reason)
+            cuis, reasons = [cui] * (cui[:1] not in ("", "?")), [reason] * bool(reason)
             row = [
                 f"{number:02}",
                 number,
                 place,
-                cui or "home medications",
+                cui.lstrip("?") or "home medications",
                 cuis,
                 assertion,
                 section,

@@ -298,6 +298,7 @@ def test_the_settings_of_the_dataset_count_not_those_of_today(medieval: Built, t
     assert set(report.by_check) == {"a true statement has a path of its tier"}
 
 
+@pytest.mark.usefixtures("no_baselines")
 def test_a_home_drug_that_the_note_stops_attests_only_where_a_setting_says_so(staged: Path, tmp_path: Path) -> None:
     settings = "[build]\nseed = 47\nbalance_trials = 1\nstopped = true\n"
     workspace = copied(staged, tmp_path / "work", settings)

@@ -14,7 +14,7 @@ from ehr.assertion import assert_arrays
 from ehr.certainty import ASSERTIONS, DOUBTS, SAID_OTHERWISE, TIME, UNSURE, ended_later, reason_lists, reasons_of
 from ehr.characters import codes_of
 from ehr.learned import GROUPS, MODEL, inputs_of, load_model
-from ehr.learned_scan import COLUMNS, TABLE, Inputs, Model, features_of, scores_of
+from ehr.learned_scan import COLUMNS, TABLE, Inputs, Model, scores_of
 from ehr.lexicon import Lexicon, build_lexicon
 from ehr.reading import TextReader
 from ehr.segments import segment_arrays
@@ -131,22 +131,29 @@ def read_inputs(lexicon: Lexicon, notes: Sequence[str]) -> Inputs:
     return inputs_of(texts, judged.clear, lexicon, judged.assertion, judged.unsure)
 
 
-def test_a_score_is_the_sum_of_whole_weights(lexicon: Lexicon) -> None:
+def test_a_score_is_the_sum_of_whole_weights_of_its_own_group(lexicon: Lexicon) -> None:
     inputs, model = read_inputs(lexicon, NOTES), load_model()
     sums, against = scores_of(inputs, model)
-    group, places = inputs.mentions[:, COLUMNS.index("group")], features_of(inputs).astype(np.int64)
-    weights = np.where(places >= 0, model.weights.astype(np.int64)[group[:, None], places], 0)
+    group = inputs.mentions[:, COLUMNS.index("group")]
     assert group.size >= 8 and set(group.tolist()) == {0, 1, 2}
-    assert sums.tolist() == weights.sum(axis=1).tolist()
     least = model.least[group]
     assert (against[sums >= least] == -1).all() and (sums < least).any()
+    ones = [np.full((len(GROUPS), TABLE), one, np.int16) for one in (1, -2)]
+    counted, twice = (scores_of(inputs, Model(weights, model.least))[0] for weights in ones)
+    assert (counted > 0).all() and (twice == -2 * counted).all()
+    for number in range(len(GROUPS)):
+        own = np.where(np.arange(len(GROUPS))[:, None] == number, model.weights, 0).astype(np.int16)
+        assert (scores_of(inputs, Model(own, model.least))[0] == np.where(group == number, sums, 0)).all()
 
 
 def test_what_was_learned_says_the_same_of_a_note_among_others(lexicon: Lexicon) -> None:
-    alone = [features_of(read_inputs(lexicon, [note])).tolist() for note in NOTES]
+    # With weights drawn at random no two features are taken for one another.
+    weights = np.random.default_rng(0).integers(-9_000, 9_000, (len(GROUPS), TABLE)).astype(np.int16)
+    drawn = Model(weights, np.zeros(len(GROUPS), np.int64))
+    alone = [scores_of(read_inputs(lexicon, [note]), drawn)[0].tolist() for note in NOTES]
     for order in ((0, 1, 2, 3), (3, 2, 0, 1), (2, 2, 0, 3)):
-        together = features_of(read_inputs(lexicon, [NOTES[number] for number in order])).tolist()
-        assert together == [row for number in order for row in alone[number]]
+        together = scores_of(read_inputs(lexicon, [NOTES[number] for number in order]), drawn)[0].tolist()
+        assert together == [score for number in order for score in alone[number]]
 
 
 def test_rules_alone_decide_where_that_is_set(lexicon: Lexicon) -> None:

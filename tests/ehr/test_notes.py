@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import duckdb
@@ -123,31 +119,12 @@ OWN = {
     "sections": "food_list\tallergies\t\tfirm\tours",
     "context_rules": "but\tfamily\tforward\tlist\t9\t*\t*\tours",
 }
-EXECUTORS = """
-import json
-import sys
-from pathlib import Path
-from ehr.notes import find_mentions, split_notes
-from ground.settings import Settings
-from ground.storage.own_rules import OwnRules
-from ground.storage.warehouse import connect
-
-if __name__ == "__main__":
-    connection = connect(Path(sys.argv[1]))
-    own = OwnRules.read(Path(sys.argv[1]).parent / "rules")
-    split_notes(connection, Settings.model_validate({"run": {"shard_notes": 1, "workers": 2}}), own)
-    ray = {"shard_notes": 2, "workers": 1, "executor": "ray"}
-    find_mentions(connection, Settings.model_validate({"run": ray}), own)
-    rows = [connection.execute(f"select * from ground.{table}").fetchall() for table in sys.argv[3:]]
-    Path(sys.argv[2]).write_text(json.dumps(rows))
-    connection.close()
-"""
 
 
-@pytest.mark.xdist_group("ray")
-def test_workers_in_processes_and_on_ray_write_the_same_rows(notes: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    (path,) = [row[0] for row in notes.execute("select path from duckdb_databases() where path is not null").fetchall()]
-    folder = Path(path).parent / "rules"
+def test_workers_in_processes_and_on_ray_write_the_same_rows(
+    notes: duckdb.DuckDBPyConnection, tmp_path: Path, cluster: str
+) -> None:
+    folder = tmp_path / "rules"
     folder.mkdir()
     for name, row in OWN.items():
         columns = (ROOT / EXTENDABLE[name].file).read_text().partition("source\n")[0].splitlines()[-1]
@@ -156,16 +133,13 @@ def test_workers_in_processes_and_on_ray_write_the_same_rows(notes: duckdb.DuckD
     split_notes(notes, Settings(), own)
     find_mentions(notes, Settings(), own)
     tables = ("section", "segment", "mention", "unclear_mention")
-    expected = [[list(row) for row in rows(notes, table)] for table in tables]
+    expected = [rows(notes, table) for table in tables]
     assert {"food_list", "family"} <= {cell for row in expected[2] for cell in row if isinstance(cell, str)}
-    script = tmp_path / "executors.py"
-    script.write_text(EXECUTORS)
-    root = Path(__file__).resolve().parents[2]
     notes.execute("delete from ground.stage")
-    notes.close()
-    arguments = [sys.executable, str(script), path, str(tmp_path / "rows.json"), *tables]
-    subprocess.run(arguments, check=True, cwd=root, env=os.environ | {"PYTHONPATH": str(root)})
-    assert json.loads((tmp_path / "rows.json").read_text()) == expected
+    split_notes(notes, settings(shard_notes=1, workers=2), own)
+    ray = {"shard_notes": 2, "workers": 1, "executor": "ray", "address": cluster}
+    find_mentions(notes, Settings.model_validate({"run": ray}), own)
+    assert [rows(notes, table) for table in tables] == expected
 
 
 def test_a_stage_that_was_stopped_goes_on_after_its_finished_shards(

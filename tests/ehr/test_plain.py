@@ -72,6 +72,7 @@ def test_what_says_nothing_is_refused_and_what_nothing_reads_is_counted(
         ("id,,text\n1,2,x\n", None, "lacks needed columns: patient"),
         (NOTES + 'n3,p1,"Open.', None, "malformed"),
         (NOTES + 'n3,p1,"' + ("x" * 999_999 + "\n") * 11 + '"\n', None, "more than 10,000,000 bytes"),
+        (NOTES + "n3,p1," + "x" * 12_000_000, None, "more than 10,000,000 bytes"),
         (NOTES + "n3,p1" + ",x" * 2000 + "\n", None, "more than 1000 fields"),
         (NOTES + "n3,p1,Fever.,a1,,x\n", None, "malformed"),
         (NOTES.replace("kind", "time") + "n3,p1,Fever.,a1,yesterday\n", None, "malformed"),

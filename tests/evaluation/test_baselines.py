@@ -10,8 +10,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evaluation.baselines import BASELINES, baseline_predictions, named_in_context
-from evaluation.datasets import FOLDS
 from evaluation.predictions import join_predictions
+from ground.contracts.splits import FOLDS
 from ground.errors import InputError
 from tests.evaluation.world import dataset
 

@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
 
-from evaluation.datasets import FOLDS, Split, TextDataset
+from evaluation.datasets import TextDataset
+from ground.contracts.splits import FOLDS, Split
 from ground.errors import InputError, UsageError
 from ground.storage.files import sha256_of
 from tests.evaluation.world import dataset

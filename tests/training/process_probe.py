@@ -1,4 +1,4 @@
-"""Run by torchrun: trains as many processes as there are, whole or with split weights; two runs are killed midway."""
+"""Run by torchrun: trains as many processes as there are, whole or with split weights; one run is killed midway."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from trl import GRPOTrainer
 
 from tests.training.classifier.test_train import descent
 from tests.training.corfu.test_run import settings
+from tests.training.estimates import estimate_each_kind_once
 from tests.training.grpo.words import drawn_in_turn, word_arm
 from tests.training.toy import toy_dataset
 from tests.training.worlds import small_dataset
@@ -90,33 +91,27 @@ def _arm(out: Path) -> Arm:
 
 
 def _killed_and_gone_on_with(base: Path, out: Path) -> None:
-    """Train CoRFu and GRPO with split weights; both are killed on their way, and resumed from their shares."""
-    corfu, grpo = out / "corfu-split", out / "grpo-split"
-
-    def preferred(*, resume: bool = False) -> None:
-        train_corfu(toy_dataset(), base / "policy", corfu, three_stages(split=True), resume=resume)
+    """Train GRPO with split weights; it is killed on its way, and resumed from its shares."""
+    grpo = out / "grpo-split"
 
     def rewarded_by_label(*, resume: bool = False) -> None:
         settings = rewarded(split=True, responses_at_once=8, rank=4)
         # Not before: polars has threads, which no fork keeps.
         train_arm(_arm(out), str(base / "words"), grpo, settings, resume=resume)
 
-    with patch("training.corfu.run.progress", _killed_in_the_second_step("stage-2: training")):
-        _train_until_killed(corfu, preferred)
     with patch("training.runs.text_runs.progress", _killed_in_the_second_step("arm")):
         _train_until_killed(grpo, rewarded_by_label)
-    stage, step = corfu / "checkpoints" / "stage-2" / "checkpoints" / "checkpoint-1", grpo / "checkpoints/checkpoint-1"
-    for run, left in ((corfu, stage), (grpo, step)):
-        assert (left / "shares").is_dir() and not (run / "training.json").exists()
+    assert (grpo / "checkpoints/checkpoint-1" / "shares").is_dir() and not (grpo / "training.json").exists()
     if os.environ["RANK"] == "0":
         copytree(grpo, out / "grpo-left")
-    preferred(resume=True)
     rewarded_by_label(resume=True)
 
 
 def main(base: Path, out: Path) -> None:
     """Train everything into folders of ``out``."""
+    estimate_each_kind_once()
     _killed_and_gone_on_with(base, out)
+    train_corfu(toy_dataset(), base / "policy", out / "corfu-split", three_stages(split=True))
     # 24 rows of training in steps of 20 and 4: the last step is one packed row.
     dataset, own = small_dataset(base, admissions=3), str(base)
     train_classifier(dataset, own, out / "shared", descent())

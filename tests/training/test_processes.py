@@ -68,7 +68,7 @@ def test_processes_with_a_share_of_all_weights_each_train_as_one_does(
     assert_same_weights(together / "all-split", tmp_path / "one", 1e-6)
 
 
-def test_killed_processes_that_go_on_prefer_as_one_does(base: Path, together: Path, tmp_path: Path) -> None:
+def test_processes_with_a_share_each_prefer_as_one_does(base: Path, together: Path, tmp_path: Path) -> None:
     alone = train_corfu(toy_dataset(), base / "policy", tmp_path / "one", three_stages(split=False))
     record = json.loads((together / "corfu-split" / "training.json").read_text())
     assert len(record["stages"]) == 3

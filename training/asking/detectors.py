@@ -97,19 +97,25 @@ def ask_dataset(
     settings: AskedSettings,
     workspace: Path,
     out: Path,
+    *,
+    examples_from: TextDataset | None = None,
 ) -> AskedReport:
     """Ask a language model about the rows of a split; files and errors are those of `training.asking.engine.ask`.
+
+    ``examples_from`` has the worked examples, where the dataset has no train split.
 
     Raises:
         InputError: the split has no row of these tasks, or there is no example.
     """
-    rows = list(dataset.rows(settings.split, resolve_tasks(settings.tasks, dataset.kind)))
+    # Other people's texts have tasks of their own.
+    tasks_asked = resolve_tasks(settings.tasks, dataset.kind) if settings.tasks else None
+    rows = list(dataset.rows(settings.split, tasks_asked))
     if not rows:
         raise InputError(f"the {settings.split} split has no row of these tasks", file=dataset.folder)
     chosen = drawn(rows, settings, "asked")
     tasks = sorted({row["task"] for row in chosen}) if settings.shots else []
     limits = {"max_characters": settings.max_example_characters, "seed": settings.seed}
-    examples = examples_for(dataset, tasks, **limits) if tasks else {}
+    examples = examples_for(examples_from or dataset, tasks, **limits) if tasks else {}
     about = {
         "dataset": dataset.identity,
         "examples": {task: example["id"] for task, example in examples.items()},

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from pydantic import Field
 
-from evaluation.datasets import SPLIT_COLUMN, SPLITS_IN_WORDS, MedievalDataset
+from evaluation.datasets import MedievalDataset
 from ground import ROOT
 from ground.contracts.answers import parse_quadrant
+from ground.contracts.splits import SPLIT_COLUMN, SPLITS_IN_WORDS
 from ground.lm.results import Message
 from ground.lm.settings import LmSettings
 from ground.storage.tables import read_table

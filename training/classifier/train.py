@@ -14,8 +14,9 @@ from typing import Any, Literal
 import polars as pl
 import torch
 
-from evaluation.datasets import MedievalDataset, Split
+from evaluation.datasets import MedievalDataset
 from ground.contracts.rows import QUADRANTS
+from ground.contracts.splits import Split
 from ground.errors import InputError
 from ground.progress import progress
 from ground.settings import parse_settings

@@ -40,7 +40,7 @@ from training.packing.decoders import check_decoder, check_sharing
 from training.packing.packed_rows import largest_row, plan_steps
 from training.packing.shared import SharedPolicy
 from training.packing.trainer import SHORT_OF_MEMORY, train_packed
-from training.runs.folder import CHECKPOINTS, Run, is_main, open_run, wait_for_all
+from training.runs.folder import CHECKPOINTS, Run, open_run
 from training.runs.models import (
     implementation_of,
     load_config,
@@ -49,6 +49,7 @@ from training.runs.models import (
     save_model,
     usable_length,
 )
+from training.runs.processes import is_main, wait_for_all
 from training.runs.resuming import last_checkpoint
 from training.runs.settings import CorfuSettings
 from training.runs.text_runs import texts_attention

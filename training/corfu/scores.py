@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from evaluation.datasets import MedievalDataset, Split
+from evaluation.datasets import MedievalDataset
 from ground import ROOT
 from ground.contracts.rows import QUADRANTS
+from ground.contracts.splits import Split
 from ground.progress import progress
 from ground.storage.tables import read_table
 from training.classifier.items import predicted

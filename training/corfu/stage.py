@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from evaluation.datasets import MedievalDataset, Split
+from evaluation.datasets import MedievalDataset
+from ground.contracts.splits import Split
 from ground.errors import InputError
 from training.corfu.loss import corfu_loss
 from training.corfu.pairs import REGIMES, Stage, StagePairs, pair_items, stage_pairs

@@ -13,8 +13,9 @@ import numpy as np
 import polars as pl
 import torch
 
-from evaluation.datasets import MedievalDataset, Split
+from evaluation.datasets import MedievalDataset
 from ground.contracts.rows import QUADRANTS
+from ground.contracts.splits import Split
 from ground.errors import TrainingError
 from ground.progress import progress
 from ground.stable import stable_hash

@@ -7,7 +7,6 @@ whole run. Where several processes train together, the first of them writes and 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -16,8 +15,6 @@ from functools import cached_property
 from pathlib import Path
 from platform import python_version
 from typing import Any
-
-import torch
 
 from ground import __version__
 from ground.errors import InputError, TrainingError, UsageError
@@ -40,6 +37,7 @@ from training.runs.models import (
     quiet,
     trained_weights,
 )
+from training.runs.processes import any_process, is_main, join_processes, n_processes, wait_for_all
 from training.runs.resuming import choose_optimizer, memory_errors
 from training.runs.settings import HardwareSettings, LoraSettings, OptimizerSettings
 
@@ -48,16 +46,11 @@ __all__ = [
     "RECORD",
     "Run",
     "drop_if_refused",
-    "is_main",
-    "join_processes",
     "model_identity",
-    "n_processes",
     "open_run",
     "passes_of",
-    "prepare_device",
     "read_run",
     "start_run",
-    "wait_for_all",
 ]
 
 RECORD = "training.json"
@@ -74,16 +67,6 @@ REHEARSED_ON = ("cuda",)
 SOFTWARE = ("accelerate", "bitsandbytes", "peft", "tokenizers", "torch", "transformers", "trl")
 
 
-def is_main() -> bool:
-    """Say whether this process writes files; torchrun and accelerate number the processes in RANK."""
-    return int(os.environ.get("RANK", "0")) == 0
-
-
-def n_processes() -> int:
-    """Return how many processes train together."""
-    return int(os.environ.get("WORLD_SIZE", "1"))
-
-
 def passes_of(rows: int, at_once: int, what: str) -> int:
     """Return how many forward passes of ``at_once`` rows each process makes in a step of so many rows.
 
@@ -97,49 +80,6 @@ def passes_of(rows: int, at_once: int, what: str) -> int:
             expected=f"a multiple of {together}",
         )
     return rows // together
-
-
-def prepare_device(device: str) -> None:
-    """Set what runs on a GPU go by; call it before anything is put there."""
-    if device == "cuda":
-        # Memory comes in segments that grow (rows differ in length, and blocks of fixed sizes would be cut up by them),
-        # unless the environment says otherwise. Products of float32 weights (adapters, weights that are trained whole)
-        # run on tensor cores, rounded to TF32, which is finer than the bfloat16 around them.
-        os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
-        torch.set_float32_matmul_precision("high")
-
-
-def join_processes(device: str) -> None:
-    """Prepare the device, and meet the other processes that torchrun or accelerate started, each with its own GPU.
-
-    Raises:
-        UsageError: weights are to be split between processes, and the first one could not write them whole.
-    """
-    prepare_device(device)
-    for name in ("FSDP", "DEEPSPEED"):
-        if os.environ.get(f"ACCELERATE_USE_{name}", "").lower() in ("1", "true", "yes"):
-            do = "launch with --multi_gpu or torchrun, and set hardware.split_weights = true to split weights"
-            raise UsageError("accelerate's own splitting of weights is not used here", found=name, do=do)
-    if n_processes() > 1:
-        from accelerate import PartialState
-
-        PartialState(cpu=device == "cpu")
-
-
-def wait_for_all() -> None:
-    """Wait until every process of the run is here."""
-    if torch.distributed.is_available() and torch.distributed.is_initialized():
-        torch.distributed.barrier()
-
-
-def any_process(here: bool) -> bool:
-    """Return whether one of the processes that train together says so: what all must do alike is settled by it."""
-    group = torch.distributed
-    if not (group.is_available() and group.is_initialized()):
-        return here
-    flags = [here] * group.get_world_size()
-    group.all_gather_object(flags, here)
-    return any(flags)
 
 
 def model_identity(model: str | Path) -> dict[str, Any]:

@@ -11,14 +11,16 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from evaluation.datasets import SPLIT_COLUMN, SPLITS_IN_WORDS
+from ground.contracts.splits import SPLIT_COLUMN, SPLITS_IN_WORDS
 from ground.lm.sampling import BATCHING, Batching
 from ground.settings import Section
 
 __all__ = [
+    "AblationSettings",
     "ClassifierSettings",
     "CorfuSettings",
     "EncoderSettings",
+    "GenerationSettings",
     "GrpoSettings",
     "HardwareSettings",
     "LoraSettings",
@@ -171,6 +173,10 @@ class MedhalSettings(SftSettings):
     Its task ablation (section 4.3) sets ``tasks``.
     """
 
+    version: Literal["full", "length_filtered", "balanced"] = Field(
+        default="full", description="train on rows of this version of the dataset"
+    )
+
 
 class MedvalSettings(SftSettings):
     """MedVAL (supplement S2.2): QLoRA, 5 epochs, Adam at 1e-5 with linear decay, batch 1."""
@@ -182,6 +188,26 @@ class MedvalSettings(SftSettings):
     min_consistency: float | None = Field(
         default=None, ge=0, le=1, description="train on rows of this consistency or more; unset: all, rated ones too"
     )
+
+
+class GenerationSettings(Section):
+    """How answers are generated."""
+
+    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of sampling; greedy answers do not depend on it")
+    batch_size: int = Field(default=8, ge=1, description="prompts in one forward pass")
+    batching: Batching = Field(default="padded", description=BATCHING)
+    max_length: int = Field(default=8192, ge=16, description="tokens of a prompt with its answer; longer: no answer")
+    max_new_tokens: int = Field(default=512, ge=1, description="tokens of an answer, at most")
+    temperature: float = Field(default=0.0, ge=0, description="0 is greedy: the same answer every time")
+    tasks: tuple[str, ...] = Field(default=(), description="rows of these tasks only; empty: all")
+    hardware: HardwareSettings = HardwareSettings()
+
+
+class AblationSettings(Section):
+    """How every cell is trained, and how it answers."""
+
+    training: MedvalSettings = MedvalSettings()
+    generation: GenerationSettings = GenerationSettings()
 
 
 class EncoderSettings(Section):

@@ -18,8 +18,8 @@ import torch
 from torch import nn
 
 from ground.errors import UsageError
-from training.runs.folder import n_processes
 from training.runs.models import backbone_of, base_of, quiet, restore_weights, save_model, split_parts
+from training.runs.processes import n_processes
 
 with quiet():
     # What it imports says what it lacks on a CPU.

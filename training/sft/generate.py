@@ -9,41 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from pydantic import Field
 
-from evaluation.datasets import Kind, Split, TextDataset
+from evaluation.datasets import Kind, TextDataset, Version
 from evaluation.predictions import write_predictions
+from ground.contracts.splits import Split
 from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import InputError, UsageError
-from ground.lm.sampling import BATCHING, Batching, answers
+from ground.lm.sampling import answers
 from ground.progress import progress
-from ground.settings import Section
 from training.runs.models import load_config, load_model, load_tokenizer, name_of, quiet, usable_length
-from training.runs.settings import HardwareSettings
+from training.runs.settings import GenerationSettings
 from training.runs.text_runs import texts_attention
 from training.sft.encoding import TASKS, SftTask, encode_prompt
 
-__all__ = [
-    "GenerationSettings",
-    "Generator",
-    "generate",
-]
+__all__ = ["Generator", "generate"]
 
 # Rows that are sorted by length together, in batches: little padding, and the memory stays flat.
 BATCHES_AT_ONCE = 64
-
-
-class GenerationSettings(Section):
-    """How answers are generated."""
-
-    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of sampling; greedy answers do not depend on it")
-    batch_size: int = Field(default=8, ge=1, description="prompts in one forward pass")
-    batching: Batching = Field(default="padded", description=BATCHING)
-    max_length: int = Field(default=8192, ge=16, description="tokens of a prompt with its answer; longer: no answer")
-    max_new_tokens: int = Field(default=512, ge=1, description="tokens of an answer, at most")
-    temperature: float = Field(default=0.0, ge=0, description="0 is greedy: the same answer every time")
-    tasks: tuple[str, ...] = Field(default=(), description="rows of these tasks only; empty: all")
-    hardware: HardwareSettings = HardwareSettings()
 
 
 def generate(
@@ -53,6 +35,7 @@ def generate(
     out_file: Path,
     settings: GenerationSettings,
     split: Split = "test",
+    version: Version = "full",
 ) -> dict[str, Any]:
     """Judge and explain the statements of a split, or name errors and grade the risk of its outputs.
 
@@ -63,6 +46,7 @@ def generate(
         out_file: a predictions file (Parquet), in a folder that is made private.
         settings: of the generation.
         split: of the dataset.
+        version: of MedHal, which rows.
 
     Returns:
         ``rows``, and ``outcomes``: how many rows had each outcome; ``cut``: how many reached ``max_new_tokens`` before
@@ -71,7 +55,9 @@ def generate(
     Raises:
         InputError: no such dataset or model, or an empty split.
     """
-    dataset, tasks = TextDataset.open(dataset_dir, kind), resolve_tasks(settings.tasks, kind)
+    dataset = TextDataset.open(dataset_dir, kind, version)
+    # Other people's texts have tasks of their own.
+    tasks = resolve_tasks(settings.tasks, kind) if settings.tasks else None
     if not (n := dataset.count(split, tasks)):
         where = f"{dataset.folder.name}, {split}"
         raise InputError("there is no row to answer", found=where, do="choose another split or other tasks")

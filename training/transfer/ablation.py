@@ -21,27 +21,19 @@ from evaluation.report import evaluate_text
 from ground.errors import UsageError
 from ground.flow.manifest import to_json
 from ground.markdown import markdown_table
-from ground.settings import Section
 from ground.storage.files import write_text
 from training.runs.models import name_of
-from training.runs.settings import MedvalSettings
-from training.sft.generate import GenerationSettings, generate
+from training.runs.settings import AblationSettings, GenerationSettings
+from training.sft.generate import generate
 from training.sft.train import train_texts
 
-__all__ = ["TAUS", "AblationSettings", "Cell", "ablate", "ablation_table", "plan_cells"]
+__all__ = ["TAUS", "Cell", "ablate", "ablation_table", "plan_cells"]
 
 Teacher = Literal["self", "teacher"]
 TAUS = (0.0, 0.9)
 RESULT = "ablation.json"
 BASELINE = "untrained"
 COLUMNS = {"in_distribution": "Tasks of training", "held_out": "Held-out tasks", "all": "All tasks"}
-
-
-class AblationSettings(Section):
-    """How every cell is trained, and how it answers."""
-
-    training: MedvalSettings = MedvalSettings()
-    generation: GenerationSettings = GenerationSettings()
 
 
 @dataclass(frozen=True)

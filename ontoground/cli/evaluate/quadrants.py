@@ -95,8 +95,9 @@ def quadrants(options: Quadrants) -> Result:
     Predictions are kept in the run folder and reused while model and dataset stay the same.
     """
     options.require(*PACKAGES)
-    from evaluation.datasets import FOLDS, MedievalDataset
+    from evaluation.datasets import MedievalDataset
     from evaluation.report import evaluate_quadrants
+    from ground.contracts.splits import FOLDS
     from training.runs.card import write_card
 
     dataset = MedievalDataset.open(options.dataset or options.workspace / "datasets" / "medieval")
@@ -195,7 +196,7 @@ def _distinct(sources: Sequence[_Source]) -> list[_Source]:
 
 def _column(options: Quadrants, sources: Sequence[_Source]) -> str:
     """Return the split that is evaluated: the runs' own, which must be one; runs of several folds have all rows."""
-    from evaluation.datasets import FOLDS
+    from ground.contracts.splits import FOLDS
 
     trained = {str(source.column): source.folder for source in sources if source.record}
     of_folds = len(trained) > 1 and all(column.startswith("fold_") for column in trained)

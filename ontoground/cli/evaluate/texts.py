@@ -13,13 +13,15 @@ from typer import Option
 from ground.errors import UsageError
 from ground.storage.files import sha256_of
 from ontoground.cli.evaluate.options import UNDEFINED, Evaluated, few, group, interval, percent, place_blocks
-from ontoground.cli.evaluate.rules import judged_pairs, judged_split
+from ontoground.cli.evaluate.rules import judged_split
 from ontoground.cli.options import DatasetFolder, Result, verb
 from ontoground.cli.render import Blocks, note, number, table
 from ontoground.cli.runs import run_folder, run_settings, short_name
 
 if TYPE_CHECKING:
     from evaluation.datasets import TextDataset
+    from evaluation.foreign import ForeignTexts
+    from ground.flow.manifest import LicenceTier
 
 __all__ = ["medhal", "medval"]
 
@@ -65,6 +67,18 @@ class Text(Evaluated):
     shots: Annotated[int | None, Option(min=0, max=1, metavar="0|1", help="Worked examples before each question")] = (
         None
     )
+    texts: Annotated[
+        str | None,
+        Option(
+            metavar="PATH[:LAYOUT[:open]]",
+            help="Texts of other people in place of a dataset: pairs, medval_bench, medec, medec_corrected, nli, "
+            "summary, verifact_bhc; open: any endpoint may read them; examples are of --reference",
+        ),
+    ] = None
+    version: Annotated[
+        Literal["full", "length_filtered", "balanced"],
+        Option("--dataset-version", help="Rows of this version of MedHal (its Table 4)"),
+    ] = "full"
     ensemble: Annotated[
         bool, Option("--ensemble", help="Add the majority of all runs; a tie goes to the more serious class")
     ] = False
@@ -77,6 +91,7 @@ class Text(Evaluated):
     "ontoground evaluate medhal --predictions a.csv --predictions b.csv",
     "ontoground evaluate medhal --endpoint http://127.0.0.1:8000/v1 \\",
     "    --endpoint-model Qwen3-8B --shots 1",
+    "ontoground evaluate medhal --model work/runs/RUN --texts mli_test.jsonl:nli",
 )
 def medhal(options: Text) -> Result:
     """Evaluate detectors: precision, recall, F1, explanations, errors by task and length, comparisons, pictures.
@@ -94,20 +109,23 @@ def medhal(options: Text) -> Result:
     "    --ensemble --experts anna.xlsx --experts ben.xlsx",
     "ontoground evaluate medval --endpoint http://127.0.0.1:8000/v1 \\",
     "    --endpoint-model Qwen3-8B --shots 1",
-    "ontoground evaluate medval --rules --texts bench=FILE:medval_bench",
+    "ontoground evaluate medval --model work/runs/RUN --texts FILE:medval_bench",
 )
 def medval(
     options: Text,
     rules: Annotated[
         bool, Option("--rules", help="Ask the rules judge, which checks near-verbatim text; it needs the graph")
     ] = False,
-    texts: Annotated[
+    scores: Annotated[
         list[str] | None,
-        Option(
-            metavar="NAME=PATH[:LAYOUT]",
-            help="With --rules: judge these pairs, not a dataset; pairs, medec, medval_bench, verifact_bhc; repeatable",
-        ),
+        Option(metavar="NAME=FILE", help="Another metric (id, score), to be correlated with the levels; repeatable"),
     ] = None,
+    overlap: Annotated[
+        bool, Option("--overlap", help="Correlate ROUGE and BLEU with the levels, too: of outputs and experts' own")
+    ] = False,
+    error_from: Annotated[
+        int, Option(min=2, max=4, metavar="LEVEL", help="Level that means an error, where texts have no levels")
+    ] = 3,
     experts: Annotated[
         list[Path] | None, Option(metavar="SHEET", help="Filled sheet of one expert (.xlsx, .csv); repeatable")
     ] = None,
@@ -119,41 +137,60 @@ def medval(
 
     Labels are risk levels 1 to 4; empty is an answer that could not be read, which counts as wrong.
     """
-    if texts and not rules:
-        raise UsageError("--texts without --rules", do="add --rules, or build a dataset of the texts")
-    if texts:
-        return judged_pairs(options, texts)
-    return _evaluated("medval", options, experts or (), sheet_key, rules=rules)
+    correlated = {"scores": dict(map(_named, scores or ())), "with_overlap": overlap}
+    return _evaluated("medval", options, experts or (), sheet_key, rules=rules, error_from=error_from, **correlated)
 
 
 def _evaluated(
-    kind: Kind, options: Text, experts: Sequence[Path] = (), sheet_key: Path | None = None, *, rules: bool = False
+    kind: Kind,
+    options: Text,
+    experts: Sequence[Path] = (),
+    sheet_key: Path | None = None,
+    *,
+    rules: bool = False,
+    error_from: int = 3,
+    **correlated: Any,
 ) -> Result:
     options.require(*PACKAGES)
     from evaluation.datasets import TextDataset
+    from evaluation.foreign import as_factuality
     from evaluation.report import evaluate_text
     from evaluation.sheets import read_sheets
 
-    dataset = TextDataset.open(options.reference or options.workspace / "datasets" / kind, kind)
+    own = options.reference or options.workspace / "datasets" / kind
+    foreign = _foreign(options, options.texts) if options.texts else None
+    dataset = TextDataset.open(foreign.folder if foreign else own, kind, options.version)
+    # Answers about other rows than those of the run's own dataset lie in a folder of their own.
+    of = dataset.folder.name if foreign else f"{kind}-{options.version}" if options.version != "full" else None
     if sheet_key is not None and not experts:
         raise UsageError("--sheet-key without a sheet", expected="--experts SHEET too")
     graded = read_sheets(experts, sheet_key) if experts else None
     for line in graded.notes if graded else ():
         note(line)
     # Asked first: a refusal of the privacy gate comes before hours of work.
-    answers = [_asked(options, dataset)] if options.asks else []
-    answers += [judged_split(options, dataset)] if rules else []
-    answers += [_generated(options, dataset, model) for model in options.models or ()]
-    out = options.report_folder(dataset.folder, answers, others=experts)
+    answers = [_asked(options, dataset, own if foreign else None)] if options.asks else []
+    answers += [judged_split(options, dataset, foreign=foreign is not None)] if rules else []
+    answers += [_generated(options, dataset, model, of) for model in options.models or ()]
+    about = (str(error_from),) if foreign else (options.version,) if of else ()
+    scored = tuple(correlated.get("scores", {}).values())
+    out = options.report_folder(dataset.folder, answers, *about, others=(*experts, *scored))
+    files = [*(Path(prediction["file"]) for prediction in answers), *(options.predictions or ())]
+    judged = foreign.kind(kind) if foreign else kind
+    ratings = graded.ratings if graded else foreign.ratings if foreign and judged == "medval" else None
+    if judged != kind:
+        dataset = TextDataset.open(dataset.folder, judged)
+        safe = dataset.folder.with_name(f"{dataset.folder.name}-safe")
+        files = [as_factuality(file, safe / format(at), error_from) for at, file in enumerate(files)]
     report = evaluate_text(
-        kind,
+        judged,
         dataset,
-        [*(Path(prediction["file"]) for prediction in answers), *(options.predictions or ())],
+        files,
         out,
         split=options.split,
         missing=options.missing,
         with_ensemble=options.ensemble,
-        ratings=graded.ratings if graded else None,
+        ratings=ratings,
+        **correlated,
     )
     rows = report["rows"]
     payload = options.payload(kind, report, answers, out) | {
@@ -162,35 +199,66 @@ def _evaluated(
         "runs": [_run(prediction, rows["headline"]) for prediction in report["runs"]],
     }
     if kind == "medval":
-        payload["experts"] = _experts(report["experts"], graded.notes) if graded else None
-    return Result(payload, _blocks)
+        notes = graded.notes if graded else ()
+        payload["experts"] = _experts(report["experts"], notes) if report["experts"] else None
+    return Result(payload, partial(_blocks, kind=judged))
 
 
-def _asked(options: Text, dataset: TextDataset) -> dict[str, Any]:
+def _named(text: str) -> tuple[str, Path]:
+    name, equals, file = text.partition("=")
+    if not (name and equals and file):
+        raise UsageError("--scores cannot be read", found=text, expected="NAME=FILE")
+    return name, Path(file)
+
+
+def _foreign(options: Text, named: str) -> ForeignTexts:
+    """Read ``PATH[:LAYOUT[:open]]``."""
+    from evaluation.foreign import LAYOUTS, write_texts
+
+    path, colon, last = named.rpartition(":")
+    tier: LicenceTier = "open" if colon and last == "open" else "credentialed"
+    path = path if tier == "open" else named
+    path, colon, layout = path.rpartition(":") if path.rpartition(":")[2] in LAYOUTS else (path, "", "pairs")
+    name = short_name(Path(path).name.partition(".")[0])
+    texts = write_texts(Path(path), layout, run_folder(options.workspace, "texts", name, layout), tier)
+    if texts.dropped:
+        note("dropped: " + ", ".join(f"{reason} {n:,}" for reason, n in sorted(texts.dropped.items())))
+    return texts
+
+
+def _asked(options: Text, dataset: TextDataset, examples: Path | None) -> dict[str, Any]:
+    """Ask about a split; ``examples`` is where worked ones are, if not in the dataset."""
+    from evaluation.datasets import TextDataset
     from training.asking.detectors import SHOTS, AskedSettings, ask_dataset
 
     model, settings = options.language_model("asked", AskedSettings, split=options.split, shots=options.shots)
     method = SHOTS[settings.shots]
-    folder = run_folder(options.workspace, method, dataset.kind, short_name(model.model))
-    report = ask_dataset(dataset, model, settings, options.workspace, folder)
+    of = dataset.folder.name if examples else dataset.kind
+    part = options.version if options.version != "full" else ""
+    folder = run_folder(options.workspace, method, of, part, short_name(model.model))
+    shown = TextDataset.open(examples, dataset.kind) if examples and settings.shots else None
+    report = ask_dataset(dataset, model, settings, options.workspace, folder, examples_from=shown)
     note(f"{model.model}: {report.rows:,} rows asked, {100 * report.share_unparseable:.1f}% without a readable answer")
     return options.predicted(folder, model.model, method)
 
 
-def _generated(options: Text, dataset: TextDataset, model: str) -> dict[str, Any]:
+def _generated(options: Text, dataset: TextDataset, model: str, of: str | None) -> dict[str, Any]:
     """Answer the split with a fine-tuned run, or keep the answers that are there and still its own."""
     from training.runs.folder import RECORD, model_identity
-    from training.sft.generate import GenerationSettings, generate
+    from training.runs.settings import GenerationSettings
+    from training.sft.generate import generate
 
     record, name = Path(model) / RECORD, short_name(model)
-    folder = record.parent if record.is_file() else run_folder(options.workspace, "generate", dataset.kind, name)
+    own = record.is_file() and of is None
+    folder = record.parent if own else run_folder(options.workspace, "generate", of or dataset.kind, name)
     settings = run_settings(GenerationSettings, None, options.of_runs)
     identity = {
         "model": sha256_of(record) if record.is_file() else model_identity(model),
         "dataset": dataset.identity,
         "settings": settings.model_dump(mode="json"),
     }
-    answer = partial(generate, dataset.kind, dataset.folder, model, settings=settings, split=options.split)
+    rows: dict[str, Any] = {"split": options.split, "version": dataset.version}
+    answer = partial(generate, dataset.kind, dataset.folder, model, settings=settings, **rows)
     state = options.kept(folder, identity, answer)
     note(f"{name}: predictions {state}")
     return options.predicted(folder, name, "generation", state)
@@ -208,8 +276,7 @@ def _experts(experts: Mapping[str, Any], notes: Sequence[str]) -> dict[str, Any]
     return {**{name: experts[name] for name in names}, "krippendorff_alpha": agreement, "notes": list(notes)}
 
 
-def _blocks(payload: dict[str, Any]) -> Blocks:
-    kind = payload["verb"].split()[-1]
+def _blocks(payload: dict[str, Any], kind: Kind) -> Blocks:
     clusters = f"{number(payload['clusters'])} {payload['clusters_are']}"
     alone = few(payload["clusters"], payload["clusters_are"])
     yield f"{number(payload['rows'])} rows of {clusters} ({payload['split']}), in percent{alone}; {WORDS[kind]}"

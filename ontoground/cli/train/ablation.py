@@ -50,12 +50,21 @@ def ablation(
     The same command continues after a stop: finished runs and training steps are kept.
     """
     require_packages(*PACKAGES, "trl", "datasets", "statsmodels")
-    from training.runs.folder import is_main
-    from training.transfer.ablation import AblationSettings, ablate, ablation_table, plan_cells
+    from ground.lm.local import check_model
+    from training.runs.settings import AblationSettings
 
     settings = run_settings(AblationSettings, config, overrides or ())
+    check_model(model)
+    from evaluation.datasets import TextDataset
+
     folder = out or run_folder(options.workspace, "ablation", short_name(model), f"seed{settings.training.seed}")
     judged = reference or options.workspace / "datasets" / "medval"
+    for dataset in (of_model, teacher, judged):
+        TextDataset.open(dataset, "medval")
+    # Late, since it takes seconds, and what is wrong is said before.
+    from training.runs.processes import is_main
+    from training.transfer.ablation import ablate, ablation_table, plan_cells
+
     cells = ablate(plan_cells(of_model, teacher, folder), judged, model, folder, settings, baseline=baseline)
     # Of several processes that train together one speaks.
     if not is_main():

@@ -66,13 +66,14 @@ def classifier(options: Classifier) -> Result:
     """
     seeds = seeds_of(options.seeds)
     require_packages(*PACKAGES)
-    from evaluation.datasets import MedievalDataset
     from training.runs.settings import ClassifierSettings, EncoderSettings
 
     # What is wrong is said before torch is imported, which takes seconds.
     _check(options)
+    from evaluation.datasets import MedievalDataset
+
     dataset = MedievalDataset.open(options.data("medieval"))
-    from training.runs.folder import is_main
+    from training.runs.processes import is_main
 
     engine = _engine_for(options.model, options.engine)
     settings: ClassifierSettings | EncoderSettings

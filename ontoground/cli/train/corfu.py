@@ -68,7 +68,6 @@ def corfu(options: Corfu) -> Result:
     """
     engine: Literal["shared", "trl"] = "trl" if options.engine == "trl" else "shared"
     require_packages(*PACKAGES, *(["trl"] if engine == "trl" else []))
-    from evaluation.datasets import MedievalDataset
     from ground.lm.local import check_model
     from training.encoder.pretrained import PACKAGED
     from training.runs.settings import CorfuSettings
@@ -83,10 +82,13 @@ def corfu(options: Corfu) -> Result:
     )
     seeds = seeds_of(options.seeds) or [settings.seed]
     check_model(model)
+    from evaluation.datasets import MedievalDataset
+
     dataset = MedievalDataset.open(options.data("medieval"))
     # Late, since it takes seconds, and what is wrong is said before.
     from training.corfu.run import sweep_lambda, train_corfu
-    from training.runs.folder import is_main, read_run
+    from training.runs.folder import read_run
+    from training.runs.processes import is_main
 
     weight = "sweep" if len(lambdas) > 1 else f"lambda{settings.lambda_:g}"
     out = options.folder("corfu", short_name(model), settings.regime, weight, name_of_seeds(seeds))

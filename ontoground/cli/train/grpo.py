@@ -75,12 +75,7 @@ def grpo(options: Grpo) -> Result:
     on several sets of labels. Rows of the benchmark itself are held out for that: all reviewed ones and a share.
     """
     require_packages(*PACKAGES, "trl", "datasets", "statsmodels")
-    from accelerate import PartialState
-
-    from ground.markdown import markdown_table
-    from stewardship.benchmark.folder import Benchmark
-    from training.runs.folder import is_main, join_processes
-    from training.runs.models import device_of
+    from ground.lm.local import check_model
     from training.runs.settings import GrpoSettings
 
     names = options.arms or ["original", "recomputed"]
@@ -90,9 +85,20 @@ def grpo(options: Grpo) -> Result:
         raise UsageError("an arm is named twice", found=", ".join(names), expected="other labels for each arm")
     settings = options.settings(GrpoSettings)
     settings = _smoke_settings(settings) if options.smoke else settings
+    if options.model is not None:
+        check_model(options.model)
+    from ground.markdown import markdown_table
+    from stewardship.benchmark.folder import Benchmark
+
     benchmark = Benchmark.open(options.workspace, options.benchmark)
     out = options.folder("grpo", benchmark.name, short_name(options.model or "smoke"), f"seed{settings.seed}")
     tables = _tables(options, names, benchmark, settings)
+    # Late, since it takes seconds, and what is wrong is said before.
+    from accelerate import PartialState
+
+    from training.runs.models import device_of
+    from training.runs.processes import is_main, join_processes
+
     device = device_of(settings.hardware)
     join_processes(device)
     with PartialState(cpu=device == "cpu").main_process_first():
@@ -292,7 +298,7 @@ def _base(out: Path, arm: Arm, model: str, settings: GrpoSettings, *, kept: bool
     import polars as pl
 
     from training.grpo.train import EVALUATION, evaluate_base
-    from training.runs.folder import is_main, wait_for_all
+    from training.runs.processes import is_main, wait_for_all
 
     file = private_directory(out / "base") / EVALUATION
     there = kept and file.is_file()

@@ -80,7 +80,7 @@ class OnDataset(Trained):
         It is said where it tests on few patients and its folds are not asked for.
         """
         from ontoground.flow.status import few_patients
-        from training.runs.folder import is_main
+        from training.runs.processes import is_main
 
         folder = self.dataset or self.workspace / "datasets" / name
         if is_main() and not getattr(self, "folds", False) and (few := few_patients(folder)):
@@ -103,7 +103,7 @@ def steps_of(rows: int, batch_size: int, epochs: float) -> int:
 
 def trained(options: OnDataset, kind: str, data: Path, engine: str, out: Path, runs: Sequence[Run]) -> Result:
     """Sum up the runs of a verb, which lie in ``out`` or are it, and say what may follow."""
-    from training.runs.folder import is_main
+    from training.runs.processes import is_main
 
     # Of several processes that train together one speaks.
     if not is_main():

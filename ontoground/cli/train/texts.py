@@ -45,13 +45,18 @@ def medval(options: Text) -> Result:
 
 def _fine_tuned(kind: Literal["medhal", "medval"], options: Text) -> Result:
     require_packages(*PACKAGES, "trl", "datasets")
-    from evaluation.datasets import TextDataset
-    from training.runs.folder import is_main
+    from ground.lm.local import check_model
     from training.runs.settings import MedhalSettings, MedvalSettings
+
+    settings: Any = options.settings(MedhalSettings if kind == "medhal" else MedvalSettings)
+    check_model(options.model)
+    from evaluation.datasets import TextDataset
+
+    dataset = TextDataset.open(options.data(kind), kind, getattr(settings, "version", "full"))
+    # Late, since it takes seconds, and what is wrong is said before.
+    from training.runs.processes import is_main
     from training.sft.train import train_texts
 
-    dataset = TextDataset.open(options.data(kind), kind)
-    settings: Any = options.settings(MedhalSettings if kind == "medhal" else MedvalSettings)
     out = options.folder(kind, short_name(options.model), f"seed{settings.seed}")
     state = state_of(out)
     if is_main() and state == "done":

@@ -111,15 +111,40 @@ if (sheet) {
     return true;
   };
 
-  // The right span, in the reader's comment: words of the record that are selected.
-  document.getElementById("quote").addEventListener("click", () => {
-    const chosen = getSelection();
-    const words = chosen.toString().trim();
-    if (!words || !document.querySelector(".context").contains(chosen.anchorNode)) return;
-    const comment = sheet.elements.comment;
-    comment.value = `${comment.value.trim()} span: "${words}"`.trim().slice(0, comment.maxLength);
-    comment.dispatchEvent(new Event("change", { bubbles: true }));
-  });
+  // The right words of the record: where a selection stands in the text that is shown, in code points.
+  const spans = sheet.elements.spans;
+  const draw = () => {
+    const chips = JSON.parse(spans.value).map((span, at) => {
+      const chip = document.createElement("button");
+      chip.type = "button";
+      chip.title = "Take it away";
+      chip.textContent = `${span.role}: ${span.text} ×`;
+      chip.addEventListener("click", () => choose(JSON.parse(spans.value).filter((_, other) => other !== at)));
+      return chip;
+    });
+    document.getElementById("spans").replaceChildren(...chips);
+  };
+  const choose = (list) => {
+    spans.value = JSON.stringify(list);
+    draw();
+    spans.dispatchEvent(new Event("change", { bubbles: true }));
+  };
+  for (const button of sheet.querySelectorAll("button[data-role]")) {
+    button.addEventListener("click", () => {
+      const record = document.querySelector(".context .prose");
+      const chosen = getSelection();
+      const range = chosen.rangeCount ? chosen.getRangeAt(0) : null;
+      const words = range?.toString().trim();
+      if (!words || !record.contains(range.commonAncestorContainer)) return;
+      const before = document.createRange();
+      before.selectNodeContents(record);
+      before.setEnd(range.startContainer, range.startOffset);
+      const begin = [...before.toString(), ...range.toString().match(/^\s*/)[0]].length;
+      const span = { begin_offset: begin, end_offset: begin + [...words].length, text: words, role: button.dataset.role };
+      choose([...JSON.parse(spans.value), span]);
+    });
+  }
+  draw();
 
   const save = () => (last = last.then(send));
   const chosen = () => Boolean(new FormData(sheet).get("answer"));

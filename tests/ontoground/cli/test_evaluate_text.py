@@ -11,6 +11,7 @@ import pytest
 
 from ground.contracts.prompts import medhal_answer
 from tests.evaluation import text_world as world
+from tests.evaluation.test_foreign import bench
 from tests.ground.lm.server import completion, scripted_server
 from tests.ontoground.cli.schemas import checked
 from tests.ontoground.cli.trained import Lab
@@ -55,7 +56,7 @@ def test_files_of_detectors_are_evaluated(lab: Lab) -> None:
     assert run["name"] == "perfect" and run["overall"]["non_factual_f1"]["value"] == 1.0
     assert run["f1_by_task"] == {"nli": run["overall"]["non_factual_f1"]}
     assert Path(payload["report"]["folder"]).match(f"{lab.runs}/evaluation-medhal-test-*")
-    assert Path(payload["report"]["markdown"]).is_file() and len(payload["report"]["figures"]) == 5
+    assert Path(payload["report"]["markdown"]).is_file() and len(payload["report"]["figures"]) == 6
 
 
 def test_another_evaluation_takes_no_report_away(lab: Lab) -> None:
@@ -108,6 +109,42 @@ def test_a_language_model_is_asked_with_an_example(lab: Lab) -> None:
     overall = payload["runs"][0]["overall"]
     assert (overall["non_factual_recall"]["value"], overall["non_factual_precision"]["value"]) == (1.0, 0.5)
     assert Path(payload["report"]["folder"]) == lab.runs / "one-shot-medhal-scripted" / "report"
+
+
+def test_a_model_is_evaluated_on_other_peoples_texts_by_their_labels(lab: Lab, tmp_path: Path) -> None:
+    grades = [str(1 + number % 4) for number in range(12)]
+    others = {"physician_risk_grade_b": [grade if number % 3 else "" for number, grade in enumerate(grades)]}
+    texts = f"{bench(tmp_path / 'bench.csv', *grades, more=others)}:medval_bench:open"
+    said = "Reasoning: It says so.\nErrors:\n1. Fabricated claim: gout\nRisk level: 4"
+    with scripted_server(lambda _n, _body: completion(said)) as server:
+        asked: list[str | Path] = [
+            "--endpoint",
+            server.url,
+            "--endpoint-model",
+            "scripted",
+            "--reference",
+            lab.workspace / "datasets/medval",
+        ]
+        payload = evaluate(lab, "medval", *asked, "--texts", texts)
+        medec = tmp_path / "medec.csv"
+        medec.write_text("Text ID,Text,Error Flag\na,A note.,0\nb,Another.,1\n")
+        binary = evaluate(lab, "medval", *asked, "--texts", f"{medec}:medec")
+        detected = evaluate(lab, "medhal", *asked[:4], "--shots", "1", "--texts", f"{medec}:medec")
+    (run,) = payload["runs"]
+    assert set(run["f1_by_task"]) == {"medication2answer", "report2impression", "dialogue2note"}
+    assert run["overall"]["f1_level_4"]["value"] == 0.4 and run["overall"]["kappa_linear"]["value"] == 0.0
+    assert payload["experts"]["items_with_several"] == 8
+    assert payload["experts"]["krippendorff_alpha"]["four_levels"]["value"] == 1.0
+    assert payload["experts"]["non_inferiority"][0]["non_inferior"] is False
+    # All are called unsafe: one of two notes has an error.
+    found = binary["runs"][0]["overall"]
+    assert (found["non_factual_recall"]["value"], found["non_factual_precision"]["value"]) == (1.0, 0.5)
+    # The example is of the dataset; an answer in a validator's form is none of a detector.
+    assert len(server.bodies[-1]["messages"]) == 3 and detected["runs"][0]["outcomes"] == {"no_label": 2}
+    graded = lab.say(
+        "evaluate", "medval", "--predictions", binary["predictions"][0]["file"], "--texts", f"{medec}:medec"
+    )
+    assert "F1 fact." in graded.out
 
 
 def test_a_model_answers_itself_and_its_answers_are_reused(lab: Lab) -> None:

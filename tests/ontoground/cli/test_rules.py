@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
+import io
+import shlex
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -83,16 +83,22 @@ def test_own_rules_make_stale_what_reads_them_and_are_read_by_the_door(demo_copy
     assert [one["cuis"] for one in ontoground.read_text("Has zzz.", root).mentions] == [["C9900047"]]
 
 
-def test_the_example_of_the_page_runs(demo_copy: Callable[[], Path], tmp_path: Path) -> None:
+def test_the_example_of_the_page_runs(
+    demo_copy: Callable[[], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
     (example,) = (one for one in page.split("\n\n") if one.startswith("    mkdir"))
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "demo").symlink_to(demo_copy())
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["bash", "-ec", example], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-    )
-    read = [line.split() for line in done.stdout.splitlines()]
+    monkeypatch.chdir(tmp_path)
+    for line in map(str.strip, example.splitlines()):
+        said, _, command = line.rpartition("ontoground ")
+        if command == line:
+            subprocess.run(["bash", "-ec", line], check=True)
+            continue
+        monkeypatch.setattr("sys.stdin", io.StringIO(said.removeprefix("echo '").rpartition("'")[0]))
+        assert invoke(shlex.split(command)) == 0
+    read = [line.split() for line in capsys.readouterr().out.splitlines()]
     # How certain so short a text is, is the reader's to say.
     assert [line[2:7] for line in read if "tablet" in line] == [
         ["water", "tablet", "C9950024", "furosemide", "present"]

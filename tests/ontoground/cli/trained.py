@@ -35,4 +35,7 @@ class Lab:
 
     def train(self, kind: str, *arguments: str | Path) -> Answer:
         """Train on the base model with quick settings."""
+        from tests.training.estimates import estimate_each_kind_once
+
+        estimate_each_kind_once()
         return self.say("train", kind, "--model", self.model, *QUICK, *arguments)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -48,6 +50,15 @@ def test_an_answer_is_on_disk_when_it_was_taken(tmp_path: Path) -> None:
     event = History(benchmark.folder).row("s000")[-2]
     assert (event.role, event.value, event.by, event.why) == ("physician", "Q1", "ann", "twice\nread")
     assert event.evidence["reason"] == "as said" and event.evidence["sheet"] == "sample-1"
+    # Words that were chosen on the page are kept by their places in the row's own context.
+    words = '{"begin_offset": 2, "end_offset": 6, "text": "note", "role": "head"}'
+    for wrong in ("x", "{}", "[1]", words, f"[{words}".replace("6", "7") + "]", f"[{words}".replace("2", "-4") + "]"):
+        with pytest.raises(UsageError, match="nothing was saved"):
+            review.save("ann", item, replace(kept, spans=wrong), kept.version)
+    kept = review.save("ann", item, replace(kept, spans=f"[{words}, {words}]"), kept.version)
+    event = History(benchmark.folder).row("s000")[-2]
+    assert event.evidence["spans"] == ["head 2-6"]
+    assert [verdict["spans"] for verdict in review.verdicts()] == ["head 2-6 'note'"]
     # Another start of the server goes on there; the same answer again is no event.
     again = opened(benchmark)
     assert again.task("ann", item).answered == kept and dict(again.progress("ann"))[item]
@@ -174,7 +185,8 @@ def test_a_spot_check_is_answered_with_a_verdict(tmp_path: Path) -> None:
     review = opened(benchmark, "spot-check-1")
     item = item_of(review, "ann", "s000")
     assert [name for name, _ in review.task("ann", item).choices] == ["agree", "disagree", "unclear"]
-    kept = review.save("ann", item, Answered("disagree", "it is right"), NOTHING)
+    said = [{"begin_offset": 0, "end_offset": 1, "text": "A", "role": "other"}]
+    kept = review.save("ann", item, Answered("disagree", "it is right", spans=json.dumps(said)), NOTHING)
     assert opened(benchmark, "spot-check-1").task("ann", item).answered == kept
 
 

@@ -281,20 +281,17 @@ def test_an_interrupted_run_goes_on_to_the_weights_of_one_that_was_not(
     world: MedievalDataset, base: Path, tmp_path: Path, engine: Engine
 ) -> None:
     settings = ClassifierSettings(
-        epochs=2, batch_size=20, lora=LoraSettings(r=4, dropout=0.2), optimizer=OptimizerSettings(learning_rate=1e-2),
+        epochs=1, batch_size=20, lora=LoraSettings(r=4, dropout=0.2), optimizer=OptimizerSettings(learning_rate=1e-2),
         hardware=CPU.model_copy(update={"save_steps": 2}),
     )  # fmt: skip
     whole = train_classifier(world, base, tmp_path / "whole", settings, engine=engine)
     out = tmp_path / "stopped"
     with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        Stopped(patch, steps=5)
+        Stopped(patch, steps=3)
         train_classifier(world, base, out, settings, engine=engine)
-    assert sorted(folder.name for folder in (out / "checkpoints").glob("checkpoint-*")) == [
-        "checkpoint-2",
-        "checkpoint-4",
-    ]
+    assert [folder.name for folder in (out / "checkpoints").glob("checkpoint-*")] == ["checkpoint-2"]
     # A checkpoint that was being written is passed over.
-    (out / "checkpoints" / "checkpoint-6").mkdir()
+    (out / "checkpoints" / "checkpoint-4").mkdir()
     with pytest.raises(UsageError, match="already contains a run"):
         train_classifier(world, base, out, settings, engine=engine)
     with pytest.raises(InputError, match="did not finish"):
@@ -307,13 +304,12 @@ def test_an_interrupted_run_goes_on_to_the_weights_of_one_that_was_not(
     assert train_classifier(world, base, out, settings, engine=engine, resume=True) == again
 
 
-@pytest.mark.parametrize("engine", ["shared", "plain"])
 def test_a_loss_that_is_no_number_stops_with_the_setting_to_change(
-    world: MedievalDataset, base: Path, tmp_path: Path, engine: Engine
+    world: MedievalDataset, base: Path, tmp_path: Path
 ) -> None:
     settings = descent(optimizer=OptimizerSettings(learning_rate=1e30, warmup_ratio=0), hardware=CPU)
     with pytest.raises(TrainingError, match="the loss is not a number") as error:
-        train_classifier(world, base, tmp_path / "run", settings, engine=engine)
+        train_classifier(world, base, tmp_path / "run", settings)
     assert "optimizer.learning_rate" in str(error.value)
 
 
@@ -330,7 +326,7 @@ def test_the_largest_row_is_run_before_training_and_changes_nothing(
     world: MedievalDataset, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: Engine
 ) -> None:
     settings = ClassifierSettings(
-        epochs=1, batch_size=20, lora=LoraSettings(r=4, dropout=0.2), optimizer=OptimizerSettings(learning_rate=1e-2),
+        epochs=0.5, batch_size=20, lora=LoraSettings(r=4, dropout=0.2), optimizer=OptimizerSettings(learning_rate=1e-2),
         hardware=CPU,
     )  # fmt: skip
     without = train_classifier(world, base, tmp_path / "without", settings, engine=engine)

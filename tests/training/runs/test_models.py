@@ -88,7 +88,7 @@ def test_a_run_of_all_weights_of_a_detector_goes_on_with_its_experts(experts: Pa
 
     data = medhal_dataset(tmp_path / "data", medhal_rows(8))
     settings = MedhalSettings(
-        epochs=2,
+        epochs=1,
         batch_size=4,
         per_device_batch_size=4,
         lora=LoraSettings(r=0),
@@ -96,7 +96,7 @@ def test_a_run_of_all_weights_of_a_detector_goes_on_with_its_experts(experts: Pa
     )
     train_texts("medhal", data, str(experts), tmp_path / "whole", settings)
     with pytest.raises(KeyboardInterrupt):
-        train_texts("medhal", data, str(experts), tmp_path / "run", settings, callbacks=[StopAt(2)])
+        train_texts("medhal", data, str(experts), tmp_path / "run", settings, callbacks=[StopAt(1)])
     train_texts("medhal", data, str(experts), tmp_path / "run", settings, resume=True)
     whole, run = (load_model(tmp_path / name, "causal", CPU) for name in ("whole", "run"))
     for (name, ours), theirs in zip(run.named_parameters(), whole.parameters(), strict=True):

@@ -12,9 +12,9 @@ from ground.errors import UsageError
 from tests.training.sft.cases import medhal_dataset, medhal_rows, tiny_model
 from training.runs.models import device_of, precision_of
 from training.runs.resuming import choose_optimizer
-from training.runs.settings import HardwareSettings, MedhalSettings, MedvalSettings
+from training.runs.settings import GenerationSettings, HardwareSettings, MedhalSettings, MedvalSettings
 from training.runs.text_runs import texts_attention
-from training.sft.generate import GenerationSettings, generate
+from training.sft.generate import generate
 from training.sft.train import train_texts
 
 

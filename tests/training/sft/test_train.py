@@ -20,9 +20,9 @@ from ground.lm.tiny import tiny_decoder
 from tests.training.sft.cases import DRUGS, medhal_dataset, medhal_rows, medval_dataset, medval_rows, tiny_model
 from tests.training.weights import assert_same_weights, weights_of
 from training.runs.models import load_tokenizer
-from training.runs.settings import MedhalSettings, MedvalSettings
+from training.runs.settings import GenerationSettings, MedhalSettings, MedvalSettings
 from training.sft.encoding import encode_prompt
-from training.sft.generate import GenerationSettings, Generator, generate
+from training.sft.generate import Generator, generate
 from training.sft.train import train_texts
 
 

@@ -11,9 +11,8 @@ import pytest
 from evaluation.datasets import TextDataset
 from ground.errors import InputError, UsageError
 from tests.training.sft.cases import medval_dataset, medval_rows, tiny_model
-from training.runs.settings import HardwareSettings, MedvalSettings
-from training.sft.generate import GenerationSettings
-from training.transfer.ablation import AblationSettings, ablate, ablation_table, plan_cells
+from training.runs.settings import AblationSettings, GenerationSettings, HardwareSettings, MedvalSettings
+from training.transfer.ablation import ablate, ablation_table, plan_cells
 
 IN, OUT = "report2impression", "dialogue2note"
 

@@ -11,9 +11,9 @@
 --   home_sections, first_note, last_note (of the part; mentions lie in the order of notes, so that a part reads its own
 --   only)
 -- What home takes ends with the note that ends it: `part_mention` calls a drug of the home sections discontinued if
---   the note has it as discontinued or as stopped, in whatever form, or what it is one of or is mixed with, or words
---   without a concept that may mean anything, or speaks of it in the stay without attesting it; and nowhere has a form
---   of it as a drug that it goes on with
+--   the note has it as discontinued or as stopped, in whatever form, or what it is one of or is mixed with, or its
+--   medications as such ("home meds"), or speaks of it in the stay without attesting it; and nowhere has a form of it
+--   as a drug that it goes on with
 create or replace temp table part_mention as
 select mention.*
 from ground.mention as mention
@@ -33,7 +33,7 @@ with recursive reached as (
         lower(nameless.text) as cui,
         lower(nameless.text) as other
     from part_mention as nameless
-    where len(nameless.cuis) = 0
+    where len(nameless.cuis) = 0 and lower(nameless.text) like '% med%s'
     union
     select
         reached.cui,
@@ -82,28 +82,29 @@ group by note_id, cui, is_nameless
 having
     bool_or(tells = 'end' or (tells = 'doubt' and not is_nameless)) and not bool_or(tells = 'stay');
 
+create or replace temp table home_end as
+select distinct
+    own.note_id,
+    own.begin_offset
+from named_form as own
+inner join part_end as ending on own.note_id = ending.note_id
+left join ended_by on ending.cui = ended_by.cui and own.cui = ended_by.ended and ending.is_told
+anti join (
+    select
+        note_id,
+        cui
+    from named_form
+    where tells = 'stay'
+) as staying on own.note_id = staying.note_id and own.cui = staying.cui
+where own.tells in ('home', 'end') and (ending.is_nameless or ending.cui = own.cui or ended_by.cui is not null);
+
 update part_mention
 set assertion = 'discontinued'
+from home_end
 where
-    list_contains(getvariable('home_sections')::varchar[], section)
-    and list_contains(getvariable('assertions'), assertion)
-    and exists (
-        select 1 from named_form as own
-        inner join part_end as ending on own.note_id = ending.note_id
-        left join named_form as staying
-            on own.note_id = staying.note_id and own.cui = staying.cui and staying.tells = 'stay'
-        where
-            own.note_id = part_mention.note_id and own.begin_offset = part_mention.begin_offset
-            and staying.note_id is null
-            and (
-                ending.is_nameless
-                or ending.cui = own.cui
-                or (
-                    ending.is_told
-                    and (ending.cui, own.cui) in (select (ended_by.cui, ended_by.ended) from ended_by)
-                )
-            )
-    );
+    part_mention.note_id = home_end.note_id and part_mention.begin_offset = home_end.begin_offset
+    and list_contains(getvariable('home_sections')::varchar[], part_mention.section)
+    and list_contains(getvariable('assertions'), part_mention.assertion);
 
 create or replace temp table part_unclear as
 select mention.*

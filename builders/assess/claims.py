@@ -5,9 +5,8 @@ The words of relations are those of the graph itself: the sentences of predicate
 the head is told by the semantic groups that a predicate demands, or else by the order in which such a sentence has
 them.
 
-A true statement must be read to its last word. Of a false one less is needed: what stands with a treatment and a
-disorder and speaks of no harm, no denial and no other relation claims a benefit in some way; where the graph excludes
-any, it does not matter which.
+What stands with a treatment and a disorder and speaks of no harm, no denial, no time and no other relation claims a
+benefit in some way. Where a number or a class is named too, it may be false, but is not told to be true.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ class Claim:
         readings: one for each choice among them.
         kinds: (concept, class) of "..., which is a type of ...".
         negated: it denies all that is claimed.
-        whole: each of its words is read; else it may be false, but is never true.
+        whole: nothing more is claimed; else it may be false, but is never true.
     """
 
     words: tuple[str, str]
@@ -292,7 +291,6 @@ def _claim(
     if not any(reading.alternatives for reading in readings) and not negations and not _content(words) & _against():
         # Any good that it may do is meant.
         readings = [Reading(pair, tuple(_benefits(graph, pair))) for pair in pairs]
-        whole = False
     if not readings or not all(reading.alternatives for reading in readings):
         unread = sorted({word for word in words if _kind(word) in ("", "other")})
         return Unread(f"the graph has no such relation of these ends: {' '.join(unread) or 'no relation is said'}")

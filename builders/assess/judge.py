@@ -251,7 +251,7 @@ class _Judged:
         for one in reading.alternatives:
             if pattern := self._true.get(one):
                 if not claim.whole:
-                    return None, "the graph relates the ends, but not all words are read", [], self._words(one)
+                    return None, "the graph relates the ends, but more is claimed", [], self._words(one)
                 path = [dict(edge) for edge in self._graph.path(one.head, one.tail, pattern)]
                 why = f"the graph says it: {pattern}"
                 return not claim.negated, why, path, self._words(one)

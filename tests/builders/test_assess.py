@@ -31,6 +31,7 @@ TOLD = {
     "Lisinopril was given for hypertension.": "Q1",
     "Zestril treats hypertension.": "Q1",
     "Losartan is used for hypertension.": "Q2",
+    "Losartan works wonders in hypertension.": "Q2",
     "Lisinopril does not treat hypertension.": "Q3",
     "Losartan is not a treatment of hypertension.": "Q4",
     "Lisinopril is an ACE inhibitor.": "Q1",
@@ -38,9 +39,8 @@ TOLD = {
 UNTOLD = {
     "Hypertension.": "no two ends are read",
     "Lisinopril and albuterol treat hypertension.": "more than two ends are read",
-    "Lisinopril 40 mg treats hypertension.": "the graph relates the ends, but not all words are read",
+    "Lisinopril 40 mg treats hypertension.": "the graph relates the ends, but more is claimed",
     "Lisinopril was stopped because of hypertension.": "the graph has no such relation of these ends: stopped",
-    "Losartan works wonders in hypertension.": "the graph relates the ends, but not all words are read",
     "Without lisinopril, hypertension treats itself.": "the graph has no such relation of these ends",
     "Lisinopril rarely treats hypertension.": "the graph has no such relation of these ends: rarely treats",
     "Lisinopril is contraindicated in asthma.": "it is not called false",

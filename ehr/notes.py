@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -313,24 +313,17 @@ def _joined_notes(shard: _MentionShard) -> Iterator[tuple[pa.Table, Texts]]:
         )
 
 
-@cache
-def _reasons_of_rules() -> pa.Array:
-    from ehr.certainty import reason_lists
-
-    return pa.array(reason_lists(), pa.list_(pa.string()))
-
-
 def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa.Table, pa.Table]:
     """Return the rows of ``ground.mention`` and ``ground.unclear_mention`` for some notes."""
-    from ehr.certainty import ASSERTIONS
+    from ehr.certainty import ASSERTIONS, in_words
+    from ehr.characters import cut_out
 
     def table(mentions: Mentions, judged: pa.Array, further: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
         moved = texts.begin[mentions.owner]
-        spans = zip(mentions.begin.tolist(), mentions.end.tolist(), strict=True)
         columns = [
             pa.array(mentions.begin - moved),
             pa.array(mentions.end - moved),
-            pa.array([texts.joined[begin:end] for begin, end in spans], pa.string()),
+            cut_out(texts.codes, mentions.begin[:, np.newaxis], mentions.end[:, np.newaxis]),
             reader.lexicon.concepts.take(pa.array(mentions.entry)),
             judged,
             _named(texts.sections.name[mentions.section], texts.sections.names),
@@ -339,9 +332,8 @@ def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa
         return _table(notes, mentions.owner, columns, schema)
 
     read = reader.judge(texts)
-    further = pa.array(read.further, pa.list_(pa.string()))
-    unsure = pa.concat_arrays([_reasons_of_rules(), further]).take(pa.array(read.unsure))
-    sureness = [_named((read.unsure > 0).astype(np.int8), ("certain", "unsure")), unsure]
+    is_unsure = (read.unsure > 0).astype(np.int8)
+    sureness = [_named(is_unsure, ("certain", "unsure")), in_words(read.unsure, read.against)]
     return (
         table(read.clear, _named(read.assertion, ASSERTIONS), sureness, _MENTION),
         table(read.unclear, _named(read.unclear.reason, REASONS), (), _UNCLEAR),

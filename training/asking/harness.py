@@ -14,8 +14,9 @@ from typing import Literal
 
 import polars as pl
 
-from evaluation.datasets import MedievalDataset, Split, TextDataset
+from evaluation.datasets import MedievalDataset, TextDataset
 from ground import ROOT
+from ground.contracts.splits import Split
 from ground.contracts.taxonomy import error_categories
 from ground.errors import InputError
 from ground.flow.manifest import read_manifest

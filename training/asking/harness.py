@@ -75,7 +75,7 @@ def export_harness(harness: Harness, dataset: Path, folder: Path, split: Split =
             write_text(part / name, text)
     run = {
         "lm-eval": f"lm_eval run -M hf -a pretrained=MODEL -t {task} --include_path {folder}",
-        "inspect": f"inspect eval {folder}/{task}.py --model hf/MODEL",
+        "inspect": f"cd {folder} && inspect eval {task}.py --model hf/MODEL -M do_sample=false",
     }
     counts = dict(rows.group_by("target").len().sort("target").iter_rows())
     return HarnessFolder(str(folder), harness, task, rows.height, counts, run[harness])

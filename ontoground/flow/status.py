@@ -61,6 +61,7 @@ def status_of(workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> di
         "datasets": [dataset_counts(folder) for folder in folders],
         "rejected_rows": sum(load["rows_rejected"] for load in loads),
         "warehouse_bytes": workspace.warehouse.stat().st_size,
+        "cache_bytes": sum(file.stat().st_size for file in (workspace.root / "cache").rglob("*") if file.is_file()),
         "next": [_here(workspace, command) for command in commands],
     }
 

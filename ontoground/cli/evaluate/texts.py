@@ -229,13 +229,13 @@ def _foreign(options: Text, named: str) -> ForeignTexts:
 def _asked(options: Text, dataset: TextDataset, examples: Path | None) -> dict[str, Any]:
     """Ask about a split; ``examples`` is where worked ones are, if not in the dataset."""
     from evaluation.datasets import TextDataset
-    from training.asking.detectors import SHOTS, AskedSettings, ask_dataset
+    from training.asking.detectors import AskedSettings, ask_dataset, method_of
 
     model, settings = options.language_model("asked", AskedSettings, split=options.split, shots=options.shots)
-    method = SHOTS[settings.shots]
+    method = method_of(settings)
     of = dataset.folder.name if examples else dataset.kind
     part = options.version if options.version != "full" else ""
-    folder = run_folder(options.workspace, method, of, part, short_name(model.model))
+    folder = run_folder(options.workspace, method.replace(" ", "-"), of, part, short_name(model.model))
     shown = TextDataset.open(examples, dataset.kind) if examples and settings.shots else None
     report = ask_dataset(dataset, model, settings, options.workspace, folder, examples_from=shown)
     note(f"{model.model}: {report.rows:,} rows asked, {100 * report.share_unparseable:.1f}% without a readable answer")

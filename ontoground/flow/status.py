@@ -168,5 +168,5 @@ def mapped_shares(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]
 
 def quadrant_table(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     """Return statements of each predicate by quadrant, the most frequent predicate first."""
-    rows = run_sql(connection, "ontoground/quadrants").fetchall()
-    return [dict(zip(("predicate", "Q1", "Q2", "Q3", "Q4"), row, strict=True)) for row in rows]
+    rows = run_sql(connection, "ontoground/queries/quadrants_by_predicate").fetchall()
+    return [dict(zip(("predicate", "Q1", "Q2", "Q3", "Q4"), row, strict=False)) for row in rows]

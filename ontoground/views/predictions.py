@@ -153,7 +153,8 @@ def doubts_of(workspace: Workspace, statements: Sequence[str]) -> list[list[str]
     from ontoground.door import OpenWorkspace
 
     doubts: list[list[str]] = [[] for _ in statements]
-    reader = OpenWorkspace(workspace).reader if workspace.graph.is_dir() else None
+    has_release = workspace.warehouse.is_file() and workspace.graph.is_dir()
+    reader = OpenWorkspace(workspace).reader if has_release else None
     for statement, why in zip(statements, doubts, strict=True):
         if len(statement) > LONGEST_STATEMENT:
             why.append(f"it has {len(statement):,} characters, and statements of the data have fewer than 150")

@@ -2,6 +2,8 @@
 FROM python:3.11-slim
 RUN apt-get update && apt-get install -y --no-install-recommends git make && rm -rf /var/lib/apt/lists/*
 WORKDIR /ontoground
+# torch for a CPU
+ENV PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
 COPY . .
 RUN make setup
 RUN make demo && make test

@@ -1,14 +1,21 @@
 """What is installed with us: exact versions, and the licence of each package.
 
-``python -m benchmarks.supply`` writes the constraints of ``make setup`` and docs/licences.md from this environment:
-``make constraints`` does so in a fresh one that nothing constrains.
+``python -m benchmarks.supply`` writes the constraints of ``make setup``, the same with the hash of each file that pip
+takes here, and docs/licences.md from this environment: ``make constraints`` does so in a fresh one that nothing
+constrains.
 """
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 
@@ -18,13 +25,19 @@ from ground.errors import UsageError
 from ground.markdown import markdown_table
 from ground.storage.files import write_text
 
-__all__ = ["CONSTRAINTS", "PAGE", "constraints", "installed", "licence_of", "page"]
+__all__ = ["CONSTRAINTS", "HASHES", "PAGE", "constraints", "hashes", "installed", "licence_of", "page"]
 
 CONSTRAINTS = ROOT / "constraints-cpu.txt"
+HASHES = ROOT / "requirements-cpu.txt"
 PAGE = ROOT / "docs" / "licences.md"
 HEAD = (
     "# All that `make setup` installs, as tried together on Python 3.11 (CPU); `make constraints` renews it.\n"
     "# `make setup CONSTRAINTS=` ignores it, for example on a GPU machine.\n"
+)
+HASH_HEAD = (
+    "# constraints-cpu.txt with each file's SHA-256, for Python 3.11 on Linux (x86-64); `make constraints` renews it.\n"
+    "# pip install --require-hashes --no-deps -r requirements-cpu.txt \\\n"
+    "#     --extra-index-url https://download.pytorch.org/whl/cpu\n"
 )
 # Versions that exist for some Pythons only.
 MARKERS = {"numpy": ' ; python_version < "3.13"', "scispacy": ' ; python_version < "3.13"', "pyarrow": ""}
@@ -81,6 +94,28 @@ def constraints(packages: dict[str, Distribution]) -> str:
     return HEAD + "".join(lines)
 
 
+def hashes(chosen: Iterable[Mapping[str, Any]]) -> str:
+    """Return what ``pip install --require-hashes`` takes: each package's version and the hash of the file pip chose.
+
+    Args:
+        chosen: ``install`` of the report of ``pip install --report``.
+    """
+    lines = {}
+    for one in chosen:
+        name, version = canonical(one["metadata"]["name"]), one["metadata"]["version"].partition("+")[0]
+        lines[name] = f"{name}=={version} --hash=sha256:{one['download_info']['archive_info']['hashes']['sha256']}\n"
+    return HASH_HEAD + "".join(lines[name] for name in sorted(lines))
+
+
+def _chosen(requirements: Path) -> list[dict[str, Any]]:
+    """Return what pip would install here of a file of exact versions, of which nothing is left to resolve."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        options = ["--dry-run", "--ignore-installed", "--no-deps", "--quiet", "--report", str(report)]
+        subprocess.run([sys.executable, "-m", "pip", "install", *options, "-r", str(requirements)], check=True)
+        return list(json.loads(report.read_text(encoding="utf-8"))["install"])
+
+
 def licence_of(package: Distribution) -> str:
     """Return the licence that a package states: its expression, else its classifiers, else its short field."""
     if stated := package.metadata.get_all("License-Expression"):
@@ -109,10 +144,11 @@ def page(packages: dict[str, Distribution]) -> str:
 
 
 def main(_values: list[str]) -> int:
-    """Write both files."""
+    """Write the three files."""
     packages = installed()
     for file, text in ((CONSTRAINTS, constraints(packages)), (PAGE, page(packages))):
-        write_text(Path(file), text)
+        write_text(file, text)
+    write_text(HASHES, hashes(_chosen(CONSTRAINTS)))
     return 0
 
 

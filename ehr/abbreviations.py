@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import re2
 
@@ -47,7 +47,9 @@ _LONGEST_FORM = 120
 _QUIET = re2.Options()
 _QUIET.log_errors = False
 
-Place = Literal["text", "before", "after", "near", "line", "section"]
+Place = Literal["section", "text", "after", "before", "near", "line"]
+_PLACES: tuple[Place, ...] = get_args(Place)
+"""In the order of what it takes to look there."""
 
 
 class Surroundings:
@@ -56,21 +58,13 @@ class Surroundings:
     def __init__(self, text: str, begin: int, end: int, section: str) -> None:
         self.section = section
         self._text, self._begin, self._end = text, begin, end
+        self.before = text[max(0, begin - _WINDOW) : begin].lower()
+        self.after = text[end : end + _WINDOW].lower()
 
     @property
     def written(self) -> str:
         """The term itself."""
         return self._text[self._begin : self._end].lower()
-
-    @property
-    def before(self) -> str:
-        """What stands before the term."""
-        return self._text[max(0, self._begin - _WINDOW) : self._begin].lower()
-
-    @property
-    def after(self) -> str:
-        """What stands behind the term."""
-        return self._text[self._end : self._end + _WINDOW].lower()
 
     @property
     def line(self) -> str:
@@ -126,7 +120,8 @@ class Sense:
     ``names`` are CUIs, or long forms to look up in the release, the first that it has is taken (``=`` is the term
     itself); ``denied``: the term itself says that there is none of it (afebrile); ``long_form_first``: all of them are
     meant, in their order, even where the release has the term itself as a name (varices, Toprol XL; CUIs);
-    ``conditions``: none that is negated may hold and, where there are others, one of them must.
+    ``conditions``: none that is negated may hold and, where there are others, one of them must; negated ones come
+    first, and among their like those that are quickly tried.
     """
 
     names: tuple[str, ...]
@@ -137,16 +132,10 @@ class Sense:
 
     def holds(self, place: Surroundings) -> bool:
         """Tell whether a term is meant in this sense where it stands."""
-        is_met = True
         for condition in self.conditions:
-            if condition.negated and condition.holds(place):
-                return False
-        for condition in self.conditions:
-            if not condition.negated:
-                is_met = condition.holds(place)
-                if is_met:
-                    break
-        return is_met
+            if condition.holds(place):
+                return not condition.negated
+        return not self.conditions or self.conditions[-1].negated
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +160,11 @@ def _condition(part: str, row: Row) -> _Condition:
     negated = place.startswith("not_")
     place = place.removeprefix("not_")
     try:
-        if place not in {"text", "before", "after", "near", "line", "section"}:
+        if place not in _PLACES:
             raise ValueError(place)
         if place == "before" and pattern.endswith("$"):
             pattern = pattern.removesuffix("$") + r"\s*$"
-        condition = _Condition(cast(Place, place), negated, pattern, row.file.parent != _DATA)
+        condition = _Condition(place, negated, pattern, row.file.parent != _DATA)
         _compiled(pattern, condition.is_own)
     except (ValueError, re.error, re2.error) as error:
         raise row.refused(
@@ -205,7 +194,8 @@ def read_terms(own: OwnRules = NO_RULES) -> tuple[Term, ...]:
         if row["kind"] not in _TERM_KINDS or row["case"] not in _CASES:
             expected = f"{', '.join(sorted(_TERM_KINDS))}; {', '.join(_CASES)}"
             raise row.refused("a term has an unknown kind or case", f"{row['kind']} {row['case']}", expected)
-        conditions = tuple(_condition(part.strip(), row) for part in row["when"].split(" ; ") if part.strip())
+        parts = [_condition(part.strip(), row) for part in row["when"].split(" ; ") if part.strip()]
+        conditions = tuple(sorted(parts, key=lambda part: (not part.negated, _PLACES.index(part.place))))
         names = row["names"]
         kind = cast(TermKind, row["kind"])
         long_forms = long_forms_of(row)

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from ehr.certainty import ASSERTIONS
-from ehr.characters import IndexArray, IntArray, hash_of, kinds_of_characters
+from ehr.certainty import ASSERTIONS, named_in
+from ehr.characters import CodeArray, IndexArray, codes_of, cut_out, hash_of, kinds_of_characters
 from ehr.learned_scan import (
     AFTER,
     AMONG,
@@ -68,9 +69,13 @@ _IN_WORDS = {
 }
 _BY_SLOT = [_IN_WORDS[max(first for first in _IN_WORDS if first <= slot)] for slot in range(SLOTS)]
 _IS_OWN = np.array(["{own}" in phrase for phrase in _BY_SLOT], dtype=np.bool_)
-# What stands before and after the words that are named, by slot; -1, the last: nothing is named.
-_OPENING = [*(phrase.replace("{own}", "{}").partition("{}")[0] for phrase in _BY_SLOT), ""]
-_CLOSING = [*(phrase.replace("{own}", "{}").partition("{}")[2] for phrase in _BY_SLOT), ""]
+# What stands before the words that are named and after them, by slot; then what is said of all.
+_CUT = [phrase.replace("{own}", "{}").partition("{}") for phrase in _BY_SLOT]
+_PHRASES = [*(before for before, _, _ in _CUT), *(after for _, _, after in _CUT)]
+_PHRASES += ["learned: ", ", ", "little speaks for it", ""]
+_LEARNED, _NEXT, _LITTLE, _EMPTY = range(2 * SLOTS, 2 * SLOTS + 4)
+_ENDS = np.cumsum([len(phrase) for phrase in _PHRASES])
+_PLACES: IndexArray = np.stack((_ENDS - [len(phrase) for phrase in _PHRASES], _ENDS), axis=1)
 
 
 @cache
@@ -92,13 +97,11 @@ def load_model(path: Path = MODEL) -> Model:
     return Model(read_only(weights), read_only(least))
 
 
-def _elsewhere(mentions: Mentions, best: IntArray, assertion: IndexArray) -> IndexArray:
+def _elsewhere(named: IndexArray, assertion: IndexArray) -> IndexArray:
     """Return what is asserted of the other mentions of each concept in its text, as bits; 0: there are none."""
-    concept = np.where(best < 0, np.arange(best.size) + (1 << 31), best)
-    _, place = np.unique(mentions.owner.astype(np.int64) << 32 | concept, return_inverse=True)
-    times = np.bincount(place * len(ASSERTIONS) + assertion, minlength=place.size * len(ASSERTIONS))
-    others = times.reshape(-1, len(ASSERTIONS))[place]
-    others[np.arange(place.size), assertion] -= 1
+    times = np.bincount(named * len(ASSERTIONS) + assertion, minlength=named.size * len(ASSERTIONS))
+    others = times.reshape(-1, len(ASSERTIONS))[named]
+    others[np.arange(named.size), assertion] -= 1
     bits: IndexArray = (others > 0) @ (1 << np.arange(len(ASSERTIONS)))
     return bits
 
@@ -114,7 +117,7 @@ def inputs_of(texts: Texts, mentions: Mentions, lexicon: Lexicon, assertion: Ind
         "kind": lexicon.kind[entry],
         "section": mentions.section,
         "reasons": reasons,
-        "elsewhere": _elsewhere(mentions, lexicon.best[entry], assertion),
+        "elsewhere": _elsewhere(named_in(mentions.owner, lexicon.best[entry]), assertion),
         # How many candidates the name has, whether the context chose its sense, whether it denies by itself.
         "name": candidates << 2 | (entry >= lexicon.term.size) << 1 | lexicon.denied[entry],
         "assertion": assertion,
@@ -131,26 +134,26 @@ def inputs_of(texts: Texts, mentions: Mentions, lexicon: Lexicon, assertion: Ind
 
 
 def spoken_against(
-    text: str, inputs: Inputs, model: Model, asked: npt.NDArray[np.bool_]
-) -> tuple[IndexArray, list[str]]:
+    texts: Texts, inputs: Inputs, model: Model, asked: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.bool_], pa.StringArray]:
     """Return which of the mentions that it is asked about the model calls unsure, and in words what speaks most against
     each."""
     sums, against = scores_of(inputs, model)
     spans, group = inputs.mentions[:, :2], inputs.mentions[:, 2]
-    unsure = np.flatnonzero(asked & (sums < model.least[group]))
-    return unsure, _in_words(text, against[unsure], spans[unsure])
+    unsure = asked & (sums < model.least[group])
+    return unsure, _in_words(texts.codes, against[unsure], spans[unsure])
 
 
-def _in_words(text: str, against: IndexArray, spans: IndexArray) -> list[str]:
-    """Return in words what speaks against each mention.
-
-    No list is kept for each: the garbage collector would visit all that the lexicon holds again and again.
-    """
-    slots, words = against[:, :, 0], against[:, :, 1:]
-    is_own = (_IS_OWN[slots] & (slots >= 0))[:, :, np.newaxis]
-    words = np.where(is_own, spans[:, np.newaxis], words)
-    columns = (slots.ravel().tolist(), *(column.tolist() for column in words.reshape(-1, 2).T))
-    phrases = [_OPENING[slot] + text[begin:end] + _CLOSING[slot] for slot, begin, end in zip(*columns, strict=True)]
-    named = zip(*(phrases[place::NAMED] for place in range(NAMED)), strict=True)
-    reasons = [", ".join(filter(None, phrases)) or "little speaks for it" for phrases in named]
-    return ["learned: " + " ".join(reason.split()) for reason in reasons]
+def _in_words(codes: CodeArray, against: IndexArray, spans: IndexArray) -> pa.StringArray:
+    """Return in words what speaks against each mention: stretches of phrases and of the text, one after another."""
+    slot, words = against[:, :, 0], against[:, :, 1:]
+    is_nothing = slot < 0
+    which = np.full((slot.shape[0], 1 + 4 * NAMED), _EMPTY)
+    which[:, 0] = _LEARNED
+    which[:, 1::4] = np.where(is_nothing | (np.arange(NAMED) == 0), _EMPTY, _NEXT)
+    which[:, 2::4] = np.where(is_nothing, np.where(np.arange(NAMED) == 0, _LITTLE, _EMPTY), slot)
+    which[:, 4::4] = np.where(is_nothing, _EMPTY, SLOTS + slot)
+    stretches = codes.size + _PLACES[which]
+    stretches[:, 3::4] = np.where((_IS_OWN[slot] & ~is_nothing)[:, :, np.newaxis], spans[:, np.newaxis], words)
+    all_codes = np.concatenate((codes, codes_of("".join(_PHRASES))))
+    return cut_out(all_codes, stretches[:, :, 0], stretches[:, :, 1], in_one_line=True)

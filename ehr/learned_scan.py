@@ -356,10 +356,13 @@ def scores_of(inputs: Inputs, model: Model) -> tuple[IndexArray, IndexArray]:
     for mention in range(size):
         first = left_after(words, _BEGIN, inputs.mentions[mention, _MENTION_BEGIN] + 1, first, n_words) - 1
         group = inputs.mentions[mention, _GROUP]
+        weights = model.weights[group]
         _features(mention, first, inputs, words, hashes, n_words, features)
+        total = 0
         for slot in range(SLOTS):
             if features[slot, _PLACE] >= 0:
-                sums[mention] += model.weights[group, features[slot, _PLACE]]
-        if sums[mention] < model.least[group]:
-            _name(words, model.weights[group], features, against[mention])
+                total += weights[features[slot, _PLACE]]
+        sums[mention] = total
+        if total < model.least[group]:
+            _name(words, weights, features, against[mention])
     return sums, against

@@ -505,18 +505,35 @@ def _begins_result(codes: CodeArray, position: int) -> bool:
 
 
 @part
+def _is_letter(code: int) -> bool:
+    return 65 <= code <= 90 or 97 <= code <= 122
+
+
+@part
+def _ends_test(codes: CodeArray, last: int) -> bool:
+    """Whether S, R or I by itself ends at ``last``, or a word as long as "sensitive" with the last letter of such."""
+    if codes[last] in (73, 82, 83) and not (last and _is_letter(codes[last - 1])):
+        return True
+    if codes[last] not in (69, 84, 101, 116) or last < 8:
+        return False
+    letters = 0
+    for position in range(last - 8, last):
+        letters += _is_letter(codes[position])
+    return letters == 8
+
+
+@part
 def _has_test(codes: CodeArray, begin: int, end: int) -> bool:
     """Whether "to ", or "-", ":" or "=" with a blank, follows S, R, I or what "sensitive" and such end with."""
     for position in range(max(begin, 1), end - 1):
         if codes[position + 1] != 32:
             continue
-        letter = np.uint32(0)
+        last = -1
         if codes[position] in (45, 58, 61):
-            letter = codes[position - 1]
-            letter = codes[position - 2] if letter == 32 and position > 1 else letter
-        elif codes[position] in (79, 111) and position > 2:
-            letter = codes[position - 3]
-        if letter in (69, 73, 82, 83, 84, 101, 116):
+            last = position - (2 if codes[position - 1] == 32 and position > 1 else 1)
+        elif position > 2 and codes[position] in (79, 111) and codes[position - 2] == 32:
+            last = position - 3
+        if last >= 0 and _ends_test(codes, last):
             return True
     return False
 

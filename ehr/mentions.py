@@ -26,6 +26,7 @@ __all__ = ["Mentions", "SectionArrays", "Texts", "find_mentions", "join_texts"]
 
 # Release forms belong to the name of a drug: "Metformin XR".
 _RELEASE = re.compile(r"[ -](?:XL|XR|ER|SR|CR|LA|CD|EC|DR)\b")
+_RELEASE_LETTERS = codes_of("XESCLD")
 _DRUG = KINDS.index("drug")
 # A drug that a culture was tested against is not one that was given: "sensitive to A and B", "A <=1 S, B R".
 _TESTED = re.compile(
@@ -195,7 +196,8 @@ def _meant(texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntAr
     """Return the mentions with what the terms among them mean where they stand, without those that are no mention."""
     end, entry = mentions.end.copy(), mentions.entry.copy()
     drugs = np.flatnonzero(lexicon.kind[entry] == _DRUG)
-    for index in drugs[np.isin(texts.codes.take(end[drugs], mode="clip"), (32, 45))]:
+    begins_form = np.isin(texts.codes.take(end[drugs] + 1, mode="clip"), _RELEASE_LETTERS)
+    for index in drugs[begins_form]:
         release = _RELEASE.match(texts.joined, end[index])
         end[index] = release.end() if release else end[index]
     tested = _tested(texts, drugs, mentions.begin[drugs], end[drugs])

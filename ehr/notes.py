@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehr.note_shards import NoteTables, ReadShard, fill
-from ehr.sections import split_sections
+from ehr.sections import UNKNOWN, split_sections
 from ehr.sources.contract import loaded_source, make_views
 from ehr.spans import REASONS, SEGMENT_KINDS
 from ground.errors import InputError
@@ -32,14 +32,14 @@ from ground.json_record import JsonRecord
 from ground.settings import NoteSettings, Settings
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.sqlfiles import sql_text
-from ground.storage.warehouse import arrow_of, has_rows, number_of, set_table, table_exists
+from ground.storage.warehouse import arrow_of, has_rows, number_of, set_table, set_variables, table_exists
 
 if TYPE_CHECKING:
     from ehr.characters import IntArray
     from ehr.mentions import Mentions, Texts
     from ehr.reading import TextReader
 
-__all__ = ["MentionReport", "SectionReport", "find_mentions", "split_notes"]
+__all__ = ["MentionReport", "SectionReport", "find_mentions", "note_tables", "split_notes"]
 
 _SECTION_CODE = (
     "ehr/sections.py",
@@ -313,24 +313,17 @@ def _joined_notes(shard: _MentionShard) -> Iterator[tuple[pa.Table, Texts]]:
         )
 
 
-@cache
-def _reasons_of_rules() -> pa.Array:
-    from ehr.certainty import reason_lists
-
-    return pa.array(reason_lists(), pa.list_(pa.string()))
-
-
 def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa.Table, pa.Table]:
     """Return the rows of ``ground.mention`` and ``ground.unclear_mention`` for some notes."""
-    from ehr.certainty import ASSERTIONS
+    from ehr.certainty import ASSERTIONS, in_words
+    from ehr.characters import cut_out
 
     def table(mentions: Mentions, judged: pa.Array, further: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
         moved = texts.begin[mentions.owner]
-        spans = zip(mentions.begin.tolist(), mentions.end.tolist(), strict=True)
         columns = [
             pa.array(mentions.begin - moved),
             pa.array(mentions.end - moved),
-            pa.array([texts.joined[begin:end] for begin, end in spans], pa.string()),
+            cut_out(texts.codes, mentions.begin[:, np.newaxis], mentions.end[:, np.newaxis]),
             reader.lexicon.concepts.take(pa.array(mentions.entry)),
             judged,
             _named(texts.sections.name[mentions.section], texts.sections.names),
@@ -339,13 +332,33 @@ def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa
         return _table(notes, mentions.owner, columns, schema)
 
     read = reader.judge(texts)
-    further = pa.array(read.further, pa.list_(pa.string()))
-    unsure = pa.concat_arrays([_reasons_of_rules(), further]).take(pa.array(read.unsure))
-    sureness = [_named((read.unsure > 0).astype(np.int8), ("certain", "unsure")), unsure]
+    is_unsure = (read.unsure > 0).astype(np.int8)
+    sureness = [_named(is_unsure, ("certain", "unsure")), in_words(read.unsure, read.against)]
     return (
         table(read.clear, _named(read.assertion, ASSERTIONS), sureness, _MENTION),
         table(read.unclear, _named(read.unclear.reason, REASONS), (), _UNCLEAR),
     )
+
+
+def note_tables(reader: TextReader, notes: pa.Table, own: OwnRules, sections: Sequence[str]) -> dict[str, pa.Table]:
+    """Return the tables that stand below ``ground`` of a few notes that no warehouse holds.
+
+    Args:
+        reader: with the names of a release.
+        notes: note_id, hadm_id and text.
+        own: rules of the user.
+        sections: of the context; what has no known header counts as the first one, and so does all of a note without
+            any of them.
+    """
+    _, segments = (section_shard := _section_shard(own, notes)).rows
+    section = section_shard.rows[0]
+    rows = section.to_pylist()
+    headed = {row["note_id"] for row in rows if row["section"] in sections}
+    named = [row["section"] if row["note_id"] in headed and row["section"] != UNKNOWN else sections[0] for row in rows]
+    texts, _, _ = reader.join(_texts(notes))
+    mention, unclear = _mention_rows(reader, notes, texts)
+    section = section.set_column(section.schema.get_field_index("section"), "section", pa.array(named, pa.string()))
+    return {"section": section, "segment": segments, "mention": mention, "unclear_mention": unclear}
 
 
 def _mention_shard(reader: TextReader, shard: _MentionShard) -> ReadShard:
@@ -407,14 +420,19 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
                 lexicon.save(folder)
             _compile(_open_reader(SharedFolder(folder), settings.notes, own))
             setup = partial(_open_reader, executor.share(folder), settings.notes, own)
-            parts = ("ehr/shard_section", "ehr/shard_segment")
             whole = (
-                _MentionShard(notes, *(arrow_of(connection, sql_text(part)) for part in parts)) for notes in shards
+                _MentionShard(notes, _part_of(connection, "section"), _part_of(connection, "segment"))
+                for notes in shards
             )
             yield from executor.in_order(setup, _mention_shard, whole)
 
     fill(connection, tables, read, settings.run.shard_notes)
     return _mention_report(connection, skipped=False)
+
+
+def _part_of(connection: duckdb.DuckDBPyConnection, name: str) -> pa.Table:
+    set_variables(connection, {"shard_table": f"ground.{name}"})
+    return arrow_of(connection, sql_text("ehr/shard_part"))
 
 
 def _mention_report(connection: duckdb.DuckDBPyConnection, *, skipped: bool) -> MentionReport:

@@ -11,10 +11,22 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from ehr.abbreviations import TERM_COLUMNS, Definition, defined_abbreviations, scispacy_abbreviations
 from ehr.assertion import assert_arrays
-from ehr.certainty import ASSERTIONS, MISSPELLED, SAID_OTHERWISE, UNSURE, ended_later, reason_lists, reasons_of
+from ehr.certainty import (
+    ASSERTIONS,
+    LEARNED,
+    MISSPELLED,
+    NOTHING_AGAINST,
+    SAID_OTHERWISE,
+    UNSURE,
+    ended_later,
+    in_words,
+    named_in,
+    reasons_of,
+)
 from ehr.characters import IndexArray, IntArray, codes_of
 from ehr.learned import inputs_of, load_model, spoken_against
 from ehr.mentions import Mentions, SectionArrays, Texts, find_mentions, join_texts
@@ -86,13 +98,14 @@ class TextReading:
 
 
 class Judged(NamedTuple):
-    """What stands in texts that are read together: ``assertion`` (places in ``ASSERTIONS``) and ``unsure`` (places in
-    ``reason_lists()`` and what is ``further`` said; 0: certain) are those of the ``clear`` mentions."""
+    """What stands in texts that are read together: ``assertion`` (places in ``ASSERTIONS``) and ``unsure`` (bits of
+    ``UNSURE`` and ``LEARNED``; 0: certain) are those of the ``clear`` mentions. ``against`` is what was learned that
+    speaks against them, in words."""
 
     clear: Mentions
     assertion: IndexArray
     unsure: IndexArray
-    further: Sequence[tuple[str, ...]]
+    against: pa.StringArray
     unclear: Mentions
 
 
@@ -181,14 +194,14 @@ class TextReader:
         segment = np.searchsorted(texts.segments.begin, clear.begin, side="right")
         assertion = ended_later(kind, best, segment, assertion)
         is_repaired = np.searchsorted(repaired, clear.begin) < np.searchsorted(repaired, clear.end)
-        unsure = reasons_of(clear.owner, best, kind, names, clear.section, assertion, doubts, is_repaired)
-        further: Sequence[tuple[str, ...]] = ()
+        unsure = reasons_of(named_in(clear.owner, best), kind, names, clear.section, assertion, doubts, is_repaired)
+        against = NOTHING_AGAINST
         if self._model is not None:
             is_own = self._named_by_user(texts, clear)
             if self._own.only("context_rules").texts:
                 is_own |= by_rules != assert_arrays(*scanned, self.lexicon.package)[0]
-            unsure, further = self._learned(texts, clear, assertion, unsure, is_own, self._model)
-        return Judged(clear, assertion, unsure, further, unclear.in_order())
+            unsure, against = self._learned(texts, clear, assertion, unsure, is_own, self._model)
+        return Judged(clear, assertion, unsure, against, unclear.in_order())
 
     def _named_by_user(self, texts: Texts, mentions: Mentions) -> npt.NDArray[np.bool_]:
         """Tell which mentions have a name that the user gave."""
@@ -206,18 +219,15 @@ class TextReader:
         unsure: IndexArray,
         is_own: npt.NDArray[np.bool_],
         model: Model,
-    ) -> tuple[IndexArray, Sequence[tuple[str, ...]]]:
+    ) -> tuple[IndexArray, pa.StringArray]:
         """Return the reasons of mentions once the model has decided which are certain.
 
         Nothing was learned of the user's own words: what they decide (``is_own``) is as certain as by the rules.
         """
         inputs = inputs_of(texts, mentions, self.lexicon, assertion, unsure)
-        which, against = spoken_against(texts.joined, inputs, model, ~is_own)
-        known = reason_lists()
-        further = [(*known[own], why) for own, why in zip(unsure[which].tolist(), against, strict=True)]
-        unsure = np.where(is_own, unsure, unsure & _KEPT)
-        unsure[which] = np.arange(len(known), len(known) + len(further))
-        return unsure, further
+        is_against, against = spoken_against(texts, inputs, model, ~is_own)
+        # Words that speak against a mention come with all that the rules doubt.
+        return np.where(is_own | is_against, unsure, unsure & _KEPT) | LEARNED * is_against, against
 
     def read(self, text: str, *, headers: bool = True) -> TextReading:
         """Read one text; without ``headers`` it is one section ``unknown``, as a question or a dialogue is."""
@@ -239,14 +249,14 @@ class TextReader:
     def _read(self, texts: Sequence[str], headers: bool) -> Iterator[TextReading]:
         joined, parts, segments = self.join(texts, headers=headers)
         judged = self.judge(joined)
-        lists = [*reason_lists(), *judged.further]
-        judgements = zip(judged.assertion.tolist(), judged.unsure.tolist(), strict=True)
+        reasons = in_words(judged.unsure, judged.against).to_pylist()
+        judgements = zip(judged.assertion.tolist(), map(tuple, reasons), strict=True)
         mentions: list[list[ReadMention]] = [[] for _ in texts]
         for (owner, begin, end, cuis, kind, section, _), (assertion, unsure) in zip(
             self._values(judged.clear, joined), judgements, strict=True
         ):
-            text, reasons = texts[owner][begin:end], lists[unsure]
-            mentions[owner].append(ReadMention(begin, end, text, cuis, kind, ASSERTIONS[assertion], section, reasons))
+            text = texts[owner][begin:end]
+            mentions[owner].append(ReadMention(begin, end, text, cuis, kind, ASSERTIONS[assertion], section, unsure))
         unclear: list[list[UnclearMention]] = [[] for _ in texts]
         for owner, begin, end, cuis, kind, section, reason in self._values(judged.unclear, joined):
             unclear[owner].append(UnclearMention(begin, end, cuis, kind, section, reason))

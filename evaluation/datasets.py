@@ -28,9 +28,12 @@ __all__ = [
     "Kind",
     "MedievalDataset",
     "TextDataset",
+    "Version",
 ]
 
 Kind = Literal["medhal", "medval"]
+Version = Literal["full", "length_filtered", "balanced"]
+"""A version of MedHal (its section 3.8): all rows, those that are not too long, and of these as many of each task."""
 
 # The evidence columns (spans, replaced concept, distance; a row's edit and its consistency) are not among them: a model
 # that is given a row's evidence is given its label.
@@ -190,24 +193,29 @@ class TextDataset:
     """One folder of MedHal or MedVAL.
 
     ``identity`` is what runs and reports say of it: ``name``, ``licence_tier``, and the manifest's SHA-256, or that of
-    the list of files where a folder has no manifest.
+    the list of files where a folder has no manifest; of MedHal's smaller versions also which.
     """
 
     folder: Path
     kind: Kind
     identity: dict[str, str]
     files: tuple[Path, ...]
+    version: Version = "full"
 
     @classmethod
-    def open(cls, folder: Path, kind: Kind) -> TextDataset:
+    def open(cls, folder: Path, kind: Kind, version: Version = "full") -> TextDataset:
         """Open a folder with ``data/{train,validation,test}-*.parquet``.
 
         Raises:
             InputError: no such files, or a column is missing or of another type.
         """
         files = _data_files(folder, kind)
-        provenance = {"name": folder.resolve().name, "licence_tier": tier_of(folder)}
-        return cls(folder=folder, kind=kind, identity=provenance | _identity(folder, files), files=files)
+        if version != "full" and any(f"in_{version}" not in parquet_schema(file).names for file in files):
+            what = "this dataset has no smaller versions"
+            raise InputError(what, file=folder, found=version, expected=f"a column in_{version}, as MedHal has")
+        identity = {"name": folder.resolve().name, "licence_tier": tier_of(folder)} | _identity(folder, files)
+        identity |= {} if version == "full" else {"version": version}
+        return cls(folder, kind, identity, files, version)
 
     @property
     def licence_tier(self) -> str:
@@ -220,6 +228,7 @@ class TextDataset:
         ``tasks`` keeps these tasks only; ``consistency`` rows of MedVAL that have this or more, rated ones have none.
         """
         rows = pl.scan_parquet(list(self.files), glob=False).filter(pl.col("split") == split)
+        rows = rows if self.version == "full" else rows.filter(pl.col(f"in_{self.version}"))
         rows = rows if tasks is None else rows.filter(pl.col("task").is_in(list(tasks)))
         return rows if consistency is None else rows.filter(pl.col("consistency") >= consistency)
 

@@ -14,7 +14,7 @@ from evaluation.intervals import RESAMPLES, SEED, estimate_of
 from ground.progress import progress
 from ground.resampling import resampled, share
 
-__all__ = ["explanation_metrics"]
+__all__ = ["explanation_metrics", "overlap"]
 
 Floats = npt.NDArray[np.float64]
 NAMES = ("bleu", "rouge1", "rouge2")
@@ -55,6 +55,12 @@ def explanation_metrics(
     drawn = resampled(np.vstack([by_cluster, np.zeros(sums.shape[1])]), sizes, RESAMPLES, SEED)
     points, draws = _metrics(by_cluster.sum(axis=0)[None]), _metrics(drawn)
     return {**result, **{name: estimate_of(points[name][0], draws[name], len(groups)) for name in NAMES}}
+
+
+def overlap(pairs: Sequence[tuple[str, str]]) -> dict[str, Floats]:
+    """Return BLEU and ROUGE of each pair of a reference and a text. *Shapes:* (n,)."""
+    names = ("BLEU", "ROUGE-1", "ROUGE-2")
+    return dict(zip(names, _metrics(_statistics(pairs)).values(), strict=True))
 
 
 def _statistics(pairs: Sequence[tuple[str, str]]) -> Floats:

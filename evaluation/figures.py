@@ -73,6 +73,11 @@ def draw_texts(report: Report, folder: Path) -> None:
         forest(folder / "overall.png", list(names.values()), overall, title=f"{title}, 95% intervals")
         _by_length(report, runs, folder / "f1_by_length.png")
         _errors(runs, folder / "errors_by_task.png")
+        _lengths(report["rows"]["bins"], runs, folder / "lengths_of_errors.png")
+    if report["error_categories"]:
+        _categories(report["error_categories"], report["rows"]["classes"], folder / "error_categories.png")
+    if report["scores"]:
+        _correlations(report["scores"], folder / "scores.png")
     if report["experts"]:
         _agreement(report["experts"]["agreement"], folder / "agreement.png")
         if tested := [run for run in report["experts"]["non_inferiority"] if run["difference"]]:
@@ -270,6 +275,51 @@ def _errors(runs: Sequence[Model], path: Path) -> None:
             left = left + width
         axes.set_yticks(range(n), names)
         axes.tick_params(axis="y", length=0)
+
+
+def _lengths(bins: Mapping[str, Sequence[float]], runs: Sequence[Model], path: Path) -> None:
+    """Draw how the lengths of wrongly answered rows are spread, beside those of all rows (MedHal, figure 9)."""
+    edges = np.array([0.5, *bins["edges"][1:]])
+    words = {"xlabel": "words of what was read (logarithmic; the first bin: none)", "ylabel": "% of the rows"}
+    with picture(path, 8.6, 4.2, xscale="log", title="Lengths of the rows that were answered wrongly", **words) as axes:
+        counts = np.array(bins["rows"], dtype=np.float64)
+        axes.stairs(100 * counts / counts.sum(), edges, fill=True, color="#dddddd", label="all rows")
+        for at, run in enumerate(runs):
+            wrong = np.array(run["errors_by_bin"], dtype=np.float64)
+            if wrong.any():
+                label = wrapped(f"errors of {run['name']}")
+                axes.stairs(100 * wrong / wrong.sum(), edges, color=style_of(at)["color"], label=label, linewidth=1.6)
+
+
+def _categories(named: Mapping[str, Mapping[str, Sequence[int]]], classes: Sequence[str], path: Path) -> None:
+    """Draw errors of each category, stacked by risk level (MedVAL, figure S6): of the rows, then of runs."""
+    shown = list(named.items())[:MOST_PANELS]
+    names = list(dict.fromkeys(name for _, own in shown for name in own))
+    figure, grid = panels(len(shown), 3.6)
+    for axes, (source, own) in zip(grid, shown, strict=True):
+        counts = np.array([own.get(name, [0] * len(classes)) for name in names])
+        left = np.zeros(len(names))
+        for at, level in enumerate(classes):
+            axes.barh(range(len(names)), counts[:, at], left=left, color=COLOURS[at], label=level)
+            left = left + counts[:, at]
+        axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names], fontsize=8)
+        axes.set_title("labels of the rows" if source == "labels" else wrapped(source), fontsize=9)
+        axes.set(ylim=(len(names) - 0.5, -0.5), xlabel="errors")
+        axes.locator_params(axis="x", integer=True, nbins=5)
+        tidy(axes, "x")
+    figure.legend(*grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    save(figure, path)
+
+
+def _correlations(scores: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw the correlation of each score with the labels (MedVAL, figure S7)."""
+    series = []
+    for at, (name, title) in enumerate((("pearson", "Pearson's r"), ("spearman", "Spearman's rho"))):
+        value, error = error_bars([score[name] for score in scores])
+        series.append((title, value / 100, error / 100, style_of(at)))
+    words = {"title": "Scores against the labels, 95% intervals", "xlabel": "correlation", "xlim": (-1, 1)}
+    rows = [f"{wrapped(score['name'])}\n({score['n']:,} rows)" for score in scores]
+    forest(path, rows, series, lambda axes: axes.axvline(0, color=GREY, linewidth=1), **words)
 
 
 def _agreement(agreement: Mapping[str, Any], path: Path) -> None:

@@ -47,6 +47,7 @@ def _templates() -> Any:
         "row": _row,
         "share": share_cell,
         "cells": lambda estimates, names: [percent_cell(estimates[name]) for name in names],
+        "spreads": lambda values: [UNDEFINED if value is None else _percent(value) for value in values],
         "differences": lambda estimates, names: [difference_cell(estimates[name]) for name in names],
     }
     environment.filters |= {

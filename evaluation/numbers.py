@@ -6,6 +6,7 @@ quadrants are brought together; detectors and validators stand alone, each with 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -24,13 +25,16 @@ from evaluation.predictions import Answers, join_predictions
 from evaluation.rates import Draws, calibration_counts, calibration_error, estimates_of, rate_draws, rate_estimates
 from evaluation.rows import Reference, reference_of
 from ground.contracts.taxonomy import medval_tasks
+from ground.resampling import FEWEST_CLUSTERS
 
 __all__ = [
     "Model",
+    "categories_by_class",
     "counted_of",
     "estimates",
     "grouped",
     "labels_of",
+    "length_bins",
     "metrics_of_rows",
     "model_draws",
     "models_numbers",
@@ -42,6 +46,7 @@ SMALL_ROWS = 50
 """A part with fewer rows is called small: its numbers are there to be seen, not to be compared."""
 SMALL_CLUSTERS = 10
 """The same of patients."""
+LENGTH_BINS = 16
 
 Mask = npt.NDArray[np.bool_]
 Row = Mapping[str, Any]
@@ -204,7 +209,9 @@ def runs_numbers(reference: Reference, runs: Sequence[Answers], counted: Counted
 
     Returns:
         ``rows``, ``outcomes``, ``share_unparseable``, ``overall``, ``answered`` (over rows with an answer),
-        ``by_task``, ``by_length``, ``errors_by_task``, ``confusion``; ``explanation`` (MedHal) or ``over_tasks``.
+        ``by_task``, ``by_length``, ``errors_by_task``, ``errors_by_bin`` (of `length_bins`), ``spread`` (standard
+        deviation of the headline over resamples, by task and of all rows), ``confusion``;
+        ``explanation`` (MedHal) or ``over_tasks``.
     """
     masks, kind = _masks(reference, counted), reference.kind
     figures = []
@@ -221,6 +228,10 @@ def runs_numbers(reference: Reference, runs: Sequence[Answers], counted: Counted
                 for by, own in masks.items()
             },
             "errors_by_task": _errors(counted, at, masks["task"]),
+            "errors_by_bin": length_bins(reference, run.codes != reference.gold)["rows"],
+            "spread": {
+                name: _spread(counted, at, reference, mask) for name, mask in {**masks["task"], "all": None}.items()
+            },
             "confusion": counted.tables(at)[0][0].astype(np.int64).tolist(),
         }
         if kind == "medval":
@@ -237,6 +248,33 @@ def _estimates(counted: Counted, at: int, kind: Kind, mask: Mask | None = None) 
     observed, _ = counted.tables(at, mask)
     rows = {"rows": int(observed.sum()), "answered": int(observed[:, :, :-1].sum())}
     return {**rows, **rate_estimates(kind, counted, at, mask)}
+
+
+def _spread(counted: Counted, at: int, reference: Reference, mask: Mask | None) -> float | None:
+    """Return the standard deviation of the headline over resamples (MedVAL, table S4); None where there is none."""
+    drawn = rate_draws(reference.kind, counted, [at], mask)[1][reference.classes.headline]
+    defined = drawn[np.isfinite(drawn)]
+    enough = counted.clusters(mask) >= FEWEST_CLUSTERS and len(defined) > 1
+    return round(float(defined.std(ddof=1)), DIGITS) if enough else None
+
+
+def length_bins(reference: Reference, mask: Mask | None = None) -> dict[str, Any]:
+    """Count rows by the words of what was read, in bins of equal width on a scale of logarithms; the first has none.
+
+    Returns:
+        ``edges`` in words (k + 1) and ``rows`` of each bin (k), of all rows or those of a mask.
+    """
+    words = reference.frame["words"].to_numpy()
+    edges = [0.0, *np.geomspace(1, max(int(words.max(initial=1)), 1) + 1, LENGTH_BINS)]
+    counts = np.histogram(words if mask is None else words[mask], edges)[0]
+    return {"edges": [round(float(edge), 2) for edge in edges], "rows": counts.tolist()}
+
+
+def categories_by_class(codes: npt.NDArray[np.int64], categories: Sequence[Sequence[str]], k: int) -> dict[str, Any]:
+    """Return how many errors of each category stand in rows of each class, the most frequent first."""
+    named = [(name, int(code)) for code, own in zip(codes, categories, strict=False) for name in own if code < k]
+    counts = Counter(name for name, _ in named)
+    return {name: [named.count((name, code)) for code in range(k)] for name, _ in counts.most_common()}
 
 
 def _errors(counted: Counted, at: int, tasks: Mapping[str, Mask]) -> dict[str, Any]:

@@ -68,6 +68,7 @@ class Answers:
         outcomes: how many rows had each outcome.
         explanations: of each row, None where there is none.
         confidence: *shape* (n,), the probability that the model gives its own label; NaN where it is not known.
+        categories: of each row, those of the errors that were named.
         not_the_best: predictions whose label is not the one with the highest score.
         kind: ``model``, ``baseline`` or ``ensemble``.
     """
@@ -79,13 +80,17 @@ class Answers:
     outcomes: Mapping[str, int]
     explanations: tuple[str | None, ...]
     confidence: npt.NDArray[np.float64]
+    categories: tuple[list[str], ...] = ()
     not_the_best: int = 0
     kind: Literal["model", "baseline", "ensemble"] = "model"
 
     def keep(self, mask: Mask) -> Answers:
         """Return the run on some of its rows; the counts stay those of the file. ``mask`` has *shape* (n,)."""
         kept = {name: getattr(self, name)[mask] for name in ("codes", "there", "confidence")}
-        return replace(self, **kept, explanations=tuple(compress(self.explanations, mask)))
+        texts: dict[str, Any] = {
+            name: tuple(compress(getattr(self, name), mask)) for name in ("explanations", "categories")
+        }
+        return replace(self, **kept, **texts)
 
 
 def _no_probability(scores: pl.Expr) -> pl.Expr:
@@ -150,6 +155,9 @@ def read_predictions(path: Path, kind: Kind = "quadrants") -> pl.DataFrame:
         raise InputError("a prediction file has no row", file=path, expected=contract)
     codes = label_codes(raw["label"], kind, path)
     columns = [_column(raw, path, name, dtype) for name, dtype in PREDICTION_SCHEMA.items()]
+    if isinstance(raw.schema.get("errors"), pl.List):
+        named = raw["errors"].list.eval(pl.element().struct.field("category"))
+        columns.append(named.cast(pl.List(pl.String)).alias("categories"))
     frame = pl.DataFrame([*columns, codes.alias("code")]).with_columns(pl.col("model").fill_null(path.stem))
     refuse_rows(frame, path, *_checks(CLASSES[kind]))
     return frame
@@ -292,6 +300,7 @@ def _answers(gold: pl.DataFrame, own: pl.DataFrame, model: str, seed: int | None
         outcomes=dict(sorted(Counter(joined.select(outcome).to_series()).items())),
         explanations=tuple(joined["explanation"]),
         confidence=confidence,
+        categories=tuple(joined["categories"].fill_null([]).to_list()) if "categories" in joined.columns else (),
         not_the_best=int((confidence[scored] < scores.max(axis=1, initial=0.0)).sum()),
     )
 

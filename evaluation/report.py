@@ -14,6 +14,7 @@ from evaluation import figures
 from evaluation.agreement import ENSEMBLE, ensemble, experts_part, require_rated_rows
 from evaluation.baselines import BASELINES, baseline_predictions
 from evaluation.comparisons import FEW_DISCORDANT, compare
+from evaluation.correlation import correlations, overlap_scores, read_scores
 from evaluation.datasets import Kind, MedievalDataset, TextDataset
 from evaluation.intervals import RESAMPLES, SEED, Counted
 from evaluation.markdown import rendered
@@ -21,10 +22,12 @@ from evaluation.numbers import (
     SMALL_CLUSTERS,
     SMALL_ROWS,
     Model,
+    categories_by_class,
     counted_of,
     estimates,
     grouped,
     labels_of,
+    length_bins,
     models_numbers,
     runs_numbers,
     seed_summary,
@@ -130,6 +133,8 @@ def evaluate_text(
     missing: Missing = "refuse",
     with_ensemble: bool = False,
     ratings: pl.DataFrame | None = None,
+    scores: Mapping[str, Path] | None = None,
+    with_overlap: bool = False,
 ) -> dict[str, Any]:
     """Do the same for a detector's or a validator's predictions; with ratings, ``ratings.parquet`` holds them.
 
@@ -144,10 +149,12 @@ def evaluate_text(
         missing: what a row without a prediction is.
         with_ensemble: add the majority of all runs as a run of its own.
         ratings: experts' (MedVAL), as `evaluation.sheets.read_sheets` returns them.
+        scores: files of other metrics by name (``id``, ``score``), to be correlated with the labels.
+        with_overlap: correlate ROUGE and BLEU of outputs, too.
     """
     if out is not None:
         _refuse_other_folder(out)
-    if not predictions and ratings is None:
+    if not (predictions or scores or with_overlap) and ratings is None:
         sheets = ", or experts' sheets" if kind == "medval" else ""
         raise UsageError("there is nothing to evaluate", expected=f"a predictions file, a run, an endpoint{sheets}")
     whole = read_reference(dataset, split)
@@ -159,6 +166,10 @@ def evaluate_text(
         _refuse_names(runs, ENSEMBLE)
         runs.append(ensemble(runs, reference.classes))
     classes, labels = reference.classes, labels_of(runs)
+    silent = classes.silent
+    scored = {label: np.where(run.codes < silent, run.codes, np.nan) for label, run in zip(labels, runs, strict=True)}
+    scored |= {name: read_scores(file, reference) for name, file in (scores or {}).items()}
+    scored |= overlap_scores(_texts_of(dataset, split, reference)) if with_overlap else {}
     counted = counted_of(reference, runs)
     models = [
         Model(label, run.kind, (run.seed,), (at,), kind)
@@ -180,6 +191,8 @@ def evaluate_text(
         ],
         "seeds": seed_summary(runs, numbers, classes.headline),
         "comparisons": compare(models, counted, "bonferroni", by_class=classes.names),
+        "scores": correlations(reference, scored) if kind == "medval" or scores or with_overlap else [],
+        "error_categories": _categories(reference, runs, labels),
         "experts": None if ratings is None else experts_part(reference, ratings, runs, labels),
         "settings": {"resamples": RESAMPLES, "seed": SEED, "missing": missing},
     }
@@ -247,6 +260,20 @@ def _lambda_points(
     ]
 
 
+def _texts_of(dataset: TextDataset, split: Split, reference: Reference) -> list[dict[str, Any]]:
+    """Return input, output and where there is one an expert's output, in the order of the rows."""
+    rows = dataset.scan(split).select(pl.col("id").cast(pl.String), "input", "output", pl.col(r"^reference$"))
+    return reference.frame.select("id").join(rows.collect(), on="id", how="left", maintain_order="left").to_dicts()
+
+
+def _categories(reference: Reference, runs: Sequence[Answers], labels: Sequence[str]) -> dict[str, Any]:
+    """Return the errors of each category by risk level: as the rows have them, and as each run named them."""
+    k = reference.classes.silent
+    named = {"labels": categories_by_class(reference.gold, reference.frame["categories"].to_list(), k)}
+    named |= {label: categories_by_class(run.codes, run.categories, k) for label, run in zip(labels, runs, strict=True)}
+    return {name: own for name, own in named.items() if own}
+
+
 def _described(reference: Reference) -> dict[str, Any]:
     classes, cuts = reference.classes, reference.cuts()
     (tasks, task_names), (lengths, length_names) = cuts["task"], cuts["length"]
@@ -260,6 +287,7 @@ def _described(reference: Reference) -> dict[str, Any]:
             task: np.bincount(reference.gold[tasks == at], minlength=classes.silent).tolist()
             for at, task in enumerate(task_names)
         },
+        "bins": length_bins(reference),
         "by_length": dict(zip(length_names, np.bincount(lengths, minlength=len(length_names)).tolist(), strict=True)),
     }
 

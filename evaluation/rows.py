@@ -21,6 +21,8 @@ __all__ = ["Reference", "quadrant_rows", "read_reference", "reference_of"]
 
 MANY_HOPS = 3
 NO_CONTEXT = "no context"
+UNNAMED = "not named"
+"""The category of an error whose words name none."""
 
 Codes = npt.NDArray[np.int64]
 Cuts = Mapping[str, tuple[Codes, list[str]]]
@@ -34,7 +36,7 @@ class Reference:
     Attributes:
         kind: of the rows.
         frame: ``id``, ``gold`` (code), ``words`` (of what was read), ``cluster`` (number), and the columns that the
-            rows are cut by; of quadrants all others too, of MedHal ``explanation``.
+            rows are cut by; of quadrants all others too, of MedHal ``explanation``, of texts ``categories`` of errors.
         clusters_are: what is drawn together in a bootstrap: ``patients``, ``pairs`` or ``triples``, or both.
     """
 
@@ -157,6 +159,13 @@ def reference_of(rows: Sequence[Mapping[str, Any]], kind: Kind) -> Reference:
     return _reference(pl.DataFrame(columns, schema=types).lazy(), kind)
 
 
+def _categories(lazy: pl.LazyFrame, kind: Kind) -> pl.Expr:
+    """Return the categories of a row's errors; none where the rows do not say."""
+    if kind != "medval" or "errors" not in lazy.collect_schema():
+        return pl.lit([], pl.List(pl.String))
+    return pl.col("errors").list.eval(pl.element().struct.field("category").fill_null(UNNAMED)).fill_null([])
+
+
 def _reference(lazy: pl.LazyFrame, kind: Kind) -> Reference:
     classes = CLASSES[kind]
     # A patient may have many pairs; a row without a patient stands with its partner.
@@ -166,6 +175,7 @@ def _reference(lazy: pl.LazyFrame, kind: Kind) -> Reference:
         pl.col("subject_id").is_not_null().alias("with_patient"),
         gold=classes.label,
         words=_words(*classes.texts),
+        categories=_categories(lazy, kind),
         cluster=together.rank("dense").cast(pl.Int64) - 1,
     ).collect()
     of_patients, others = frame["with_patient"], classes.pair.removesuffix("_id") + "s"

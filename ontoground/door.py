@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow
     import rdflib
 
+    from builders.assess.judge import Assessed
     from ehr.reading import TextReader
     from ground.storage.workspace import Workspace
     from kg.export import Part
@@ -452,6 +453,32 @@ class OpenWorkspace:
         _require((str, Path), model=model)
         _require(str, text=note, **{f"statement {n}": statement for n, statement in enumerate(statements)})
         return predict_statements(Path(model), note, statements, self.workspace, device)
+
+    def assess(self, note: str, *statements: str) -> list[Assessed]:
+        """Return which quadrant statements about a note are in, or why it cannot be told; nothing is trained.
+
+        Each answer has its reasons, the path and the words of the note (docs/schemas/assess.json).
+
+        >>> (answer,) = w.assess("Medications: lisinopril for hypertension.", "Lisinopril treats hypertension.")
+        >>> answer.quadrant, [end["said"] for end in answer.ends]
+        ('Q1', ['attested', 'attested'])
+        """
+        return self.assess_all([(note, statement) for statement in statements])
+
+    def assess_all(self, pairs: Sequence[tuple[str, str]]) -> list[Assessed]:
+        """Return the same of many pairs of a note and a statement, which are looked at together."""
+        from builders.assess.judge import assess
+        from ontoground.flow.session import reading
+
+        _require(Iterable, pairs=pairs)
+        for n, (note, statement) in enumerate(pairs):
+            _require(str, text=note, **{f"statement {n}": statement})
+        notes = list(dict.fromkeys(note for note, _ in pairs))
+        place = {note: number for number, note in enumerate(notes)}
+        asked = [(place[note], statement) for note, statement in pairs]
+        reader, graph = self.reader, self._graph
+        with reading(self.workspace) as connection:
+            return assess(connection, self.workspace, reader, graph, notes, asked)
 
     def read_text(self, text: str) -> Notes:
         """Read any text: sections, mentions, what is asserted of them, and how sure that is from the text alone.

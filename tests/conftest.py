@@ -120,10 +120,18 @@ def real_data() -> Path:
     return REAL
 
 
+@pytest.fixture(scope="session")
+def new_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a new warehouse."""
+    path = tmp_path_factory.mktemp("new") / "warehouse.duckdb"
+    connect(path).close()
+    return path
+
+
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+def warehouse(new_warehouse: Path, tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """An empty warehouse with its schemas and bookkeeping tables."""
-    connection = connect(tmp_path / "warehouse.duckdb")
+    connection = connect(Path(shutil.copy(new_warehouse, tmp_path)))
     yield connection
     connection.close()
 

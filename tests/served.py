@@ -1,11 +1,12 @@
-"""A real OpenAI-compatible server, ``transformers serve``, with a tiny random model on a loopback port."""
+"""A real OpenAI-compatible server, that of ``transformers serve``, with a tiny random model on a loopback port.
+
+It runs in a thread, as transformers' own tests run it: a process of its own would import torch once more.
+"""
 
 from __future__ import annotations
 
-import os
+import logging
 import socket
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -43,27 +44,20 @@ def _is_up(port: int) -> bool:
 @contextmanager
 def serving(folder: Path) -> Iterator[Served]:
     """Make a tiny model below a folder and serve it until the block ends."""
+    from transformers.cli.serve import Serve
+
     model = tiny_decoder("llama", tiny_tokenizer(TEXTS * 5, folder / "tokenizer", chat=True), folder / "model")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    program = "from transformers.cli.transformers import app; app()"
-    options = ["--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
-    log = folder / "server.log"
-    with (
-        log.open("w") as out,
-        subprocess.Popen(
-            [sys.executable, "-c", program, "serve", str(model), *options],
-            env={**os.environ, "HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "OMP_NUM_THREADS": "1"},
-            stdout=out,
-            stderr=out,
-        ) as process,
-    ):
-        try:
-            until = time.monotonic() + START_SECONDS
-            while not _is_up(port):
-                assert process.poll() is None and time.monotonic() < until, log.read_text()
-                time.sleep(0.1)
-            yield Served(f"http://127.0.0.1:{port}/v1", model)
-        finally:
-            process.kill()
+    server = Serve(str(model), host="127.0.0.1", port=port, device="cpu", non_blocking=True)
+    for name in ("uvicorn", "uvicorn.access", "uvicorn.error"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    try:
+        until = time.monotonic() + START_SECONDS
+        while not _is_up(port):
+            assert time.monotonic() < until, "the server did not start"
+            time.sleep(0.1)
+        yield Served(f"http://127.0.0.1:{port}/v1", model)
+    finally:
+        server.kill_server()

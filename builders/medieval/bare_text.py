@@ -131,7 +131,8 @@ def _parts(connection: duckdb.DuckDBPyConnection, kinds: Sequence[str]) -> Itera
     for bounds in connection.execute(query).fetchall():
         set_variables(connection, dict(zip(("part", "first_patient", "last_patient"), bounds, strict=True)))
         for kind in kinds:
-            notes = arrow_of(connection, sql_text(f"builders/medieval/groups/bare_{kind}"))
+            set_variables(connection, {"kind": kind})
+            notes = arrow_of(connection, sql_text("builders/medieval/groups/bare_text"))
             yield from (notes.slice(begin, TEXTS_AT_ONCE) for begin in range(0, notes.num_rows, TEXTS_AT_ONCE))
 
 

@@ -32,7 +32,7 @@ from ground.contracts.rows import CONTRADICTED_SCHEMA, MEDIEVAL_SCHEMA, STATEMEN
 from ground.errors import InputError
 from ground.flow.executors import open_executor, open_threads
 from ground.flow.fingerprints import fingerprint, is_current, mark_done, stage_fingerprint
-from ground.flow.manifest import dropped, inputs, licence_tier, manifest_of, to_json
+from ground.flow.manifest import dropped, inputs, licence_tier, manifest_of, read_manifest, to_json
 from ground.json_record import JsonRecord
 from ground.progress import progress
 from ground.settings import BuildSettings
@@ -56,6 +56,9 @@ NEEDED = (
 NESTED = ("context", "path", "support_spans")
 """Columns that are in the files only, not in the table ``ground.medieval``."""
 
+CONTRAINDICATED = "contraindicated"
+"""Name of the configuration of true statements whose predicate no statement is called false of, and of its folder."""
+
 STATEMENTS = ("sample", "proposition", "statement")
 SUPPORT = ("supported_pair", "support_mention", "present_link", "support_pair", "support_closest")
 PLACED = ("support_span", "placed_row")
@@ -77,6 +80,7 @@ class BuildReport(JsonRecord):
     dropped: dict[str, int]
     baselines: list[dict[str, Any]]
     contradicted: int = 0
+    contraindicated: int = 0
     skipped: bool = False
 
 
@@ -122,8 +126,16 @@ def _count_drops(connection: duckdb.DuckDBPyConnection) -> None:
         count_drop(connection, STAGE, reason, n)
 
 
-def _write_rows(workspace: Workspace, connection: duckdb.DuckDBPyConnection, data: Path) -> pa.Table:
-    """Write the rows to ``data`` and to ``ground.medieval``; return those that baselines look at, by patient."""
+def _say(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph) -> None:
+    """Make what the files are made of, once ``statement`` is there."""
+    for _ in admissions_at_once(connection):
+        run_steps(connection, "rows", SUPPORT)
+    run_steps(connection, "rows", PLACED)
+    say_statements(connection, graph)
+
+
+def _write_files(workspace: Workspace, connection: duckdb.DuckDBPyConnection, data: Path) -> list[pa.Table]:
+    """Write the rows to a folder; return those of each file that baselines look at."""
     settings = workspace.settings
     # Opened in each worker without this module and what it imports.
     setup = partial(pa.array, measured_patients(connection, settings.build.seed), pa.int64())
@@ -133,6 +145,12 @@ def _write_rows(workspace: Workspace, connection: duckdb.DuckDBPyConnection, dat
         for file in executor.in_order(setup, file_of, file_shards(connection)):
             (data / file.name).write_bytes(file.content)
             measured.append(file.measured)
+    return measured
+
+
+def _write_rows(workspace: Workspace, connection: duckdb.DuckDBPyConnection, data: Path) -> pa.Table:
+    """Write the rows to ``data`` and to ``ground.medieval``; return those that baselines look at, by patient."""
+    measured = _write_files(workspace, connection, data)
     columns = ", ".join(field.name for field in MEDIEVAL_SCHEMA if field.name not in NESTED)
     files = quoted_files(sorted(data.glob("*.parquet")))
     connection.execute(f"create or replace table ground.medieval as select {columns} from read_parquet({files})")
@@ -160,12 +178,31 @@ def _contradicted(workspace: Workspace, connection: duckdb.DuckDBPyConnection, f
     return contradicted_baselines(connection, folder / CONTRADICTED, workspace.settings.build.seed)
 
 
+def _contraindicated(
+    workspace: Workspace, connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, folder: Path
+) -> int:
+    """Write the configuration of predicates of which no statement is called false, and return the number of its rows.
+
+    It replaces the tables of rows. Without any row no folder is made.
+    """
+    run_steps(connection, "groups", ["true_group"])
+    groups = number_of(connection, "select count(*) from fact_group")
+    if groups:
+        run_steps(connection, "rows", STATEMENTS)
+        # The second split is that of the groups of four.
+        connection.execute("update statement set fact_split = null")
+        _say(connection, graph)
+        _write_files(workspace, connection, folder)
+    return 2 * groups
+
+
 def _describe(
     workspace: Workspace,
     connection: duckdb.DuckDBPyConnection,
     folder: Path,
     statements: int,
     aucs: dict[str, list[Auc]],
+    contraindicated: int,
 ) -> None:
     """Write the card, the Croissant description and the manifest."""
     tier = licence_tier(connection)
@@ -173,10 +210,14 @@ def _describe(
     schemas = {"data": MEDIEVAL_SCHEMA, "statements.parquet": STATEMENT_SCHEMA}
     if (folder / CONTRADICTED).is_dir():
         schemas[CONTRADICTED] = CONTRADICTED_SCHEMA
-    write_text(folder / "README.md", card_of(connection, aucs["data"], aucs[CONTRADICTED], left_out, tier))
+    if (folder / CONTRAINDICATED).is_dir():
+        schemas[CONTRAINDICATED] = MEDIEVAL_SCHEMA
+    card = card_of(connection, aucs["data"], aucs[CONTRADICTED], contraindicated, left_out, tier)
+    write_text(folder / "README.md", card)
     kept = {
         "rows": number_of(connection, "select count(*) from ground.medieval"),
         "contradicted": number_of(connection, "select count(*) from ground.medieval_contradicted"),
+        "contraindicated": contraindicated,
         "statements": statements,
         "files": {f.relative_to(folder).as_posix(): sha256_of(f) for f in sorted(folder.rglob("*.parquet"))},
     }
@@ -220,6 +261,7 @@ def _report(connection: duckdb.DuckDBPyConnection, folder: Path, aucs: list[Auc]
         dropped=dropped(connection, STAGE),
         baselines=[auc.as_dict() for auc in aucs],
         contradicted=number_of(connection, "select count(*) from ground.medieval_contradicted"),
+        contraindicated=read_manifest(folder).get("rows", {}).get(CONTRAINDICATED, 0),
         skipped=skipped,
     )
 
@@ -263,17 +305,16 @@ def build_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnection) 
         run_steps(connection, "rows", STATEMENTS)
         _count_drops(connection)
         _require_statements(connection)
-        for _ in admissions_at_once(connection):
-            run_steps(connection, "rows", SUPPORT)
-        run_steps(connection, "rows", PLACED)
-        say_statements(connection, graph)
+        _say(connection, graph)
         with atomic_directory(folder) as part:
             measured = _write_rows(workspace, connection, part / "data")
             statements = _write_statements(connection, part / "statements.parquet")
             denied = _contradicted(workspace, connection, part)
+            contraindicated = _contraindicated(workspace, connection, graph, part / CONTRAINDICATED)
             advance(1)
             aucs = _baselines(measured, settings.seed)
-            _describe(workspace, connection, part, statements, {"data": aucs, CONTRADICTED: denied})
+            of_side = {"data": aucs, CONTRADICTED: denied}
+            _describe(workspace, connection, part, statements, of_side, contraindicated)
             advance(1)
     mark_done(connection, STAGE, expected)
     return _report(connection, folder, aucs, skipped=False)

@@ -85,6 +85,16 @@ DENIED_LIMITS = """
 """
 
 
+CONTRAINDICATED = """
+## Contraindications
+
+The configuration `contraindicated` has {rows} statements such as "metformin is contraindicated in renal failure": Q1
+and Q2 in pairs. None is called false, since an ontology that is silent about a contraindication does not say that there
+is none. So truth is no question here, and names are not balanced. Only what is stated of the drug or of a form of it
+counts.
+"""
+
+
 def _by_quadrant(connection: duckdb.DuckDBPyConnection, column: str, title: str = "") -> str:
     """Return a table of the values of a column, or of an expression, by quadrant, the most frequent first."""
     counts = ", ".join(f"count(*) filter (where quadrant = '{quadrant}') as {quadrant}" for quadrant in QUADRANTS)
@@ -115,6 +125,7 @@ def card_of(
     connection: duckdb.DuckDBPyConnection,
     aucs: Sequence[Auc],
     denied: Sequence[Auc],
+    contraindicated: int,
     dropped: dict[str, int],
     tier: LicenceTier,
 ) -> str:
@@ -124,12 +135,15 @@ def card_of(
         connection: with both tables.
         aucs: baselines of the rows.
         denied: baselines of the contradicted rows and their partners.
+        contraindicated: rows of the configuration of that name.
         dropped: what was left out, by reason.
         tier: the licence tier.
     """
     configs: dict[str, Any] = {"default": _files(connection, "medieval", "data"), "statements": "statements.parquet"}
     if contradicted := _files(connection, "medieval_contradicted", CONTRADICTED):
         configs[CONTRADICTED] = contradicted
+    if contraindicated:
+        configs["contraindicated"] = "contraindicated/*.parquet"
     total = totals(connection)
     facts = [
         f"- rows: {total['rows']}, groups: {total['groups']}, admissions: {total['admissions']}, "
@@ -170,6 +184,7 @@ def card_of(
         "and no label by the context, so those intervals should hold 0.5. Truth can be known from medicine.\n",
         auc_table(aucs),
         *_contradicted(connection, denied),
+        CONTRAINDICATED.format(rows=contraindicated),
         "## Left out, by reason\n",
         left_table(["reason", "n"], sorted(dropped.items())),
         "\n## Columns\n",

@@ -29,6 +29,7 @@ __all__ = [
     "cuis",
     "find_true",
     "find_true_facts",
+    "read_knowledge",
     "read_support",
     "run_steps",
     "set_facts",
@@ -185,8 +186,13 @@ def closure_of(graph: ConceptGraph, concepts: Sequence[str]) -> pa.Table:
     return pa.table([cui, others, pa.array(RELATIONS).take(pa.array(kind)), depth], schema=CLOSURE_SCHEMA)
 
 
-def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings) -> None:
-    """Make the tables of support: cohort, context, mentions with their concepts, what they may be an end of."""
+def read_support(
+    connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, settings: BuildSettings, further: Iterable[str] = ()
+) -> None:
+    """Make the tables of support: cohort, context, mentions with their concepts, what they may be an end of.
+
+    ``further`` concepts are asked about, though no record may have them.
+    """
     values: dict[str, object] = {
         "seed": settings.seed,
         "admissions": settings.admissions,
@@ -201,7 +207,7 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
     set_variables(connection, values)
     steps = ("macros", "cohort", "admission", "context", "mention_type", "mention_concept", "statement_name")
     run_steps(connection, "support", steps)
-    concepts = cuis(connection, KNOWN_CONCEPTS)
+    concepts = sorted({*cuis(connection, KNOWN_CONCEPTS), *further})
     set_table(connection, "closure", closure_of(graph, concepts))
     run_steps(connection, "support", ["namesake"])
     alike = cuis(connection, f"select distinct other from namesake where cui in ({KNOWN_CONCEPTS})")
@@ -210,7 +216,7 @@ def read_support(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, set
     run_steps(connection, "support", ends)
 
 
-def _read_knowledge(connection: duckdb.DuckDBPyConnection) -> None:
+def read_knowledge(connection: duckdb.DuckDBPyConnection) -> None:
     """Make ``disputed``, ``known_user`` and ``known_kin`` from the tables in ``builders/data``."""
     folder = ROOT / "builders" / "data"
     for name, columns in KNOWLEDGE.items():
@@ -275,7 +281,7 @@ def find_true_facts(
         connection,
         {"known_edges": settings.known_edges, "company": 3, "max_area_share": settings.max_area_share},
     )
-    _read_knowledge(connection)
+    read_knowledge(connection)
     run_steps(connection, "truth", ["twin", "near_fact"])
     ends = cuis(connection, "select distinct cui from fact_end")
     find_true(connection, graph, settings, [cui for cui in ends if cui in graph])

@@ -136,6 +136,7 @@ class _Groups:
         terms: what holds of concepts and frames.
         hashes: stable hash of each concept. Shape: (concepts,)
         verdicts: of candidates.
+        never_false: whether no statement of the predicate of a frame is called false. Shape: (frames,)
         shards: number of shards of admissions.
         folder: where the shards lie.
         without: facts that have no candidate for Q2, Q3 and Q4. Shape: (3,)
@@ -145,6 +146,7 @@ class _Groups:
     terms: kernels.Terms
     hashes: npt.NDArray[np.uint64]
     verdicts: kernels.Verdicts
+    never_false: npt.NDArray[np.bool_]
     shards: int
     folder: Path
     without: npt.NDArray[np.int64]
@@ -239,10 +241,14 @@ def _complete(groups: _Groups, number: int) -> tuple[npt.NDArray[np.int64], pa.T
     shard = groups.shard(number)
     _, counts = groups.candidates(shard, np.ones(shard.frame.size, np.bool_), every=False)
     # The two arguments of a fact follow one another.
-    without = ((counts[0::2] == 0) & (counts[1::2] == 0)).sum(axis=0)
+    without = (counts[0::2] == 0) & (counts[1::2] == 0)
+    # Of these no false statement was asked for.
+    without[groups.never_false[shard.frame[0::2]], 1:] = False
     complete = np.flatnonzero((counts > 0).all(axis=1))
     admission = np.repeat(np.arange(shard.group_begin.size - 1, dtype=np.int32), np.diff(shard.group_begin))
-    return without, pa.table({"number": admission[complete] + number * SHARD_SIZE, "frame": shard.frame[complete]})
+    return without.sum(axis=0), pa.table(
+        {"number": admission[complete] + number * SHARD_SIZE, "frame": shard.frame[complete]}
+    )
 
 
 def _find_complete(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> None:
@@ -255,6 +261,30 @@ def _find_complete(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> No
     for _ in admissions_at_once(connection):
         run_steps(connection, "groups", ["completed_group"])
     connection.execute("drop table complete")
+
+
+def _never_false(connection: duckdb.DuckDBPyConnection, terms: kernels.Terms) -> npt.NDArray[np.bool_]:
+    """Return which frames have a predicate of which no statement is called false. Shape: (frames,)"""
+    query = "select argument from argument inner join kg.predicate as line using (predicate) where statement = 'true'"
+    return np.isin(terms.argument, arrow_of(connection, query)["argument"].to_numpy())
+
+
+def _true_candidates(groups: _Groups, number: int) -> pa.Table:
+    """Return the siblings that replace an end of one shard's facts of which none is false: (number, frame, code)."""
+    shard = groups.shard(number)
+    wanted = groups.never_false[shard.frame]
+    code, counts = groups.candidates(shard, wanted, every=True)
+    at = np.repeat(np.arange(wanted.size), np.where(wanted, counts[:, 0], 0))
+    admission = np.repeat(np.arange(shard.group_begin.size - 1, dtype=np.int32), np.diff(shard.group_begin))
+    return pa.table({"number": admission[at] + number * SHARD_SIZE, "frame": shard.frame[at], "code": code})
+
+
+def _find_true_only(connection: duckdb.DuckDBPyConnection, groups: _Groups) -> None:
+    """Make ``true_candidate``: what makes a true statement that is not supported, of facts of which none is false."""
+    connection.execute("create or replace temp table true_candidate (number integer, frame integer, code integer)")
+    if groups.never_false.any():
+        for table in groups.each(partial(_true_candidates, groups)):
+            add_rows(connection, "true_candidate", table)
 
 
 def _limit(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
@@ -364,6 +394,8 @@ def make_groups(
         shards_at = Path(folder)
         linked, named = linked_pairs(connection, executor, shards_at, shards, terms, meant)
         asked, siblings = _asked(executor, terms, shards_at, shards, ends)
+        never_false = _never_false(connection, terms)
+        asked[terms.pair[never_false]] = 0
         # Falsehood comes first: it uses the tables of areas that judging truth replaces.
         judge_false(connection, graph, terms, asked, linked, settings)
         true = judge_true(connection, graph, terms, siblings, settings)
@@ -373,12 +405,14 @@ def make_groups(
             terms,
             _concept_hashes(connection),
             kernels.Verdicts(asked, true, *near),
+            never_false,
             shards,
             shards_at,
             np.zeros(3, np.int64),
         )
         _count_near(connection, groups)
         _find_complete(connection, groups)
+        _find_true_only(connection, groups)
         _limit(connection, settings)
         count = number_of(connection, "select count(*) from fact_group")
         traits = _read_traits(connection)

@@ -6,7 +6,7 @@ what speaks against a falsehood of single ends, and facts go by as they are foun
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ from kg.facts import FACT_SCHEMA
 from kg.graph import ConceptGraph
 from kg.predicates import TIERS
 
-__all__ = ["judge_false", "judge_true"]
+__all__ = ["judge_false", "judge_true", "related_ends"]
 
 AT_ONCE = 1 << 24
 """Pairs, a byte each, that are looked through at once."""
@@ -211,6 +211,24 @@ def _related(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, wanted:
             number = {"head": _numbers(head, twins), "tail": _numbers(tail, twins)}
         mark_related(number["head"][head.indices], number["tail"][tail.indices], begin, twin, related)
     return related
+
+
+def related_ends(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, ends: Sequence[str]) -> pa.Table:
+    """Return (head_cui, tail_cui) of a few ends that a path of any tier relates, or their twins."""
+    set_table(connection, "asked_end_cui", pa.table({"cui": pa.array(ends, pa.string())}))
+    query = "select other, cui from twin semi join asked_end_cui using (cui)"
+    own = arrow_of(connection, query)
+    twins = sorted(set(own["other"].to_pylist()))
+    facts = pa.concat_tables(
+        [FACT_SCHEMA.empty_table(), *graph.fact_tables(twins, max_hops=3, tiers=TIERS, ordered=False)]
+    )
+    set_table(connection, "twin_fact", facts)
+    return arrow_of(
+        connection,
+        "select distinct head.cui as head_cui, tail.cui as tail_cui from twin_fact "
+        "inner join twin as head on twin_fact.head_cui = head.other inner join twin as tail "
+        "on twin_fact.tail_cui = tail.other",
+    )
 
 
 def _numbers(column: pa.DictionaryArray, values: pa.Array) -> Places:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import duckdb
 
@@ -33,11 +33,12 @@ from ground.storage.loading import (
 )
 from ground.storage.remote import Place
 from ground.storage.scanning import MAX_ROW_BYTES, FileScan, scanning
-from ground.storage.sqlfiles import quoted_name, sql_text
-from ground.storage.warehouse import number_of, set_variables, transaction
+from ground.storage.sqlfiles import quoted, quoted_list, quoted_name
+from ground.storage.warehouse import number_of, run_sql, set_variables, transaction
 
 __all__ = [
     "SUFFIXES",
+    "Check",
     "Records",
     "files_by_table",
     "fill_tables",
@@ -51,6 +52,18 @@ __all__ = [
 
 
 @dataclass(frozen=True)
+class Check:
+    """What of a row is compared: what tells it from others (id), and expressions that are null where nothing is."""
+
+    id: str
+    patient: str
+    stay: str = "null"
+    starts: str = "null"
+    ends: str = "null"
+    content: str = "null"
+
+
+@dataclass(frozen=True)
 class Records:
     """The files of a source, as they are found, and how they are loaded.
 
@@ -60,8 +73,10 @@ class Records:
         releases: the name of the release by module; None where it is not known.
         missing_optional: tables that are not there.
         warnings: what was noticed while they were looked for.
-        recipe: what more than its columns decides the rows of a table, so that it is loaded again where that changes.
         forgotten: schemas in which a table that is no part of this load is removed.
+        checks: how rows of tables are compared with patients and admissions, by table of the warehouse.
+        known: the select of these patients (patient) and of these admissions (stay, patient); empty for all.
+        compared: the tables that these are in: where one changes, what is compared with it is loaded again.
     """
 
     source: str
@@ -69,8 +84,10 @@ class Records:
     releases: Mapping[str, str | None]
     missing_optional: tuple[str, ...]
     warnings: tuple[str, ...]
-    recipe: Callable[[Table], str] = lambda _table: ""
     forgotten: tuple[str, ...] = ()
+    checks: Mapping[str, Check] = field(default_factory=dict)
+    known: tuple[str, str] = ("", "")
+    compared: tuple[str, ...] = ()
 
     @property
     def name(self) -> str | None:
@@ -243,21 +260,30 @@ def fill_tables(connection: duckdb.DuckDBPyConnection, tables: Iterable[Table]) 
 
 
 def refuse_rows(
-    connection: duckdb.DuckDBPyConnection, source: str, file: LoadedFile, select: str, query: str
-) -> LoadedFile:
-    """Take out of a loaded table what cannot be, and count it and keep its identifier with the refused rows.
+    connection: duckdb.DuckDBPyConnection, records: Records, loaded: Sequence[LoadedFile]
+) -> list[LoadedFile]:
+    """Take out of loaded tables what cannot be, and count it and keep its identifier with the refused rows."""
+    return [
+        _refuse(connection, records, file, records.checks[file.table])
+        if file.table in records.checks and not file.skipped_because_done
+        else file
+        for file in loaded
+    ]
 
-    Args:
-        connection: the warehouse.
-        source: the name of the source in ``ground.load``.
-        file: what became of the table's file.
-        select: the table's rows as the query wants them, as the view ``table_row``.
-        query: the file of SQL that selects ``row`` (the table's rowid), ``id`` and ``reason`` of what is refused.
-    """
-    set_variables(connection, {"load_table": file.table, "source": source, "file": file.file})
+
+def _refuse(connection: duckdb.DuckDBPyConnection, records: Records, file: LoadedFile, check: Check) -> LoadedFile:
+    set_variables(connection, {"source": records.source, "file": file.file})
+    columns = ", ".join(f"{expression} as {name}" for name, expression in asdict(check).items())
+    patients, stays = records.known
+    views = {
+        "table_row": f"select rowid as row, {columns} from {file.table}",
+        "known_patient": patients or "select distinct patient from table_row",
+        "known_stay": stays or "select null as stay, null as patient where false",
+    }
     with transaction(connection):
-        connection.execute(f"create or replace temp view table_row as {select}")
-        connection.execute(f"create or replace temp table refused_row as {sql_text(query)}")
+        for view, body in views.items():
+            connection.execute(f"create or replace temp view {view} as {body}")
+        run_sql(connection, "ehr/refused_row")
         refused = number_of(connection, "select count(*) from refused_row")
         connection.execute(f"delete from {file.table} where rowid in (select row from refused_row)")
         connection.execute(
@@ -269,6 +295,19 @@ def refuse_rows(
             "where source = getvariable('source') and file = getvariable('file')"
         )
     return replace(file, rows_rejected=file.rows_rejected + refused)
+
+
+def _compared(connection: duckdb.DuckDBPyConnection, records: Records, table: str) -> str:
+    """Return the digests of what rows of a table are compared with."""
+    if table not in records.checks:
+        return ""
+    others = [other for other in records.compared if other != table]
+    rows = connection.execute(
+        "select sha256 from ground.load join ground.load_origin using (source, file) "
+        f"where source = {quoted(records.source)} and list_contains({quoted_list(others)}, table_name) "
+        "order by table_name"
+    ).fetchall()
+    return f";{' '.join(row[0] for row in rows)}"
 
 
 def row_warnings(loaded: Sequence[LoadedFile]) -> list[str]:
@@ -286,7 +325,7 @@ def _load_file(
     settings: LoadSettings,
 ) -> list[LoadedFile]:
     table = source.table.qualified
-    recipe = ",".join(f"{name} {kind}" for name, kind in columns.types.items()) + records.recipe(source.table)
+    recipe = ",".join(f"{name} {kind}" for name, kind in columns.types.items()) + _compared(connection, records, table)
     finished = finished_files(connection, records.source, table, [source.file], recipe)
     if finished is not None:
         return finished

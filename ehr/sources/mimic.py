@@ -5,14 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 
 import duckdb
 
 from ehr.sources.contract import make_views
-from ehr.sources.loader import SUFFIXES, Records, files_by_table, load_records, refuse_rows, row_warnings, stem_of
-from ehr.sources.tables import DATA, RecordFile, Table, documented, schemas
+from ehr.sources.loader import (
+    SUFFIXES,
+    Check,
+    Records,
+    files_by_table,
+    load_records,
+    refuse_rows,
+    row_warnings,
+    stem_of,
+)
+from ehr.sources.tables import DATA, RecordFile, documented, schemas
 from ground.errors import InputError
 from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.loading import LoadedFile, LoadReport, SourceFile
@@ -23,14 +31,12 @@ from ground.storage.warehouse import run_sql
 __all__ = ["find_mimic", "load_mimic", "published_counts"]
 
 SOURCE = "mimic"
-# Tables whose rows belong to an admission; those without one are counted.
-ADMISSION_TABLES = ("hosp.diagnoses_icd", "hosp.procedures_icd", "hosp.prescriptions")
-CHECKED = {
-    "mimiciv_note.discharge": "note_id",
-    "mimiciv_note.radiology": "note_id",
-    "mimiciv_hosp.admissions": "hadm_id",
+CHECKS = {
+    "mimiciv_hosp.admissions": Check("hadm_id::varchar", "subject_id", starts="admittime", ends="dischtime"),
+    "mimiciv_note.discharge": Check("note_id", "subject_id", "hadm_id"),
+    "mimiciv_note.radiology": Check("note_id", "subject_id", "hadm_id"),
 }
-"""Tables of which rows are compared with their admission, and what tells a row from others."""
+STAYS = "select hadm_id as stay, subject_id as patient from mimiciv_hosp.admissions"
 
 MODULES = ("hosp", "note", "icu")
 NOTES_BESIDE = "notes as note/discharge.csv.gz, .csv or .parquet, in a folder of their own or beside hosp/"
@@ -175,7 +181,8 @@ def find_mimic(*folders: Place, icu: bool = True) -> Records:
     releases = {module: _release_in_names(place) or _release_in_texts(place) for module, place in modules.items()}
     # Tables of the unit stay where they were not looked for.
     forgotten = tuple(schema for schema in schemas(SOURCE) if icu or schema != "mimiciv_icu")
-    return Records(SOURCE, tuple(files), releases, tuple(missing), tuple(warnings), forgotten=forgotten)
+    parts = (tuple(files), releases, tuple(missing), tuple(warnings), forgotten)
+    return Records(SOURCE, *parts, CHECKS, ("", STAYS), ("mimiciv_hosp.admissions",))
 
 
 def load_mimic(
@@ -205,38 +212,15 @@ def load_mimic(
 
 
 def _load(connection: duckdb.DuckDBPyConnection, release: Records, settings: LoadSettings) -> LoadReport:
-    loaded, warnings = load_records(connection, replace(release, recipe=partial(_recipe, connection)), settings)
-    # Admissions, which come first, are needed as they were until their notes have been compared.
-    loaded = [_refuse_rows(connection, file) for file in reversed(loaded)][::-1]
+    loaded, warnings = load_records(connection, release, settings)
+    loaded = refuse_rows(connection, release, loaded)
     warnings += _count_warnings(release, loaded)
     warnings += row_warnings(loaded)
-    warnings += _orphan_warnings(connection, loaded)
     make_views(connection)
+    warnings += _orphan_warnings(connection)
     if settings.verify_sha256:
         warnings += _verify(connection, release, loaded)
     return LoadReport(SOURCE, tuple(loaded), release.missing_optional, tuple(warnings), release.name)
-
-
-def _recipe(connection: duckdb.DuckDBPyConnection, table: Table) -> str:
-    """Say what decides the rows of notes beside their file: where the admissions change, other notes may be refused."""
-    return f";admissions {_digest_of_admissions(connection)}" if table.qualified in CHECKED and table.texts else ""
-
-
-def _digest_of_admissions(connection: duckdb.DuckDBPyConnection) -> str:
-    """Return the digest of the file of admissions."""
-    row = connection.execute(
-        "select any_value(sha256) from ground.load join ground.load_origin using (source, file) "
-        "where table_name = 'mimiciv_hosp.admissions'"
-    ).fetchone()
-    return str(row[0]) if row else ""
-
-
-def _refuse_rows(connection: duckdb.DuckDBPyConnection, file: LoadedFile) -> LoadedFile:
-    """Take out of a table what cannot be of its admission, and count and keep it with the refused rows."""
-    if file.table not in CHECKED:
-        return file
-    select = f"select rowid as row, {CHECKED[file.table]}::varchar as id, subject_id, hadm_id from {file.table}"
-    return refuse_rows(connection, SOURCE, file, select, "ehr/refused_row")
 
 
 def _count_warnings(release: Records, loaded: Sequence[LoadedFile]) -> list[str]:
@@ -251,17 +235,9 @@ def _count_warnings(release: Records, loaded: Sequence[LoadedFile]) -> list[str]
     return warnings
 
 
-def _orphan_warnings(connection: duckdb.DuckDBPyConnection, loaded: Sequence[LoadedFile]) -> list[str]:
-    there = {file.table for file in loaded}
-    warnings = []
-    for name in (f"mimiciv_{table}" for table in ADMISSION_TABLES):
-        if name not in there:
-            continue
-        connection.execute("set variable load_table = ?", [name])
-        row = run_sql(connection, "ehr/orphans").fetchone()
-        if row and row[0]:
-            warnings.append(f"{name}: {row[0]} rows of admissions that mimiciv_hosp.admissions lacks")
-    return warnings
+def _orphan_warnings(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    rows = run_sql(connection, "ehr/orphans").fetchall()
+    return [f"mimiciv_hosp.{table}: {n} rows of admissions that mimiciv_hosp.admissions lacks" for table, n in rows]
 
 
 def _stated_digests(folder: Place) -> dict[str, str]:

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import duckdb
 
 from ehr.sources.contract import make_views
-from ehr.sources.loader import Records, fill_tables, load_records, records_in, refuse_rows, row_warnings
+from ehr.sources.loader import Check, Records, fill_tables, load_records, records_in, refuse_rows, row_warnings
 from ehr.sources.tables import DATA, Table, documented
 from ground.errors import InputError
 from ground.settings import LoadSettings, RemoteSettings
@@ -34,14 +33,17 @@ TABLES = {
 }
 """Tables of the package, to which a workspace adds rows: the name of the file and its columns."""
 
-CHECKED = {
-    "visit_occurrence": ("null", "visit_start_date", "visit_end_date", "null"),
-    "condition_occurrence": ("visit_occurrence_id", "null", "null", "null"),
-    "procedure_occurrence": ("visit_occurrence_id", "null", "null", "null"),
-    "drug_exposure": ("visit_occurrence_id", "null", "null", "null"),
-    "note": ("visit_occurrence_id", "null", "null", "coalesce(note_text, '')"),
+CHECKS = {
+    "visit_occurrence": {"starts": "visit_start_date", "ends": "visit_end_date"},
+    "condition_occurrence": {"stay": "visit_occurrence_id"},
+    "procedure_occurrence": {"stay": "visit_occurrence_id"},
+    "drug_exposure": {"stay": "visit_occurrence_id"},
+    "note": {"stay": "visit_occurrence_id", "content": "coalesce(note_text, '')"},
 }
-"""Tables of which rows are compared with their person and visit: the visit, its two days, and what may not be empty."""
+KNOWN = (
+    "select person_id as patient from omop.person",
+    "select visit_occurrence_id as stay, person_id as patient from omop.visit_occurrence",
+)
 
 
 def load_omop(
@@ -79,7 +81,7 @@ def load_omop(
         )
     for name, rows in own_tables(own).items():
         _set_table(connection, name, rows)
-    loaded = [_refuse_rows(connection, file) for file in loaded]
+    loaded = refuse_rows(connection, records, loaded)
     fill_tables(connection, [table for table in documented(SOURCE) if not _is_made(table)])
     for step in ("omop/record", "sources/by_time", "omop/code"):
         run_sql(connection, f"ehr/{step}")
@@ -179,7 +181,20 @@ def _records(folder: Place) -> Records:
     if skipped:
         warnings.append(f"{len(skipped)} files of other tables are skipped")
     missing = tuple(name for name in records.missing_optional if name not in made)
-    return replace(records, files=files, warnings=tuple(warnings), missing_optional=missing)
+    checks = {
+        table.qualified: Check(f"{next(iter(table.types))}::varchar", "person_id", **CHECKS[table.name])
+        for table in documented(SOURCE)
+        if table.name in CHECKS
+    }
+    return replace(
+        records,
+        files=files,
+        warnings=tuple(warnings),
+        missing_optional=missing,
+        checks=checks,
+        known=KNOWN,
+        compared=("omop.person", "omop.visit_occurrence"),
+    )
 
 
 def _load(
@@ -197,7 +212,6 @@ def _load(
         records,
         files=files,
         releases=dict.fromkeys(records.releases, release),
-        recipe=partial(_recipe, connection),
         forgotten=(),
     )
     more, further = load_records(connection, rest, settings)
@@ -228,32 +242,6 @@ def _release(connection: duckdb.DuckDBPyConnection, file: Place) -> str | None:
         parts = (name, f"OMOP CDM {str(version).strip().lower().removeprefix('cdm ').removeprefix('v')}", day)
         return ", ".join(str(part) for part in parts if part)
     return None
-
-
-def _recipe(connection: duckdb.DuckDBPyConnection, table: Table) -> str:
-    """Say what decides the rows of a table beside its file: where persons or visits change, others may be refused."""
-    if table.name not in CHECKED:
-        return ""
-    others = ["omop.person"] if table.name == "visit_occurrence" else ["omop.person", "omop.visit_occurrence"]
-    rows = connection.execute(
-        "select sha256 from ground.load join ground.load_origin using (source, file) "
-        "where source = ? and table_name in (select unnest(?)) order by table_name",
-        [SOURCE, others],
-    ).fetchall()
-    return f";{' '.join(row[0] for row in rows)}"
-
-
-def _refuse_rows(connection: duckdb.DuckDBPyConnection, file: LoadedFile) -> LoadedFile:
-    name = file.table.removeprefix("omop.")
-    if name not in CHECKED or file.skipped_because_done:
-        return file
-    visit, starts, ends, content = CHECKED[name]
-    key = next(column for table in documented(SOURCE) if table.name == name for column in table.types)
-    select = (
-        f"select rowid as row, {key}::varchar as id, person_id, {visit}::bigint as visit_id, {starts}::date as starts, "
-        f"{ends}::date as ends, {content}::varchar as content from {file.table}"
-    )
-    return refuse_rows(connection, SOURCE, file, select, "ehr/omop/refused")
 
 
 def _row_counts(connection: duckdb.DuckDBPyConnection) -> list[str]:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 
 import duckdb
 
 from ehr.sources.contract import make_views
-from ehr.sources.loader import SUFFIXES, fill_tables, load_records, records_in, refuse_rows, row_warnings
+from ehr.sources.loader import SUFFIXES, Check, fill_tables, load_records, records_in, refuse_rows, row_warnings
 from ehr.sources.tables import documented
 from ground.errors import InputError
 from ground.settings import LoadSettings, RemoteSettings
-from ground.storage.loading import LoadedFile, LoadReport
+from ground.storage.loading import LoadReport
 from ground.storage.remote import Place, reading_from, require_allowed
 
 __all__ = ["load_table"]
 
 SOURCE = "table"
 OPEN_MARK = "Release: OPENWORLD"
-CONTENT = {
-    "plain.notes": "id, text as content",
-    "plain.codes": "null::varchar as id, coalesce(code, name) as content",
+CHECKS = {
+    "plain.notes": Check("id", "patient", content="coalesce(text, '')"),
+    "plain.codes": Check("null", "coalesce(patient, admission)", content="coalesce(code, name, '')"),
 }
-"""What a row of a table is called, and what it must say."""
+"""What a row of a table must say."""
 
 READ_KINDS = {"note": ("discharge", "radiology"), "code": ("diagnosis", "procedure", "drug")}
 
@@ -57,7 +58,7 @@ def load_table(
             )
         loaded, warnings = load_records(connection, records, settings)
     fill_tables(connection, documented(SOURCE))
-    loaded = [_refuse_rows(connection, file) for file in loaded]
+    loaded = refuse_rows(connection, replace(records, checks=CHECKS), loaded)
     make_views(connection)
     _check_identifiers(connection)
     warnings += [*row_warnings(loaded), *_unread_kinds(connection)]
@@ -69,12 +70,6 @@ def release_of(folder: Place) -> str | None:
     readme = folder / "README.txt"
     is_open = readme.is_file() and OPEN_MARK in readme.read_text(encoding="utf-8", errors="replace").splitlines()
     return OPEN_MARK.removeprefix("Release: ") if is_open else None
-
-
-def _refuse_rows(connection: duckdb.DuckDBPyConnection, file: LoadedFile) -> LoadedFile:
-    """Take out of a table what says nothing, and count it and keep its place with the refused rows."""
-    select = f"select rowid as row, {CONTENT[file.table]}, patient, admission from {file.table}"
-    return refuse_rows(connection, SOURCE, file, select, "ehr/table_refused")
 
 
 def _check_identifiers(connection: duckdb.DuckDBPyConnection) -> None:

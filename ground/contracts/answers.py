@@ -8,7 +8,7 @@ from typing import Literal
 
 from ground.contracts.taxonomy import category_of
 
-__all__ = ["MedhalAnswer", "MedvalAnswer", "Outcome", "parse_medhal", "parse_medval"]
+__all__ = ["MedhalAnswer", "MedvalAnswer", "Outcome", "parse_medhal", "parse_medval", "parse_quadrant"]
 
 Outcome = Literal[
     "parsed",
@@ -36,6 +36,7 @@ MEDHAL = re.compile(
     r"(?:\n\s*(?:Explanation[ \t]*:(?P<explanation>.*))?)?\Z",
     re.IGNORECASE | re.DOTALL,
 )
+QUADRANT = re.compile(r"\bQ[1-4]\b", re.IGNORECASE)
 FIELD = re.compile(r"^[ \t]*(Reasoning|Errors|Risk level)[ \t]*:", re.IGNORECASE | re.MULTILINE)
 LEVEL = re.compile(r"\s*(\*\*|__)?(?:Level[ \t]*)?(?P<level>[1-4])(?(1)\1)[ \t]*\.?\s*", re.IGNORECASE)
 ERROR = re.compile(r"(?:Error[ \t]*)?(?P<number>\d+)[.):][ \t]*(?P<category>[^:]+):[ \t]*(?P<text>\S.*)", re.IGNORECASE)
@@ -80,6 +81,17 @@ def parse_medhal(text: str) -> MedhalAnswer:
     label = match["label"].upper() == "YES"
     explanation = (match["explanation"] or "").strip()
     return MedhalAnswer("parsed" if explanation else "no_explanation", label, explanation or None)
+
+
+def parse_quadrant(text: str) -> Literal["Q1", "Q2", "Q3", "Q4"] | None:
+    """Return the one quadrant that an answer names; None where it names none, or several.
+
+    Reasoning between ``<think>`` marks is not read. ``Q2``, ``**q2**`` and ``Label: Q2 (True, unsupported)`` are Q2;
+    "Q2, not Q1" and "true but unsupported" are no label.
+    """
+    labels = {label.upper() for label in QUADRANT.findall(THOUGHT.sub("", text))}
+    quadrants: tuple[Literal["Q1", "Q2", "Q3", "Q4"], ...] = ("Q1", "Q2", "Q3", "Q4")
+    return next((quadrant for quadrant in quadrants if labels == {quadrant}), None)
 
 
 def _errors(text: str) -> tuple[tuple[str, str], ...] | Literal["wrong_form", "unknown_category"]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from textwrap import shorten
 from urllib.parse import quote
 
 import duckdb
@@ -88,7 +89,7 @@ def _short(iri: str) -> str:
 
 def malformed(file: Path, why: str, expected: str, line: int | None = None) -> InputError:
     """Return the error of a file that cannot be read as what it seems to be."""
-    return InputError("an ontology cannot be read", file=file, line=line, found=why, expected=expected)
+    return InputError("an ontology cannot be read", file=file, line=line, found=shorten(why, 200), expected=expected)
 
 
 @dataclass

@@ -11,11 +11,13 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from ground.storage.scanning import CHUNK_BYTES, open_bytes
 from kg.ontology.content import Content, malformed
 
 __all__ = ["read_obo"]
 
 ABBREVIATIONS = ("OMO:0003000", "OMO:0003012", "abbreviation", "acronym")
+GRAPHS = re.compile(rb'"graphs"\s*:\s*\[\s*[^\s\]]')
 KINDS = {"exactMatch": "exact", "closeMatch": "close", "broadMatch": "broad", "narrowMatch": "narrow"}
 
 
@@ -48,6 +50,10 @@ def _name(stated: str | None, file: Path) -> str:
 def _ontology(file: Path) -> Any:
     from pronto.ontology import Ontology
 
+    if ".json" in file.name:
+        with open_bytes(file) as content:
+            if not GRAPHS.search(content.read(CHUNK_BYTES)):  # over this the parser panics, and prints a trace
+                raise malformed(file, 'JSON without "graphs"', "OBO graphs (JSON)")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.parsers.expat import ParserCreate
 
 from ground.settings import LoadSettings
+from ground.storage.scanning import CHUNK_BYTES, open_bytes
 from kg.ontology.content import Content, malformed
 
 __all__ = ["read_rdf"]
@@ -36,6 +39,7 @@ XREFS = {
 FRAMES = (f"{SKOS}inScheme", f"{SKOS}topConceptOf", f"{UMLS}hasSTY")
 """Links that say where a class is written down, not what it is."""
 DEFINITIONS = (f"{SKOS}definition", f"{OBO}IAO_0000115")
+NESTED = re.compile(rb"""<!ENTITY\s+\S+\s+(["'])(?:(?!\1).)*&\w""", re.S)
 FORMATS = {"nt": "nt", "ttl": "turtle"}
 LANGUAGES = {"ENG": "en", "SPA": "es", "FRE": "fr", "GER": "de", "POR": "pt", "ITA": "it", "DUT": "nl", "JPN": "ja"}
 """RDF's codes of UMLS' languages."""
@@ -144,7 +148,11 @@ class _Reader:
 def _graph(file: Path) -> Any:
     import rdflib
 
+    with open_bytes(file) as content:
+        if NESTED.search(content.read(CHUNK_BYTES)):  # expat refuses a flood of them, after rdflib has copied it all
+            raise malformed(file, "an entity that holds another entity", "RDF/XML with entities that hold text alone")
     suffix = file.suffix.removeprefix(".").lower()
+    logging.getLogger("rdflib").setLevel(logging.ERROR)  # it warns of each odd IRI, which stays as it is
     graph = rdflib.Graph(bind_namespaces="none")
     try:
         if suffix not in FORMATS:

@@ -19,6 +19,8 @@ KINDS = {
     "skos:narrowMatch": "narrow",
     "skos:relatedMatch": "close",
 }
+LONGEST = 100_000
+"""Characters of a line; csv refuses a field of some more."""
 COLUMNS = ("subject_id", "predicate_id", "object_id")
 ORDER = re.compile(r"(\d{5}) ([A-Z][A-Z0-9]{2,6}) +([01]) (.{60}) (.*)")
 """A line of icd10cm-order-*.txt, as CMS' readme says: number, code, whether it may be billed, both titles."""
@@ -87,6 +89,9 @@ def _icd(code: str) -> str:
 
 def _lines(file: Path) -> list[str]:
     try:
-        return file.read_text(encoding="utf-8-sig").splitlines()
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise malformed(file, "no UTF-8", "a text in UTF-8") from error
+    if line := next((number for number, text in enumerate(lines, 1) if len(text) > LONGEST), None):
+        raise malformed(file, "a line without end", f"lines of at most {LONGEST:,} characters", line)
+    return lines

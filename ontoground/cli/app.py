@@ -32,6 +32,7 @@ VERBS = {
     "train": "Train models on the datasets.",
     "evaluate": "Evaluate models on the datasets.",
     "study": "Run a whole experiment from one file, and write its tables.",
+    "assess": "Say which quadrant any statement about any note is in.",
     "predict": "Ask a trained run about a note and a statement of yours.",
     "steward": "Audit, recompute, adjudicate and release labels, in this order.",
     "rules": "Show and check your own rules: words, sections, paths.",

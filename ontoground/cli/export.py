@@ -1,15 +1,18 @@
-"""``ontoground export physionet DATASET_DIR DIR``, ``ontoground export omop FILE``."""
+"""``ontoground export physionet|lm-eval|inspect DATASET_DIR DIR``, ``ontoground export omop FILE``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
 from ontoground.cli.app import group_of
 from ontoground.cli.options import BuiltDataset, InWorkspace, Result, verb
 from ontoground.cli.render import Blocks, number, unfolded
+
+if TYPE_CHECKING:
+    from training.asking.harness import Harness
 
 __all__ = ["group"]
 
@@ -66,6 +69,52 @@ def omop(
     with reading(options.open()) as connection:
         done = export_note_nlp(connection, answer_file(file))
     return options.result("export omop", _note_nlp, **done.as_dict())
+
+
+Into = Annotated[Path, Argument(metavar="DIR", help="Folder to create; it must not exist yet, or must be empty")]
+OfSplit = Annotated[Literal["train", "validation", "test"], Option("--split", help="Rows of this split")]
+
+
+@verb(
+    group,
+    "A dataset as lm-evaluation-harness loads it.",
+    "ontoground export lm-eval work/datasets/medieval harness",
+    "ontoground export lm-eval work/datasets/medhal harness --split validation",
+)
+def lm_eval(dataset: BuiltDataset, folder: Into, options: InWorkspace, split: OfSplit = "test") -> Result:
+    """Write a task for lm_eval --include_path: prompts in Parquet, the reading of answers and the rates of evaluate.
+
+    Nothing of ontoground is needed to run it. The prompts hold the text of the notes.
+    """
+    return _harness("lm-eval", dataset, folder, options, split)
+
+
+@verb(
+    group,
+    "A dataset as Inspect loads it.",
+    "ontoground export inspect work/datasets/medieval harness",
+    "ontoground export inspect work/datasets/medval harness --json",
+)
+def inspect(dataset: BuiltDataset, folder: Into, options: InWorkspace, split: OfSplit = "test") -> Result:
+    """Write a task for inspect eval: prompts in Parquet, the reading of answers and the rates of evaluate.
+
+    Nothing of ontoground is needed to run it. The prompts hold the text of the notes.
+    """
+    return _harness("inspect", dataset, folder, options, split)
+
+
+def _harness(
+    harness: Harness, dataset: Path, folder: Path, options: InWorkspace, split: Literal["train", "validation", "test"]
+) -> Result:
+    from training.asking.harness import export_harness
+
+    done = export_harness(harness, dataset, folder, split)
+    return options.result(f"export {harness}", _task, dataset=str(dataset), **done.as_dict())
+
+
+def _task(payload: dict[str, Any]) -> Blocks:
+    yield unfolded(f"{number(payload['rows'])} rows as the task {payload['task']} in {payload['folder']}")
+    yield unfolded(f"run it: {payload['run']}")
 
 
 def _note_nlp(payload: dict[str, Any]) -> Blocks:

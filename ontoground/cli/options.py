@@ -242,7 +242,7 @@ def verb(app: typer.Typer, short_help: str, *examples: str) -> Callable[[Verb], 
         run.__doc__ = function.__doc__
         run.__annotations__ = {option.name: option.annotation for option in options}
         run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-        app.command(name=function.__name__, short_help=short_help, epilog=example(*examples))(run)
+        app.command(name=function.__name__.replace("_", "-"), short_help=short_help, epilog=example(*examples))(run)
         return function
 
     return declare

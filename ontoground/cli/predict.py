@@ -49,6 +49,9 @@ def _blocks(payload: dict[str, Any]) -> Blocks:
         for answer in payload["statements"]
     ]
     yield table(("", "Q1", "Q2", "Q3", "Q4", "statement"), rows)
+    for number_of, answer in enumerate(payload["statements"], 1):
+        for doubt in answer["doubts"]:
+            yield text(f"no run learned to judge statement {number_of}: {doubt}", "bold")
     sections = ", ".join(section.replace("_", " ") for section in payload["sections"])
     yield f"in percent; context: {sections or 'the whole text, which has none of the sections'}"
     if cut := payload["context_tokens_cut"]:

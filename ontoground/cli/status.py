@@ -7,7 +7,7 @@ from typing import Any
 
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import InWorkspace, Result, verb
-from ontoground.cli.render import Blocks, dataset_in_words, listing, unfolded
+from ontoground.cli.render import Blocks, dataset_in_words, listing, number, unfolded
 
 __all__ = ["status"]
 
@@ -40,6 +40,8 @@ def _blocks(state: dict[str, Any]) -> Blocks:
     for dataset in state["datasets"]:
         yield f"dataset {dataset['name']}: {dataset_in_words(dataset)}"
         yield from filter(None, [few_patients(Path(dataset["folder"]))])
+    sizes = (f"{name} {number(round(state[f'{name}_bytes'] / 1e6))} MB" for name in ("warehouse", "cache"))
+    yield f"on disk: {', '.join(sizes)}"
     current = all(stage["state"] == "current" for stage in state["stages"])
     yield "\nall stages are current; to check the rows, and to ask:" if current else "\nnext:"
     yield from (unfolded(f"  {command}") for command in state["next"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -44,6 +45,7 @@ def _opened(file: str, options: InWorkspace) -> _Opened:
     hub = os.environ.get("HF_HUB_OFFLINE") == "0"
     for cell in cells:
         _check(cell)
+    _check_memory(cells)
     return _Opened(study, root, cells, hub)
 
 
@@ -60,6 +62,23 @@ def _check(cell: Cell) -> None:
     dataset = given.get("dataset") or given.get("reference")
     if dataset is not None and not Path(dataset).is_dir():
         raise UsageError("the dataset is not there", file=dataset, do="build it, or name another one in the study")
+    texts = given.get("texts")
+    if texts is not None and not Path(texts.partition(":")[0]).exists():
+        raise UsageError("texts of an evaluation are not there", file=texts, do="put them there, or name others")
+
+
+def _check_memory(cells: Sequence[Cell]) -> None:
+    """Refuse a cell that cannot fit the card of this machine, as far as the study says what it takes."""
+    largest = max((cell for cell in cells if cell.gib), key=lambda cell: cell.gib or 0, default=None)
+    if largest is None or find_spec("torch") is None:
+        return
+    import torch
+
+    if torch.cuda.is_available():
+        room = torch.cuda.mem_get_info()[1] / 2**30
+        if (largest.gib or 0) > room:
+            found = f"{largest.block}: {largest.name}, {largest.gib:g} GiB"
+            raise UsageError("a cell does not fit the card", found=found, expected=f"at most {room:.0f} GiB")
 
 
 def _parsed(cell: Cell) -> Mapping[str, Any]:
@@ -112,7 +131,7 @@ def run(file: StudyFile, options: InWorkspace) -> Result:
 def plan(file: StudyFile, options: InWorkspace) -> Result:
     """Show every cell of a study with its state and a forecast of its hours; nothing runs.
 
-    Forecasts are the mean of the finished cells of the same block and model.
+    Forecasts are the mean of the finished cells of the same block and model, until then what the study states.
     """
     return _result("plan", _opened(file, options), options)
 
@@ -136,6 +155,7 @@ def _result(name: str, opened: _Opened, options: InWorkspace, **more: Any) -> Re
         ahead = forecast(cell, opened.cells) if state != "done" else None
         seconds = record["seconds"] if record else None
         whole = {"block": cell.block, "cell": cell.name, "state": state, "seconds": seconds, "forecast": ahead}
+        whole["gib"] = cell.gib
         cells.append(whole | {"folder": str(cell.folder), "command": cell.command})
     failed = any(cell["state"] == "failed" for cell in cells)
     payload = {"title": opened.study.title, "folder": str(opened.root), "cells": cells, **more}
@@ -144,7 +164,7 @@ def _result(name: str, opened: _Opened, options: InWorkspace, **more: Any) -> Re
 
 def _blocks(payload: dict[str, Any]) -> Blocks:
     rows = [
-        (cell["block"], cell["cell"], cell["state"], _hours(cell["seconds"]), _hours(cell["forecast"]))
+        (*(cell[name] for name in ("block", "cell", "state")), *map(_hours, (cell["seconds"], cell["forecast"])))
         for cell in payload["cells"]
     ]
     yield table(("block", "cell", "state", "hours", "forecast"), rows, title=payload["title"])
@@ -155,6 +175,8 @@ def _blocks(payload: dict[str, Any]) -> Blocks:
     yield f"{len(payload['cells']) - len(ahead)} of {len(payload['cells'])} cells are done"
     if ahead:
         yield f"ahead: {_hours(sum(known)) or '0'} hours{without}"
+    if largest := max((cell["gib"] or 0 for cell in payload["cells"]), default=0):
+        yield f"memory of a card: {largest:g} GiB, as the study states"
     if page := payload.get("report"):
         yield unfolded(f"report    {relative(Path(page))}")
 

@@ -61,6 +61,7 @@ def status_of(workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> di
         "datasets": [dataset_counts(folder) for folder in folders],
         "rejected_rows": sum(load["rows_rejected"] for load in loads),
         "warehouse_bytes": workspace.warehouse.stat().st_size,
+        "cache_bytes": sum(file.stat().st_size for file in (workspace.root / "cache").rglob("*") if file.is_file()),
         "next": [_here(workspace, command) for command in commands],
     }
 
@@ -167,5 +168,5 @@ def mapped_shares(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]
 
 def quadrant_table(connection: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     """Return statements of each predicate by quadrant, the most frequent predicate first."""
-    rows = run_sql(connection, "ontoground/quadrants").fetchall()
-    return [dict(zip(("predicate", "Q1", "Q2", "Q3", "Q4"), row, strict=True)) for row in rows]
+    rows = run_sql(connection, "ontoground/queries/quadrants_by_predicate").fetchall()
+    return [dict(zip(("predicate", "Q1", "Q2", "Q3", "Q4"), row, strict=False)) for row in rows]

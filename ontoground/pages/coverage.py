@@ -87,7 +87,7 @@ def home(request: Request) -> Response:
             if table_exists(connection, "ground.unmapped_code"):
                 covered = {name: fetch(connection, query_text(name, None), AT_ONCE) for name in COVERED}
             if table_exists(connection, "ground.medieval"):
-                counted = records(run_sql(connection, "ontoground/quadrants"))
+                counted = records(run_sql(connection, f"{AREA}/quadrants_by_predicate"))
                 quadrants = {name: sum(row[name.lower()] for row in counted) for name in QUADRANTS}
             tables = records(run_sql(connection, "ontoground/pages/tables"))
             tables = [{**table, "n_rows": len(connection.table(table["name"]))} for table in tables]

@@ -62,7 +62,7 @@ def _row(request: Request, review: Review, reader: str, item: str, error: str = 
     pieces = list(_pieces(task.display.context))
     lines, _ = review.guidance()
     ends = {sign for sign, _ in pieces} >= {"1", "2"}
-    roles = [("head", "of 1"), ("tail", "of 2"), ("other", "of something else")] if ends else [("other", "these")]
+    roles = [("head", "of 1"), ("tail", "of 2"), ("other", "other")] if ends else [("other", "these")]
     values: dict[str, Any] = {"task": task, "pieces": pieces, "told": lines, "error": error, "batch": review.batch}
     values["roles"] = roles
     return page_of(request, "review_row.html", status, **values)

@@ -17,7 +17,7 @@ from ontoground.flow.session import records
 from ontoground.pages.explorer import explorer_of, page_of, whole_number
 from ontoground.pages.pictures import path_picture
 from ontoground.views.concepts import Phrases
-from ontoground.views.row import TOGETHER, built_datasets, changed, row_with_group, surrounded
+from ontoground.views.row import MEDIEVAL, TOGETHER, built_datasets, changed, row_with_group, surrounded
 from ontoground.views.sample import checks_of_false, reasons
 
 __all__ = ["ROUTES"]
@@ -27,6 +27,7 @@ AT_ONCE = 50
 FACETS = {
     "medieval": ["quadrant", "predicate", "tier", "hops", "support_level", "split"],
     "medieval_contradicted": ["quadrant", "predicate", "tier", "hops", "support_level", "denied", "split"],
+    "medieval_contraindicated": ["quadrant", "tier", "hops", "support_level", "split"],
     "medhal": ["label", "source", "task", "wording", "synthetic", "split"],
     "medval": ["risk_level", "variant", "task", "source", "engine", "split"],
 }
@@ -105,6 +106,6 @@ def _medval(request: Request, row: dict[str, Any], group: list[dict[str, Any]]) 
     return page_of(request, "medval_row.html", row=row, group=group, parts=changed(clean, row["output"]))
 
 
-SHOW = {"medieval": _medieval, "medieval_contradicted": _medieval, "medhal": _medhal, "medval": _medval}
+SHOW = {**dict.fromkeys(MEDIEVAL, _medieval), "medhal": _medhal, "medval": _medval}
 
 ROUTES = [Route("/statements", statements), Route("/statement/{dataset}/{key}", statement)]

@@ -37,6 +37,8 @@ class TrainBlock(Section):
         seeds: one run for each; the study's where left out.
         options: options of the verb by their names without dashes; true is a flag.
         settings: what ``--set`` takes; names with dots.
+        hours: how long a cell is thought to take, by a measurement, until one like it is done.
+        gib: what a cell is thought to take of a card's memory.
     """
 
     verb: Literal["classifier", "corfu", "medhal", "medval", "grpo"]
@@ -45,6 +47,8 @@ class TrainBlock(Section):
     seeds: tuple[int, ...] = ()
     options: Options = Field(default_factory=dict)
     settings: Options = Field(default_factory=dict)
+    hours: float | None = Field(default=None, gt=0)
+    gib: float | None = Field(default=None, gt=0)
 
 
 class EvaluateBlock(Section):
@@ -54,7 +58,7 @@ class EvaluateBlock(Section):
         verb: of ``ontoground evaluate``.
         runs: blocks whose runs are evaluated; all that the verb can read where neither runs nor models are named.
         models: names from the study's table, as they are.
-        options, settings: as of `TrainBlock`; they are the same for all models of the report.
+        options, settings, hours, gib: as of `TrainBlock`; they are the same for all models of the report.
     """
 
     verb: Literal["quadrants", "medhal", "medval"]
@@ -62,6 +66,8 @@ class EvaluateBlock(Section):
     models: tuple[str, ...] = ()
     options: Options = Field(default_factory=dict)
     settings: Options = Field(default_factory=dict)
+    hours: float | None = Field(default=None, gt=0)
+    gib: float | None = Field(default=None, gt=0)
 
 
 class Study(Section):
@@ -80,7 +86,7 @@ class Study(Section):
     seeds: tuple[int, ...] = (42,)
     models: dict[str, str] = Field(min_length=1)
     train: dict[str, TrainBlock] = Field(default_factory=dict)
-    evaluate: dict[str, EvaluateBlock] = Field(min_length=1)
+    evaluate: dict[str, EvaluateBlock] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,7 @@ class Cell:
         arguments: of ``ontoground``; the folder that the cell writes is not among them.
         folder: where it lies: a hash of the arguments is in its name, so that a changed cell is another one.
         needs: cells that are done first.
+        hours, gib: of its block.
     """
 
     block: str
@@ -102,11 +109,13 @@ class Cell:
     arguments: tuple[str, ...]
     folder: Path
     needs: tuple[Cell, ...] = ()
+    hours: float | None = None
+    gib: float | None = None
 
     @property
     def run(self) -> Path:
-        """The run folder of a training cell, or the report of an evaluation."""
-        return self.folder / ("run" if self.group == "train" else "report")
+        """The run folder of a training cell, named as the cell since reports name it so, or an evaluation's report."""
+        return self.folder / (self.folder.name if self.group == "train" else "report")
 
     @property
     def model(self) -> str:
@@ -191,7 +200,7 @@ def _training(
         own = [*variant.arguments, "--set", f"seed={seed}"]
         words = [base, *variant.words] + ([] if needs else [f"seed {seed}"])
         arguments = ["train", block.verb, *_places(study, "train", block.verb, workspace), "--model", model, *own]
-        yield _cell(name, "train", ", ".join(words), arguments, root, needs)
+        yield _cell(name, "train", ", ".join(words), arguments, root, needs, block)
 
 
 def _seed_of(cell: Cell) -> int:
@@ -208,7 +217,8 @@ def _evaluations(
     ]
     bases += [(model, study.models[model], ()) for model in block.models]
     for base, model, needs in bases:
-        yield _cell(name, "evaluate", base, [*evaluation(study, name, workspace), "--model", model], root, needs)
+        own = [*evaluation(study, name, workspace), "--model", model]
+        yield _cell(name, "evaluate", base, own, root, needs, block)
 
 
 def evaluation(study: Study, name: str, workspace: Path) -> list[str]:
@@ -261,7 +271,9 @@ def _cell(
     arguments: Sequence[str],
     root: Path,
     needs: tuple[Cell, ...],
+    of: TrainBlock | EvaluateBlock,
 ) -> Cell:
     known = hashlib.sha256(json.dumps(arguments).encode()).hexdigest()[:8]
     words = "-".join("".join(letter if letter.isalnum() else " " for letter in f"{block} {name}").split())
-    return Cell(block, group, name, tuple(arguments), root / "cells" / f"{words[:100]}-{known}", needs)
+    folder = root / "cells" / f"{words[:100]}-{known}"
+    return Cell(block, group, name, tuple(arguments), folder, needs, of.hours, of.gib)

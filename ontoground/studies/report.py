@@ -49,7 +49,14 @@ def write_report(
             models = [word for cell in finished for word in ("--model", cell.model)]
             say(f"report {name}: {len(finished)} of {len(own)} cells")
             report = _evaluate([*evaluation(study, name, workspace), *models], folder / name, hub=hub)
-            parts += [*_table(block.verb, report), f"\nAll numbers, tests and pictures: [{name}]({name}/report.md).\n"]
+            parts += [
+                *_table(block.verb, report),
+                *_changes(block.verb, finished),
+                f"\nAll numbers, tests and pictures: [{name}]({name}/report.md).\n",
+            ]
+    for name, trained in study.train.items():
+        arms = [cell for cell in cells if cell.group == "train" and cell.block == name and trained.verb == "grpo"]
+        parts += [f"\n## {name}\n", *_missing(arms), *_arms(arms)] if arms else []
     file = folder / "report.md"
     write_text(file, harmless("\n".join(parts)))
     return file
@@ -82,8 +89,55 @@ def _why(cell: Cell) -> str:
     return f"failed: {error['what']}" if isinstance(error, dict) else f"failed with exit code {record['exit_code']}"
 
 
+def _changes(verb: str, cells: Sequence[Cell]) -> Iterator[str]:
+    """Yield what training changed of F1, where the untrained model of a run is in the same report (MedHal, Table 7)."""
+    if verb == "quadrants":
+        return
+    metric = "non_factual_f1" if verb == "medhal" else "macro_f1"
+    values = {}
+    for cell in cells:
+        report = json.loads((cell.run / "report.json").read_text(encoding="utf-8"))
+        # Texts without levels are judged as a detector's.
+        own = report["runs"][0]["overall"]
+        values[cell.name] = (_first(cell).model, own.get(metric, own.get("non_factual_f1"))["value"], bool(cell.needs))
+    before = {model: value for model, value, trained in values.values() if not trained}
+    rows = [
+        (name, percent_cell(before[model]), percent_cell(value), f"{100 * (value - before[model]):+.1f}")
+        for name, (model, value, trained) in values.items()
+        if trained and value is not None and before.get(model) is not None
+    ]
+    if rows:
+        yield "\n" + markdown_table(["what training changed", "F1 before", "F1 after", "delta F1"], rows, 1)
+
+
+def _first(cell: Cell) -> Cell:
+    while cell.needs:
+        (cell,) = cell.needs
+    return cell
+
+
+def _arms(cells: Sequence[Cell]) -> Iterator[str]:
+    """Yield right answers of GRPO's arms by set of labels, at the end and over the last evaluations of training."""
+    rows: list[list[str]] = []
+    for cell in cells:
+        file = cell.run / "comparison.json"
+        if state_of(cell) != "done" or not file.is_file():
+            continue
+        found = json.loads(file.read_text(encoding="utf-8"))
+        for name, results in found["sets"].items():
+            for policy, share in results["accuracy"].items():
+                last = found["curves"].get(name, {}).get(policy)
+                rows.append([cell.name, name, policy, percent_cell(share), percent_cell(last["last"]) if last else "–"])
+    if rows:
+        heads = ["in percent", "labels", "policy", "right", "mean of the last evaluations"]
+        yield markdown_table(heads, rows, 3)
+        pictures = [cell.run / "curve.png" for cell in cells if (cell.run / "curve.png").is_file()]
+        yield "\n".join(f"\n![{file.parent.parent.name}](../{file.relative_to(file.parents[3])})" for file in pictures)
+
+
 def _table(verb: str, report: Mapping[str, Any]) -> Iterator[str]:
-    columns = COLUMNS[verb]
+    # Texts of other people without levels are judged as a detector's.
+    columns = COLUMNS[report.get("kind", verb)]
     rows: list[list[str]] = []
     for model in report["models"] if verb == "quadrants" else report["runs"]:
         numbers = model["metrics"] if verb == "quadrants" else model["overall"]

@@ -47,10 +47,14 @@ def state_of(cell: Cell) -> State:
 
 
 def forecast(cell: Cell, cells: Sequence[Cell]) -> float | None:
-    """Return the seconds that a cell is thought to take: the mean of its block's finished cells of the same model."""
+    """Return the seconds that a cell is thought to take.
+
+    The mean of its block's finished cells of the same model; what the study says of the block where none is.
+    """
     alike = [other for other in cells if other.block == cell.block and _model(other) == _model(cell)]
     known = [record["seconds"] for other in alike if (record := record_of(other)) and record["exit_code"] == 0]
-    return sum(known) / len(known) if known else None
+    stated = None if cell.hours is None else 3600 * cell.hours
+    return sum(known) / len(known) if known else stated
 
 
 def _model(cell: Cell) -> str:

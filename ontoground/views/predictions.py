@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 Device = Literal["auto", "cpu", "cuda"]
 
-__all__ = ["Device", "context_of", "predict_rows", "predict_statements"]
+LONGEST_STATEMENT = 300
+"""Characters; the longest that was built is below 150, a relation of two concepts with what each is a type of."""
+
+__all__ = ["Device", "context_of", "doubts_of", "predict_rows", "predict_statements"]
 
 
 def context_of(note: str, sections: Sequence[str], own: OwnRules = NO_RULES) -> tuple[str, list[str]]:
@@ -133,18 +136,39 @@ def predict_statements(
     hardware = HardwareSettings.model_validate({**record["settings"].get("hardware", {}), "device": device})
     cut: list[Truncation] = []
     frame = predict_rows(run, record, dataset, "test", hardware, on_truncation=cut.append).sort("id")
-    answers = zip(rows["statement"], frame["label"], frame["scores"], strict=True)
+    doubts = doubts_of(workspace, rows["statement"].to_list())
+    answers = zip(rows["statement"], frame["label"], frame["scores"], doubts, strict=True)
     return {
         "model": str(run),
         "sections": sections,
         "context_characters": len(context),
         "context_tokens": cut[0].tokens if cut else None,
         "context_tokens_cut": cut[0].tokens_cut if cut else 0,
-        "statements": [_answer(statement, label, list(scores)) for statement, label, scores in answers],
+        "statements": [_answer(statement, label, list(scores), why) for statement, label, scores, why in answers],
     }
 
 
-def _answer(statement: str, label: str, scores: list[float]) -> dict[str, Any]:
+def doubts_of(workspace: Workspace, statements: Sequence[str]) -> list[list[str]]:
+    """Say of each statement why no run learned to judge it; what it names is known where a release is loaded."""
+    from ontoground.door import OpenWorkspace
+
+    doubts: list[list[str]] = [[] for _ in statements]
+    has_release = workspace.warehouse.is_file() and workspace.graph.is_dir()
+    reader = OpenWorkspace(workspace).reader if has_release else None
+    for statement, why in zip(statements, doubts, strict=True):
+        if len(statement) > LONGEST_STATEMENT:
+            why.append(f"it has {len(statement):,} characters, and statements of the data have fewer than 150")
+        if reader is not None:
+            read = reader.read(statement)
+            named = {mention.begin for mention in read.mentions} | {mention.begin for mention in read.unclear}
+            if len(named) < 2:
+                why.append(
+                    f"it names {len(named) or 'no'} concept of the release, and statements of the data relate two"
+                )
+    return doubts
+
+
+def _answer(statement: str, label: str, scores: list[float], doubts: list[str]) -> dict[str, Any]:
     q1, q2, q3, _ = scores
     return {
         "statement": statement,
@@ -152,4 +176,5 @@ def _answer(statement: str, label: str, scores: list[float]) -> dict[str, Any]:
         "probabilities": dict(zip(QUADRANTS, scores, strict=True)),
         "is_true": q1 + q2,
         "is_supported": q1 + q3,
+        "doubts": doubts,
     }

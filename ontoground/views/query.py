@@ -172,7 +172,8 @@ def _dataset_views(connection: duckdb.DuckDBPyConnection, workspace: Workspace) 
     for folder in sorted((workspace.root.resolve() / "datasets").glob("*")):
         statements = list(folder.glob("statements.parquet"))
         views = {folder.name: dataset_files(folder), f"{folder.name}_statements": statements}
-        views[f"{folder.name}_contradicted"] = sorted(folder.glob("contradicted/*.parquet"))
+        for configuration in ("contradicted", "contraindicated"):
+            views[f"{folder.name}_{configuration}"] = sorted(folder.glob(f"{configuration}/*.parquet"))
         for view, files in views.items():
             readable = [file for file in files if _is_parquet(connection, file)]
             if readable:

@@ -29,11 +29,12 @@ __all__ = ["MEDIEVAL", "TOGETHER", "built_datasets", "changed", "explained", "ro
 TOGETHER = {
     "medieval": ["group_id"],
     "medieval_contradicted": ["statement", "split"],
+    "medieval_contraindicated": ["group_id"],
     "medhal": ["pair_id"],
     "medval": ["triple_id"],
 }
 """Columns that the rows share that were made together; of contradicted rows, those that make the same statement."""
-MEDIEVAL = ("medieval", "medieval_contradicted")
+MEDIEVAL = ("medieval", "medieval_contradicted", "medieval_contraindicated")
 """Those whose rows rest on mentions of a note; a copy of a supported row is in both, and is found in the first."""
 AROUND = 240
 """Characters of the note before and behind a mention that are shown."""

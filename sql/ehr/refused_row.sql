@@ -1,18 +1,25 @@
--- Rows of a table that cannot be: admissions that end before they begin, notes of another patient or of no admission
--- Grain: one row per refused row. Inputs: the table as the view table_row(row, id, subject_id, hadm_id),
---   mimiciv_hosp.admissions
--- Output: row, id (what tells it from others, never its text), reason. A radiology report may name no admission
--- Source: docs/definitions.md#warehouse
-select
-    table_row.row,
-    table_row.id,
-    case
-        when stay.hadm_id is null then 'there is no such admission'
-        when stay.subject_id <> table_row.subject_id then 'the admission is another patient''s'
-        else 'the admission ends before it begins'
-    end as reason
-from table_row
-left join mimiciv_hosp.admissions as stay on table_row.hadm_id = stay.hadm_id
-where
-    table_row.hadm_id is not null
-    and (stay.hadm_id is null or stay.subject_id <> table_row.subject_id or stay.dischtime < stay.admittime)
+-- Rows of a table that cannot be: of nobody, of an admission that is not there or another patient's, admissions that
+--   end before they begin, rows that say nothing
+-- Grain: one row per refused row. Output: refused_row(row, id, reason); id: what tells it from others, never its text
+-- Inputs: the table as the view table_row(row, id, patient, stay, starts, ends, content), and the views
+--   known_patient(patient) and known_stay(stay, patient). Source: docs/definitions.md#warehouse
+create or replace temp table refused_row as
+with judged as (
+    select
+        table_row.row,
+        table_row.id,
+        case
+            when table_row.patient is null then 'no patient is named'
+            when known_patient.patient is null then 'there is no such patient'
+            when table_row.ends < table_row.starts then 'the admission ends before it begins'
+            when table_row.stay is not null and known_stay.stay is null then 'there is no such admission'
+            when known_stay.patient <> table_row.patient then 'the admission is another patient''s'
+            when trim(table_row.content) = '' then 'it says nothing'
+        end as reason
+    from table_row
+    left join known_patient on table_row.patient = known_patient.patient
+    left join known_stay on table_row.stay = known_stay.stay
+)
+
+select * from judged
+where reason is not null;

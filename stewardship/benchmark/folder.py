@@ -15,6 +15,7 @@ import polars as pl
 from ground.contracts.labels import LabelValue, parse_label
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import LicenceTier
+from ground.stable import stable_hash
 from ground.storage.files import atomic_directory, write_text
 from stewardship.benchmark.tables import LabelTable
 from stewardship.history.log import Event, History, Role
@@ -92,6 +93,24 @@ class Benchmark:
     @functools.cached_property
     def _history(self) -> History:
         return History(self.folder, self.categories)
+
+    def prompts(self, count: int = 0, seed: int = 0) -> dict[str, str]:
+        """Return what a model is asked about each row, by uid; with ``count`` about so many, drawn by seed.
+
+        Raises:
+            InputError: the rows have neither context nor question.
+        """
+        if not {"context", "question"} & set(self.items.columns):
+            raise InputError("the benchmark has neither context nor question", file=self.folder)
+        record, question = (self.column(name) for name in ("context", "question"))
+        uids = sorted(self.items["uid"], key=lambda uid: (stable_hash(seed, "asked", uid), uid))[: count or None]
+        asked = set(uids)
+        return {
+            uid: (f"Record of the patient:\n{record[uid]}\n\n" if record.get(uid) else "")
+            + f"Question: {question.get(uid, '')}"
+            for uid in self.items["uid"]
+            if uid in asked
+        }
 
     @classmethod
     def open(cls, workspace: Path, name: str | None = None) -> Benchmark:

@@ -65,6 +65,11 @@ class DatasetFolder:
         return sorted((self.folder / "contradicted").glob("*.parquet"))
 
     @property
+    def contraindicated_files(self) -> list[Path]:
+        """The files of MediEval's statements of which none is called false, where there are any."""
+        return sorted((self.folder / "contraindicated").glob("*.parquet"))
+
+    @property
     def columns(self) -> tuple[str, str, str]:
         """SQL of a row's key, of its label as text, and of what rows are compared by.
 
@@ -113,7 +118,7 @@ def open_folder(folder: Path) -> DatasetFolder:
     if kind not in KINDS:
         raise InputError("this is not a dataset built by ontoground", file=folder, found=str(kind), expected=EXPECTED)
     dataset = DatasetFolder(kind, folder, manifest.get("settings") or {})
-    _require_columns(files, SCHEMAS[kind])
+    _require_columns([*files, *dataset.contraindicated_files], SCHEMAS[kind])
     _require_columns(dataset.contradicted_files, CONTRADICTED_SCHEMA)
     return dataset
 

@@ -90,7 +90,7 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
             expected="a folder that `ontoground build medieval` wrote",
         )
     build = dataset.build_settings()
-    files: dict[str, list[Path]] = {"labelled": dataset.files}
+    files: dict[str, list[Path]] = {"labelled": [*dataset.files, *dataset.contraindicated_files]}
     if denying := dataset.contradicted_files:
         files["denying"] = denying
     # Each part reads the same files: else what they say of themselves would be read for every query. Cursors have

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.supply import CONSTRAINTS, PAGE, constraints, installed, licence_of, page
+from benchmarks.supply import CONSTRAINTS, HASHES, PAGE, constraints, installed, licence_of, page
 from ground.errors import UsageError
 
 # Strong copyleft in what users need would bind them too; LGPL and MPL bind the package's own files only.
@@ -27,6 +27,10 @@ def packages() -> dict[str, Distribution]:
 def test_every_package_is_pinned_to_the_version_that_is_tried(packages: dict[str, Distribution]) -> None:
     assert len(packages) > 150 and "duckdb" in packages
     assert CONSTRAINTS.read_text() == constraints(packages)
+    # The same versions are there with the hash of the one file that was taken.
+    pinned = [re.split(" ;|$", line)[0] for line in CONSTRAINTS.read_text().splitlines() if line[0] != "#"]
+    hashed = re.findall(r"^(\S+) --hash=sha256:[0-9a-f]{64}$", HASHES.read_text(), re.MULTILINE)
+    assert hashed == pinned
 
 
 def test_no_licence_is_strong_copyleft_and_the_table_has_them_all(packages: dict[str, Distribution]) -> None:

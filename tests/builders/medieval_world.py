@@ -186,7 +186,10 @@ def _reached(start: Iterable[str], edges: dict[str, set[str]]) -> set[str]:
 
 
 def deny_what_others_have(world: World) -> None:
-    """Add to each note that the patient has not what other patients have, one sentence for each name."""
+    """Add to each note that the patient has not what other patients have, one sentence for each name.
+
+    Every fifth one says that a drug is given though it is contraindicated, as the world's patients never do.
+    """
     with gzip.open(world.truth / "notes.jsonl.gz", "rt", encoding="utf-8") as file:
         mentions = [mention for line in file for mention in json.loads(line)["mentions"]]
     had = sorted(
@@ -199,7 +202,11 @@ def deny_what_others_have(world: World) -> None:
     path = world.mimic / "note" / "discharge.csv.gz"
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
         notes = list(csv.DictReader(file))
-    for note in notes:
+    for number, note in enumerate(notes):
+        if number % 5 == 0:
+            note["text"] = note["text"].replace(
+                "CHRONIC ISSUES:\n", "CHRONIC ISSUES:\n# Asthma: Continued nadolol.\n", 1
+            )
         text = " ".join(note["text"].lower().split())
         free = [name for name in had if not any(word in text for word in name.split())]
         denied = "".join(f"No {name}.\n" for name in free)

@@ -161,12 +161,11 @@ def test_ndc_and_name_that_disagree_are_shown_and_both_kept(world: duckdb.DuckDB
 
 
 def test_questions_over_codes_notes_and_graph(world: duckdb.DuckDBPyConnection) -> None:
-    treated = rows_of(world, "queries/treated_diagnoses")
-    assert [(row["drug"], row["diagnosis_cui"], row["admissions"]) for row in treated] == [
-        ("Metoprolol", "C0000001", 2)
+    ordered = rows_of(world, "queries/ordered_for")
+    assert [(row["predicate"], row["drug"], row["diagnosis_cui"], row["admissions"]) for row in ordered] == [
+        ("contraindicated_with", "Metoprolol", "C0000002", 2),
+        ("treats", "Metoprolol", "C0000001", 2),
     ]
-    against = rows_of(world, "queries/contraindicated_orders")
-    assert [(row["dx_cui"], row["admissions"]) for row in against] == [("C0000002", 2)]
     silent = {row["cui"]: row["admissions_silent"] for row in rows_of(world, "queries/coded_but_silent")}
     assert "C0000001" not in silent
     assert silent["C0000007"] == 1

@@ -9,10 +9,23 @@ from typing import Literal
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ehr.assertion import assert_arrays
-from ehr.certainty import ASSERTIONS, DOUBTS, SAID_OTHERWISE, TIME, UNSURE, ended_later, reason_lists, reasons_of
-from ehr.characters import codes_of
+from ehr.certainty import (
+    ASSERTIONS,
+    DOUBTS,
+    NOTHING_AGAINST,
+    SAID_OTHERWISE,
+    TIME,
+    UNSURE,
+    ended_later,
+    in_words,
+    named_in,
+    reasons_of,
+)
+from ehr.characters import codes_of, cut_out
 from ehr.learned import GROUPS, MODEL, inputs_of, load_model
 from ehr.learned_scan import COLUMNS, TABLE, Inputs, Model, scores_of
 from ehr.lexicon import Lexicon, build_lexicon
@@ -55,8 +68,9 @@ def named_reasons(
     numbers = [np.array([KINDS.index(kind) for kind in kinds], dtype=np.int32), np.array(concepts, dtype=np.int32)]
     one = np.zeros_like(numbers[0])
     said = np.array([ASSERTIONS.index(assertion) for assertion in assertions], dtype=np.int64)
-    found = reasons_of(one, numbers[1], numbers[0], [section], one, said, np.array(doubts, dtype=np.int64), one > 0)
-    return [reason_lists()[number] for number in found.tolist()]
+    named = named_in(one, numbers[1])
+    found = reasons_of(named, numbers[0], [section], one, said, np.array(doubts, dtype=np.int64), one > 0)
+    return [tuple(names) for names in in_words(found, NOTHING_AGAINST).to_pylist()]
 
 
 def test_a_plain_statement_is_certain() -> None:
@@ -196,3 +210,12 @@ def test_the_learned_file_is_small_and_a_damaged_one_is_named(tmp_path: Path) ->
     np.savez(other, weights=np.zeros(8, np.int16), least=np.zeros(len(GROUPS), np.int64), slots=np.array(1))
     with pytest.raises(InputError, match="another form"):
         load_model(other)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), st.lists(st.tuples(*[st.integers(0, 30)] * 4)))
+def test_stretches_of_a_text_are_cut_out_as_slices(text: str, rows: list[tuple[int, int, int, int]]) -> None:
+    places = np.minimum(np.array(rows, dtype=np.int64).reshape(-1, 2, 2), len(text))
+    cut = ["".join(text[begin:end] for begin, end in row) for row in places.tolist()]
+    begin, end = places[:, :, 0], places[:, :, 1]
+    assert cut_out(codes_of(text), begin, end).to_pylist() == cut
+    assert cut_out(codes_of(text), begin, end, in_one_line=True).to_pylist() == [" ".join(row.split()) for row in cut]

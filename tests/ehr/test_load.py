@@ -371,7 +371,7 @@ def test_what_cannot_be_of_its_admission_is_refused_and_counted(warehouse: Conne
     reasons = rows(warehouse, "select raw, reason from ground.reject where file = 'note/discharge.csv' order by raw")
     assert reasons == [
         ("1-DS-3", "there is no such admission"),
-        ("1-DS-4", "the admission ends before it begins"),
+        ("1-DS-4", "there is no such admission"),
         ("2-DS-2", "the admission is another patient's"),
     ]
     again = load_mimic(warehouse, folder, SETTINGS)

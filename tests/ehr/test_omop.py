@@ -145,12 +145,12 @@ def test_rows_that_cannot_be_are_refused_and_counted(warehouse: duckdb.DuckDBPyC
     notes = TABLES["note.csv"] + "9,1,,0,,Of the other.,20\n10,1,,0,,Of none.,77\n11,,,0,,Of nobody.,10\n12,1,,0,,,10\n"
     report = load_omop(warehouse, folder_of(tmp_path / "cdm", visit_occurrence=visits, note=notes), SETTINGS)
     assert warehouse.execute("select raw, reason from ground.reject order by file, raw::bigint").fetchall() == [
-        ("9", "the visit is another person's"),
-        ("10", "there is no such visit"),
-        ("11", "there is no person_id"),
-        ("12", "there is no text"),
-        ("30", "there is no such person"),
-        ("40", "the visit ends before it begins"),
+        ("9", "the admission is another patient's"),
+        ("10", "there is no such admission"),
+        ("11", "no patient is named"),
+        ("12", "it says nothing"),
+        ("30", "there is no such patient"),
+        ("40", "the admission ends before it begins"),
     ]
     assert {file.file: file.rows_rejected for file in report.tables}["note.csv"] == 4
 

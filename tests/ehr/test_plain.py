@@ -51,7 +51,7 @@ def test_what_says_nothing_is_refused_and_what_nothing_reads_is_counted(
     report = load_table(warehouse, folder_of(tmp_path / "t", notes, CODES + "p1,a1,ICD9CM,,\n,,ICD9CM,1,\n"), SETTINGS)
     assert [(file.rows_read, file.rows_rejected) for file in report.tables] == [(5, 2), (5, 2)]
     reasons = warehouse.execute("select reason, raw from ground.reject order by raw nulls last, reason").fetchall()
-    assert reasons[:2] == [("there is no text, or neither code nor name", "n3"), ("a note without a patient", "n4")]
+    assert reasons[:2] == [("it says nothing", "n3"), ("no patient is named", "n4")]
     assert any("1 notes of the kind nursing" in warning for warning in report.warnings)
     assert warehouse.execute("select count(*) from ehr.discharge_note").fetchall() == [(2,)]
 

@@ -7,8 +7,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from scipy.stats import pearsonr, spearmanr
 
+from evaluation.correlation import read_scores
+from evaluation.datasets import TextDataset
 from evaluation.report import evaluate_text
+from evaluation.rows import read_reference
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import to_json
 from tests.evaluation import text_world as world
@@ -35,8 +39,11 @@ def medval(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Pa
     dataset, rows = world.validators(root / "medval")
     files = [world.answers(root / f"{seed}.parquet", rows, "risk_level", LEVELS, 0.7, "good", seed) for seed in (1, 2)]
     files.append(world.answers(root / "bad.parquet", rows, "risk_level", LEVELS, 0.0, "bad", seed=3))
-    report = evaluate_text("medval", dataset, files, root / "report", with_ensemble=True, ratings=world.experts(rows))
-    return report, root
+    # As AlignScore would be: no whole numbers, high where an output is good, of no level for one row.
+    score = [None if at == 3 else 0.9 - 0.2 * row["risk_level"] + at % 2 / 3 for at, row in enumerate(rows)]
+    pl.DataFrame({"id": [row["id"] for row in rows], "score": score}).write_csv(root / "align.csv")
+    more: Any = {"ratings": world.experts(rows), "scores": {"align": root / "align.csv"}, "with_overlap": True}
+    return evaluate_text("medval", dataset, files, root / "report", with_ensemble=True, **more), root
 
 
 def test_a_detectors_report_has_all_its_parts(medhal: Any) -> None:
@@ -62,6 +69,53 @@ def test_a_detectors_report_has_all_its_parts(medhal: Any) -> None:
     for name in ("f1_by_task", "overall", "confusion", "errors_by_task", "f1_by_length"):
         assert f"(figures/{name}.png)" in text
         assert (root / "report" / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_lengths_of_errors_stand_beside_those_of_all_rows_and_spread_beside_intervals(medhal: Any) -> None:
+    report, root, _ = medhal
+    bad = report["runs"][0]
+    assert sum(report["rows"]["bins"]["rows"]) == 120 and report["rows"]["bins"]["rows"][0] == 60
+    assert sum(bad["errors_by_bin"]) == sum(one["errors"] for one in bad["errors_by_task"].values())
+    headline = bad["overall"]["non_factual_f1"]
+    assert bad["spread"]["all"] == pytest.approx((headline["high"] - headline["low"]) / 3.92, rel=0.15)
+    assert (root / "report" / "figures" / "lengths_of_errors.png").is_file() and not report["scores"]
+
+
+def test_scores_of_other_metrics_are_correlated_with_the_levels(medval: Any) -> None:
+    report, root = medval
+    by_name = {one["name"]: one for one in report["scores"]}
+    assert list(by_name)[-4:] == ["align", "BLEU with the input", "ROUGE-1 with the input", "ROUGE-2 with the input"]
+    align = by_name["align"]
+    scores = pl.read_csv(root / "align.csv").drop_nulls()
+    rows = pl.read_parquet(root / "medval" / "data").select("id", "risk_level").join(scores, on="id")
+    wanted = pearsonr(rows["risk_level"], rows["score"]).statistic
+    assert align["n"] == 119 and align["pearson"]["value"] == pytest.approx(wanted, abs=1e-6)
+    assert align["spearman"]["value"] == pytest.approx(spearmanr(rows["risk_level"], rows["score"]).statistic, abs=1e-6)
+    assert align["pearson"]["low"] < wanted < align["pearson"]["high"] < 0
+    assert by_name["good, seed 1"]["pearson"]["low"] > 0.4 and by_name["good, seed 1"]["n"] < 120
+    # Outputs that all are the same vary in nothing.
+    assert by_name["BLEU with the input"]["pearson"]["value"] is None
+    text = (root / "report" / "report.md").read_text()
+    assert "## Scores against the labels" in text and "(figures/scores.png)" in text
+
+
+def test_errors_are_counted_by_category_and_level(medval: Any) -> None:
+    report, root = medval
+    assert report["error_categories"] == {"labels": {"missing_claim": [15, 15, 15, 15]}}
+    assert "| the rows | missing claim | 15 | 15 | 15 | 15 |" in (root / "report" / "report.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [("x,1", "of no row"), ("{id},high", "is no number"), ("{id},1\n{id},2", "scored twice"), ("{id},", "no score")],
+)
+def test_a_file_of_scores_that_does_not_fit_is_refused(medval: Any, tmp_path: Path, line: str, message: str) -> None:
+    _, root = medval
+    dataset = TextDataset.open(root / "medval", "medval")
+    file = tmp_path / "scores.csv"
+    file.write_text("id,score\n" + line.format(id=next(dataset.rows("test"))["id"]) + "\n")
+    with pytest.raises(InputError, match=message):
+        read_scores(file, read_reference(dataset, "test"))
 
 
 def test_bonferroni_multiplies_by_the_tests_of_the_report(medhal: Any) -> None:

@@ -100,7 +100,7 @@ def _concepts(relation: Any) -> list[str]:
     return [relation.path[0]["head_cui"], *(edge["tail_cui"] for edge in relation.path)]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(EDGES)
 def test_relations_equal_a_brute_force_search(edges: set[tuple[int, int, int]]) -> None:
     graph = plain_graph(VOCABULARY, NODES, edges)
@@ -139,7 +139,7 @@ def test_relations_of_pairs_are_those_of_each_pair_in_columns(
     assert found.table().to_pylist() == rows
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(EDGES, st.permutations(CUIS), st.sets(st.sampled_from(CUIS)))
 def test_facts_are_the_union_of_relations_and_ignore_the_order_of_concepts(
     edges: set[tuple[int, int, int]], order: list[str], targets: set[str]

@@ -20,12 +20,23 @@ VOCABULARY = read_vocabulary()
 
 
 def _statements() -> set[str]:
-    names = {line.predicate for line in VOCABULARY.predicates if line.statement in ("yes", "both")}
+    names = {line.predicate for line in VOCABULARY.predicates if line.statement in ("yes", "both", "true")}
     return names | {line.inverse for line in VOCABULARY.predicates if line.statement == "both"}
 
 
-def test_the_18_predicates_of_table_2_are_the_ones_that_are_verbalised() -> None:
-    assert _statements() == TABLE_2
+def test_statements_use_the_18_predicates_of_table_2_and_those_that_the_paper_speaks_of() -> None:
+    assert _statements() == TABLE_2 | {"has_associated_procedure", "contraindicated_with"}
+
+
+def test_a_contraindication_is_never_false_and_true_only_where_it_is_stated_of_a_form_of_the_drug() -> None:
+    assert {line.predicate for line in VOCABULARY.predicates if line.statement == "true"} == {"contraindicated_with"}
+    patterns = [pattern for pattern in VOCABULARY.patterns if pattern.predicate == "contraindicated_with"]
+    assert "inherited" not in {pattern.tier for pattern in patterns}
+    assert {step for pattern in patterns if pattern.tier == "equivalent" for step in pattern.steps} == {
+        "drug_form_of",
+        "has_drug_form",
+        "contraindicated_with",
+    }
 
 
 def test_names_of_steps_are_unique_and_sentences_have_both_ends() -> None:

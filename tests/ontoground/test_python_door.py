@@ -20,6 +20,7 @@ from ground.storage.workspace import Workspace
 from ontoground import door
 from ontoground.door import OpenWorkspace
 from ontoground.flow.session import writing
+from ontoground.views.predictions import doubts_of
 from tests.ontoground.cli.test_contract import HEAVY
 from tests.ontoground.conftest import Demo
 
@@ -140,6 +141,9 @@ def test_any_text_is_read(opened: OpenWorkspace) -> None:
     said = {one["text"]: one["assertion"] for one in read.mentions}
     assert said["chest pain"] == "absent" and said["lisinopril"] == "present" and said["pneumonia"] == "possible"
     assert ontoground.read_text("", opened).mentions == []
+    # A statement relates two concepts; one that names none of the release is answered with a doubt.
+    (sky,), none = doubts_of(opened.workspace, ["The sky is blue.", "Lisinopril treats hypertension."])
+    assert "names no concept" in sky and none == []
 
 
 def test_statements_are_chosen_by_column(opened: OpenWorkspace) -> None:

@@ -18,14 +18,15 @@ from pydantic import Field
 from evaluation.classes import CLASSES
 from evaluation.datasets import Kind, TextDataset
 from ground.contracts.taxonomy import resolve_tasks
-from ground.errors import InputError
+from ground.errors import InputError, UsageError
 from ground.lm.results import Message
 from ground.lm.settings import LmSettings
 from ground.stable import stable_hash
 from training.asking.engine import AskedReport, AskingSettings, Question, Row, ask, drawn
+from training.asking.evaluators import read_format
 from training.sft.encoding import TASKS
 
-__all__ = ["SHOTS", "AskedSettings", "ask_dataset", "examples_for", "question_of"]
+__all__ = ["SHOTS", "AskedSettings", "ask_dataset", "examples_for", "method_of", "question_of"]
 
 SHOTS = ("zero-shot", "one-shot")
 
@@ -40,6 +41,10 @@ class AskedSettings(AskingSettings):
 
     tasks: tuple[str, ...] = Field(default=(), description="rows of these tasks only; empty: all")
     shots: Literal[0, 1] = Field(default=0, description="worked examples before the question, from the train split")
+    format: str = Field(
+        default="",
+        description="an evaluator's own format: halloumi, medval4b, prometheus2, or a TOML file; unset: ours",
+    )
     max_example_characters: int = Field(
         default=6000, ge=1, description="an example's texts have no more characters than this together"
     )
@@ -91,6 +96,25 @@ def question_of(kind: Kind, shots: int = 0) -> Question:
     return Question("asked", SHOTS[shots], CLASSES[kind].texts[0], messages, task.read, kind)
 
 
+def _question(kind: Kind, settings: AskedSettings) -> tuple[Question, dict[str, Any]]:
+    """Return our question or that of an evaluator's own format, and what the record says of the latter."""
+    if not settings.format:
+        return question_of(kind, settings.shots), {}
+    if settings.shots:
+        raise UsageError("a format of an evaluator has no worked examples", found="shots 1", expected="shots 0")
+    form = read_format(settings.format)
+    form.check(kind)
+    question = Question(
+        "asked", method_of(settings), CLASSES[kind].texts[0], lambda row, _: form.messages(row), form.read, kind
+    )
+    return question, {"format": form.model_dump()}
+
+
+def method_of(settings: AskedSettings) -> str:
+    """Return how a model is asked, as it stands beside its name."""
+    return f"format {Path(settings.format).stem}" if settings.format else SHOTS[settings.shots]
+
+
 def ask_dataset(
     dataset: TextDataset,
     model_settings: LmSettings,
@@ -112,15 +136,15 @@ def ask_dataset(
     rows = list(dataset.rows(settings.split, tasks_asked))
     if not rows:
         raise InputError(f"the {settings.split} split has no row of these tasks", file=dataset.folder)
+    question, about = _question(dataset.kind, settings)
     chosen = drawn(rows, settings, "asked")
     tasks = sorted({row["task"] for row in chosen}) if settings.shots else []
     limits = {"max_characters": settings.max_example_characters, "seed": settings.seed}
     examples = examples_for(examples_from or dataset, tasks, **limits) if tasks else {}
-    about = {
+    about |= {
         "dataset": dataset.identity,
         "examples": {task: example["id"] for task, example in examples.items()},
     }
-    question = question_of(dataset.kind, settings.shots)
     return ask(
         question, chosen, model_settings, settings, workspace, out,
         licence_tier=dataset.licence_tier, name=settings.split, about=about, examples=examples,

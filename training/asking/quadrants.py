@@ -7,7 +7,6 @@ The context comes first: statements of one admission share the beginning of the 
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 
@@ -15,18 +14,16 @@ from pydantic import Field
 
 from evaluation.datasets import MedievalDataset
 from ground import ROOT
-from ground.contracts.rows import QUADRANTS, Quadrant
+from ground.contracts.answers import parse_quadrant
 from ground.contracts.splits import SPLIT_COLUMN, SPLITS_IN_WORDS
 from ground.lm.results import Message
 from ground.lm.settings import LmSettings
-from ground.lm.structured import without_thinking
 from ground.storage.tables import read_table
 from training.asking.engine import AskedReport, AskingSettings, Prediction, Question, ask, drawn
 
-__all__ = ["ZeroshotSettings", "parse_label", "predict_zeroshot", "zeroshot_prompt"]
+__all__ = ["ZeroshotSettings", "predict_zeroshot", "zeroshot_prompt"]
 
 DATA = ROOT / "training" / "data"
-LABEL = re.compile(r"\bQ[1-4]\b", re.IGNORECASE)
 
 
 class ZeroshotSettings(AskingSettings):
@@ -49,18 +46,8 @@ def zeroshot_prompt(context: str, statement: str) -> tuple[Message, ...]:
     return (Message(role="user", content=text),)
 
 
-def parse_label(text: str) -> Quadrant | None:
-    """Return the one label that an answer names; None where it names none, or several.
-
-    Reasoning between ``<think>`` marks is not read. ``Q2``, ``**q2**`` and ``Label: Q2 (True, unsupported)`` are Q2;
-    "Q2, not Q1" and "true but unsupported" are no label.
-    """
-    labels = {label.upper() for label in LABEL.findall(without_thinking(text))}
-    return next((quadrant for quadrant in QUADRANTS if labels == {quadrant}), None)
-
-
 def _read(text: str) -> Prediction:
-    label = parse_label(text)
+    label = parse_quadrant(text)
     return {"label": label, "outcome": "no_label" if label is None else "parsed"}
 
 

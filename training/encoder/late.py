@@ -14,7 +14,8 @@ is there when three neighbours match three neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -142,10 +143,24 @@ def _run_similarity(single: torch.Tensor, run: int) -> torch.Tensor:
         return single.amax(dim=1)
     t, n = single.shape
     padded = functional.pad(single, (0, run - 1, 0, run - 1))
-    starting = torch.stack([padded[i : i + t, i : i + n] for i in range(run)]).mean(dim=0).amax(dim=1)
+    summed = padded[:t, :n] + padded[1 : 1 + t, 1 : 1 + n]
+    for i in range(2, run):
+        summed += padded[i : i + t, i : i + n]
+    starting = summed.amax(dim=1) / run
     # A token is in the runs that start at it and at the tokens before it.
     before = functional.pad(starting, (run - 1, 0))
     return torch.stack([before[i : i + t] for i in range(run)]).amax(dim=0)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let torch work in one thread: a statement's matches are too small to share out, above all on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def best_matches(statement: Tensors, context: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
@@ -267,14 +282,15 @@ class FrozenReader:
     def batch(self, indices: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return what `LateModel` reads of some rows; shapes as there."""
         statements = self._read_statements([self._rows.statements[i] for i in indices])
+        contexts = [self.context(self._rows.admissions[i]) for i in indices]
         states, features, answers = [], [], []
-        for i in indices:
-            *units, top = statements[self._rows.statements[i]]
-            context = self.context(self._rows.admissions[i])
-            best, places = self._kept.get(("row", i)) or self._keep(("row", i), best_matches(units, context))
-            states.append(top)
-            features.append(best)
-            answers.append(torch.cat([layer[places[:, at]] for at, layer in enumerate(context)], dim=1))
+        with _one_thread():
+            for i, context in zip(indices, contexts, strict=True):
+                *units, top = statements[self._rows.statements[i]]
+                best, places = self._kept.get(("row", i)) or self._keep(("row", i), best_matches(units, context))
+                states.append(top)
+                features.append(best)
+                answers.append(torch.cat([layer[places[:, at]] for at, layer in enumerate(context)], dim=1))
         lengths = torch.tensor([len(state) for state in states], device=self._device)
         there = torch.arange(int(lengths.max()), device=self._device) < lengths[:, None]
         padded = [nn.utils.rnn.pad_sequence(part, batch_first=True) for part in (states, features, answers)]

@@ -173,6 +173,10 @@ class MedhalSettings(SftSettings):
     Its task ablation (section 4.3) sets ``tasks``.
     """
 
+    version: Literal["full", "length_filtered", "balanced"] = Field(
+        default="full", description="train on rows of this version of the dataset"
+    )
+
 
 class MedvalSettings(SftSettings):
     """MedVAL (supplement S2.2): QLoRA, 5 epochs, Adam at 1e-5 with linear decay, batch 1."""

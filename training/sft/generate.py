@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from evaluation.datasets import Kind, TextDataset
+from evaluation.datasets import Kind, TextDataset, Version
 from evaluation.predictions import write_predictions
 from ground.contracts.splits import Split
 from ground.contracts.taxonomy import resolve_tasks
@@ -35,6 +35,7 @@ def generate(
     out_file: Path,
     settings: GenerationSettings,
     split: Split = "test",
+    version: Version = "full",
 ) -> dict[str, Any]:
     """Judge and explain the statements of a split, or name errors and grade the risk of its outputs.
 
@@ -45,6 +46,7 @@ def generate(
         out_file: a predictions file (Parquet), in a folder that is made private.
         settings: of the generation.
         split: of the dataset.
+        version: of MedHal, which rows.
 
     Returns:
         ``rows``, and ``outcomes``: how many rows had each outcome; ``cut``: how many reached ``max_new_tokens`` before
@@ -53,7 +55,7 @@ def generate(
     Raises:
         InputError: no such dataset or model, or an empty split.
     """
-    dataset = TextDataset.open(dataset_dir, kind)
+    dataset = TextDataset.open(dataset_dir, kind, version)
     # Other people's texts have tasks of their own.
     tasks = resolve_tasks(settings.tasks, kind) if settings.tasks else None
     if not (n := dataset.count(split, tasks)):

@@ -58,7 +58,7 @@ def train_texts(
         out_dir: the run folder; ``settings``, ``resume``, ``say``, result and errors as of `open_run`.
         callbacks: further transformers ``TrainerCallback`` objects, such as one that shows progress.
     """
-    dataset = TextDataset.open(dataset_dir, kind)
+    dataset = TextDataset.open(dataset_dir, kind, getattr(settings, "version", "full"))
     tasks = resolve_tasks(settings.tasks, kind)
     own: dict[str, Any] = {"resume": resume, "say": say, "engine": "trl SFTTrainer"}
     with open_run(kind, model, out_dir, dataset.identity, settings, **own) as run:

@@ -75,6 +75,10 @@ class Text(Evaluated):
             "summary, verifact_bhc; open: any endpoint may read them; examples are of --reference",
         ),
     ] = None
+    version: Annotated[
+        Literal["full", "length_filtered", "balanced"],
+        Option("--dataset-version", help="Rows of this version of MedHal (its Table 4)"),
+    ] = "full"
     ensemble: Annotated[
         bool, Option("--ensemble", help="Add the majority of all runs; a tie goes to the more serious class")
     ] = False
@@ -112,6 +116,13 @@ def medval(
     rules: Annotated[
         bool, Option("--rules", help="Ask the rules judge, which checks near-verbatim text; it needs the graph")
     ] = False,
+    scores: Annotated[
+        list[str] | None,
+        Option(metavar="NAME=FILE", help="Another metric (id, score), to be correlated with the levels; repeatable"),
+    ] = None,
+    overlap: Annotated[
+        bool, Option("--overlap", help="Correlate ROUGE and BLEU with the levels, too: of outputs and experts' own")
+    ] = False,
     error_from: Annotated[
         int, Option(min=2, max=4, metavar="LEVEL", help="Level that means an error, where texts have no levels")
     ] = 3,
@@ -126,7 +137,8 @@ def medval(
 
     Labels are risk levels 1 to 4; empty is an answer that could not be read, which counts as wrong.
     """
-    return _evaluated("medval", options, experts or (), sheet_key, rules=rules, error_from=error_from)
+    correlated = {"scores": dict(map(_named, scores or ())), "with_overlap": overlap}
+    return _evaluated("medval", options, experts or (), sheet_key, rules=rules, error_from=error_from, **correlated)
 
 
 def _evaluated(
@@ -137,6 +149,7 @@ def _evaluated(
     *,
     rules: bool = False,
     error_from: int = 3,
+    **correlated: Any,
 ) -> Result:
     options.require(*PACKAGES)
     from evaluation.datasets import TextDataset
@@ -146,7 +159,9 @@ def _evaluated(
 
     own = options.reference or options.workspace / "datasets" / kind
     foreign = _foreign(options, options.texts) if options.texts else None
-    dataset = TextDataset.open(foreign.folder if foreign else own, kind)
+    dataset = TextDataset.open(foreign.folder if foreign else own, kind, options.version)
+    # Answers about other rows than those of the run's own dataset lie in a folder of their own.
+    of = dataset.folder.name if foreign else f"{kind}-{options.version}" if options.version != "full" else None
     if sheet_key is not None and not experts:
         raise UsageError("--sheet-key without a sheet", expected="--experts SHEET too")
     graded = read_sheets(experts, sheet_key) if experts else None
@@ -155,9 +170,10 @@ def _evaluated(
     # Asked first: a refusal of the privacy gate comes before hours of work.
     answers = [_asked(options, dataset, own if foreign else None)] if options.asks else []
     answers += [judged_split(options, dataset, foreign=foreign is not None)] if rules else []
-    answers += [_generated(options, dataset, model, foreign=foreign is not None) for model in options.models or ()]
-    about = (str(error_from),) if foreign else ()
-    out = options.report_folder(dataset.folder, answers, *about, others=experts)
+    answers += [_generated(options, dataset, model, of) for model in options.models or ()]
+    about = (str(error_from),) if foreign else (options.version,) if of else ()
+    scored = tuple(correlated.get("scores", {}).values())
+    out = options.report_folder(dataset.folder, answers, *about, others=(*experts, *scored))
     files = [*(Path(prediction["file"]) for prediction in answers), *(options.predictions or ())]
     judged = foreign.kind(kind) if foreign else kind
     ratings = graded.ratings if graded else foreign.ratings if foreign and judged == "medval" else None
@@ -174,6 +190,7 @@ def _evaluated(
         missing=options.missing,
         with_ensemble=options.ensemble,
         ratings=ratings,
+        **correlated,
     )
     rows = report["rows"]
     payload = options.payload(kind, report, answers, out) | {
@@ -185,6 +202,13 @@ def _evaluated(
         notes = graded.notes if graded else ()
         payload["experts"] = _experts(report["experts"], notes) if report["experts"] else None
     return Result(payload, partial(_blocks, kind=judged))
+
+
+def _named(text: str) -> tuple[str, Path]:
+    name, equals, file = text.partition("=")
+    if not (name and equals and file):
+        raise UsageError("--scores cannot be read", found=text, expected="NAME=FILE")
+    return name, Path(file)
 
 
 def _foreign(options: Text, named: str) -> ForeignTexts:
@@ -205,35 +229,36 @@ def _foreign(options: Text, named: str) -> ForeignTexts:
 def _asked(options: Text, dataset: TextDataset, examples: Path | None) -> dict[str, Any]:
     """Ask about a split; ``examples`` is where worked ones are, if not in the dataset."""
     from evaluation.datasets import TextDataset
-    from training.asking.detectors import SHOTS, AskedSettings, ask_dataset
+    from training.asking.detectors import AskedSettings, ask_dataset, method_of
 
     model, settings = options.language_model("asked", AskedSettings, split=options.split, shots=options.shots)
-    method = SHOTS[settings.shots]
+    method = method_of(settings)
     of = dataset.folder.name if examples else dataset.kind
-    folder = run_folder(options.workspace, method, of, short_name(model.model))
+    part = options.version if options.version != "full" else ""
+    folder = run_folder(options.workspace, method.replace(" ", "-"), of, part, short_name(model.model))
     shown = TextDataset.open(examples, dataset.kind) if examples and settings.shots else None
     report = ask_dataset(dataset, model, settings, options.workspace, folder, examples_from=shown)
     note(f"{model.model}: {report.rows:,} rows asked, {100 * report.share_unparseable:.1f}% without a readable answer")
     return options.predicted(folder, model.model, method)
 
 
-def _generated(options: Text, dataset: TextDataset, model: str, *, foreign: bool) -> dict[str, Any]:
+def _generated(options: Text, dataset: TextDataset, model: str, of: str | None) -> dict[str, Any]:
     """Answer the split with a fine-tuned run, or keep the answers that are there and still its own."""
     from training.runs.folder import RECORD, model_identity
     from training.runs.settings import GenerationSettings
     from training.sft.generate import generate
 
     record, name = Path(model) / RECORD, short_name(model)
-    of = dataset.folder.name if foreign else dataset.kind
-    trained = record.is_file() and not foreign
-    folder = record.parent if trained else run_folder(options.workspace, "generate", of, name)
+    own = record.is_file() and of is None
+    folder = record.parent if own else run_folder(options.workspace, "generate", of or dataset.kind, name)
     settings = run_settings(GenerationSettings, None, options.of_runs)
     identity = {
         "model": sha256_of(record) if record.is_file() else model_identity(model),
         "dataset": dataset.identity,
         "settings": settings.model_dump(mode="json"),
     }
-    answer = partial(generate, dataset.kind, dataset.folder, model, settings=settings, split=options.split)
+    rows: dict[str, Any] = {"split": options.split, "version": dataset.version}
+    answer = partial(generate, dataset.kind, dataset.folder, model, settings=settings, **rows)
     state = options.kept(folder, identity, answer)
     note(f"{name}: predictions {state}")
     return options.predicted(folder, name, "generation", state)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ontoground.cli.steward import adopt, audit, calculators, grade, labels, report, sheets, versions
+from ontoground.cli.steward import adopt, ask, audit, calculators, effect, grade, labels, report, sheets, versions
 
-__all__ = ["adopt", "audit", "calculators", "grade", "labels", "report", "sheets", "versions"]
+__all__ = ["adopt", "ask", "audit", "calculators", "effect", "grade", "labels", "report", "sheets", "versions"]

@@ -32,9 +32,13 @@ class Graded(InBenchmark):
     """Whose answers are graded, and how."""
 
     files: Annotated[
-        list[Path],
-        Argument(metavar="FILE...", help="CSV, JSONL, Parquet or Excel: uid, answer and, for several, model"),
-    ]
+        list[Path] | None,
+        Argument(
+            metavar="[FILE...]",
+            help="CSV, JSONL, Parquet or Excel: uid, answer and, for several, model; default: all of `steward ask`",
+            show_default=False,
+        ),
+    ] = None
     grader: Annotated[
         Literal["v1", "abstention", "reward", "released"],
         Option(
@@ -69,7 +73,11 @@ class Graded(InBenchmark):
         """Return the answers of every model of every file; two models of one name are refused."""
         from stewardship.grading.grades import check_models, read_answers
 
-        results = [answer for file in self.files for answer in read_answers(file, self.form)]
+        asked = self.adopted.folder / "answers"
+        files = self.files or sorted(asked.glob("*.parquet"))
+        if not files:
+            raise UsageError("no answers are named", file=asked, do="name a file, or ask a model: `steward ask`")
+        results = [answer for file in files for answer in read_answers(file, self.form)]
         check_models(results)
         return results
 

@@ -19,7 +19,7 @@ __all__ = ["BenchmarkName", "ConfiguredBenchmark", "InBenchmark", "group"]
 
 ORDER = (
     *("adopt", "audit", "recompute", "triage", "sheets", "sample", "read", "rule", "finalise", "release", "diff"),
-    *("history", "grade", "board", "calculators", "report"),
+    *("history", "ask", "grade", "board", "effect", "calculators", "report"),
 )
 
 group = group_of("steward", ORDER)

@@ -129,10 +129,12 @@ def grpo(options: Grpo) -> Result:
         "seed": settings.seed,
         "arms": [_summary(arm, out, record) for arm, record in records.items()],
         "sets": _compared(options, out, names, graded, settings.seed),
+        "curves": _curves(records, out / "curve.png"),
     }
     write_text(out / "comparison.json", json.dumps(payload, indent=2) + "\n")
     comparison, notes = markdown_table(*_graded(payload)), "".join(f"- {line}\n" for line in _notes(payload))
-    write_text(out / "comparison.md", f"# GRPO on {benchmark.name}\n\n{comparison}\n{notes}")
+    curve = f"\n{markdown_table(*_last(payload))}\n![Accuracy over steps](curve.png)\n" if payload["curves"] else ""
+    write_text(out / "comparison.md", f"# GRPO on {benchmark.name}\n\n{comparison}\n{notes}{curve}")
     return Result(payload, _blocks)
 
 
@@ -183,7 +185,8 @@ def _sets(options: Grpo, benchmark: Benchmark) -> dict[str, tuple[Benchmark, Lab
         other, colon, labels = asked.rpartition(":")
         where = Benchmark.open(options.workspace, other) if colon else benchmark
         if where.categories != benchmark.categories:
-            raise UsageError("the labels to evaluate on are of another kind", found=asked)
+            do = f"ask the finished arms: `steward ask --benchmark {other} --endpoint-model ARM`"
+            raise UsageError("the labels to evaluate on are of another kind", found=asked, do=do)
         sets[asked] = (where, label_set(where, labels, options.limits))
     return sets
 
@@ -198,15 +201,11 @@ def _chosen(uids: set[str], count: int, seed: int, what: str) -> set[str]:
 def _frame(benchmark: Benchmark, labels: LabelSet, uids: set[str]) -> pl.DataFrame:
     import polars as pl
 
-    if not {"context", "question"} & set(benchmark.items.columns):
-        raise InputError("the benchmark has neither context nor question", file=benchmark.folder)
     rows = []
-    for row in benchmark.items.iter_rows(named=True):
-        if row["uid"] in uids:
-            record = f"Record of the patient:\n{row['context']}\n\n" if row.get("context") else ""
-            label = labels.references[row["uid"]]
-            limits = (limit.text() for limit in (label.value, label.lower, label.upper))
-            rows.append((row["uid"], f"{record}Question: {row.get('question') or ''}", *limits))
+    for uid, prompt in benchmark.prompts().items():
+        if uid in uids:
+            label = labels.references[uid]
+            rows.append((uid, prompt, *(limit.text() for limit in (label.value, label.lower, label.upper))))
     columns = dict.fromkeys(("uid", "prompt", "label", "lower", "upper"), pl.String)
     return pl.DataFrame(rows, schema=columns, orient="row")
 
@@ -349,6 +348,28 @@ def _compared(options: Grpo, out: Path, arms: list[str], base: dict[str, pl.Data
     return sets
 
 
+def _curves(records: Mapping[str, Mapping[str, Any]], picture: Path) -> dict[str, Any]:
+    """Return by set of labels each arm's accuracy over steps, and draw it; empty without evaluations in training."""
+    from training.grpo.evaluate import curves, draw_curves
+
+    found = curves({arm: record["evaluations"] for arm, record in records.items()})
+    if found:
+        draw_curves(found, picture)
+    return found
+
+
+def _last(payload: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the table of the means of the last evaluations in training: its heads and rows."""
+    from ontoground.cli.steward.shares import ends, percent
+
+    rows = [
+        [name, arm, str(one["last"]["n"]), percent(one["last"]["value"]), ends(one["last"])]
+        for name, arms in payload["curves"].items()
+        for arm, one in arms.items()
+    ]
+    return ["labels", "arm", "last evaluations", "mean", "95% interval"], rows
+
+
 def _graded(payload: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Return the table of all policies by set of labels: its heads and rows."""
     from ontoground.cli.steward.shares import difference, ends, percent
@@ -380,5 +401,7 @@ def _notes(payload: dict[str, Any]) -> list[str]:
 
 def _blocks(payload: dict[str, Any]) -> Blocks:
     yield table(*_graded(payload))
+    if payload["curves"]:
+        yield table(*_last(payload), title="in training, over the last ten evaluations")
     yield from _notes(payload)
     yield unfolded(f"in {relative(Path(payload['folder']))}")

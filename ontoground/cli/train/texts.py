@@ -52,7 +52,7 @@ def _fine_tuned(kind: Literal["medhal", "medval"], options: Text) -> Result:
     check_model(options.model)
     from evaluation.datasets import TextDataset
 
-    dataset = TextDataset.open(options.data(kind), kind)
+    dataset = TextDataset.open(options.data(kind), kind, getattr(settings, "version", "full"))
     # Late, since it takes seconds, and what is wrong is said before.
     from training.runs.processes import is_main
     from training.sft.train import train_texts

@@ -110,50 +110,20 @@ atom as (
     from icd_atom
     union all
     select
-        sab,
-        'CODE' as totype,
-        code,
-        cui
-    from release.mrconso
-    where sab not in ('ICD9CM', 'ICD10CM', 'ICD10PCS') and sab in (select w.to_sab from wanted as w)
-    union all
-    select
-        sab,
-        'SCUI' as totype,
-        scui as code,
-        cui
-    from release.mrconso
+        c.sab,
+        identifier.totype,
+        identifier.code,
+        c.cui
+    from release.mrconso as c
+    cross join
+        lateral (
+            select
+                unnest(['CODE', 'SCUI', 'SDUI', 'AUI']) as totype,
+                unnest([c.code, c.scui, c.sdui, c.aui]) as code
+        ) as identifier
     where
-        sab in (
-            select w.to_sab
-            from wanted as w
-            where w.totype = 'SCUI'
-        )
-    union all
-    select
-        sab,
-        'SDUI' as totype,
-        sdui as code,
-        cui
-    from release.mrconso
-    where
-        sab in (
-            select w.to_sab
-            from wanted as w
-            where w.totype = 'SDUI'
-        )
-    union all
-    select
-        sab,
-        'AUI' as totype,
-        aui as code,
-        cui
-    from release.mrconso
-    where aui in (
-        select w.to_code
-        from wanted as w
-        where w.totype = 'AUI'
-    )
+        c.sab in (select w.to_sab from wanted as w)
+        and not (identifier.totype = 'CODE' and c.sab in ('ICD9CM', 'ICD10CM', 'ICD10PCS'))
 ),
 
 target as (

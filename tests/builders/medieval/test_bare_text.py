@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -43,9 +44,10 @@ STEPS = [("C7", "C6"), ("C8", "C7"), ("C15", "C8"), ("C6", "C9"), ("C9", "C10")]
 CLOSURE = [("C3", "C4", "equivalent", 0), ("C6", "C7", "descendant", 1), ("C6", "C8", "descendant", 2)]
 
 
-@pytest.fixture
-def asked(warehouse: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
-    """What the builder knows when it looks for names: one admission of one patient, without a note."""
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    """What the builder knows when it looks for names."""
+    warehouse = connect(tmp_path_factory.mktemp("known") / "warehouse.duckdb")
     warehouse.execute(sql_text("builders/medieval/support/macros"))
     warehouse.execute("create table kg.concept (cui varchar, groups varchar[])")
     warehouse.execute("create table kg.name (cui varchar, name varchar, normalized varchar)")
@@ -64,13 +66,22 @@ def asked(warehouse: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     warehouse.execute("create temp table area as select 'C6' as cui, 'C9' as area_cui union select 'C7', 'C6'")
     warehouse.execute("create temp table namesake (cui varchar, other varchar)")
     warehouse.execute("create temp table statement_name as select 'C11' as cui, 'Morbus Whitby' as name")
-    warehouse.execute("create temp table cohort as select 1 as subject_id, 10 as hadm_id")
-    warehouse.execute("create temp table admission as select 10 as hadm_id, 0 as number")
-    warehouse.execute("create temp table admission_fact as select 0 as number")
     for table in ("discharge", "radiology"):
         warehouse.execute(f"create table mimiciv_note.{table} (subject_id bigint, hadm_id bigint, text varchar)")
     make_views(warehouse)
-    return warehouse
+    yield warehouse
+    warehouse.close()
+
+
+@pytest.fixture
+def asked(known: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """One admission of one patient, without a note."""
+    known.execute("create or replace temp table cohort as select 1 as subject_id, 10 as hadm_id")
+    known.execute("create or replace temp table admission as select 10 as hadm_id, 0 as number")
+    known.execute("create or replace temp table admission_fact as select 0 as number")
+    for table in ("discharge", "radiology"):
+        known.execute(f"delete from mimiciv_note.{table}")
+    return known
 
 
 @pytest.fixture(scope="module")

@@ -45,6 +45,20 @@ def chosen(edges: Edges) -> npt.NDArray[np.int32]:
     return circuits_of(np.ascontiguousarray(source), np.ascontiguousarray(goal), 8)
 
 
+def test_a_contraindication_is_stated_in_pairs_that_are_true_and_never_called_false(denying: Built) -> None:
+    files = sorted((denying.folder / "contraindicated").glob("*.parquet"))
+    found: list[Row] = pa.concat_tables([pq.read_table(file) for file in files]).to_pylist()
+    assert len(found) == denying.report.contraindicated > 0
+    assert {(row["quadrant"], row["is_true"], row["predicate"], row["fact_split"]) for row in found} == {
+        (quadrant, True, "contraindicated_with", None) for quadrant in ("Q1", "Q2")
+    }
+    assert {row["tier"] for row in found} <= {"stated", "equivalent"}
+    assert set(Counter(row["group_id"] for row in found).values()) == {2}
+    assert "Nadolol is contraindicated in asthma." in {row["statement"] for row in found if row["is_supported"]}
+    assert "contraindicated_with" not in {row["predicate"] for row in denying.rows}
+    assert not {row["id"] for row in found} & {row["id"] for row in denying.rows}
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_each_circuit_leads_into_every_node_as_often_as_out_and_none_is_left(seed: int) -> None:
     drawn = np.random.default_rng(seed).integers(0, 8, (seed, 2))

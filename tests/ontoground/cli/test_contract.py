@@ -150,15 +150,14 @@ def test_a_full_disk_is_said_in_words(
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads the processor time of a process from /proc")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
-def test_a_signal_stops_a_running_query(number: signal.Signals, empty_workspace: Path) -> None:
+def test_a_signal_stops_a_running_query(empty_workspace: Path) -> None:
     endless = "select count(*) from range(100000000) as a, range(100000) as b where a.range * b.range % 7 = 3"
     arguments = ["sql", "-c", endless, "--workspace", str(empty_workspace), "--json"]
     process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         while not _is_querying(process.pid):
             time.sleep(0.05)
-        process.send_signal(number)
+        process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=20)
     finally:
         process.kill()

@@ -48,24 +48,20 @@ def test_the_demo_ends_without_disagreement_and_its_output_fits_the_schema(demo:
     assert "done in" in demo.err
 
 
-def test_the_demo_shows_a_person_tables_that_fit_80_columns(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["demo", "--no-train", "--patients", str(PATIENTS), "--workspace", str(demo.workspace)]
-    assert invoke(arguments) == demo.exit_code
+def test_the_demo_shows_a_person_tables_that_fit_80_columns_and_proposes_commands_that_work(
+    demo: Demo, demo_copy: Callable[[], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    workspace = demo_copy()
+    again = ["demo", "--no-train", "--patients", str(PATIENTS), "--workspace", str(workspace)]
+    assert invoke(again) == demo.exit_code
     printed = capsys.readouterr()
     assert "Statements by predicate and quadrant" in printed.out
     assert "what to try next:" in printed.out
     body, places = printed.out.split("\ndataset ")
     assert max(len(line.rstrip()) for line in body.splitlines()) <= 80
-    assert str(demo.workspace) in places
+    assert str(workspace) in places
     assert printed.err.count("up to date") == 8
-
-
-def test_the_commands_that_the_demo_proposes_work(
-    demo: Demo, demo_copy: Callable[[], Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    again = ["demo", "--no-train", "--patients", str(PATIENTS), "--workspace", str(demo_copy())]
-    assert invoke(again) == demo.exit_code
-    proposed = capsys.readouterr().out.split("what to try next:")[1].strip().splitlines()
+    proposed = printed.out.split("what to try next:")[1].strip().splitlines()
     assert len(proposed) == 5
     for command in proposed:
         assert invoke(command.split()[1:]) == 0

@@ -129,8 +129,10 @@ def test_a_note_and_a_statement_of_ones_own_are_judged(lab: Lab, tmp_path: Path)
     assert answer.code == 0 and "in percent; context: " in answer.out and rows["statement"][0] in answer.out
     assert "cut" not in answer.out
     (tmp_path / "long.txt").write_text("Brief Hospital Course:\n" + "She did well. " * 3_000)
+    asked = [*asked[:2], "--statement", "No drug treats it. " * 30]
     answer = lab.say("predict", "--model", lab.runs / "seeds/seed-1", "--note", tmp_path / "long.txt", *asked)
     assert answer.code == 0 and "the context is cut to fit the model" in answer.out
+    assert "judge statement 2: it has 569" in answer.out and "statement 1" not in answer.out
     none = lab.say("predict", "--model", lab.model, "--note", tmp_path / "note.txt", *asked)
     assert none.code == 3 and "holds no run" in none.err
 

@@ -56,7 +56,7 @@ def test_files_of_detectors_are_evaluated(lab: Lab) -> None:
     assert run["name"] == "perfect" and run["overall"]["non_factual_f1"]["value"] == 1.0
     assert run["f1_by_task"] == {"nli": run["overall"]["non_factual_f1"]}
     assert Path(payload["report"]["folder"]).match(f"{lab.runs}/evaluation-medhal-test-*")
-    assert Path(payload["report"]["markdown"]).is_file() and len(payload["report"]["figures"]) == 5
+    assert Path(payload["report"]["markdown"]).is_file() and len(payload["report"]["figures"]) == 6
 
 
 def test_another_evaluation_takes_no_report_away(lab: Lab) -> None:
@@ -147,6 +147,17 @@ def test_a_model_is_evaluated_on_other_peoples_texts_by_their_labels(lab: Lab, t
     assert "F1 fact." in graded.out
 
 
+def test_an_evaluator_is_asked_in_its_own_format(lab: Lab) -> None:
+    said = "One claim. <|supported|><end||r> Another is not in it. <end||explain><|unsupported|>"
+    with scripted_server(lambda _n, _body: completion(said)) as server:
+        asked = ["--endpoint", server.url, "--endpoint-model", "scripted", "--set"]
+        payload = evaluate(lab, "medhal", *asked, "asked.format=halloumi")
+    # The gravest of two labels.
+    assert payload["runs"][0]["overall"]["non_factual_recall"]["value"] == 1.0
+    assert payload["predictions"][0]["method"] == "format halloumi"
+    assert "<end||context>" in server.bodies[0]["messages"][0]["content"]
+
+
 def test_a_model_answers_itself_and_its_answers_are_reused(lab: Lab) -> None:
     model = tiny_model(lab.model)
     arguments: list[str | Path] = ["--model", model, "--set", "max_new_tokens=3", "--set", "hardware.device=cpu"]
@@ -176,6 +187,8 @@ def test_credentialed_rows_do_not_leave_this_machine(lab: Lab, tmp_path: Path) -
         (["medhal", "--endpoint", "http://127.0.0.1:1/v1"], 2, "--endpoint-model"),
         (["medhal", "--endpoint-model", "m", "--set", "asked.row=2"], 2, "did you mean rows"),
         (["medhal", "--shots", "2"], 2, "shots"),
+        (["medhal", "--endpoint-model", "m", "--set", "asked.format=nobody"], 2, "no such format"),
+        (["medhal", "--endpoint-model", "m", "--set", "asked.format=medval4b"], 2, "none of medhal"),
         (["medval", "--sheet-key", "k.csv"], 2, "--experts"),
         (["medval", "--experts", "anna.csv"], 2, "key of the sheets is not known"),
         (["sheets", "sheet.csv"], 2, "not an Excel file"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import subprocess
@@ -66,6 +67,14 @@ def test_any_text_is_read(demo: Demo, tmp_path: Path, monkeypatch: pytest.Monkey
     html = page.read_text()
     assert 'class="mention absent' in html and "<script" not in html and "http" not in html
     assert "href=" not in html  # It has no cards for links to lead to.
+    pairs = tmp_path / "pairs.jsonl"
+    statements = ("Hypertension may be treated by lisinopril.", "Hypertension is common.")
+    pairs.write_text("".join(json.dumps({"statement": one, "note": NOTE}) + "\n" for one in statements))
+    answers = answer_to("assess", "--statements", pairs, *place, "--json").payload("assess")["statements"]
+    assert [answer["quadrant"] for answer in answers] == ["Q1", None] or answers[0]["is_true"]
+    assert "no two ends" in answer_to("assess", "--note", file, "--statement", "Fever.", *place).out
+    for arguments, words in (((), "nothing to assess"), (("--statement", "Fever."), "a statement has no note")):
+        assert words in answer_to("assess", *arguments, *place).err
     monkeypatch.setattr(sys, "stdin", io.StringIO(NOTE))
     assert "hypertension" in answer_to("notes", "read", "-", *place).out
     file.write_bytes(b"\xff\xfe\x00")

@@ -6,9 +6,12 @@ import hashlib
 import json
 import re
 import shutil
+import sys
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
 import polars as pl
 import pytest
@@ -26,6 +29,15 @@ FOR_AUTHORS = ["Background", "Ethics", "Acknowledgements", "Conflicts of Interes
 
 def export(dataset: Path, folder: Path, *more: str) -> dict[str, Any]:
     return answer_to("export", "physionet", dataset, folder, "--json", *more).payload("export-physionet")
+
+
+def module_of(file: Path) -> Any:
+    module = ModuleType(file.stem)
+    module.__file__ = str(file)
+    # Dataclasses ask for the module that they are of.
+    with patch.dict(sys.modules, {file.stem: module}):
+        exec(compile(file.read_text(), file, "exec"), vars(module))
+    return module
 
 
 def rows_of(folder: Path) -> pl.DataFrame:
@@ -55,6 +67,29 @@ def test_the_folder_holds_what_physionet_asks_for(demo: Demo, tmp_path: Path) ->
     for name in ("manifest.json", "statements.parquet"):
         assert (folder / name).read_bytes() == (dataset / name).read_bytes()
     assert rows_of(folder).equals(rows_of(dataset))
+
+
+def test_a_harness_has_all_it_needs_in_one_folder(demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, folder = demo.workspace / "datasets" / "medieval", tmp_path / "task"
+    done = answer_to("export", "lm-eval", source, folder, "--split", "train", "--json").payload("export-lm-eval")
+    rows = pl.read_parquet(folder / "rows.parquet")
+    assert done["rows"] == rows.height == pl.scan_parquet(source / "data" / "train-*").select(pl.len()).collect().item()
+    task = (folder / "ontoground_medieval.yaml").read_text()
+    texts = "\n".join(file.read_text() for file in folder.glob("*.py"))
+    assert not re.search(r"(?m)^ *(?:from|import) (?:ground|training|evaluation)", texts)
+    for name in ("answers", "scoring"):
+        monkeypatch.setitem(sys.modules, name, module_of(folder / f"{name}.py"))
+    module = module_of(folder / "ontoground_medieval.py")
+    row = rows.row(0, named=True)
+    assert module.process_results(row, ["Label: **q2**"])["accuracy"] == (row["target"], "Q2")
+    metrics = dict(re.findall(r"- metric: (\w+)\n +aggregation: !function (\S+)\n", task))
+    assert metrics == {name: f"ontoground_medieval.{name}" for name in module.process_results(row, ["?"])}
+    assert module.accuracy([("Q1", "Q1"), ("Q2", None)]) == 0.5
+    done = answer_to("export", "inspect", source, tmp_path / "other", "--split", "train", "--json").payload(
+        "export-inspect"
+    )
+    assert sum(done["labels"].values()) == rows.height
+    assert 'rates("quadrants", pairs)' in (tmp_path / "other" / "ontoground_medieval.py").read_text()
 
 
 def test_what_is_synthetic_says_so(demo: Demo, tmp_path: Path) -> None:

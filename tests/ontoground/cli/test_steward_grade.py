@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from tests.ground.lm.server import completion, scripted_server
 from tests.ontoground.cli.conftest import Steward
+from tests.ontoground.cli.steward_world import adopted
 
 LABELS = """uid,kind,type,answer,new
 1,BMI,decimal,100,50
@@ -31,6 +34,40 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steward: Steward)
     given = [part for column in columns for part in ("--column", column)]
     steward("adopt", tmp_path / "labels.csv", *given)
     return tmp_path
+
+
+def test_a_model_is_asked_and_its_answers_are_graded(tmp_path: Path, steward: Steward) -> None:
+    work = adopted(tmp_path)
+    with scripted_server(lambda n, _body: completion("Thus <answer>424242.2</answer>" if n else "none")) as server:
+        asked = ("ask", "--workspace", work, "--endpoint", server.url, "--endpoint-model", "org/scripted")
+        payload = steward.json(*asked, "--responses", "2", "--rows", "3", "--set", "language_model.concurrency=1")
+        assert steward.json(*asked, "--responses", "2", "--rows", "3")["file"] == payload["file"]
+    # What was answered is not asked again, and no label was shown.
+    assert len(server.bodies) == 6 and "424242" not in str(server.bodies) and "anion gap" in str(server.bodies)
+    assert (payload["model"], payload["rows"], payload["failed"]) == ("scripted", 3, {})
+    graded = steward.json("grade", "--workspace", work, "--against", "original", "--missing", "leave_out")
+    assert [model["model"] for model in graded["models"]] == ["scripted", "scripted, response 2"]
+    assert sum(model["verdicts"]["format_error"] for model in graded["models"]) == 1
+
+
+def test_policies_are_compared_over_benchmarks_and_decodings(tmp_path: Path, steward: Steward) -> None:
+    work = adopted(tmp_path)
+    with scripted_server(lambda _n, _body: completion("<answer>424242.2</answer>")) as server:
+        asked = ("ask", "--workspace", work, "--endpoint", server.url, "--endpoint-model", "scripted")
+        steward(*asked, "--name", "good", "--responses", "2", "--set", "language_model.temperature=0.6")
+        steward(*asked, "--name", "good")
+        file = Path(steward.json(*asked, "--name", "bad")["file"])
+    rows = pl.read_parquet(file).with_columns(answer=pl.lit("<answer>1</answer>"))
+    rows.write_parquet(file)
+    what = ("effect", "--workspace", work, "--benchmark", "invented:original", "--policy", "good", "--policy")
+    payload = steward.json(*what, "bad")
+    cells = {(one["policy"], one["temperature"]): (one["n"], one["accuracy"]) for one in payload["cells"]}
+    # The limits of 5% take one answer for all labels.
+    assert cells == {("bad", "0.0"): (8, 0.0), ("good", "0.0"): (8, 1.0), ("good", "0.6"): (16, 1.0)}
+    (found,) = payload["effects"]
+    assert found["value"] == pytest.approx(-1) and found["n"] == 32 and found["high"] < -0.9
+    assert "less good, points" in steward(*what, "bad")
+    assert "has not answered" in steward.error(*what, "nobody", code=3)["what"]
 
 
 def test_grade_prints_shares_and_writes_rows(workspace: Path, steward: Steward) -> None:

@@ -29,7 +29,7 @@ def test_a_smoke_run_trains_both_arms_on_the_same_rows_and_says_what_it_is(
     workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()
-    asked = ["train", "grpo", "--smoke", "--workspace", str(workspace), "--json"]
+    asked = ["train", "grpo", "--smoke", "--workspace", str(workspace), "--set", "evaluate_every=1", "--json"]
     assert invoke(asked) == 0
     printed = capsys.readouterr()
     payload = checked(printed.out, "train-grpo")
@@ -39,6 +39,9 @@ def test_a_smoke_run_trains_both_arms_on_the_same_rows_and_says_what_it_is(
     assert set(payload["sets"]) == {"physician", "recomputed", "original"}
     assert all(set(one["accuracy"]) == {"base", "original", "recomputed"} for one in payload["sets"].values())
     folder = Path(payload["folder"])
+    one = payload["curves"]["physician"]["recomputed"]
+    assert one["steps"] == [1, 2] and one["last"]["n"] == 2 and one["last"]["value"] == sum(one["accuracy"]) / 2
+    assert (folder / "curve.png").is_file() and "last evaluations" in (folder / "comparison.md").read_text()
     assert "numbers mean nothing" in (folder / "comparison.md").read_text()
     arms = [pl.read_parquet(folder / "data" / f"arm-{name}.parquet") for name in ("original", "recomputed")]
     assert arms[0].select("uid", "prompt").equals(arms[1].select("uid", "prompt"))

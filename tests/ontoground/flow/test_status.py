@@ -39,6 +39,7 @@ def test_after_the_demo_all_is_current(demo: Demo, capsys: pytest.CaptureFixture
     assert states(payload) == dict.fromkeys(STAGES, "current")
     assert {load["source"] for load in payload["loads"]} == {"mimic", "umls", "rxnorm"}
     assert payload["datasets"][0]["name"] == "medieval"
+    assert payload["cache_bytes"] >= sum(file.stat().st_size for file in demo.workspace.glob("cache/lexicon/*/*")) > 0
     assert any(command.startswith("ontoground validate") for command in payload["next"])
 
 

@@ -20,7 +20,7 @@ OWN = f"http://127.0.0.1:{PORT}"
 Reader = Callable[[Path], TestClient]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def reader() -> Reader:
     """Open the pages of a workspace with the start address."""
 
@@ -33,7 +33,7 @@ def reader() -> Reader:
     return open_pages
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def pages(reader: Reader, demo: Demo) -> TestClient:
     """The pages of the demo's workspace."""
     return reader(demo.workspace)

@@ -150,7 +150,7 @@ def test_what_stands_in_a_note_is_never_run(reader: Reader, demo_copy: Callable[
     pages = reader(workspace)
     text = pages.get(first_note(pages)).text
     assert "<script>alert" not in text and "<img src=x" not in text and html.escape(SCRIPT)[:20] in text
-    listed = pages.get("/query/common_diagnoses").text
+    listed = pages.get("/query/common_concepts").text
     assert "<script>alert" not in listed and "&lt;script&gt;" in listed
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from ground.errors import UsageError
 from ontoground.studies.plan import PAPERS, Cell, cells_of, file_of, read_study
+from ontoground.studies.report import _arms, _changes
+from ontoground.studies.work import forecast
 
 STUDY = """
 title = "Two methods"
@@ -89,4 +92,27 @@ def test_what_is_wrong_in_a_file_is_said(old: str, new: str, words: str, tmp_pat
 def test_the_studies_that_ship_can_be_read(file: Path, tmp_path: Path) -> None:
     assert file_of(file.stem) == file
     made = cells_of(read_study(file), Path("work"), tmp_path)
-    assert {cell.group for cell in made} == {"train", "evaluate"}
+    assert {cell.group for cell in made} <= {"train", "evaluate"} and made
+    if file.stem == "medieval":
+        # The paper's Table 1 and figure 6 at its own size, by the rates of one card.
+        hours = [forecast(cell, made) or 0 for cell in made]
+        assert 5 < sum(hours) / 3600 < 15 and max(cell.gib or 0 for cell in made) == 51
+
+
+def test_a_study_says_what_training_changed_and_how_arms_end(tmp_path: Path) -> None:
+    head = 'title = "t"\n[models]\na = "m/a"\n[train.t]\nverb = "medhal"\n[train.g]\nverb = "grpo"\n'
+    made = cells(head + '[evaluate.e]\nverb = "medhal"\nruns = ["t"]\nmodels = ["a"]\n', tmp_path)
+    _, arms, tuned, plain = made
+    for cell, f1 in ((tuned, 0.88), (plain, 0.62)):
+        cell.run.mkdir(parents=True)
+        overall = {"non_factual_f1": {"value": f1, "low": None, "high": None}}
+        (cell.run / "report.json").write_text(json.dumps({"runs": [{"overall": overall}]}))
+    assert "| t a, seed 42 | 62.0 | 88.0 | +26.0 |" in "".join(_changes("medhal", [tuned, plain]))
+    arms.run.mkdir(parents=True)
+    share = {"value": 0.5, "low": 0.4, "high": 0.6}
+    curve = {"steps": [5], "accuracy": [0.5], "last": share}
+    found = {"sets": {"physician": {"accuracy": {"new": share}}}, "curves": {"physician": {"new": curve}}}
+    (arms.run / "comparison.json").write_text(json.dumps(found))
+    (arms.folder / "cell.json").write_text('{"exit_code": 0, "seconds": 1}')
+    row = "| a, seed 42 | physician | new | 50.0 (40.0 to 60.0) | 50.0 (40.0 to 60.0) |"
+    assert row in "".join(_arms([arms]))

@@ -14,6 +14,7 @@ import pytest
 
 from evaluation.datasets import MedievalDataset
 from evaluation.predictions import read_predictions
+from ground.contracts.answers import parse_quadrant
 from ground.contracts.rows import MEDIEVAL_SCHEMA, QUADRANTS
 from ground.errors import InputError, RefusedError, UsageError
 from ground.lm.settings import LmSettings
@@ -21,7 +22,7 @@ from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from tests.ground.lm.server import Reply, completion, scripted_server
 from tests.manifests import write_manifest
 from training.asking.engine import cut_context
-from training.asking.quadrants import ZeroshotSettings, parse_label, predict_zeroshot, zeroshot_prompt
+from training.asking.quadrants import ZeroshotSettings, predict_zeroshot, zeroshot_prompt
 
 CONTEXT = (
     "History of Present Illness:\nA man with gout, admission {n}.\n\n"
@@ -98,7 +99,7 @@ def test_the_prompt_has_the_papers_five_parts_in_order() -> None:
     ],
 )
 def test_an_answer_is_a_label_only_where_it_names_exactly_one(text: str, label: str | None) -> None:
-    assert parse_label(text) == label
+    assert parse_quadrant(text) == label
 
 
 def test_a_run_writes_predictions_by_the_contract_and_every_raw_answer(folder: Path, tmp_path: Path) -> None:
@@ -177,7 +178,7 @@ def test_a_tiny_local_model_goes_through_from_end_to_end(folder: Path, tmp_path:
     report = predict_zeroshot(dataset, model, settings, tmp_path, tmp_path / "run")
     assert (report.rows, report.contexts_cut, report.failed) == (12, 3, {})
     answers = pl.read_parquet(tmp_path / "run" / "answers-test.parquet")
-    labels = [None if text is None else parse_label(text) for text in answers["answer"]]
+    labels = [None if text is None else parse_quadrant(text) for text in answers["answer"]]
     predictions = read_predictions(tmp_path / "run" / "predictions-test.parquet")
     assert predictions["label"].to_list() == labels
     assert report.unparseable == labels.count(None)

@@ -300,6 +300,7 @@ def test_an_interrupted_run_goes_on_to_the_weights_of_one_that_was_not(
         train_classifier(world, base, out, settings.model_copy(update={"seed": 1}), engine=engine, resume=True)
     again = train_classifier(world, base, out, settings, engine=engine, resume=True)
     assert again["losses"] == whole["losses"]
+    assert again["measured"]["tokens"] < whole["measured"]["tokens"]
     assert_same_weights(out, tmp_path / "whole")
     assert train_classifier(world, base, out, settings, engine=engine, resume=True) == again
 

@@ -2,7 +2,7 @@
 -- Grain: one row per group and quadrant
 -- Output: sample(split, row_no, group_no, hadm_id, subject_id, quadrant, frame, code, broader_cui)
 -- Inputs: fact_group, choice_code, cohort, extension
--- row_no: among the rows of a split, from 0, in the order of patient, group and quadrant; every group has all four
+-- row_no: among the rows of a split, from 0, in the order of patient, group and quadrant; every group has the same ones
 -- code: the concept that replaces an end, -1 in Q1. broader_cui: the class that describes the kept end, '' for none
 create or replace temp table sample as
 with quadrant as (
@@ -27,8 +27,8 @@ placed as (
         fact_group.frame,
         cohort.subject_id,
         cohort.split,
-        4 * (row_number() over (partition by cohort.split order by cohort.subject_id, fact_group.group_no) - 1)
-            as row_no
+        (select count(distinct quadrant.quadrant) from quadrant)
+        * (row_number() over (partition by cohort.split order by cohort.subject_id, fact_group.group_no) - 1) as row_no
     from fact_group
     inner join cohort on fact_group.hadm_id = cohort.hadm_id
 )

@@ -5,7 +5,7 @@ select
     predicate,
     sentence
 from kg.predicate
-where statement in ('yes', 'both')
+where statement in ('yes', 'both', 'true')
 union
 select
     inverse as predicate,

@@ -5,7 +5,6 @@ select
     code.kind,
     event.subject_id,
     event.hadm_id,
-    null as seq_num,
     code.vocabulary,
     code.source_code as code,
     coalesce(code.name, code.description) as name,

@@ -6,17 +6,17 @@ select
     subject_id,
     hadm_id,
     note_seq as seq_num,
-    'discharge' as kind,
+    kind,
     charttime as time,
     text
-from discharge
-union all
-select
-    note_id,
-    subject_id,
-    hadm_id,
-    note_seq as seq_num,
-    'radiology' as kind,
-    charttime as time,
-    text
-from radiology
+from (
+    select
+        *,
+        'discharge' as kind
+    from discharge
+    union all by name
+    select
+        *,
+        'radiology' as kind
+    from radiology
+) as either

@@ -6,7 +6,6 @@ select
     record.kind,
     record.subject_id,
     coalesce(record.hadm_id, placed.hadm_id) as hadm_id,
-    null as seq_num,
     coalesce(code.vocabulary, 'None') as vocabulary,
     coalesce(code.code, record.source_value) as code,
     -- What an order calls the drug, where it has words and not a code.

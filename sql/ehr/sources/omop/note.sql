@@ -31,7 +31,6 @@ select
     note.note_id::varchar as note_id,
     note.person_id as subject_id,
     coalesce(note.visit_occurrence_id, placed.hadm_id) as hadm_id,
-    null as seq_num,
     coalesce(class.kind, type.kind, title.kind, lower(concept.concept_name), 'other') as kind,
     coalesce(note.note_datetime, note.note_date) as time,
     note.note_text as text

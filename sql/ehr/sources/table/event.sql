@@ -5,12 +5,10 @@ select
     ehr.kind_of_code(kind, vocabulary) as kind,
     ehr.identifier(patient) as subject_id,
     ehr.stay(patient, admission) as hadm_id,
-    null as seq_num,
     ehr.vocabulary(vocabulary) as vocabulary,
     code,
     name,
     time,
-    null as stop,
     case ehr.kind_of_code(kind, vocabulary)
         when 'diagnosis' then 'diagnoses'
         when 'procedure' then 'procedures'

@@ -1,9 +1,7 @@
 -- Patients of a plain table
 -- Grain: one row per patient. Output: the view ehr.patient (ehr/data/contract.tsv)
 -- Inputs: notes, codes. Source: docs/sources.md
-select
-    ehr.identifier(patient) as subject_id,
-    null as split
+select ehr.identifier(patient) as subject_id
 from (
     select notes.patient
     from notes

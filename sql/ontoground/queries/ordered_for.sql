@@ -1,7 +1,9 @@
--- Which drugs were given for which coded diagnoses, as far as the ontology states it
--- Grain: one row per (ingredient, diagnosis) that an edge "treats" joins and an admission has both of
+-- Drugs ordered in admissions with a diagnosis that the ontology says they treat, or are contraindicated in
+-- Grain: one row per (predicate, ingredient, diagnosis) that an edge joins and an admission has both of
 -- Inputs: ground.admission_concept, kg.edge, kg.concept
+-- Caveat: a sign to look, no verdict: contraindications are relative, and a diagnosis may be coded by its category
 select
+    e.predicate,
     e.head_cui as drug_cui,
     any_value(h.name order by h.name) as drug,
     e.tail_cui as diagnosis_cui,
@@ -12,6 +14,6 @@ inner join ground.admission_concept as i on i.kind = 'ingredient' and e.head_cui
 inner join ground.admission_concept as d on d.kind = 'diagnosis' and e.tail_cui = d.cui and i.hadm_id = d.hadm_id
 left join kg.concept as h on e.head_cui = h.cui
 left join kg.concept as t on e.tail_cui = t.cui
-where e.predicate = 'treats'
-group by e.head_cui, e.tail_cui
-order by admissions desc, e.head_cui asc, e.tail_cui asc;
+where e.predicate in ('treats', 'contraindicated_with')
+group by e.predicate, e.head_cui, e.tail_cui
+order by e.predicate asc, admissions desc, e.head_cui asc, e.tail_cui asc;

@@ -1,0 +1,112 @@
+-- Pairs of ends that the workspace's own records hold together more often than chance, or whose notes link them
+-- Grain: one row per pair and reason. Output: together(head_cui, tail_cui, reason)
+-- Inputs: asked_claim, closure, records.ground.admission_concept, records.ground.mention, records.ground.segment.
+--   Parameter: max_lift. Source: docs/definitions.md#lift, #linked
+create or replace temp table together as
+with meant as (
+    select
+        closure.cui,
+        closure.other as end_cui
+    from closure
+    where
+        closure.relation in ('self', 'equivalent', 'ancestor')
+        and closure.other in (
+            select head_cui from asked_claim
+            union
+            select tail_cui from asked_claim
+        )
+),
+
+spoken as (
+    select
+        mention.hadm_id,
+        mention.note_id,
+        mention.begin_offset,
+        meant.end_cui
+    from (
+        select
+            hadm_id,
+            note_id,
+            begin_offset,
+            unnest(cuis) as cui
+        from records.mention
+    ) as mention
+    inner join meant on mention.cui = meant.cui
+),
+
+held as (
+    select
+        hadm_id,
+        end_cui
+    from spoken
+    union
+    select
+        record.hadm_id,
+        meant.end_cui
+    from records.admission_concept as record
+    inner join meant on record.cui = meant.cui
+),
+
+alone as (
+    select
+        end_cui,
+        count(*) as n
+    from held
+    group by end_cui
+),
+
+both_ends as (
+    select
+        claim.head_cui,
+        claim.tail_cui,
+        count(*) as n
+    from (
+        select distinct
+            head_cui,
+            tail_cui
+        from asked_claim
+    ) as claim
+    inner join held as head on claim.head_cui = head.end_cui
+    inner join held as tail on claim.tail_cui = tail.end_cui and head.hadm_id = tail.hadm_id
+    group by claim.head_cui, claim.tail_cui
+),
+
+placed as (
+    select
+        spoken.*,
+        segment.begin_offset as segment
+    from spoken
+    asof inner join records.segment as segment
+        on spoken.note_id = segment.note_id and spoken.begin_offset >= segment.begin_offset
+),
+
+linked as (
+    select
+        claim.head_cui,
+        claim.tail_cui,
+        count(distinct head.hadm_id) as n
+    from asked_claim as claim
+    inner join placed as head on claim.head_cui = head.end_cui
+    inner join placed as tail
+        on claim.tail_cui = tail.end_cui and head.note_id = tail.note_id and head.segment = tail.segment
+    group by claim.head_cui, claim.tail_cui
+)
+
+select
+    both_ends.head_cui,
+    both_ends.tail_cui,
+    'the ends are over-represented together in the records' as reason
+from both_ends
+inner join alone as head on both_ends.head_cui = head.end_cui
+inner join alone as tail on both_ends.tail_cui = tail.end_cui
+where
+    both_ends.n >= 3
+    and both_ends.n * (select count(distinct held.hadm_id) from held) / (head.n * tail.n) > getvariable('max_lift')
+union all
+select
+    linked.head_cui,
+    linked.tail_cui,
+    'a note links the ends' as reason
+from linked
+inner join both_ends on linked.head_cui = both_ends.head_cui and linked.tail_cui = both_ends.tail_cui
+where 20 * linked.n >= both_ends.n;

@@ -1,0 +1,109 @@
+"""Any statement about any note: told where reader, note and graph are sure, and else refused with a reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from builders.assess.claims import Claim, Unread, claim_of
+from builders.assess.judge import Assessed, assess
+from ehr.reading import TextReader
+from kg.graph import ConceptGraph
+from tests.builders.medieval_world import Built
+
+NOTE = """Chief Complaint:
+Cough.
+
+Past Medical History:
+1. Hypertension
+2. Asthma
+
+Brief Hospital Course:
+# Hypertension: Continued lisinopril.
+# Asthma: She used albuterol. She denies chest pain.
+
+Discharge Medications:
+1. Lisinopril 10 mg PO DAILY
+2. Albuterol inhaler 2 puffs q4h
+"""
+TOLD = {
+    "Lisinopril treats hypertension.": "Q1",
+    "Her hypertension is managed with lisinopril.": "Q1",
+    "Lisinopril was given for hypertension.": "Q1",
+    "Zestril treats hypertension.": "Q1",
+    "Losartan is used for hypertension.": "Q2",
+    "Losartan works wonders in hypertension.": "Q2",
+    "Lisinopril does not treat hypertension.": "Q3",
+    "Losartan is not a treatment of hypertension.": "Q4",
+    "Lisinopril is an ACE inhibitor.": "Q1",
+}
+UNTOLD = {
+    "Hypertension.": "no two ends are read",
+    "Lisinopril and albuterol treat hypertension.": "more than two ends are read",
+    "Lisinopril 40 mg treats hypertension.": "the graph relates the ends, but more is claimed",
+    "Lisinopril was stopped because of hypertension.": "the graph has no such relation of these ends: stopped",
+    "Without lisinopril, hypertension treats itself.": "the graph has no such relation of these ends",
+    "Lisinopril rarely treats hypertension.": "the graph has no such relation of these ends: rarely treats",
+    "Lisinopril is contraindicated in asthma.": "it is not called false",
+}
+
+
+@pytest.fixture(scope="module")
+def reader(medieval: Built) -> TextReader:
+    return TextReader.open(medieval.connection, medieval.workspace.settings.notes)
+
+
+@pytest.fixture(scope="module")
+def graph(medieval: Built) -> ConceptGraph:
+    return ConceptGraph.open(medieval.workspace.graph)
+
+
+def told(medieval: Built, reader: TextReader, graph: ConceptGraph, pairs: list[tuple[str, str]]) -> list[Assessed]:
+    notes = list(dict.fromkeys(note for note, _ in pairs))
+    asked = [(notes.index(note), statement) for note, statement in pairs]
+    return assess(medieval.connection, medieval.workspace, reader, graph, notes, asked)
+
+
+def test_statements_in_own_words_are_told_or_refused(medieval: Built, reader: TextReader, graph: ConceptGraph) -> None:
+    statements = [*TOLD, *UNTOLD]
+    answers = told(medieval, reader, graph, [(NOTE, statement) for statement in statements])
+    assert [answer.statement for answer in answers] == statements
+    assert {answer.statement: answer.quadrant for answer in answers[: len(TOLD)]} == TOLD
+    for answer in answers[len(TOLD) :]:
+        assert answer.quadrant is None and UNTOLD[answer.statement] in answer.why
+    first = answers[0]
+    assert [edge["predicate"] for edge in first.path][-1] == "treats"
+    assert all(NOTE[end["begin_offset"] : end["end_offset"]] == end["text"] for end in first.ends)
+    assert "notes" not in {name for (name,) in medieval.connection.execute("show databases").fetchall()}
+
+
+def test_what_is_told_of_rows_is_what_the_rows_say(medieval: Built, reader: TextReader, graph: ConceptGraph) -> None:
+    rows = [row for row in medieval.rows if row["hops"] == 1][:120]
+    hadm_ids = sorted({row["hadm_id"] for row in rows})
+    notes = dict(
+        medieval.connection.execute(
+            "select hadm_id, min(text) from ehr.discharge_note where hadm_id in (select unnest($1)) group by hadm_id",
+            [hadm_ids],
+        ).fetchall()
+    )
+    answers = told(medieval, reader, graph, [(notes[row["hadm_id"]], row["statement"]) for row in rows])
+    said = [(answer.quadrant, row["quadrant"]) for answer, row in zip(answers, rows, strict=True) if answer.quadrant]
+    assert len(said) > len(rows) / 4 and {quadrant for quadrant, _ in said} == {"Q1", "Q2", "Q3", "Q4"}
+    assert [pair for pair in said if pair[0] != pair[1]] == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "alternatives"),
+    [
+        ("Cough is a symptom of asthma.", {("cough", "sign_or_symptom_of", "asthma")}),
+        ("Asthma has the symptom cough.", {("cough", "sign_or_symptom_of", "asthma")}),
+        ("Cough is caused by asthma.", {("asthma", "causes", "cough")}),
+        ("Cough and asthma.", set()),
+    ],
+)
+def test_which_end_is_the_head_is_told_by_groups_or_by_the_order_of_such_a_sentence(
+    statement: str, alternatives: set[tuple[str, str, str]], reader: TextReader, graph: ConceptGraph
+) -> None:
+    claim = claim_of(statement, reader.read(statement, headers=False), graph)
+    found = claim.readings[0].alternatives if isinstance(claim, Claim) else ()
+    assert {(graph.name(one.head), one.predicate, graph.name(one.tail)) for one in found} == alternatives
+    assert bool(alternatives) == (not isinstance(claim, Unread))

@@ -21,7 +21,7 @@ __all__ = ["assess"]
 @verb(
     app,
     VERBS["assess"],
-    "ontoground assess --note note.txt --statement 'Lisinopril treats hypertension.'",
+    "ontoground assess --note note.txt --statement 'Aspirin treats fever.'",
     "ontoground assess --note note.txt --statements statements.csv",
     "ontoground assess --statements pairs.jsonl --json",
 )

@@ -125,7 +125,7 @@ def _world(
         texts = pa.table({"note_id": number.cast(pa.string()), "hadm_id": number, "text": pa.array(notes, pa.string())})
         sections = workspace.settings.build.context_sections
         made = {f"ground.{of}": table for of, table in note_tables(reader, texts, workspace.rules, sections).items()}
-        for table, rows in {**made, "ehr.discharge_note": texts}.items():
+        for table, rows in {**made, "ehr.note": texts}.items():
             add_rows(connection, table, rows)
         for schema, table in [*tables, *(("", table) for table in RECORDS if ("ground", table) not in tables)]:
             into = "kg" if schema == "kg" else "records"

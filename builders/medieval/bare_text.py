@@ -156,7 +156,7 @@ def find_names(
     trie, entry = _trie(connection)
     connection.execute("create or replace temp table found_name (number integer, name integer)")
     entries = int(entry.max(initial=-1)) + 1
-    parts = _parts(connection, ("note", "report") if radiology else ("note",))
+    parts = _parts(connection, ("discharge", "radiology") if radiology else ("discharge",))
     for names in executor.in_order(nothing, lambda _, notes: _names_in(trie, entries, notes), parts):
         add_rows(connection, "found_name", names)
     run_steps(connection, "groups", ["named"])

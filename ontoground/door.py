@@ -459,7 +459,7 @@ class OpenWorkspace:
 
         Each answer has its reasons, the path and the words of the note (docs/schemas/assess.json).
 
-        >>> (answer,) = w.assess("Medications: lisinopril for hypertension.", "Lisinopril treats hypertension.")
+        >>> (answer,) = w.assess("Hypertension, controlled on lisinopril.", "Lisinopril treats hypertension.")
         >>> answer.quadrant, [end["said"] for end in answer.ends]
         ('Q1', ['attested', 'attested'])
         """

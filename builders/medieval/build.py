@@ -185,15 +185,15 @@ def _contraindicated(
 
     It replaces the tables of rows. Without any row no folder is made.
     """
+    if not number_of(connection, "select count(*) from true_candidate"):
+        return 0
     run_steps(connection, "groups", ["true_group"])
-    groups = number_of(connection, "select count(*) from fact_group")
-    if groups:
-        run_steps(connection, "rows", STATEMENTS)
-        # The second split is that of the groups of four.
-        connection.execute("update statement set fact_split = null")
-        _say(connection, graph)
-        _write_files(workspace, connection, folder)
-    return 2 * groups
+    run_steps(connection, "rows", STATEMENTS)
+    # The second split is that of the groups of four.
+    connection.execute("update statement set fact_split = null")
+    _say(connection, graph)
+    _write_files(workspace, connection, folder)
+    return 2 * number_of(connection, "select count(*) from fact_group")
 
 
 def _describe(

@@ -56,7 +56,8 @@ select
     s.source,
     s.code,
     s.code_version,
-    c.cui,
+    -- A release's column may be written in capitals.
+    c.cui as cui,
     c.method,
     count(*) over (partition by s.id)::integer as n_candidates,
     s.vocabulary

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ehr.certainty import ASSERTIONS
+from ehr.certainty import ASSERTIONS, named_in
 from ehr.learned import GROUPS, MODEL, inputs_of
 from ehr.learned_scan import SLOTS, TABLE, features_of
 from ehr.reading import TextReader
@@ -228,7 +228,8 @@ def _examples(
     joined, _, _ = reader.join([piece.text for piece in pieces], headers=headers)
     judged = reader.judge(joined)
     mentions = judged.clear
-    inputs = inputs_of(joined, mentions, reader.lexicon, judged.assertion, judged.unsure)
+    named = named_in(mentions.owner, reader.lexicon.best[mentions.entry])
+    inputs = inputs_of(joined, mentions, reader.lexicon, named, judged.assertion, judged.unsure)
     right, weight = np.zeros(mentions.owner.size, dtype=np.bool_), np.zeros(mentions.owner.size)
     rules = [ASSERTIONS[place] for place in judged.assertion.tolist()]
     kinds = [KINDS[place] for place in reader.lexicon.kind[mentions.entry].tolist()]

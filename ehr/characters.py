@@ -29,6 +29,7 @@ __all__ = [
     "hash_on",
     "hash_with",
     "is_kind",
+    "is_letter",
     "kinds_of_characters",
     "lower",
     "word_hash",
@@ -77,6 +78,12 @@ def kinds_of_characters() -> ByteArray:
 def is_kind(code: int, kind: int, table: ByteArray) -> bool:
     """Tell whether a character is of a kind, such as ``SPACE``."""
     return code < table.size and (table[code] & kind) != 0
+
+
+@part
+def is_letter(code: int) -> bool:
+    """Tell whether a character is an ASCII letter."""
+    return 97 <= code <= 122 or 65 <= code <= 90
 
 
 @part
@@ -136,10 +143,9 @@ def _cut_out(
     codes: CodeArray, characters: ByteArray, begin: IndexArray, end: IndexArray, in_one_line: bool
 ) -> tuple[ByteArray, IntArray]:
     rows, parts = begin.shape
-    data, offsets = (
-        np.empty(4 * np.maximum(end - begin, 0).sum() + parts * rows, np.uint8),
-        np.zeros(rows + 1, np.int32),
-    )
+    # A character has four bytes at most, and a blank may stand before each stretch.
+    data = np.empty(4 * np.maximum(end - begin, 0).sum() + parts * rows, np.uint8)
+    offsets = np.zeros(rows + 1, np.int32)
     at = 0
     for row in range(rows):
         is_blank = False

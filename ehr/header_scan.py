@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ehr.characters import FNV_OFFSET, CodeArray, HashArray, IntArray, hash_of, hash_with, lower
+from ehr.characters import FNV_OFFSET, CodeArray, HashArray, IntArray, hash_of, hash_with, is_letter, lower
 from ground.compiled import kernel, part
 
 __all__ = ["HeaderTrie", "header_places", "header_trie"]
@@ -62,11 +62,6 @@ def _skip_blanks(codes: CodeArray, begin: int) -> int:
 
 
 @part
-def _is_letter(code: int) -> bool:
-    return 97 <= code <= 122 or 65 <= code <= 90
-
-
-@part
 def _may_be_known(codes: CodeArray, begin: int, trie: HeaderTrie) -> bool:
     """Whether a known header stands at ``begin``, in any case and spacing, before a colon or a line's end."""
     node = 0
@@ -104,7 +99,7 @@ def _may_be_layout(codes: CodeArray, begin: int, trie: HeaderTrie) -> bool:
     while position <= codes.size and position <= begin + _LONGEST:
         code = codes[position] if position < codes.size else 10
         in_capitals &= not 97 <= code <= 122
-        if _is_letter(code):
+        if is_letter(code):
             value = hash_with(value, lower(code))
         else:
             place = np.searchsorted(trie.words, value)
@@ -140,7 +135,7 @@ def header_places(codes: CodeArray, trie: HeaderTrie) -> Any:
             is_header = begins_line and _may_be_layout(codes, begin, trie)
         else:
             is_header = (
-                _is_letter(codes[begin])
+                is_letter(codes[begin])
                 and (begins_line or is_wide or ends_sentence)
                 and (_may_be_known(codes, begin, trie) or (begins_line and _may_be_layout(codes, begin, trie)))
             )

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ehr.certainty import ASSERTIONS, named_in
+from ehr.certainty import ASSERTIONS
 from ehr.characters import CodeArray, IndexArray, codes_of, cut_out, hash_of, kinds_of_characters
 from ehr.learned_scan import (
     AFTER,
@@ -106,8 +106,19 @@ def _elsewhere(named: IndexArray, assertion: IndexArray) -> IndexArray:
     return bits
 
 
-def inputs_of(texts: Texts, mentions: Mentions, lexicon: Lexicon, assertion: IndexArray, reasons: IndexArray) -> Inputs:
-    """Return what the scan reads of mentions, whose assertions and reasons (bits of ``UNSURE``) the rules gave."""
+def inputs_of(
+    texts: Texts, mentions: Mentions, lexicon: Lexicon, named: IndexArray, assertion: IndexArray, reasons: IndexArray
+) -> Inputs:
+    """Return what the scan reads of mentions.
+
+    Args:
+        texts: in which they stand.
+        mentions: in order.
+        lexicon: of their entries.
+        named: what each names in its text (``ehr.certainty.named_in``).
+        assertion: of each by the rules, as its place in ``ASSERTIONS``.
+        reasons: of the rules to doubt it, as bits of ``UNSURE``.
+    """
     entry, sections, segments = mentions.entry, texts.sections, texts.segments
     candidates = np.minimum(lexicon.candidates[entry], 3)
     known = {
@@ -117,7 +128,7 @@ def inputs_of(texts: Texts, mentions: Mentions, lexicon: Lexicon, assertion: Ind
         "kind": lexicon.kind[entry],
         "section": mentions.section,
         "reasons": reasons,
-        "elsewhere": _elsewhere(named_in(mentions.owner, lexicon.best[entry]), assertion),
+        "elsewhere": _elsewhere(named, assertion),
         # How many candidates the name has, whether the context chose its sense, whether it denies by itself.
         "name": candidates << 2 | (entry >= lexicon.term.size) << 1 | lexicon.denied[entry],
         "assertion": assertion,

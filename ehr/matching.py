@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehr.characters import FNV_OFFSET, ByteArray, CodeArray, HashArray, IntArray, codes_of, hash_with
+from ehr.characters import FNV_OFFSET, ByteArray, CodeArray, HashArray, IntArray, codes_of, hash_with, is_letter
 from ground import ROOT
 from ground.compiled import kernel, part, read_only
 from ground.storage.tables import read_table
@@ -505,20 +505,15 @@ def _begins_result(codes: CodeArray, position: int) -> bool:
 
 
 @part
-def _is_letter(code: int) -> bool:
-    return 65 <= code <= 90 or 97 <= code <= 122
-
-
-@part
 def _ends_test(codes: CodeArray, last: int) -> bool:
     """Whether S, R or I by itself ends at ``last``, or a word as long as "sensitive" with the last letter of such."""
-    if codes[last] in (73, 82, 83) and not (last and _is_letter(codes[last - 1])):
+    if codes[last] in (73, 82, 83) and not (last and is_letter(codes[last - 1])):
         return True
     if codes[last] not in (69, 84, 101, 116) or last < 8:
         return False
     letters = 0
     for position in range(last - 8, last):
-        letters += _is_letter(codes[position])
+        letters += is_letter(codes[position])
     return letters == 8
 
 

@@ -350,13 +350,12 @@ def note_tables(reader: TextReader, notes: pa.Table, own: OwnRules, sections: Se
         sections: of the context; what has no known header counts as the first one, and so does all of a note without
             any of them.
     """
-    _, segments = (section_shard := _section_shard(own, notes)).rows
-    section = section_shard.rows[0]
+    parts = zip(_section_shard(own, notes).rows, (_SECTION, _SEGMENT), strict=True)
+    section, segments = (rows.cast(schema) for rows, schema in parts)
+    mention, unclear = _mention_shard(reader, _MentionShard(notes, section, segments)).rows
     rows = section.to_pylist()
     headed = {row["note_id"] for row in rows if row["section"] in sections}
     named = [row["section"] if row["note_id"] in headed and row["section"] != UNKNOWN else sections[0] for row in rows]
-    texts, _, _ = reader.join(_texts(notes))
-    mention, unclear = _mention_rows(reader, notes, texts)
     section = section.set_column(section.schema.get_field_index("section"), "section", pa.array(named, pa.string()))
     return {"section": section, "segment": segments, "mention": mention, "unclear_mention": unclear}
 

@@ -194,13 +194,18 @@ class TextReader:
         segment = np.searchsorted(texts.segments.begin, clear.begin, side="right")
         assertion = ended_later(kind, best, segment, assertion)
         is_repaired = np.searchsorted(repaired, clear.begin) < np.searchsorted(repaired, clear.end)
-        unsure = reasons_of(named_in(clear.owner, best), kind, names, clear.section, assertion, doubts, is_repaired)
+        named = named_in(clear.owner, best)
+        unsure = reasons_of(named, kind, names, clear.section, assertion, doubts, is_repaired)
         against = NOTHING_AGAINST
         if self._model is not None:
             is_own = self._named_by_user(texts, clear)
             if self._own.only("context_rules").texts:
                 is_own |= by_rules != assert_arrays(*scanned, self.lexicon.package)[0]
-            unsure, against = self._learned(texts, clear, assertion, unsure, is_own, self._model)
+            inputs = inputs_of(texts, clear, self.lexicon, named, assertion, unsure)
+            is_against, against = spoken_against(texts, inputs, self._model, ~is_own)
+            # Nothing was learned of the user's own words: what they decide is as certain as by the rules. Words that
+            # speak against a mention come with all that the rules doubt.
+            unsure = np.where(is_own | is_against, unsure, unsure & _KEPT) | LEARNED * is_against
         return Judged(clear, assertion, unsure, against, unclear.in_order())
 
     def _named_by_user(self, texts: Texts, mentions: Mentions) -> npt.NDArray[np.bool_]:
@@ -210,24 +215,6 @@ class TextReader:
             places = zip(mentions.begin.tolist(), mentions.end.tolist(), strict=True)
             own[:] = [" ".join(texts.joined[begin:end].lower().split()) in self._own_terms for begin, end in places]
         return own
-
-    def _learned(
-        self,
-        texts: Texts,
-        mentions: Mentions,
-        assertion: IndexArray,
-        unsure: IndexArray,
-        is_own: npt.NDArray[np.bool_],
-        model: Model,
-    ) -> tuple[IndexArray, pa.StringArray]:
-        """Return the reasons of mentions once the model has decided which are certain.
-
-        Nothing was learned of the user's own words: what they decide (``is_own``) is as certain as by the rules.
-        """
-        inputs = inputs_of(texts, mentions, self.lexicon, assertion, unsure)
-        is_against, against = spoken_against(texts, inputs, model, ~is_own)
-        # Words that speak against a mention come with all that the rules doubt.
-        return np.where(is_own | is_against, unsure, unsure & _KEPT) | LEARNED * is_against, against
 
     def read(self, text: str, *, headers: bool = True) -> TextReading:
         """Read one text; without ``headers`` it is one section ``unknown``, as a question or a dialogue is."""

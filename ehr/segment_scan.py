@@ -20,6 +20,7 @@ from ehr.characters import (
     HashArray,
     IntArray,
     is_kind,
+    is_letter,
     word_hash,
 )
 from ground.compiled import kernel, maker, part
@@ -80,11 +81,6 @@ class Abbreviations(NamedTuple):
 
 
 @part
-def _is_ascii_letter(code: int) -> bool:
-    return 97 <= code <= 122 or 65 <= code <= 90
-
-
-@part
 def _is_any(code: int, codes: tuple[int, ...]) -> bool:
     for wanted in codes:
         if code == wanted:
@@ -141,7 +137,7 @@ def _bullet_end(codes: CodeArray, begin: int, end: int, characters: ByteArray) -
             return after + 1
         return -1
     if code == 45:
-        return after if after < end and _is_ascii_letter(codes[after]) else -1
+        return after if after < end and is_letter(codes[after]) else -1
     number = _number_end(codes, begin, end, characters)
     if 0 <= number < end and is_kind(codes[number], SPACE, characters):
         return number if _skip_spaces(codes, number, end, characters) < end else -1
@@ -151,7 +147,7 @@ def _bullet_end(codes: CodeArray, begin: int, end: int, characters: ByteArray) -
 @part
 def _label_end(codes: CodeArray, begin: int, end: int, characters: ByteArray) -> int:
     """Return where a label such as "Brain abscess:" ends that opens a stretch; -1 where there is none."""
-    if begin >= end or not _is_ascii_letter(codes[begin]):
+    if begin >= end or not is_letter(codes[begin]):
         return -1
     position = begin + 1
     while position < end and position <= begin + _LABEL_LONGEST:
@@ -161,7 +157,7 @@ def _label_end(codes: CodeArray, begin: int, end: int, characters: ByteArray) ->
                 return position + 1
             return -1
         # Letters, figures and " /&,.()'+-".
-        if not (_is_ascii_letter(code) or 43 <= code <= 57 or _is_any(code, (32, 38, 39, 40, 41))):
+        if not (is_letter(code) or 43 <= code <= 57 or _is_any(code, (32, 38, 39, 40, 41))):
             return -1
         position += 1
     return -1
@@ -395,7 +391,7 @@ def _next_problem(codes: CodeArray, begin: int, end: int) -> int:
         if after == mark:
             continue
         after += after < end and codes[after] == 32
-        if after < end and _is_ascii_letter(codes[after]):
+        if after < end and is_letter(codes[after]):
             return mark
     return -1
 

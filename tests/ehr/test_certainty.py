@@ -142,7 +142,8 @@ def reader(lexicon: Lexicon, certainty: Literal["learned", "rules"]) -> TextRead
 def read_inputs(lexicon: Lexicon, notes: Sequence[str]) -> Inputs:
     texts, _, _ = reader(lexicon, "rules").join(notes)
     judged = reader(lexicon, "rules").judge(texts)
-    return inputs_of(texts, judged.clear, lexicon, judged.assertion, judged.unsure)
+    named = named_in(judged.clear.owner, lexicon.best[judged.clear.entry])
+    return inputs_of(texts, judged.clear, lexicon, named, judged.assertion, judged.unsure)
 
 
 def test_a_score_is_the_sum_of_whole_weights_of_its_own_group(lexicon: Lexicon) -> None:

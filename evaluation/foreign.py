@@ -78,24 +78,25 @@ def _shaped(frame: pl.DataFrame, **columns: Any) -> pl.DataFrame:
 
 
 def _pairs(path: Path) -> pl.DataFrame:
-    return _leveled(path, "risk_level", required=False)
+    return _leveled(path, "risk_level")
 
 
 def _medval_bench(path: Path) -> pl.DataFrame:
-    return _leveled(_one_file(path), GRADE, required=True)
+    return _leveled(_one_file(path), GRADE, several=True)
 
 
-def _leveled(path: Path, column: str, *, required: bool) -> pl.DataFrame:
+def _leveled(path: Path, column: str, *, several: bool = False) -> pl.DataFrame:
+    """Read outputs with levels of risk; ``several``: columns with suffixes are those of other physicians."""
     frame = _table(path, ("input", "output"))
-    graded = [name for name in frame.columns if name == column or name.startswith(f"{column}_")]
-    if required and not graded:
+    graded = [name for name in frame.columns if name == column or (several and name.startswith(f"{column}_"))]
+    if not graded:
         raise InputError("a column is missing", file=path, found=f"no {column}", expected=f"input, output, {column}")
-    # Physicians wrote "4" and "Level 4".
-    digits = {name: pl.col(name).str.extract_all(r"\d") for name in graded}
+    # Physicians wrote "4" and "Level 4"; a level that went through a table with gaps is a decimal.
+    digits = {name: pl.col(name).str.strip_suffix(".0").str.extract_all(r"\d") for name in graded}
     for name, found in digits.items():
         no_level = (found.list.len() != 1) | ~found.list.first().is_in(["1", "2", "3", "4"]).fill_null(False)
         refuse_rows(frame, path, Check((pl.col(name) != "") & no_level, "a risk level is not valid", "1, 2, 3 or 4"))
-    task = _first(frame, "task").replace({"": TASK})
+    task = _or_empty(frame, "task").replace({"": TASK})
     refuse_rows(frame, path, Check(~task.is_in(TASKS), "a task is not known", ", ".join(TASKS)))
     levels = frame.select(**{name: found.list.first().cast(pl.Int8) for name, found in digits.items()})
     frame = frame.with_columns(level=_majority(levels), number=pl.int_range(1, pl.len() + 1).cast(pl.String))
@@ -106,11 +107,11 @@ def _leveled(path: Path, column: str, *, required: bool) -> pl.DataFrame:
         instruction=task.replace_strict(INSTRUCTIONS, default=None, return_dtype=pl.String),
         input="input",
         output="output",
-        reference=_first(frame, "reference_output"),
-        why=pl.when(pl.col("level").is_null()).then(pl.lit("no_level")) if required else pl.lit(None),
+        reference=_or_empty(frame, "reference_output"),
+        why=pl.when(pl.col("level").is_null()).then(pl.lit("no_level")),
         label=pl.col("level") < 3,
         risk_level="level",
-        errors=_first(frame, ASSESSMENT).map_elements(_errors_named, ERRORS, skip_nulls=False),
+        errors=_or_empty(frame, ASSESSMENT).map_elements(_errors_named, ERRORS, skip_nulls=False),
     )
     raters = {name: name.removeprefix(column).strip("_ ") or "1" for name in graded}
     return shaped.with_columns(levels.rename(lambda name: f"rater {raters[name]}")) if len(graded) > 1 else shaped
@@ -118,8 +119,6 @@ def _leveled(path: Path, column: str, *, required: bool) -> pl.DataFrame:
 
 def _majority(levels: pl.DataFrame) -> pl.Series:
     """Return the level of most physicians, of equal votes the higher risk (MedVAL, supplement S2.3)."""
-    if not levels.width:
-        return pl.Series([None] * levels.height, dtype=pl.Int64)
     codes = levels.fill_null(0).to_numpy().T.astype("int64") - 1
     voted = pl.Series(majority(codes, LEVELS) + 1)
     return voted.set(voted > LEVELS, None)
@@ -160,10 +159,15 @@ def _medec_notes(path: Path, given: pl.Expr, *more: str) -> pl.DataFrame:
         Check(~empty & ((name == "") | name.is_duplicated()), "a note without an identifier of its own", "each once"),
         Check(~empty & no_flag, "a flag that is neither 0 nor 1", "Error Flag: 0 or 1"),
     )
-    whys = {"empty_record": empty, "no_text": text == "", "no_label": ~flag.is_in(["0", "1"])}
+    whys = {
+        "empty_record": empty,
+        "no_text": text == "",
+        "no_label": ~flag.is_in(["0", "1"]),
+        "no_correction": (flag == "1") & given.cast(pl.String).str.to_lowercase().is_in(NOTHING),
+    }
 
     def of_errors(column: str) -> pl.Expr:
-        value = _first(frame, column)
+        value = _or_empty(frame, column)
         return pl.when((flag == "1") & ~value.str.to_lowercase().is_in(NOTHING)).then(value)
 
     return _shaped(
@@ -254,7 +258,7 @@ LAYOUTS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
     "summary": _summary,
     "verifact_bhc": _verifact_bhc,
 }
-"""``pairs`` (input, output; where they are known id, task, risk_level), ``medval_bench`` (MedVAL-Bench), ``medec``
+"""``pairs`` (input, output, risk_level; where they are known id and task), ``medval_bench`` (MedVAL-Bench), ``medec``
 (MEDEC's notes; ``medec_corrected`` has the corrected note as input), ``nli`` (MedNLI), ``summary`` (marked summaries)
 and ``verifact_bhc`` (VeriFact-BHC: statements on a stay, beside the patient's other notes)."""
 
@@ -272,7 +276,8 @@ def write_texts(path: Path, layout: str, folder: Path, tier: LicenceTier = "cred
         InputError: there are no such texts, or they are not of the layout, or nobody says anything of any of them.
     """
     if not path.exists():
-        raise InputError("there are no such texts", file=path, do="name an existing file or folder")
+        expected = f"a file or folder, or PATH:LAYOUT with {', '.join(LAYOUTS)}"
+        raise InputError("there are no such texts", file=path, expected=expected)
     read = LAYOUTS[layout](path)
     kept = read.filter(pl.col("why").is_null())
     if kept.is_empty():
@@ -356,7 +361,7 @@ def _there(frame: pl.DataFrame, *names: str) -> list[pl.Expr]:
     return [pl.col(name) for name in names if name in frame.columns]
 
 
-def _first(frame: pl.DataFrame, name: str) -> pl.Expr:
+def _or_empty(frame: pl.DataFrame, name: str) -> pl.Expr:
     """Return a column, empty where the table has none."""
     return pl.col(name) if name in frame.columns else pl.lit("")
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,7 +37,7 @@ class _Opened:
 
 
 def _opened(file: str, options: InWorkspace) -> _Opened:
-    """Read a study and refuse, before anything runs, what one of its verbs would refuse."""
+    """Read a study and its cells."""
     from ontoground.studies.plan import cells_of, file_of, read_study
 
     source = file_of(file)
@@ -43,10 +45,14 @@ def _opened(file: str, options: InWorkspace) -> _Opened:
     root = options.workspace / "studies" / source.stem
     cells = cells_of(study, options.workspace, root)
     hub = os.environ.get("HF_HUB_OFFLINE") == "0"
-    for cell in cells:
-        _check(cell)
-    _check_memory(cells)
     return _Opened(study, root, cells, hub)
+
+
+def _checked(opened: _Opened) -> _Opened:
+    """Refuse, before anything runs, what one of its verbs would refuse."""
+    for cell in opened.cells:
+        _check(cell)
+    return opened
 
 
 def _check(cell: Cell) -> None:
@@ -72,13 +78,14 @@ def _check_memory(cells: Sequence[Cell]) -> None:
     largest = max((cell for cell in cells if cell.gib), key=lambda cell: cell.gib or 0, default=None)
     if largest is None or find_spec("torch") is None:
         return
-    import torch
+    from training.runs.memory import card_memory
 
-    if torch.cuda.is_available():
-        room = torch.cuda.mem_get_info()[1] / 2**30
-        if (largest.gib or 0) > room:
-            found = f"{largest.block}: {largest.name}, {largest.gib:g} GiB"
-            raise UsageError("a cell does not fit the card", found=found, expected=f"at most {room:.0f} GiB")
+    # In a process of its own: what asks a card holds some of its memory as long as it lives.
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        room = pool.submit(card_memory).result() / 2**30
+    if room and (largest.gib or 0) > room:
+        found = f"{largest.block}: {largest.name}, {largest.gib:g} GiB"
+        raise UsageError("a cell does not fit the card", found=found, expected=f"at most {room:.0f} GiB")
 
 
 def _parsed(cell: Cell) -> Mapping[str, Any]:
@@ -120,9 +127,10 @@ def run(file: StudyFile, options: InWorkspace) -> Result:
     It can be stopped and called again, also by several processes or machines that share the workspace: a cell is
     claimed by a file that is renewed each minute. A cell that fails is named, and the others go on.
     """
-    from ontoground.studies.work import work
+    from ontoground.studies.work import state_of, work
 
-    opened = _opened(file, options)
+    opened = _checked(_opened(file, options))
+    _check_memory([cell for cell in opened.cells if state_of(cell) != "done"])
     work(opened.cells, hub=opened.hub, say=note)
     return _result("run", opened, options)
 
@@ -133,7 +141,7 @@ def plan(file: StudyFile, options: InWorkspace) -> Result:
 
     Forecasts are the mean of the finished cells of the same block and model, until then what the study states.
     """
-    return _result("plan", _opened(file, options), options)
+    return _result("plan", _checked(_opened(file, options)), options)
 
 
 @verb(group, "Write the tables of what is done of a study.", "ontoground study report medieval")

@@ -123,6 +123,11 @@ class Cell:
         return self.arguments[self.arguments.index("--model") + 1]
 
     @property
+    def base_model(self) -> str:
+        """The model that the cell begins with: an untrained one, whatever it became on the way."""
+        return self.needs[0].base_model if self.needs else self.model
+
+    @property
     def command(self) -> list[str]:
         """All arguments."""
         resumed = ["--resume"] if self.group == "train" else []

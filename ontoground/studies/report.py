@@ -99,7 +99,7 @@ def _changes(verb: str, cells: Sequence[Cell]) -> Iterator[str]:
         report = json.loads((cell.run / "report.json").read_text(encoding="utf-8"))
         # Texts without levels are judged as a detector's.
         own = report["runs"][0]["overall"]
-        values[cell.name] = (_first(cell).model, own.get(metric, own.get("non_factual_f1"))["value"], bool(cell.needs))
+        values[cell.name] = (cell.base_model, own.get(metric, own.get("non_factual_f1"))["value"], bool(cell.needs))
     before = {model: value for model, value, trained in values.values() if not trained}
     rows = [
         (name, percent_cell(before[model]), percent_cell(value), f"{100 * (value - before[model]):+.1f}")
@@ -108,12 +108,6 @@ def _changes(verb: str, cells: Sequence[Cell]) -> Iterator[str]:
     ]
     if rows:
         yield "\n" + markdown_table(["what training changed", "F1 before", "F1 after", "delta F1"], rows, 1)
-
-
-def _first(cell: Cell) -> Cell:
-    while cell.needs:
-        (cell,) = cell.needs
-    return cell
 
 
 def _arms(cells: Sequence[Cell]) -> Iterator[str]:

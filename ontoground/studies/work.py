@@ -51,17 +51,10 @@ def forecast(cell: Cell, cells: Sequence[Cell]) -> float | None:
 
     The mean of its block's finished cells of the same model; what the study says of the block where none is.
     """
-    alike = [other for other in cells if other.block == cell.block and _model(other) == _model(cell)]
+    alike = [other for other in cells if other.block == cell.block and other.base_model == cell.base_model]
     known = [record["seconds"] for other in alike if (record := record_of(other)) and record["exit_code"] == 0]
     stated = None if cell.hours is None else 3600 * cell.hours
     return sum(known) / len(known) if known else stated
-
-
-def _model(cell: Cell) -> str:
-    """Return the model that a cell begins with: an untrained one, whatever it became on the way."""
-    while cell.needs:
-        (cell,) = cell.needs
-    return cell.model
 
 
 def work(cells: Sequence[Cell], *, hub: bool, say: Callable[[str], None]) -> None:

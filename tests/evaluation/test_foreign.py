@@ -105,6 +105,18 @@ def test_medec_is_a_note_alone_or_beside_the_corrected_one(tmp_path: Path) -> No
     assert "no input" in medval_prompt(first) and TextDataset.open(texts.folder, "medval").licence_tier == "open"
     corrected = rows_of(write_texts(file, "medec_corrected", tmp_path / "corrected"))
     assert [row["input"] for row in corrected] == ["A man with asthma.", "She has asthma."]
+    file.write_text(f"{MEDEC}a,He has gout.,1,Diagnosis,NA,NA\nb,She has asthma.,0,NA,NA,NA\n")
+    assert write_texts(file, "medec_corrected", tmp_path / "without").dropped == {"no_correction": 1}
+
+
+def test_a_pair_without_a_level_is_counted_and_pairs_without_any_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    file.write_text("input,output,risk_level,risk_level_comment\nd,s,4.0,grave\nd,t,,\n")
+    texts = write_texts(file, "pairs", tmp_path / "texts")
+    assert [row["risk_level"] for row in rows_of(texts)] == [4] and texts.dropped == {"no_level": 1}
+    file.write_text("input,output\nd,s\n")
+    with pytest.raises(InputError, match="no risk_level"):
+        write_texts(file, "pairs", tmp_path / "none")
 
 
 def test_a_statement_of_verifact_stands_beside_all_notes_of_its_patient(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from training.runs.models import FLASH, Task, add_adapter, checkpoint_activation
 from training.runs.resuming import peak_memory
 from training.runs.settings import HardwareSettings, LoraSettings
 
-__all__ = ["Estimate", "Step", "estimate_memory", "free_memory", "rehearse"]
+__all__ = ["Estimate", "Step", "card_memory", "estimate_memory", "free_memory", "rehearse"]
 
 Step = Callable[[Any], torch.Tensor]
 """Runs a run's largest forward pass on a model, on its device, and returns a scalar."""
@@ -104,6 +104,11 @@ class Estimate:
         else:
             do = "set hardware.quantize = 'nf4'" if hardware.quantize == "none" else "choose a smaller base model"
         return f"memory may run short (hardware.memory_margin is {hardware.memory_margin:g}): {do}"
+
+
+def card_memory() -> int:
+    """Return the bytes of this machine's card; 0: it has none."""
+    return int(torch.cuda.mem_get_info()[1]) if torch.cuda.is_available() else 0
 
 
 def free_memory(device: str) -> int:

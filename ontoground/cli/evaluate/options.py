@@ -122,7 +122,8 @@ class Evaluated(InWorkspace):
         if self.out is not None:
             return self.out
         usual = "report" if self.split == "test" else f"report-{self.split}"
-        alone = len(self.models or ()) + self.asks == 1 and not self.predictions and not others
+        rules = any(source["method"] == "rules" for source in sources)
+        alone = len(self.models or ()) + self.asks == 1 and not self.predictions and not others and not rules
         files = sorted({*(Path(source["file"]) for source in sources), *(self.predictions or ()), *others})
         read = [sha256_of(file) if file.is_file() else "" for file in files]
         known = format(stable_hash(0, str(dataset.resolve()), self.missing, *about, *read) & 0xFFFFFFFF, "08x")

@@ -176,6 +176,8 @@ def _evaluated(
     out = options.report_folder(dataset.folder, answers, *about, others=(*experts, *scored))
     files = [*(Path(prediction["file"]) for prediction in answers), *(options.predictions or ())]
     judged = foreign.kind(kind) if foreign else kind
+    if graded and judged != kind:
+        raise UsageError("--experts gives levels of risk, and these texts have none", do="leave --experts out")
     ratings = graded.ratings if graded else foreign.ratings if foreign and judged == "medval" else None
     if judged != kind:
         dataset = TextDataset.open(dataset.folder, judged)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["ask"]
 
 COLUMNS = ("uid", "answer", "model", "policy", "temperature")
-TOKENS = "language_model.max_tokens=4096"
-"""Room for reasoning before the answer, where no file says otherwise."""
+MAX_TOKENS = 4096
+"""Room for reasoning before the answer, where nothing else is said."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +68,10 @@ def ask(options: Asking) -> Result:
     from ground.storage.files import atomic_path, private_directory
 
     benchmark = options.adopted
-    overrides = (*(() if options.config else (TOKENS,)), *(options.overrides or ()))
-    asked = ModelOptions(options.endpoint, options.endpoint_model, options.config, overrides)
+    asked = ModelOptions(options.endpoint, options.endpoint_model, options.config, tuple(options.overrides or ()))
     settings = language_model_settings(asked)["language_model"]
+    if "max_tokens" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"max_tokens": MAX_TOKENS})
     prompts = benchmark.prompts(options.rows, settings.seed)
     requests = _requests(list(prompts.values()), benchmark.categories, options.responses)
     with (

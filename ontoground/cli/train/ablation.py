@@ -63,7 +63,7 @@ def ablation(
         TextDataset.open(dataset, "medval")
     # Late, since it takes seconds, and what is wrong is said before.
     from training.runs.processes import is_main
-    from training.transfer.ablation import ablate, ablation_table, plan_cells
+    from training.sft.ablation import ablate, ablation_table, plan_cells
 
     cells = ablate(plan_cells(of_model, teacher, folder), judged, model, folder, settings, baseline=baseline)
     # Of several processes that train together one speaks.

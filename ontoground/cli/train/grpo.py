@@ -402,6 +402,6 @@ def _notes(payload: dict[str, Any]) -> list[str]:
 def _blocks(payload: dict[str, Any]) -> Blocks:
     yield table(*_graded(payload))
     if payload["curves"]:
-        yield table(*_last(payload), title="in training, over the last ten evaluations")
+        yield table(*_last(payload), title="in training, over the last evaluations")
     yield from _notes(payload)
     yield unfolded(f"in {relative(Path(payload['folder']))}")

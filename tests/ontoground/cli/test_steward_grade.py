@@ -40,6 +40,7 @@ def test_a_model_is_asked_and_its_answers_are_graded(tmp_path: Path, steward: St
     work = adopted(tmp_path)
     with scripted_server(lambda n, _body: completion("Thus <answer>424242.2</answer>" if n else "none")) as server:
         asked = ("ask", "--workspace", work, "--endpoint", server.url, "--endpoint-model", "org/scripted")
+        assert steward.error(*asked[:3])["what"] == "no language model is named"
         payload = steward.json(*asked, "--responses", "2", "--rows", "3", "--set", "language_model.concurrency=1")
         assert steward.json(*asked, "--responses", "2", "--rows", "3")["file"] == payload["file"]
     # What was answered is not asked again, and no label was shown.

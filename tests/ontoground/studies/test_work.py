@@ -77,15 +77,15 @@ def test_a_study_is_planned_done_once_and_reported(study: Path, tmp_path: Path) 
 
 def test_what_a_verb_would_refuse_is_said_before_anything_runs(study: Path, tmp_path: Path) -> None:
     text = study.read_text()
-    for old, new, words in (
-        ("epochs", "epoch", "unknown setting epoch"),
-        ("{baselines", "{baseline", "No such option"),
-        (f"{tmp_path}/TinyLlama", "someone/TinyLlama", "the model cannot be loaded"),
-        (f"{tmp_path}/medieval", f"{tmp_path}/medeval", "the dataset is not there"),
+    for old, new, code, words in (
+        ("epochs", "epoch", 2, "unknown setting epoch"),
+        ("{baselines", "{baseline", 2, "No such option"),
+        (f"{tmp_path}/TinyLlama", "someone/TinyLlama", 3, "the model cannot be loaded"),
+        (f"{tmp_path}/medieval", f"{tmp_path}/medeval", 2, "the dataset is not there"),
     ):
         study.write_text(text.replace(old, new))
         answer = answer_to("study", study, "--workspace", tmp_path / "work", "--json")
-        assert answer.code in (2, 3) and words in checked(answer.out, "error")["error"]["what"]
+        assert answer.code == code and words in checked(answer.out, "error")["error"]["what"]
     assert not (tmp_path / "work" / "studies").exists()
 
 

@@ -12,7 +12,7 @@ from evaluation.datasets import TextDataset
 from ground.errors import InputError, UsageError
 from tests.training.sft.cases import medval_dataset, medval_rows, tiny_model
 from training.runs.settings import AblationSettings, GenerationSettings, HardwareSettings, MedvalSettings
-from training.transfer.ablation import ablate, ablation_table, plan_cells
+from training.sft.ablation import ablate, ablation_table, plan_cells
 
 IN, OUT = "report2impression", "dialogue2note"
 

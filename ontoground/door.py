@@ -465,12 +465,13 @@ class OpenWorkspace:
         """
         return self.assess_all([(note, statement) for statement in statements])
 
-    def assess_all(self, pairs: Sequence[tuple[str, str]]) -> list[Assessed]:
+    def assess_all(self, pairs: Iterable[tuple[str, str]]) -> list[Assessed]:
         """Return the same of many pairs of a note and a statement, which are looked at together."""
         from builders.assess.judge import assess
         from ontoground.flow.session import reading
 
         _require(Iterable, pairs=pairs)
+        pairs = list(pairs)
         for n, (note, statement) in enumerate(pairs):
             _require(str, text=note, **{f"statement {n}": statement})
         notes = list(dict.fromkeys(note for note, _ in pairs))

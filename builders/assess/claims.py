@@ -5,8 +5,8 @@ The words of relations are those of the graph itself: the sentences of predicate
 the head is told by the semantic groups that a predicate demands, or else by the order in which such a sentence has
 them.
 
-What stands with a treatment and a disorder and speaks of no harm, no denial, no time and no other relation claims a
-benefit in some way. Where a number or a class is named too, it may be false, but is not told to be true.
+Words of several benefits together ("controls and manages") claim a benefit in some way. Where a number or a class is
+named too, a statement may be false, but is not told to be true.
 """
 
 from __future__ import annotations
@@ -122,10 +122,9 @@ def _kind(word: str) -> str:
 
 
 @cache
-def _against() -> frozenset[str]:
-    """Return the stems of words that may say something else than a benefit."""
-    harm = {_stem(word) for word, kind in _kinds().items() if kind == "other"}
-    return frozenset(harm.union(*(_content(phrase.words) for phrase in _phrases() if phrase.predicate not in BENEFIT)))
+def _of_benefit() -> frozenset[str]:
+    """Return the stems of words that say a benefit."""
+    return frozenset().union(*(_content(phrase.words) for phrase in _phrases() if phrase.predicate in BENEFIT))
 
 
 @cache
@@ -155,7 +154,7 @@ def _plain(text: str) -> str:
 
 
 def _content(words: Sequence[str]) -> frozenset[str]:
-    return frozenset(_stem(word) for word in words if not _kind(word) or _kind(word) == "other")
+    return frozenset(_stem(word) for word in words if not _kind(word))
 
 
 def _core(words: Sequence[str]) -> tuple[str, ...]:
@@ -288,11 +287,12 @@ def _claim(
     between = [word for word in between if _kind(word) != "negation"]
     pairs = [pair for pair in product(ends[0].cuis, ends[1].cuis) if pair[0] != pair[1]]
     readings = [Reading(pair, tuple(dict.fromkeys(_alternatives(graph, pair, words, between)))) for pair in pairs]
-    if not any(reading.alternatives for reading in readings) and not negations and not _content(words) & _against():
-        # Any good that it may do is meant.
+    content = _content(words)
+    is_benefit = bool(content) and content <= _of_benefit() and not negations
+    if is_benefit and not any(reading.alternatives for reading in readings):
         readings = [Reading(pair, tuple(_benefits(graph, pair))) for pair in pairs]
     if not readings or not all(reading.alternatives for reading in readings):
-        unread = sorted({word for word in words if _kind(word) in ("", "other")})
+        unread = sorted({word for word in words if not _kind(word)})
         return Unread(f"the graph has no such relation of these ends: {' '.join(unread) or 'no relation is said'}")
     return Claim(
         (first.text, second.text),

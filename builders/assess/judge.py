@@ -1,4 +1,4 @@
-"""Quadrants of any statements about any notes, by the tables and rules with which MediEval's rows are made.
+"""Quadrants of any statements about any notes, by tables and rules of the builder of MediEval's rows.
 
 The notes become the records of a warehouse in memory, whose graph is the workspace's. Truth is asked of the graph and
 support of the notes. Falsehood needs what the builder asks for; the workspace's own records are looked at, too. What
@@ -21,6 +21,7 @@ from builders.medieval.bare_text import find_names
 from builders.medieval.facts import find_true, read_knowledge, read_support, run_steps
 from builders.medieval.groups import TYING
 from builders.medieval.judging import related_ends
+from builders.medieval.records import FEWEST_TOGETHER, LINKED_SHARE
 from ehr.notes import note_tables
 from ground.flow.executors import open_threads
 from ground.json_record import JsonRecord
@@ -84,24 +85,17 @@ def assess(
     readings = reader.read_all([statement for _, statement in asked], headers=False)
     claims = [claim_of(statement, reading, graph) for (_, statement), reading in zip(asked, readings, strict=True)]
     read = [(note, claim) for (note, _), claim in zip(asked, claims, strict=True) if isinstance(claim, Claim)]
-    told = iter(_told(connection, workspace, reader, graph, notes, read) if read else ())
+    told: list[Assessed] = []
+    if read:
+        with _world(connection, workspace, reader, notes):
+            judged = _Judged(connection, graph, workspace, read)
+            told = [judged.of(note, claim) for note, claim in read]
+    next_told = iter(told)
     answers = (
-        Assessed("", None, None, None, claim.reason) if isinstance(claim, Unread) else next(told) for claim in claims
+        Assessed("", None, None, None, claim.reason) if isinstance(claim, Unread) else next(next_told)
+        for claim in claims
     )
     return [replace(answer, statement=statement) for answer, (_, statement) in zip(answers, asked, strict=True)]
-
-
-def _told(
-    connection: duckdb.DuckDBPyConnection,
-    workspace: Workspace,
-    reader: TextReader,
-    graph: ConceptGraph,
-    notes: Sequence[str],
-    read: Sequence[tuple[int, Claim]],
-) -> list[Assessed]:
-    with _world(connection, workspace, reader, notes):
-        judged = _Judged(connection, graph, workspace, read)
-        return [judged.of(note, claim) for note, claim in read]
 
 
 @contextmanager
@@ -180,6 +174,8 @@ class _Judged:
                 "max_area_share": settings.max_area_share,
                 "max_lift": settings.max_lift,
                 "tying": list(TYING),
+                "fewest_together": FEWEST_TOGETHER,
+                "linked_share": LINKED_SHARE,
             },
         )
         read_knowledge(connection)
@@ -261,6 +257,8 @@ class _Judged:
             if reason := self._against.get(one):
                 return None, f"no path makes it true, and it is not called false: {reason}", [], self._words(one)
         first = self._words(reading.alternatives[0])
+        if claim.negated and not claim.whole:
+            return None, "nothing relates the ends, but more is claimed than what is denied", [], first
         return claim.negated, "nothing in graph or records relates the ends, and the graph knows both", [], first
 
     def _is_kind(self, concept: str, above: str) -> bool:

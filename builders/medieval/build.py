@@ -14,7 +14,7 @@ import pyarrow as pa
 from builders.cards import LICENCE, croissant_of
 from builders.medieval.assemble import say_statements
 from builders.medieval.baselines import Auc, TextFeatures, cross_validated_auc, measured_patients, split_auc
-from builders.medieval.card import DESCRIPTION, card_of, totals
+from builders.medieval.card import CONTRAINDICATED, DESCRIPTION, card_of, totals
 from builders.medieval.coding import admissions_at_once
 from builders.medieval.contradicted import (
     CONTRADICTED,
@@ -55,9 +55,6 @@ NEEDED = (
 )
 NESTED = ("context", "path", "support_spans")
 """Columns that are in the files only, not in the table ``ground.medieval``."""
-
-CONTRAINDICATED = "contraindicated"
-"""Name of the configuration of true statements whose predicate no statement is called false of, and of its folder."""
 
 STATEMENTS = ("sample", "proposition", "statement")
 SUPPORT = ("supported_pair", "support_mention", "present_link", "support_pair", "support_closest")
@@ -180,20 +177,20 @@ def _contradicted(workspace: Workspace, connection: duckdb.DuckDBPyConnection, f
 
 def _contraindicated(
     workspace: Workspace, connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, folder: Path
-) -> int:
-    """Write the configuration of predicates of which no statement is called false, and return the number of its rows.
+) -> dict[str, int]:
+    """Write the configuration of predicates of which no statement is called false; return its rows by split.
 
     It replaces the tables of rows. Without any row no folder is made.
     """
     if not number_of(connection, "select count(*) from true_candidate"):
-        return 0
+        return {}
     run_steps(connection, "groups", ["true_group"])
     run_steps(connection, "rows", STATEMENTS)
     # The second split is that of the groups of four.
     connection.execute("update statement set fact_split = null")
     _say(connection, graph)
     _write_files(workspace, connection, folder)
-    return 2 * number_of(connection, "select count(*) from fact_group")
+    return dict(connection.execute("select split, count(*) from placed_row group by split").fetchall())
 
 
 def _describe(
@@ -202,7 +199,7 @@ def _describe(
     folder: Path,
     statements: int,
     aucs: dict[str, list[Auc]],
-    contraindicated: int,
+    contraindicated: dict[str, int],
 ) -> None:
     """Write the card, the Croissant description and the manifest."""
     tier = licence_tier(connection)
@@ -217,7 +214,7 @@ def _describe(
     kept = {
         "rows": number_of(connection, "select count(*) from ground.medieval"),
         "contradicted": number_of(connection, "select count(*) from ground.medieval_contradicted"),
-        "contraindicated": contraindicated,
+        "contraindicated": sum(contraindicated.values()),
         "statements": statements,
         "files": {f.relative_to(folder).as_posix(): sha256_of(f) for f in sorted(folder.rglob("*.parquet"))},
     }

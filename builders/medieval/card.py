@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import duckdb
@@ -85,7 +85,10 @@ DENIED_LIMITS = """
 """
 
 
-CONTRAINDICATED = """
+CONTRAINDICATED = "contraindicated"
+"""Name of the configuration of true statements whose predicate no statement is called false of, and of its folder."""
+
+TRUE_ONLY = """
 ## Contraindications
 
 The configuration `contraindicated` has {rows} statements such as "metformin is contraindicated in renal failure": Q1
@@ -125,7 +128,7 @@ def card_of(
     connection: duckdb.DuckDBPyConnection,
     aucs: Sequence[Auc],
     denied: Sequence[Auc],
-    contraindicated: int,
+    contraindicated: Mapping[str, int],
     dropped: dict[str, int],
     tier: LicenceTier,
 ) -> str:
@@ -135,7 +138,7 @@ def card_of(
         connection: with both tables.
         aucs: baselines of the rows.
         denied: baselines of the contradicted rows and their partners.
-        contraindicated: rows of the configuration of that name.
+        contraindicated: rows of the configuration of that name, by split.
         dropped: what was left out, by reason.
         tier: the licence tier.
     """
@@ -143,7 +146,8 @@ def card_of(
     if contradicted := _files(connection, "medieval_contradicted", CONTRADICTED):
         configs[CONTRADICTED] = contradicted
     if contraindicated:
-        configs["contraindicated"] = "contraindicated/*.parquet"
+        present = [split for split in SPLITS if split in contraindicated]
+        configs[CONTRAINDICATED] = {split: f"{CONTRAINDICATED}/{split}-*.parquet" for split in present}
     total = totals(connection)
     facts = [
         f"- rows: {total['rows']}, groups: {total['groups']}, admissions: {total['admissions']}, "
@@ -184,7 +188,7 @@ def card_of(
         "and no label by the context, so those intervals should hold 0.5. Truth can be known from medicine.\n",
         auc_table(aucs),
         *_contradicted(connection, denied),
-        CONTRAINDICATED.format(rows=contraindicated),
+        TRUE_ONLY.format(rows=sum(contraindicated.values())) if contraindicated else "",
         "## Left out, by reason\n",
         left_table(["reason", "n"], sorted(dropped.items())),
         "\n## Columns\n",

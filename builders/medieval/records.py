@@ -15,7 +15,7 @@ from builders.medieval.kernels import Meant, Terms
 from ground.flow.executor import Executor, nothing
 from ground.storage.warehouse import arrow_of
 
-__all__ = ["lifted", "lifted_pairs", "linked_pairs", "together"]
+__all__ = ["FEWEST_TOGETHER", "LINKED_SHARE", "lifted", "lifted_pairs", "linked_pairs", "together"]
 
 LINKED_SHARE = 20
 """Notes count as linking a pair if they do in one of so many admissions with both (docs/definitions.md#linked)."""

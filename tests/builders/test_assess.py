@@ -31,7 +31,7 @@ TOLD = {
     "Lisinopril was given for hypertension.": "Q1",
     "Zestril treats hypertension.": "Q1",
     "Losartan is used for hypertension.": "Q2",
-    "Losartan works wonders in hypertension.": "Q2",
+    "Losartan controls and manages hypertension.": "Q2",
     "Lisinopril does not treat hypertension.": "Q3",
     "Losartan is not a treatment of hypertension.": "Q4",
     "Lisinopril is an ACE inhibitor.": "Q1",
@@ -44,6 +44,16 @@ UNTOLD = {
     "Without lisinopril, hypertension treats itself.": "the graph has no such relation of these ends",
     "Lisinopril rarely treats hypertension.": "the graph has no such relation of these ends: rarely treats",
     "Lisinopril is contraindicated in asthma.": "it is not called false",
+    **dict.fromkeys(
+        (
+            "Lisinopril exacerbates hypertension.",
+            "Hypertension is resistant to lisinopril.",
+            "She takes lisinopril and has hypertension.",
+            "Losartan works wonders in hypertension.",
+        ),
+        "the graph has no such relation of these ends",
+    ),
+    "Albuterol, a beta blocker, does not treat hypertension.": "",
 }
 
 
@@ -73,7 +83,8 @@ def test_statements_in_own_words_are_told_or_refused(medieval: Built, reader: Te
     first = answers[0]
     assert [edge["predicate"] for edge in first.path][-1] == "treats"
     assert all(NOTE[end["begin_offset"] : end["end_offset"]] == end["text"] for end in first.ends)
-    assert "notes" not in {name for (name,) in medieval.connection.execute("show databases").fetchall()}
+    databases = {name for (name,) in medieval.connection.execute("show databases").fetchall()}
+    assert databases and not any(name.startswith("notes") for name in databases)
 
 
 def test_what_is_told_of_rows_is_what_the_rows_say(medieval: Built, reader: TextReader, graph: ConceptGraph) -> None:

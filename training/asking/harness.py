@@ -21,6 +21,7 @@ from ground.contracts.taxonomy import error_categories
 from ground.errors import InputError
 from ground.flow.manifest import read_manifest
 from ground.json_record import JsonRecord
+from ground.lm.settings import LmSettings
 from ground.storage.files import atomic_directory, write_text
 from training.asking.harness_scoring import rates
 from training.asking.quadrants import zeroshot_prompt
@@ -33,11 +34,11 @@ DATA = ROOT / "training" / "data"
 COPIED = {"answers.py": "ground/contracts/answers.py", "scoring.py": "training/asking/harness_scoring.py"}
 READERS = {
     "medieval": ("quadrants", "parse_quadrant(text)"),
-    "medhal": ("medhal", "NAMES.get(parse_medhal(text).label) if parse_medhal(text).label is not None else None"),
+    "medhal": ("medhal", "NAMES.get(parse_medhal(text).label)"),
     "medval": ("medval", "LEVELS.get(parse_medval(text).label)"),
 }
-TOKENS = {"medieval": 32, "medhal": 512, "medval": 1024}
-"""Tokens of an answer: those that `evaluate` asks for where no settings say otherwise are more; a label comes first."""
+TOKENS = LmSettings.model_fields["max_tokens"].default
+"""Tokens of an answer: what `evaluate` asks for where no settings say otherwise."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def _files(harness: Harness, kind: str, task: str) -> dict[str, str]:
     )
     aggregations = "".join(f'{name} = partial(_rate, "{name}")\n' for name in metrics)
     places = {
-        "TASK": task, "KIND": rows, "READER": reader, "TOKENS": str(TOKENS[kind]), "METRICS": listed.rstrip("\n"),
+        "TASK": task, "KIND": rows, "READER": reader, "TOKENS": str(TOKENS), "METRICS": listed.rstrip("\n"),
         "AGGREGATIONS": aggregations.rstrip("\n"), "NAMES": repr(metrics),
     }  # fmt: skip
     files = {}

@@ -47,4 +47,5 @@ select
     together.reason
 from asked_claim as claim
 inner join together
-    on claim.head_cui = together.head_cui and claim.tail_cui = together.tail_cui;
+    on claim.head_cui = together.head_cui and claim.tail_cui = together.tail_cui
+order by head_cui, predicate, tail_cui, reason;

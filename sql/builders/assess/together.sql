@@ -1,7 +1,7 @@
 -- Pairs of ends that the workspace's own records hold together more often than chance, or whose notes link them
 -- Grain: one row per pair and reason. Output: together(head_cui, tail_cui, reason)
--- Inputs: asked_claim, closure, records.ground.admission_concept, records.ground.mention, records.ground.segment.
---   Parameter: max_lift. Source: docs/definitions.md#lift, #linked
+-- Inputs: asked_claim, closure, records.admission_concept, records.mention, records.segment. Parameters: max_lift,
+--   fewest_together, linked_share (builders/medieval/records.py). Source: docs/definitions.md#lift, #linked
 create or replace temp table together as
 with meant as (
     select
@@ -71,10 +71,21 @@ both_ends as (
     group by claim.head_cui, claim.tail_cui
 ),
 
+every_admission as (
+    select count(*) as n
+    from (
+        select hadm_id from records.mention
+        union
+        select hadm_id from records.admission_concept
+    ) as known
+),
+
 placed as (
     select
         spoken.*,
-        segment.begin_offset as segment
+        segment.begin_offset as segment,
+        segment.block,
+        segment.kind = 'heading' as in_heading
     from spoken
     asof inner join records.segment as segment
         on spoken.note_id = segment.note_id and spoken.begin_offset >= segment.begin_offset
@@ -88,7 +99,9 @@ linked as (
     from asked_claim as claim
     inner join placed as head on claim.head_cui = head.end_cui
     inner join placed as tail
-        on claim.tail_cui = tail.end_cui and head.note_id = tail.note_id and head.segment = tail.segment
+        on
+            claim.tail_cui = tail.end_cui and head.note_id = tail.note_id and head.begin_offset != tail.begin_offset
+            and (head.segment = tail.segment or (head.block = tail.block and (head.in_heading or tail.in_heading)))
     group by claim.head_cui, claim.tail_cui
 )
 
@@ -99,9 +112,10 @@ select
 from both_ends
 inner join alone as head on both_ends.head_cui = head.end_cui
 inner join alone as tail on both_ends.tail_cui = tail.end_cui
+cross join every_admission
 where
-    both_ends.n >= 3
-    and both_ends.n * (select count(distinct held.hadm_id) from held) / (head.n * tail.n) > getvariable('max_lift')
+    both_ends.n >= getvariable('fewest_together')
+    and both_ends.n * every_admission.n / (head.n * tail.n) > getvariable('max_lift')
 union all
 select
     linked.head_cui,
@@ -109,4 +123,4 @@ select
     'a note links the ends' as reason
 from linked
 inner join both_ends on linked.head_cui = both_ends.head_cui and linked.tail_cui = both_ends.tail_cui
-where 20 * linked.n >= both_ends.n;
+where getvariable('linked_share') * linked.n >= both_ends.n;

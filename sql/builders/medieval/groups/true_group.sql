@@ -29,9 +29,8 @@ offered as (
         frame.kept_cui,
         candidate.code,
         nameable.cui as candidate_cui,
-        kept_name.name as kept_name,
-        own_name.name as own_name,
-        other_name.name as other_name,
+        if(frame.slot = 'head', [own_name.name, kept_name.name], [kept_name.name, own_name.name]) as supported,
+        if(frame.slot = 'head', [other_name.name, kept_name.name], [kept_name.name, other_name.name]) as unsupported,
         nameable.cui in (select used.cui from used) as is_used,
         unit(concat_ws(chr(31), 'true only', admission.hadm_id, fact.key, nameable.cui)) as draw
     from true_candidate as candidate
@@ -51,26 +50,16 @@ drawn as (
 
 supported_once as (
     select * from drawn
-    qualify
-        row_number() over (
-            partition by
-                number, predicate, if(slot = 'head', own_name, kept_name), if(slot = 'head', kept_name, own_name)
-            order by draw, fact
-        ) = 1
+    qualify row_number() over (partition by number, predicate, supported order by draw, fact) = 1
 ),
 
 once as (
     select * from supported_once
-    qualify
-        row_number() over (
-            partition by
-                number, predicate, if(slot = 'head', other_name, kept_name), if(slot = 'head', kept_name, other_name)
-            order by draw, fact
-        ) = 1
+    qualify row_number() over (partition by number, predicate, unsupported order by draw, fact) = 1
 )
 
 select
-    once.* exclude (fact, kept_name, own_name, other_name, is_used, draw),
+    once.* exclude (fact, supported, unsupported, is_used, draw),
     row_number() over (order by number, group_id) - 1 as group_no,
     draw as precedence
 from once;

@@ -5,8 +5,9 @@ The words of relations are those of the graph itself: the sentences of predicate
 the head is told by the semantic groups that a predicate demands, or else by the order in which such a sentence has
 them.
 
-Words of several benefits together ("controls and manages") claim a benefit in some way. Where a number or a class is
-named too, a statement may be false, but is not told to be true.
+What stands with a treatment and a disorder and speaks of no harm, no denial, no time and no other relation claims a
+benefit in some way. Where words are not those of a benefit, or a number or a class is named too, a statement may be
+false, but is not told to be true.
 """
 
 from __future__ import annotations
@@ -122,9 +123,11 @@ def _kind(word: str) -> str:
 
 
 @cache
-def _of_benefit() -> frozenset[str]:
-    """Return the stems of words that say a benefit."""
-    return frozenset().union(*(_content(phrase.words) for phrase in _phrases() if phrase.predicate in BENEFIT))
+def _stems(*, of_benefit: bool) -> frozenset[str]:
+    """Return the stems of words that say a benefit, or of those that may say something else."""
+    phrases = (phrase for phrase in _phrases() if (phrase.predicate in BENEFIT) == of_benefit)
+    harm = {_stem(word) for word, kind in _kinds().items() if kind == "other" and not of_benefit}
+    return frozenset(harm.union(*(_content(phrase.words) for phrase in phrases)))
 
 
 @cache
@@ -154,7 +157,7 @@ def _plain(text: str) -> str:
 
 
 def _content(words: Sequence[str]) -> frozenset[str]:
-    return frozenset(_stem(word) for word in words if not _kind(word))
+    return frozenset(_stem(word) for word in words if _kind(word) in ("", "other"))
 
 
 def _core(words: Sequence[str]) -> tuple[str, ...]:
@@ -288,11 +291,12 @@ def _claim(
     pairs = [pair for pair in product(ends[0].cuis, ends[1].cuis) if pair[0] != pair[1]]
     readings = [Reading(pair, tuple(dict.fromkeys(_alternatives(graph, pair, words, between)))) for pair in pairs]
     content = _content(words)
-    is_benefit = bool(content) and content <= _of_benefit() and not negations
-    if is_benefit and not any(reading.alternatives for reading in readings):
+    is_good = bool(content) and not negations and not content & _stems(of_benefit=False)
+    if is_good and not any(reading.alternatives for reading in readings):
+        whole = whole and content <= _stems(of_benefit=True)
         readings = [Reading(pair, tuple(_benefits(graph, pair))) for pair in pairs]
     if not readings or not all(reading.alternatives for reading in readings):
-        unread = sorted({word for word in words if not _kind(word)})
+        unread = sorted({word for word in words if _kind(word) in ("", "other")})
         return Unread(f"the graph has no such relation of these ends: {' '.join(unread) or 'no relation is said'}")
     return Claim(
         (first.text, second.text),

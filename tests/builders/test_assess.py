@@ -31,7 +31,7 @@ TOLD = {
     "Lisinopril was given for hypertension.": "Q1",
     "Zestril treats hypertension.": "Q1",
     "Losartan is used for hypertension.": "Q2",
-    "Losartan controls and manages hypertension.": "Q2",
+    "Losartan treats and manages hypertension.": "Q2",
     "Lisinopril does not treat hypertension.": "Q3",
     "Losartan is not a treatment of hypertension.": "Q4",
     "Lisinopril is an ACE inhibitor.": "Q1",
@@ -47,13 +47,12 @@ UNTOLD = {
     **dict.fromkeys(
         (
             "Lisinopril exacerbates hypertension.",
-            "Hypertension is resistant to lisinopril.",
-            "She takes lisinopril and has hypertension.",
+            "Hypertension resists lisinopril.",
             "Losartan works wonders in hypertension.",
         ),
-        "the graph has no such relation of these ends",
+        "the graph relates the ends, but more is claimed",
     ),
-    "Albuterol, a beta blocker, does not treat hypertension.": "",
+    "She takes lisinopril and has hypertension.": "the graph has no such relation of these ends",
 }
 
 

@@ -53,6 +53,8 @@ def test_a_contraindication_is_stated_in_pairs_that_are_true_and_never_called_fa
         (quadrant, True, "contraindicated_with", None) for quadrant in ("Q1", "Q2")
     }
     assert {row["tier"] for row in found} <= {"stated", "equivalent"}
+    card = (denying.folder / "README.md").read_text()
+    assert all(f"contraindicated/{split}-*.parquet" in card for split in {row["split"] for row in found})
     assert set(Counter(row["group_id"] for row in found).values()) == {2}
     assert "Nadolol is contraindicated in asthma." in {row["statement"] for row in found if row["is_supported"]}
     assert "contraindicated_with" not in {row["predicate"] for row in denying.rows}

@@ -89,7 +89,8 @@ def test_a_harness_has_all_it_needs_in_one_folder(demo: Demo, tmp_path: Path, mo
         "export-inspect"
     )
     assert sum(done["labels"].values()) == rows.height
-    assert 'rates("quadrants", pairs)' in (tmp_path / "other" / "ontoground_medieval.py").read_text()
+    program = (tmp_path / "other" / "ontoground_medieval.py").read_text()
+    assert compile(program, "ontoground_medieval.py", "exec") and 'rates("quadrants", pairs)' in program
 
 
 def test_what_is_synthetic_says_so(demo: Demo, tmp_path: Path) -> None:

@@ -125,5 +125,5 @@ def test_a_study_says_what_training_changed_and_how_arms_end(tmp_path: Path) -> 
     (arms.run / "comparison.json").write_text(json.dumps(found))
     (arms.folder / "cell.json").write_text('{"exit_code": 0, "seconds": 1}')
     row = "| a, seed 42 | physician | new | 50.0 (40.0 to 60.0) | 50.0 (40.0 to 60.0) | 51.9 |"
-    block = TrainBlock(verb="grpo", paper={"a": {"physician new": 0.519}})
-    assert row in "".join(_arms([arms], block, tmp_path))
+    trained = TrainBlock(verb="grpo", paper={"a": {"physician new": 0.519}})
+    assert row in "".join(_arms([arms], trained, tmp_path))

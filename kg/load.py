@@ -19,7 +19,6 @@ from ground.progress import progress
 from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.files import private_directory
 from ground.storage.loading import (
-    KEPT_REJECTS_OF_A_FAILED_FILE,
     LoadedFile,
     LoadReport,
     Reject,

@@ -41,12 +41,12 @@ def _lines(files: Sequence[SourceFile]) -> Iterator[tuple[SourceFile, int, bytes
 
     A row that a piece's end cuts is joined, and counts as a row of the piece in which it begins.
     """
-    rest = b""
-    place: tuple[SourceFile, int]
+    rest, begun = b"", 0
+    begun_in: SourceFile | None = None
     for file in files:
         with open_bytes(file.path) as content:
             for number, line in enumerate(iter(lambda: content.readline(ENDLESS_BYTES), b""), 1):
-                place = place if rest else (file, number)
+                begun_in, begun = (begun_in, begun) if rest else (file, number)
                 row = rest + line
                 if len(row) >= ENDLESS_BYTES:
                     raise InputError(
@@ -56,10 +56,10 @@ def _lines(files: Sequence[SourceFile]) -> Iterator[tuple[SourceFile, int, bytes
                         expected="RRF: UTF-8 text, one row a line",
                     )
                 rest = b"" if row.endswith(b"\n") else row
-                if not rest and (text := row[:-1].removesuffix(b"\r")):
-                    yield *place, text
-    if text := rest.removesuffix(b"\r"):
-        yield *place, text
+                if begun_in and not rest and (text := row[:-1].removesuffix(b"\r")):
+                    yield begun_in, begun, text
+    if begun_in and (text := rest.removesuffix(b"\r")):
+        yield begun_in, begun, text
 
 
 @dataclass(frozen=True)

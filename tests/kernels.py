@@ -65,7 +65,6 @@ def compile_questions(graph: ConceptGraph, world: World) -> None:
     """Ask the graph what the flow does not."""
     head, _, tail, *_ = (world.truth / "facts.tsv").read_text(encoding="utf-8").splitlines()[1].split("\t")
     graph.relations(head, tail)
-    graph.distance(head, tail)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ select
     coalesce(condition_concept_id, 0) as concept_id,
     condition_source_value as source_value,
     coalesce(condition_start_datetime, condition_start_date) as time,
-    null::timestamp as stop,
     'condition_occurrence' as source_table
 from omop.condition_occurrence
 union all
@@ -27,7 +26,6 @@ select
     coalesce(procedure_concept_id, 0) as concept_id,
     procedure_source_value as source_value,
     coalesce(procedure_datetime, procedure_date) as time,
-    null as stop,
     'procedure_occurrence' as source_table
 from omop.procedure_occurrence
 union all
@@ -40,7 +38,6 @@ select
     coalesce(drug_concept_id, 0) as concept_id,
     drug_source_value as source_value,
     coalesce(drug_exposure_start_datetime, drug_exposure_start_date) as time,
-    coalesce(drug_exposure_end_datetime, drug_exposure_end_date) as stop,
     'drug_exposure' as source_table
 from omop.drug_exposure
 union all
@@ -53,7 +50,6 @@ select
     0 as concept_id,
     null as source_value,
     coalesce(note_datetime, note_date) as time,
-    null as stop,
     'note' as source_table
 from omop.note;
 

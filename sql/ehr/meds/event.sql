@@ -1,8 +1,8 @@
 -- Events of a MEDS dataset whose code means something, each with its admission
 -- Grain: one row per diagnosis, procedure, order or exposure of a drug: meds.event, as ehr/data/contract.tsv has them,
 --   and joined. Inputs: meds.code, meds_wanted, by_time (sql/ehr/sources/by_time.sql)
--- Output: meds_placed too, a temporary table: notes beside them. The admission is the event's own (joined: stated), else
---   the stay in which its time lies (joined: time)
+-- Output: meds_placed too, a temporary table: notes beside them. The admission is the event's own (joined: stated),
+--   else the stay in which its time lies (joined: time)
 -- Source: docs/sources.md
 create or replace temp table meds_placed as
 select

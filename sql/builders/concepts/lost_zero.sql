@@ -4,8 +4,8 @@
 -- Output: temporary table lost_zero(id, is_clear); source_code has the zeros again where one reading is a code of the
 --   release (is_clear), else neither bare nor dotted form, so that no way leads from the code to a concept
 -- Caveat: told by the set, a source's codes of one vocabulary: none of digits alone begins with a zero, and of
---   ICD-9-CM at least one in a hundred is in the release only with zeros before it. Of a set that lost its zeros 389 may
---   be 038.9 too: what has several readings, or none and room for zeros, has no concept. ndc11 fills up NDCs
+--   ICD-9-CM at least one in a hundred is in the release only with zeros before it. Of a set that lost its zeros 389
+--   may be 038.9 too: what has several readings, or none and room for zeros, has no concept. ndc11 fills up NDCs
 -- Source: ICD-9-CM official guidelines (001 to 099, procedures 00 to 09); FDA, NDC format
 create or replace temp table lost_zero as
 with digits as (

@@ -43,7 +43,7 @@ class Documented:
 
 @dataclass(frozen=True)
 class RrfFile(Documented):
-    """An RRF file that is there, with the columns that MRFILES states: table, pieces in order, stated rows and bytes."""
+    """An RRF file that is there, with the columns that MRFILES states: table, pieces in order, rows and bytes."""
 
     table: str
     pieces: tuple[SourceFile, ...]

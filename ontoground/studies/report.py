@@ -27,7 +27,13 @@ SAFETY = {
     "unsafe_f1": "F1 unsafe",
     "safety_accuracy": "Accuracy",
 }
-OF_TASKS = {"all": "Mean over tasks", "macro_f1": "Overall", "kappa_linear": "Linear kappa"}
+OF_TASKS = {
+    "all": "Mean over tasks",
+    "in_distribution": "Tasks of training",
+    "held_out": "Other tasks",
+    "macro_f1": "Overall",
+    "kappa_linear": "Linear kappa",
+}
 PICTURES = ("lambda.png", "f1_by_quadrant.png", "overall.png", "f1_by_task.png", "scores.png")
 """Of an evaluation's report, those that the study's shows, too."""
 

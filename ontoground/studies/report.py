@@ -245,7 +245,18 @@ def _asked(block: AskBlock, cells: Sequence[Cell], workspace: Path, out: Path, *
             of = ["--benchmark", benchmark] if benchmark else []
             before, after = block.labels
             folder = private_directory(out / (benchmark or "board"))
-            sides = ["--before", before, "--after", after, "--missing", "leave_out", "--out", str(folder)]
+            sides = [
+                "--before",
+                before,
+                "--after",
+                after,
+                "--missing",
+                "leave_out",
+                "--answers",
+                "tagged",
+                "--out",
+                str(folder),
+            ]
             _verb(["steward", "board", *files, *place, *of, *sides], hub=hub)
             yield _without_title((folder / "board.md").read_text(encoding="utf-8"), os.path.relpath(folder, out.parent))
         return
@@ -257,7 +268,7 @@ def _asked(block: AskBlock, cells: Sequence[Cell], workspace: Path, out: Path, *
     if len(policies) > 1 and benchmarks:
         named = [word for policy in policies for word in ("--policy", policy)]
         of = [word for name in benchmarks for word in ("--benchmark", f"{name}:{block.labels[0]}")]
-        files = [word for cell in finished for word in ("--answers", str(cell.run))]
+        files = [word for cell in finished for word in ("--file", str(cell.run))]
         found = _verb(["steward", "effect", *place, *named, *of, *files], hub=hub)
         yield from _effect(found, policies, block.paper)
 

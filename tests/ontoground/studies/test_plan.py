@@ -67,6 +67,11 @@ def test_a_changed_setting_is_another_cell_and_leaves_the_others(tmp_path: Path)
     before, after = cells(STUDY, tmp_path), cells(STUDY.replace("[4, 8]", "[4, 16]"), tmp_path)
     kept = {cell.folder for cell in before} & {cell.folder for cell in after}
     assert {cell.block for cell in before if cell.folder in kept} == {"corfu", "head", "table", "zero"}
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY)
+    # Wherever the workspace lies.
+    moved = cells_of(read_study(file), Path("/elsewhere"), tmp_path / "other" / "root")
+    assert [cell.folder.name for cell in moved] == [cell.folder.name for cell in before]
     assert len(kept) == len(before) - 8
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ehr.abbreviations import Definition, Surroundings, defined_abbreviations
+from ehr.abbreviations import Definition, defined_abbreviations
 from ehr.characters import CodeArray, IndexArray, IntArray, codes_of
 from ehr.lexicon import Lexicon
 from ehr.matching import UPPER, Tokens, may_be_tested, tokenise
@@ -206,8 +206,10 @@ def _meant(texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntAr
     owners = mentions.owner[which]
     columns = (owners, mentions.begin[which] - texts.begin[owners], end[which] - texts.begin[owners], term[which])
     names = [texts.sections.names[name] for name in texts.sections.name[mentions.section[which]].tolist()]
+    # lower() turns this one letter into two.
+    lowered = [text.replace("\u0130", " ").lower() for text in texts.texts]
     entry[which] = [
-        _sense(lexicon, term, texts.texts[owner], begin, stop, section)
+        _sense(lexicon, term, lowered[owner], begin, stop, section)
         for owner, begin, stop, term, section in zip(*(column.tolist() for column in columns), names, strict=True)
     ]
     in_result = mentions.reason.copy()
@@ -236,13 +238,10 @@ def _is_tested(text: str, begin: int, end: int) -> bool:
 
 
 def _sense(lexicon: Lexicon, term: int, text: str, begin: int, end: int, section: str) -> int:
-    """Return the entry of what a term means where it stands."""
-    entries, senses = lexicon.senses[term], lexicon.terms[term].senses
-    if not senses[0].conditions:
-        return entries[0]
-    place = Surroundings(text, begin, end, section)
-    for entry, sense in zip(entries, senses, strict=False):
-        if sense.holds(place):
+    """Return the entry of what a term means where it stands, in a text in lower case."""
+    entries = lexicon.senses[term]
+    for entry, sense in zip(entries, lexicon.terms[term].senses, strict=False):
+        if sense.holds(text, begin, end, section):
             return entry
     return entries[-1]
 

@@ -248,7 +248,13 @@ def _header(word: int, end: int, words: IndexArray, hashes: HashArray, n_words: 
 
 @part
 def _features(
-    mention: int, found: IndexArray, inputs: Inputs, words: IndexArray, hashes: HashArray, n_words: int, features: IndexArray
+    mention: int,
+    found: IndexArray,
+    inputs: Inputs,
+    words: IndexArray,
+    hashes: HashArray,
+    n_words: int,
+    features: IndexArray,
 ) -> None:
     """Write the features of a mention; slots without one have the place -1.
 

@@ -41,7 +41,6 @@ TERM_COLUMNS = ("term", "names", "kind", "case", "when", "source")
 _CASES = ("any", "capital", "upper")
 CUI = re.compile(r"C\d{7}")
 _EDGE = re.compile(r"(?<!\\)\\b([a-z])(?![?*+{])")
-_EDGE_OF_WORDS = re.compile(r"(?<!\\)\\b\(((?:[a-z](?![?*+{])[^()\[\]\\|]*(?:\||(?=\))))+)\)(?![?*+{])")
 _WINDOW = 60
 _LONGEST_FORM = 120
 _QUIET = re2.Options()
@@ -143,8 +142,7 @@ def edge_behind_letter(pattern: str) -> str:
 
     `re` leaves an alternative at its first letter at once, but at an edge only when it tries it.
     """
-    of_each = _EDGE_OF_WORDS.sub(lambda words: r"(\b" + words[1].replace("|", r"|\b") + ")", pattern)
-    return _EDGE.sub(r"\1(?<=\\b\1)", of_each)
+    return _EDGE.sub(r"\1(?<=\\b\1)", pattern)
 
 
 def _condition(part: str, row: Row) -> _Condition:

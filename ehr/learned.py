@@ -78,9 +78,8 @@ _PHRASES = [
     for around in [*((lead + before, after) for before, _, after in _CUT), (nothing, "")]
     for part in around
 ]
-_ENDS = np.cumsum([len(phrase) for phrase in _PHRASES])
-_PLACES: IndexArray = np.stack((_ENDS - [len(phrase) for phrase in _PHRASES], _ENDS), axis=1)
-_PLACES = _PLACES.reshape(NAMED, SLOTS + 1, 2, 2)
+_SIZES = np.array([len(phrase) for phrase in _PHRASES])
+_PLACES = np.stack((np.cumsum(_SIZES) - _SIZES, np.cumsum(_SIZES)), axis=1).reshape(NAMED, SLOTS + 1, 2, 2)
 
 
 @cache

@@ -24,7 +24,7 @@ from ehr.characters import (
     is_kind,
     lower,
 )
-from ehr.context_words import left_after
+from ehr.context_words import left, left_after
 from ground.compiled import kernel, maker, part
 
 __all__ = ["COLUMNS", "NAMED", "SLOTS", "TABLE", "Inputs", "Model", "features_of", "scores_of"]
@@ -212,7 +212,7 @@ def _layout(
     first: int,
     last: int,
     laid: np.uint64,
-    opening: int,
+    opens: int,
     closes: int,
     words: IndexArray,
     hashes: HashArray,
@@ -220,6 +220,7 @@ def _layout(
     features: IndexArray,
 ) -> None:
     """Write where the mention stands in its segment and its line, and how the line begins and ends."""
+    opening = left(words, _BEGIN, opens, 0, first)
     closing = left_after(words, _BEGIN, closes, last, n_words)
     line = words[first, _LINE]
     ends = last
@@ -237,8 +238,8 @@ def _layout(
 
 
 @part
-def _header(word: int, end: int, words: IndexArray, hashes: HashArray, n_words: int, features: IndexArray) -> None:
-    slot = HEADER
+def _header(begin: int, end: int, words: IndexArray, hashes: HashArray, n_words: int, features: IndexArray) -> None:
+    word, slot = left(words, _BEGIN, begin, 0, n_words), HEADER
     while slot < HEADER + _HEADER and word < n_words and words[word, _BEGIN] < end:
         if hashes[word] > _BLANK:
             _write(slot, HEADER, hashes[word], word, features)
@@ -248,19 +249,9 @@ def _header(word: int, end: int, words: IndexArray, hashes: HashArray, n_words: 
 
 @part
 def _features(
-    mention: int,
-    found: IndexArray,
-    inputs: Inputs,
-    words: IndexArray,
-    hashes: HashArray,
-    n_words: int,
-    features: IndexArray,
+    mention: int, first: int, inputs: Inputs, words: IndexArray, hashes: HashArray, n_words: int, features: IndexArray
 ) -> None:
-    """Write the features of a mention; slots without one have the place -1.
-
-    ``found`` is where its words, segment, the words of this and of the header begin; first those of the mention before
-    it, as no search need begin earlier.
-    """
+    """Write the features of a mention, whose first word is ``first``; slots without one have the place -1."""
     features[:] = -1
     mentions = inputs.mentions
     begin, end, section = (
@@ -268,19 +259,15 @@ def _features(
         mentions[mention, _MENTION_END],
         mentions[mention, _SECTION],
     )
-    first = left_after(words, _BEGIN, begin + 1, found[0], n_words) - 1
     last, own = first, FNV_OFFSET
     while last < n_words and words[last, _BEGIN] < end:
         own = _both(own, hashes[last]) if hashes[last] != _LINE_END else own
         last += 1
-    segment = left_after(inputs.segments, _SEGMENT_BEGIN, begin + 1, found[1], inputs.segments.shape[0]) - 1
+    segment = left(inputs.segments, _SEGMENT_BEGIN, begin + 1, 0, inputs.segments.shape[0]) - 1
     segment_kind, opens, closes = 3, begin, end
     if segment >= 0 and inputs.segments[segment, _SEGMENT_END] > begin:
         segment_kind = inputs.segments[segment, _SEGMENT_KIND]
         opens, closes = inputs.segments[segment, _SEGMENT_BEGIN], inputs.segments[segment, _SEGMENT_END]
-    opening = left_after(words, _BEGIN, opens, found[2], first)
-    header = left_after(words, _BEGIN, inputs.headers[section, 0], found[3], n_words)
-    found[0], found[1], found[2], found[3] = first, max(segment, 0), opening, header
     kind, named = np.uint64(mentions[mention, _KIND] + 64), inputs.sections[section]
     asserted = np.uint64(mentions[mention, _ASSERTION])
     laid = _both(kind, np.uint64(segment_kind))
@@ -296,8 +283,8 @@ def _features(
     _write(OWN_TEXT + 1, OWN_TEXT + 1, hashes[first], first, features)
     _write(OWN_TEXT + 2, OWN_TEXT + 2, hashes[last - 1], last - 1, features)
     _write(OWN_TEXT + 3, OWN_TEXT + 3, _both(kind, shape), -1, features)
-    _layout(first, last, laid, opening, closes, words, hashes, n_words, features)
-    _header(header, inputs.headers[section, 1], words, hashes, n_words, features)
+    _layout(first, last, laid, opens, closes, words, hashes, n_words, features)
+    _header(inputs.headers[section, 0], inputs.headers[section, 1], words, hashes, n_words, features)
     before = _words_beside(BEFORE, _BEFORE, first - 1, -1, opens, closes, words, hashes, features)
     after = _words_beside(AFTER, _AFTER, last, 1, opens, closes, words, hashes, features)
     _write(BESIDE, BESIDE, _both(before, own), first, features)
@@ -347,9 +334,10 @@ def features_of(inputs: Inputs) -> IntArray:
     words, hashes, n_words = _read_words(inputs.codes, inputs.characters)
     size = inputs.mentions.shape[0]
     result, features = np.empty((size, SLOTS), np.int32), np.empty((SLOTS, 2), np.int64)
-    found = np.zeros(4, np.int64)
+    first = 0
     for mention in range(size):
-        _features(mention, found, inputs, words, hashes, n_words, features)
+        first = left_after(words, _BEGIN, inputs.mentions[mention, _MENTION_BEGIN] + 1, first, n_words) - 1
+        _features(mention, first, inputs, words, hashes, n_words, features)
         result[mention] = features[:, _PLACE]
     return result
 
@@ -364,11 +352,12 @@ def scores_of(inputs: Inputs, model: Model) -> tuple[IndexArray, IndexArray]:
     size = inputs.mentions.shape[0]
     sums, against = np.zeros(size, np.int64), np.full((size, NAMED, 3), -1, np.int64)
     features = np.empty((SLOTS, 2), np.int64)
-    found = np.zeros(4, np.int64)
+    first = 0
     for mention in range(size):
+        first = left_after(words, _BEGIN, inputs.mentions[mention, _MENTION_BEGIN] + 1, first, n_words) - 1
         group = inputs.mentions[mention, _GROUP]
         weights = model.weights[group]
-        _features(mention, found, inputs, words, hashes, n_words, features)
+        _features(mention, first, inputs, words, hashes, n_words, features)
         total = 0
         for slot in range(SLOTS):
             if features[slot, _PLACE] >= 0:

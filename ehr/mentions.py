@@ -306,11 +306,7 @@ def _define(
 ) -> None:
     """Give every occurrence of a defined abbreviation the concept of its long form; drop it where that has none.
 
-    Args:
-        edited: the mentions of all texts.
-        definitions: in one text, which begins at ``base``.
-        text: the text.
-        moved: returns a mention as it would be in another place.
+    ``base`` is where the text begins among all; ``moved`` returns a mention as it would be in another place.
     """
     begins, ends = edited.begins, edited.ends
     changes, given = 0, dict[str, tuple[int, bool, int]]()
@@ -345,9 +341,8 @@ def _with_definitions(
 
     def moved(row: _Row, begin: int, end: int) -> _Row:
         section = int(np.searchsorted(texts.sections.begin, begin, side="right")) - 1
-        reason = int(unclear_in[section, lexicon.kind[row.entry]])
-        ordinary = _ORDINARY if row.reason == _ORDINARY else _CLEAR
-        return _Row(row.owner, begin, end, row.entry, section, reason or ordinary)
+        reason = int(unclear_in[section, lexicon.kind[row.entry]]) or row.reason * (row.reason == _ORDINARY)
+        return _Row(row.owner, begin, end, row.entry, section, reason)
 
     edited = _Edited(mentions)
     for text, base in zip(texts.texts, texts.begin.tolist(), strict=True):

@@ -31,7 +31,7 @@ KEPT = ("*.nbi", "*.nbc")
 SETTINGS = "[build]\nbalance_trials = 1\nbalance_rounds = 1\n"
 
 
-class Compiled(event.Listener):
+class Compiled(event.Listener):  # type: ignore[misc]
     """Notes each function that is compiled because Python calls it, with the types of its arguments."""
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ if __name__ == "__main__":
     # A tenth of the time goes into looking for garbage.
     gc.disable()
     seen = Compiled()
-    event.register("numba:compile", seen)  # type: ignore[no-untyped-call]
+    event.register("numba:compile", seen)
     # What other processes compile would not be seen.
     vars(pipeline)["compile_beside"] = lambda: None
     with tempfile.TemporaryDirectory(prefix="ontoground-kernels-") as scratch:

@@ -74,14 +74,7 @@ def test_the_cases_cover_every_assertion() -> None:
 
 
 def test_every_assertion_has_a_rule() -> None:
-    rules = load_rules()
-    seen: set[Assertion] = set()
-    nodes = [rules.root, rules.lookahead]
-    while nodes:
-        node = nodes.pop()
-        seen |= {rule.assertion for rule in node.rules if rule.assertion}
-        nodes += [*node.children.values(), *(child for _, child in node.suffixes)]
-    assert seen == BY_WORDS
+    assert {rule.assertion for rule in load_rules().rules() if rule.assertion} == BY_WORDS
 
 
 @pytest.mark.parametrize(
@@ -113,13 +106,7 @@ def test_rules_name_sections_that_the_splitter_knows() -> None:
     rules = load_rules()
     rows = (Path(context_rules.__file__).parent / "data" / "sections.tsv").read_text(encoding="utf-8").splitlines()
     known = {cell for row in rows for cell in row.split("\t")}
-    named = set(rules.defaults)
-    nodes = [rules.root, rules.lookahead]
-    while nodes:
-        node = nodes.pop()
-        named.update(section for rule in node.rules for section in rule.sections)
-        nodes += [*node.children.values(), *(child for _, child in node.suffixes)]
-    assert named <= known
+    assert {*rules.defaults, *(section for rule in rules.rules() for section in rule.sections)} <= known
 
 
 def test_order_of_spans_does_not_matter() -> None:

@@ -107,6 +107,9 @@ class HardwareSettings(Section):
     )
     quantize: Literal["none", "nf4"] = Field(default="none", description="nf4: QLoRA's 4-bit base weights")
     save_steps: int = Field(default=200, ge=1, description="optimizer steps between two checkpoints")
+    rehearsal: int = Field(
+        default=0, ge=0, description="end after so many steps, which a study's plan times; 0: train to the end"
+    )
     split_weights: bool = Field(
         default=False,
         description="several processes share out weights, gradients and optimizer states while steps are taken (FSDP)",

@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,17 @@ def _group(item: pytest.Item) -> str:
 
 def _place(group: str, test: str) -> int:
     return next((place for place, long in enumerate(LONG) if group == long or test.startswith(long)), len(LONG))
+
+
+left_to_end = ExitStack()
+"""What ends with the group that shares it, since it takes the processor's time while nobody asks."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End what a group shared behind its last test."""
+    if nextitem is None or _group(nextitem) != _group(item):
+        left_to_end.close()
 
 
 frozen: set[str] = set()
@@ -148,21 +160,22 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[str]:
+def cluster() -> str:
     """The address of a cluster of Ray: two nodes with a CPU each; tests that use it share the xdist group ``ray``."""
     pytest.importorskip("ray")
     # Names of sockets are short: pytest's own folders are too deep.
     folder = tempfile.mkdtemp(prefix="og-", dir="/tmp")
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        environment.setenv("RAY_TMPDIR", folder)
-        from ray.cluster_utils import Cluster
+    left_to_end.callback(shutil.rmtree, folder, ignore_errors=True)
+    environment = left_to_end.enter_context(pytest.MonkeyPatch.context())
+    environment.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    environment.setenv("RAY_TMPDIR", folder)
+    from ray.cluster_utils import Cluster
 
-        running = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-        running.add_node(num_cpus=1)
-        yield running.address
-        running.shutdown()
-    shutil.rmtree(folder, ignore_errors=True)
+    node = {"num_cpus": 1, "include_log_monitor": False}
+    running = Cluster(initialize_head=True, head_node_args={"include_dashboard": False} | node)
+    left_to_end.callback(running.shutdown)
+    running.add_node(**node)
+    return running.address
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, settings
 from ground.storage.warehouse import connect
 
 if TYPE_CHECKING:
+    from tests.builders.real_world import Real
     from tests.served import Served
     from tests.stores import Store
 
@@ -39,16 +40,19 @@ settings.load_profile("untimed")
 REAL = Path(os.environ.get("ONTOGROUND_REAL_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 
-# What is costly to make is made once: tests that use it share a group, and a group runs on one worker.
+# What is costly to make is made once: tests that use it share a group, and a group runs on one worker. Where a test
+# uses several, the first counts: the pages have a `denying` of their own, which is made of the demo.
 SHARED = {
     "demo": "demo",
     "open_world": "medieval",
+    "denying": "medieval",
+    "real": "real",
     "served": "transformers_serve",
     "store": "object_storage",
     "cluster": "ray",
 }
 # Long ones begin first, so that no worker is left with one at the end.
-LONG = ("demo", "medieval", "ray", "tests/training/", "tests/ontoground/cli/")
+LONG = ("demo", "medieval", "real", "ray", "tests/training/", "tests/ontoground/cli/")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -67,7 +71,8 @@ def _group(item: pytest.Item) -> str:
     marked = item.get_closest_marker("xdist_group")
     if marked is not None:
         return str(marked.args[0])
-    shared = [SHARED[name] for name in getattr(item, "fixturenames", ()) if name in SHARED]
+    names = getattr(item, "fixturenames", ())
+    shared = [group for name, group in SHARED.items() if name in names]
     group = shared[0] if shared else str(item.path)
     item.add_marker(pytest.mark.xdist_group(group))
     return group
@@ -133,6 +138,14 @@ def real_data() -> Path:
 
 
 @pytest.fixture(scope="session")
+def real(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Real:
+    """What comes out of the real inputs."""
+    from tests.builders.real_world import real_world
+
+    return real_world(real_data, tmp_path_factory.mktemp("real") / "work")
+
+
+@pytest.fixture(scope="session")
 def new_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file of a new warehouse."""
     path = tmp_path_factory.mktemp("new") / "warehouse.duckdb"
@@ -175,7 +188,7 @@ def cluster() -> str:
     running = Cluster(initialize_head=True, head_node_args={"include_dashboard": False} | node)
     left_to_end.callback(running.shutdown)
     running.add_node(**node)
-    return running.address
+    return str(running.address)
 
 
 @pytest.fixture(scope="session")

@@ -98,7 +98,7 @@ def test_the_studies_that_ship_can_be_read(file: Path, tmp_path: Path) -> None:
     if file.stem == "medieval":
         # The paper's Table 1 and figure 6 at its own size, by the rates of one card.
         ahead = [forecast(cell, made, tmp_path) for cell in made]
-        assert 5 < sum(one.seconds or 0 for one in ahead) / 3600 < 15 and max(one.gib or 0 for one in ahead) == 51
+        assert 100 < sum(one.seconds or 0 for one in ahead) / 3600 < 150 and max(one.gib or 0 for one in ahead) == 72
     if file.stem == "stewardship":
         asked = next(cell for cell in made if cell.name.startswith("arms") and cell.group == "ask")
         assert asked.option("--endpoint-model") == str(asked.needs[0].run / "arm-original")

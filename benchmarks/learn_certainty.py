@@ -351,6 +351,8 @@ def _sets(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, str], di
     if options.real is not None:
         texts = _texts(options.real / "notes.jsonl.gz")
         yield REAL, texts, _each(GOLD / "real_first.jsonl.gz", GOLD / "real_second.jsonl.gz")
+        yield f"{REAL}, later", texts, _each(GOLD / "real_later_first.jsonl.gz", GOLD / "real_later_second.jsonl.gz")
+        yield f"{REAL}, judged", texts, _each(GOLD / "real_judged.jsonl.gz")
         yield f"{REAL}, given", texts, _each(options.real / "gold.jsonl")
 
 

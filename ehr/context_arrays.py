@@ -14,7 +14,7 @@ import numpy as np
 
 from ehr.certainty import ASSERTIONS
 from ehr.characters import HashArray, IndexArray, hash_of
-from ehr.context_rules import NOT_ANY, Phrase, Rule, RuleSet, load_rules
+from ehr.context_rules import NOT_ANY, SCOPES, Phrase, Rule, RuleSet, load_rules
 from ehr.matching import mapped, save_arrays
 from ehr.spans import KINDS, Assertion
 from ground.storage.own_rules import NO_RULES, OwnRules
@@ -22,8 +22,7 @@ from ground.storage.own_rules import NO_RULES, OwnRules
 ABSENT, HISTORICAL, ALLERGY, FAMILY = map(
     ASSERTIONS.index, (Assertion.ABSENT, Assertion.HISTORICAL, Assertion.ALLERGY, Assertion.FAMILY)
 )
-ADJACENT, NEAR, NEXT, CHAIN, PHRASE, LIST, CLAUSE, SENTENCE, OPENING, LATEST, THESE = range(11)
-_SCOPES = ("adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "opening", "latest", "these")
+ADJACENT, NEAR, NEXT, CHAIN, PHRASE, LIST, CLAUSE, SENTENCE, OPENING, LATEST, THESE = range(len(SCOPES))
 
 FORWARD, BACKWARD, WITHIN = 1, 2, 4
 # What a word is, as bits: ends a list's trigger at once, joins a list (closely, loosely), and single words.
@@ -300,7 +299,7 @@ def _rules(rules: RuleSet, class_numbers: dict[str, int], sections: dict[str, in
         (
             -1 if rule.assertion is None else ASSERTIONS.index(rule.assertion),
             rule.rank,
-            _SCOPES.index(rule.scope) if rule.scope in _SCOPES else -1,
+            SCOPES.index(rule.scope) if rule.scope in SCOPES else -1,
             _directions(rule),
             _classes(rule.kinds, class_numbers) if rule.kinds else everything,
             *(not rule.sections or (name in rule.sections) != rule.excluded for name in named),

@@ -20,7 +20,7 @@ from ground import ROOT
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.tables import Row, read_table
 
-__all__ = ["NOT_ANY", "Phrase", "Rule", "RuleSet", "load_rules"]
+__all__ = ["NOT_ANY", "SCOPES", "Phrase", "Rule", "RuleSet", "load_rules"]
 
 _TOKEN = re.compile(r"<[a-z]+>|[a-z0-9]+(?:['’][a-z]+|\.[0-9]+)?|_+|[^\sa-z0-9]")
 
@@ -29,17 +29,13 @@ _RULE_COLUMNS = ("trigger", "category", "direction", "scope", "rank", "kinds", "
 _MAX_RANK = 1000
 _MAX_PHRASES = 200_000
 _DEFAULT_COLUMNS = ("section", "kinds", "rank", "assertion", "source")
-_CLASS_COLUMNS = ("term", "class", "source")
+_CLASS_COLUMNS = ("terms", "class", "source")
 # A wildcard stands for none of these: another clause begins there.
 NOT_ANY = frozenset({"except", "but", "which", "who", ".", ";", ":"})
 _ALTERNATIVES = re.compile(r"\(([^()\s][^()]*\|[^()]*|\|[^()]*)\)")
 _DIRECTIONS = frozenset({"forward", "backward", "both", "within", "lookahead", "lookahead-backward"})
-_SCOPES = frozenset(
-    {
-        *("adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "opening", "latest", "these"),
-        *("hard", "soft", "none"),
-    }
-)
+SCOPES = ("adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "opening", "latest", "these")
+_SCOPES = frozenset({*SCOPES, "hard", "soft", "none"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +99,8 @@ def load_rules(own: OwnRules = NO_RULES) -> RuleSet:
     Raises:
         InputError: a table is damaged; names its line.
     """
-    terms = {row["term"]: row["class"] for row in read_table(_DATA / "term_classes.tsv", _CLASS_COLUMNS)}
+    classes = read_table(_DATA / "term_classes.tsv", _CLASS_COLUMNS)
+    terms = {term: row["class"] for row in classes for term in row["terms"].split("|")}
     by_class = {name: frozenset(t for t, c in terms.items() if c == name) for name in sorted(set(terms.values()))}
     rules = RuleSet({}, terms, by_class, {})
     known = frozenset(get_args(Kind)) | frozenset(terms.values())

@@ -75,6 +75,9 @@ def _check_model(cell: Cell, _workspace: Path) -> None:
 
 def _check_data(cell: Cell, workspace: Path) -> None:
     """Parse a cell's arguments as its verb would, and look for the data that they name."""
+    from evaluation.foreign import LAYOUTS
+    from ground.storage.foreign import path_and_word
+
     given, name = _parsed(cell), cell.arguments[1]
     if cell.group == "train":
         _check_settings(name, given["overrides"] or ())
@@ -86,7 +89,7 @@ def _check_data(cell: Cell, workspace: Path) -> None:
     dataset = given.get("dataset") or given.get("reference") or workspace / "datasets" / kind
     if not Path(dataset).is_dir() and not (texts and not given.get("shots")):
         raise UsageError("the dataset is not there", file=dataset, do="build it, or name another one in the study")
-    if texts is not None and not Path(texts.partition(":")[0]).exists():
+    if texts is not None and not Path(path_and_word(path_and_word(texts, ("open",))[0], LAYOUTS)[0]).exists():
         raise UsageError("texts of an evaluation are not there", file=texts, do="put them there, or name others")
 
 

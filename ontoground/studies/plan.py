@@ -378,7 +378,10 @@ def _cell(
     needs: tuple[Cell, ...],
     of: Block,
 ) -> Cell:
-    known = hashlib.sha256(json.dumps(arguments).encode()).hexdigest()[:8]
+    # The same wherever the workspace lies, and however it was named.
+    own = [word.removeprefix(f"{root}/") for word in arguments]
+    at = own.index("--workspace")
+    known = hashlib.sha256(json.dumps(own[:at] + own[at + 2 :]).encode()).hexdigest()[:8]
     words = "-".join("".join(letter if letter.isalnum() else " " for letter in f"{block} {name}").split())
     folder = root / "cells" / f"{words[:100]}-{known}"
     labels = of.labels if isinstance(of, AskBlock) else ()

@@ -84,8 +84,8 @@ def rehearse(cells: Sequence[Cell], root: Path, *, hub: bool, say: Callable[[str
 
 def _file(cell: Cell, root: Path) -> Path:
     """Return where the rehearsal of cells that differ in their seed alone is kept."""
-    unlike = [word for word in cell.arguments if not word.startswith("seed=")]
-    return root / "rehearsals" / f"{hashlib.sha256(json.dumps(unlike).encode()).hexdigest()[:16]}.json"
+    words = [word for word in cell.arguments if not word.startswith("seed=")]
+    return root / "rehearsals" / f"{hashlib.sha256(json.dumps(words).encode()).hexdigest()[:16]}.json"
 
 
 def _measured(run: Path) -> Iterator[dict[str, Any]]:

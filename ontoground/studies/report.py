@@ -27,7 +27,13 @@ SAFETY = {
     "unsafe_f1": "F1 unsafe",
     "safety_accuracy": "Accuracy",
 }
-OF_TASKS = {"all": "Mean over tasks", "macro_f1": "Overall", "kappa_linear": "Linear kappa"}
+OF_TASKS = {
+    "all": "Mean over tasks",
+    "in_distribution": "Tasks of training",
+    "held_out": "Other tasks",
+    "macro_f1": "Overall",
+    "kappa_linear": "Linear kappa",
+}
 PICTURES = ("lambda.png", "f1_by_quadrant.png", "overall.png", "f1_by_task.png", "scores.png")
 """Of an evaluation's report, those that the study's shows, too."""
 
@@ -232,23 +238,37 @@ def _arms(cells: Sequence[Cell], block: Block, folder: Path) -> Iterator[str]:
 def _asked(block: AskBlock, cells: Sequence[Cell], workspace: Path, out: Path, *, hub: bool) -> Iterator[str]:
     """Yield a board of each benchmark under two sets of labels, or policies compared by a regression under one."""
     finished = [cell for cell in cells if state_of(cell) == "done"]
-    benchmarks = dict.fromkeys((cell.option("--benchmark") or "") for cell in finished)
     place = ["--workspace", str(workspace)]
     if len(block.labels) == 2:
-        for benchmark in benchmarks:
+        for benchmark in dict.fromkeys(cell.option("--benchmark") or "" for cell in finished):
             files = [str(cell.run) for cell in finished if (cell.option("--benchmark") or "") == benchmark]
             of = ["--benchmark", benchmark] if benchmark else []
             before, after = block.labels
             folder = private_directory(out / (benchmark or "board"))
-            sides = ["--before", before, "--after", after, "--missing", "leave_out", "--out", str(folder)]
+            sides = [
+                "--before",
+                before,
+                "--after",
+                after,
+                "--missing",
+                "leave_out",
+                "--answers",
+                "tagged",
+                "--out",
+                str(folder),
+            ]
             _verb(["steward", "board", *files, *place, *of, *sides], hub=hub)
             yield _without_title((folder / "board.md").read_text(encoding="utf-8"), os.path.relpath(folder, out.parent))
         return
-    policies = list(dict.fromkeys(cell.option("--name") or "" for cell in finished))
-    if len(policies) > 1:
+    answered: dict[str, set[str]] = {}
+    for cell in finished:
+        answered.setdefault(cell.option("--name") or "", set()).add(cell.option("--benchmark") or "")
+    # At any moment: what all that have answered at all have answered.
+    policies, benchmarks = list(answered), sorted(set.intersection(*answered.values())) if answered else []
+    if len(policies) > 1 and benchmarks:
         named = [word for policy in policies for word in ("--policy", policy)]
         of = [word for name in benchmarks for word in ("--benchmark", f"{name}:{block.labels[0]}")]
-        files = [word for cell in finished for word in ("--answers", str(cell.run))]
+        files = [word for cell in finished for word in ("--file", str(cell.run))]
         found = _verb(["steward", "effect", *place, *named, *of, *files], hub=hub)
         yield from _effect(found, policies, block.paper)
 
@@ -260,7 +280,7 @@ def _without_title(page: str, where: str) -> str:
 def _effect(found: Estimate, policies: Sequence[str], paper: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
     shares = {(one["benchmark"], one["temperature"], one["policy"]): one["accuracy"] for one in found["cells"]}
     rows = [
-        [benchmark, heat, *(f"{100 * shares[benchmark, heat, name]:.1f}" for name in policies)]
+        [benchmark, heat, *(percent_cell({"value": shares.get((benchmark, heat, name))}) for name in policies)]
         for benchmark, heat in dict.fromkeys((one["benchmark"], one["temperature"]) for one in found["cells"])
     ]
     yield markdown_table(["benchmark", "temperature", *policies], rows, 2)

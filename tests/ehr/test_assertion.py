@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from ehr.characters import codes_of
 from ehr.context_rules import load_rules
 from ehr.sections import split_sections
 from ehr.segments import segment_arrays
-from ehr.spans import KINDS, Assertion, Kind, Section, Span
+from ehr.spans import KINDS, Assertion, Kind, Section
 from ground.errors import InputError
 from ground.storage.tables import Row, read_table
 
@@ -32,6 +33,14 @@ MARK = re.compile(r"\{([DFMP]):([^}]*)\}")
 # What was given is known from lists and orders (sql/ehr/given.sql), not from words.
 BY_WORDS = frozenset(Assertion) - {Assertion.GIVEN}
 CASES = read_table(Path(__file__).parents[1] / "data" / "assertion_cases.tsv", ("section", "text", "expected"))
+
+
+class Span(NamedTuple):
+    """A stretch of a text that is a mention."""
+
+    begin: int
+    end: int
+    kind: Kind
 
 
 def asserted(text: str, sections: Sequence[Section], spans: Sequence[Span]) -> list[Assertion]:

@@ -37,7 +37,7 @@ def effect(
     ],
     files: Annotated[
         list[Path] | None,
-        Option("--answers", metavar="FILE", help="Answers of `steward ask --out`; default: all of the benchmark"),
+        Option("--file", metavar="FILE", help="Answers of `steward ask --out`; default: all of the benchmark"),
     ] = None,
 ) -> Result:
     """Fit a linear probability model of right answers on the policy, with benchmark and decoding as controls.
@@ -76,7 +76,7 @@ def _answers(options: InWorkspace, named: str, policies: list[str], files: list[
     labels, parts = label_set(benchmark, against or "original"), []
     for file in files or sorted((benchmark.folder / "answers").glob("*.parquet")):
         policy, heat, of = pl.read_parquet(file, columns=["policy", "temperature", "benchmark"], glob=False).row(0)
-        for answers in read_answers(file) if policy in policies and of == name else ():
+        for answers in read_answers(file, "tagged") if policy in policies and of == name else ():
             graded = grade_rows(benchmark, labels, answers, "abstention", missing="leave_out")
             known = {"benchmark": name, "policy": policy, "temperature": heat}
             graded = graded.with_columns(**{key: pl.lit(value) for key, value in known.items()})

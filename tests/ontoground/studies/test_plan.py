@@ -67,6 +67,11 @@ def test_a_changed_setting_is_another_cell_and_leaves_the_others(tmp_path: Path)
     before, after = cells(STUDY, tmp_path), cells(STUDY.replace("[4, 8]", "[4, 16]"), tmp_path)
     kept = {cell.folder for cell in before} & {cell.folder for cell in after}
     assert {cell.block for cell in before if cell.folder in kept} == {"corfu", "head", "table", "zero"}
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY)
+    # Wherever the workspace lies.
+    moved = cells_of(read_study(file), Path("/elsewhere"), tmp_path / "other" / "root")
+    assert [cell.folder.name for cell in moved] == [cell.folder.name for cell in before]
     assert len(kept) == len(before) - 8
 
 
@@ -98,7 +103,7 @@ def test_the_studies_that_ship_can_be_read(file: Path, tmp_path: Path) -> None:
     if file.stem == "medieval":
         # The paper's Table 1 and figure 6 at its own size, by the rates of one card.
         ahead = [forecast(cell, made, tmp_path) for cell in made]
-        assert 5 < sum(one.seconds or 0 for one in ahead) / 3600 < 15 and max(one.gib or 0 for one in ahead) == 51
+        assert 100 < sum(one.seconds or 0 for one in ahead) / 3600 < 150 and max(one.gib or 0 for one in ahead) == 72
     if file.stem == "stewardship":
         asked = next(cell for cell in made if cell.name.startswith("arms") and cell.group == "ask")
         assert asked.option("--endpoint-model") == str(asked.needs[0].run / "arm-original")

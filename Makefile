@@ -13,7 +13,7 @@ comma := ,
 # Other extras are another installation.
 STAMP := .venv/.installed-$(subst $(comma),-,$(EXTRAS))
 
-.PHONY: setup newest constraints words demo test check lint types kernels bench growth attack gpu clean help
+.PHONY: setup newest constraints words demo test check lint types kernels studies bench growth attack gpu clean help
 setup: $(STAMP)  ## install the package and all extras that go together into .venv
 
 $(STAMP): pyproject.toml $(CONSTRAINTS)
@@ -70,6 +70,10 @@ test: setup  ## everything that must hold: kernels, types, lint, pytest
 	-git status --porcelain > .venv/.status
 	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder
 	git status --porcelain | diff .venv/.status -  # tests leave a checkout as it was
+
+# What is done stays done; `ONLY=medieval` chooses.
+studies: setup  ## four small studies on the open world, one a paper: ONLY=, FOLDER=
+	$(BIN)/python -m benchmarks.studies $(if $(FOLDER),--folder $(FOLDER)) $(if $(ONLY),--only $(ONLY))
 
 # SCALE=1 is the size of the real releases: two hours on two cores, 60 GB of disk below TMPDIR (45 measured before MRHIER and MRSAT were in).
 # CONCEPTS=20000: so many that notes can speak of. With FOLDER a run that was stopped goes on; `ONLY='--steps mentions --stages graph'` measures some.

@@ -48,6 +48,7 @@ STEPS = (
     "source_code",
     "procedure_concept",
     "icd_atom",
+    "lost_zero",
     "icd_map",
     "icd_candidate",
     "rxnorm_node",
@@ -185,6 +186,8 @@ def _count_unmapped(connection: duckdb.DuckDBPyConnection, report: ConceptReport
     for count in report.counts:
         if count.method == "none":
             count_drop(connection, "concepts", f"rows of {count.source} whose code has no concept", count.rows)
+    for reason, _, rows in run_sql(connection, "builders/concepts/lost_zero_count").fetchall():
+        count_drop(connection, "concepts", reason, rows)
 
 
 def _report(connection: duckdb.DuckDBPyConnection) -> ConceptReport:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Literal, cast, get_args
 
 import re2
@@ -26,7 +26,6 @@ __all__ = [
     "TERM_TABLES",
     "Definition",
     "Sense",
-    "Surroundings",
     "Term",
     "defined_abbreviations",
     "edge_behind_letter",
@@ -52,50 +51,41 @@ _PLACES: tuple[Place, ...] = get_args(Place)
 """In the order of what it takes to look there."""
 
 
-class Surroundings:
-    """A term at ``[begin, end)`` of a note and what stands around it, in lower case; conditions look at it."""
-
-    def __init__(self, text: str, begin: int, end: int, section: str) -> None:
-        self.section = section
-        self._text, self._begin, self._end = text, begin, end
-        self.before = text[max(0, begin - _WINDOW) : begin].lower()
-        self.after = text[end : end + _WINDOW].lower()
-
-    @property
-    def written(self) -> str:
-        """The term itself."""
-        return self._text[self._begin : self._end].lower()
-
-    @property
-    def line(self) -> str:
-        """The line, or the lines, in which the term stands."""
-        first = self._text.rfind("\n", 0, self._begin) + 1
-        return self._text[first : (self._text.find("\n", self._end) + 1 or len(self._text) + 1) - 1].lower()
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Condition:
     place: Place
     negated: bool
     pattern: str
     is_own: bool
 
-    def holds(self, place: Surroundings) -> bool:
-        expression = _compiled(self.pattern, self.is_own)
+    @cached_property
+    def is_met(self) -> Callable[[str, int, int, str], object]:
+        """Looks for the pattern around a term; what it is given is what `Sense.holds` is."""
+        found = _compiled(self.pattern, self.is_own)
         match self.place:
             case "text":
-                is_met = expression.fullmatch(place.written) is not None
+                return lambda text, begin, end, _: found.fullmatch(text[begin:end])
             case "before":
-                is_met = expression.search(place.before) is not None
+                return lambda text, begin, _, __: found.search(_before(text, begin))
             case "after":
-                is_met = expression.match(place.after) is not None
+                return lambda text, _, end, __: found.match(text[end : end + _WINDOW])
             case "near":
-                is_met = expression.search(place.before) is not None or expression.search(place.after) is not None
+                return lambda text, begin, end, _: (
+                    found.search(_before(text, begin)) or found.search(text[end : end + _WINDOW])
+                )
             case "line":
-                is_met = expression.search(place.line) is not None
+                return lambda text, begin, end, _: found.search(_line(text, begin, end))
             case "section":
-                is_met = expression.fullmatch(place.section) is not None
-        return is_met
+                return lambda _, __, ___, section: found.fullmatch(section)
+
+
+def _before(text: str, begin: int) -> str:
+    return text[max(0, begin - _WINDOW) : begin]
+
+
+def _line(text: str, begin: int, end: int) -> str:
+    """Return the line, or the lines, in which something stands."""
+    return text[text.rfind("\n", 0, begin) + 1 : (text.find("\n", end) + 1 or len(text) + 1) - 1]
 
 
 @cache
@@ -130,10 +120,10 @@ class Sense:
     denied: bool = False
     long_form_first: bool = False
 
-    def holds(self, place: Surroundings) -> bool:
-        """Tell whether a term is meant in this sense where it stands."""
+    def holds(self, text: str, begin: int, end: int, section: str) -> bool:
+        """Tell whether a term is meant in this sense where it stands, in a text in lower case."""
         for condition in self.conditions:
-            if condition.holds(place):
+            if condition.is_met(text, begin, end, section):
                 return not condition.negated
         return not self.conditions or self.conditions[-1].negated
 

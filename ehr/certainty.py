@@ -156,11 +156,12 @@ def in_words(unsure: IndexArray, against: pa.StringArray) -> pa.ListArray:
         against: what speaks against each that is ``LEARNED``, in order.
     """
     columns = len(UNSURE) + 1
-    mention, reason = np.nonzero(unsure[:, np.newaxis] >> np.arange(columns) & 1)
+    mentions = np.flatnonzero(unsure)
+    row, reason = np.nonzero(unsure[mentions, np.newaxis] & 1 << np.arange(columns))
     is_learned = reason == len(UNSURE)
     reason[is_learned] += np.arange(len(against))
     offsets = np.zeros(unsure.size + 1, dtype=np.int32)
-    np.cumsum(np.bincount(mention, minlength=unsure.size), out=offsets[1:])
+    np.cumsum(np.bincount(mentions[row], minlength=unsure.size), out=offsets[1:])
     words = pa.concat_arrays([_names(), against]).take(arrow_numbers(reason))
     return pa.ListArray.from_arrays(arrow_numbers(offsets), words)
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ehr.certainty import ASSERTIONS
 from ehr.characters import HashArray, IndexArray, hash_of
-from ehr.context_rules import NOT_ANY, Node, Rule, RuleSet, Trigger, load_rules
+from ehr.context_rules import NOT_ANY, SCOPES, Phrase, Rule, RuleSet, load_rules
 from ehr.matching import mapped, save_arrays
 from ehr.spans import KINDS, Assertion
 from ground.storage.own_rules import NO_RULES, OwnRules
@@ -21,8 +22,7 @@ from ground.storage.own_rules import NO_RULES, OwnRules
 ABSENT, HISTORICAL, ALLERGY, FAMILY = map(
     ASSERTIONS.index, (Assertion.ABSENT, Assertion.HISTORICAL, Assertion.ALLERGY, Assertion.FAMILY)
 )
-ADJACENT, NEAR, NEXT, CHAIN, PHRASE, LIST, CLAUSE, SENTENCE, OPENING, LATEST, THESE = range(11)
-_SCOPES = ("adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "opening", "latest", "these")
+ADJACENT, NEAR, NEXT, CHAIN, PHRASE, LIST, CLAUSE, SENTENCE, OPENING, LATEST, THESE = range(len(SCOPES))
 
 FORWARD, BACKWARD, WITHIN = 1, 2, 4
 # What a word is, as bits: ends a list's trigger at once, joins a list (closely, loosely), and single words.
@@ -165,44 +165,42 @@ def _ints(values: Iterable[int]) -> IndexArray:
 
 def _begins(lists: Sequence[Sequence[object]]) -> list[int]:
     """Return where each list begins when they lie one after another, and where the last one ends."""
-    return [0, *itertools.accumulate(map(len, lists))]
+    return [0, *accumulate(map(len, lists))]
 
 
 def _table(rows: Iterable[Sequence[int]], columns: int) -> IndexArray:
     return np.array([tuple(row) for row in rows], dtype=np.int64).reshape(-1, columns)
 
 
-def _nodes(root: Node) -> Iterator[Node]:
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += [*node.children.values(), *(child for _, child in node.suffixes)]
+def _places(rules: RuleSet) -> dict[Phrase, int]:
+    """Return the node of each beginning of a phrase; the roots of both tries come first."""
+    places: dict[Phrase, int] = {(False, ()): 0, (True, ()): 1}
+    for looks_ahead, parts in rules.phrases:
+        for size in range(1, len(parts) + 1):
+            places.setdefault((looks_ahead, parts[:size]), len(places))
+    return places
 
 
 def _classes(names: Iterable[str], numbers: dict[str, int]) -> int:
     return sum(1 << numbers[name] for name in set(names))
 
 
-def _numbers(rules: RuleSet, nodes: Sequence[Node]) -> dict[str, int]:
-    known = {word for node in nodes for word in node.children} | set(rules.terms) | set(_FORMS)
+def _numbers(rules: RuleSet, places: dict[Phrase, int]) -> dict[str, int]:
+    known = {word for _, parts in places for word in parts if word[0] != "*"} | set(rules.terms) | set(_FORMS)
     return {word: number for number, word in enumerate(sorted(known.union(*_WORD_BITS.values())), 1)}
 
 
 def _vocabulary(
-    rules: RuleSet,
-    numbers: dict[str, int],
-    class_numbers: dict[str, int],
-    places: dict[int, int],
+    rules: RuleSet, numbers: dict[str, int], class_numbers: dict[str, int], places: dict[Phrase, int]
 ) -> Vocabulary:
     known = np.zeros((len(numbers) + 1, 4), dtype=np.int64)
     held = _WORD_BITS | {bit: rules.words(name) for bit, name in _CLASS_BITS.items()}
     for word, number in numbers.items():
         known[number, KNOWN_BITS] = sum(bit for bit, words in held.items() if word in words) + NUMBER * word.isdigit()
         known[number, KNOWN_CLASSES] = _classes([rules.terms[word]], class_numbers) if word in rules.terms else 0
-    for root, column in ((rules.root, KNOWN_FIRST), (rules.lookahead, KNOWN_AHEAD)):
-        for word, child in root.children.items():
-            known[numbers[word], column] = places[id(child)]
+        known[number, KNOWN_FIRST], known[number, KNOWN_AHEAD] = (
+            places.get((ahead, (word,)), 0) for ahead in (False, True)
+        )
     size = 1 << (4 * len(numbers)).bit_length()
     slots, slot_word = np.zeros(size, dtype=np.uint64), np.zeros(size, dtype=np.int64)
     for word, number in numbers.items():
@@ -214,36 +212,27 @@ def _vocabulary(
     return Vocabulary(slots, slot_word, known, _ints(numbers[form] for form in _FORMS))
 
 
-def _most(root: Node) -> int:
-    """Return how many phrases of one length begin at a node, at most."""
-    most, level = 0, [root]
-    while level:
-        most = max(most, sum(node.trigger is not None for node in level))
-        level = [child for node in level for child in (*node.children.values(), *(end for _, end in node.suffixes))]
-    return most
-
-
-def _tries(
-    rules: RuleSet,
-    nodes: Sequence[Node],
-    numbers: dict[str, int],
-    places: dict[int, int],
-    triggers: dict[int, int],
-) -> Tries:
-    children = [sorted((numbers[word], places[id(child)]) for word, child in node.children.items()) for node in nodes]
-    suffixes = sorted({suffix for node in nodes for suffix, _ in node.suffixes})
-    wild = [[(suffixes.index(suffix), places[id(child)]) for suffix, child in node.suffixes] for node in nodes]
-    ends = [triggers[id(node.trigger)] if node.trigger is not None else -1 for node in nodes]
-    most = max((_most(child) for child in rules.lookahead.children.values()), default=0)
-    widest = 1 + sum(node.trigger is not None for node in _nodes(rules.lookahead))
+def _tries(rules: RuleSet, numbers: dict[str, int], places: dict[Phrase, int]) -> Tries:
+    children: list[list[tuple[int, int]]] = [[] for _ in places]
+    wild: list[list[tuple[int, int]]] = [[] for _ in places]
+    suffixes = sorted({parts[-1][1:] for _, parts in places if parts and parts[-1][0] == "*"})
+    for (ahead, parts), place in places.items():
+        if parts and parts[-1][0] == "*":
+            wild[places[ahead, parts[:-1]]].append((suffixes.index(parts[-1][1:]), place))
+        elif parts:
+            children[places[ahead, parts[:-1]]].append((numbers[parts[-1]], place))
+    ends = np.full(len(places), -1)
+    ends[[places[phrase] for phrase in rules.phrases]] = np.arange(len(rules.phrases))
+    # Of those that look ahead: how many of one length begin with one word.
+    most = Counter((parts[0], len(parts)) for looks_ahead, parts in rules.phrases if looks_ahead)
     child_begin, wild_begin = _begins(children), _begins(wild)
     return Tries(
-        nodes=_table(zip(ends, child_begin, child_begin[1:], wild_begin, wild_begin[1:], strict=False), 5),
-        children=_table((pair for pairs in children for pair in pairs), 2),
+        nodes=_table(zip(ends.tolist(), child_begin, child_begin[1:], wild_begin, wild_begin[1:], strict=False), 5),
+        children=_table((pair for pairs in children for pair in sorted(pairs)), 2),
         wild=_table((pair for pairs in wild for pair in pairs), 2),
         suffix_begin=_ints(_begins(suffixes)),
         suffix_codes=_ints(map(ord, "".join(suffixes))),
-        sizes=_ints([most, widest]),
+        sizes=_ints([max(most.values(), default=0), 1 + most.total()]),
     )
 
 
@@ -251,34 +240,66 @@ def _directions(rule: Rule) -> int:
     return FORWARD * rule.forward + BACKWARD * rule.backward + WITHIN * (rule.direction == "within")
 
 
-def _trigger_table(triggers: Sequence[Trigger], numbers: dict[int, int]) -> tuple[IndexArray, IndexArray]:
-    """Return the triggers, and the lists of rules that they name."""
-    places = {id(trigger): place for place, trigger in enumerate(triggers)} | {id(None): -1}
-    lists = [[numbers[rule.order] for rule in rules] for each in triggers for rules in (each.rules, each.within)]
+class _Trigger(NamedTuple):
+    """What a phrase does.
+
+    Attributes:
+        beside, within: its rules that assert something of mentions beside it, and of a mention that holds it.
+        hard: whether all scopes end here, except those of a whole sentence; ``soft``: those of lists.
+        soft_word: whether it is one word that ends lists and does nothing else.
+    """
+
+    beside: list[int]
+    within: list[int]
+    hard: bool
+    soft: bool
+    soft_word: bool
+
+
+def _trigger(rules: Sequence[Rule], length: int, numbers: dict[int, int]) -> _Trigger:
+    """Return the trigger of a phrase of ``length`` tokens; rules are known by their order."""
+    outside = [rule for rule in rules if rule.direction != "within"]
+    return _Trigger(
+        [numbers[rule.order] for rule in outside if rule.assertion is not None],
+        [numbers[rule.order] for rule in rules if rule.direction == "within"],
+        any(rule.scope == "hard" for rule in outside),
+        # What stands after its mention ends the list of what stands before: "no fever was seen, cough".
+        bool(outside) and all(rule.scope == "soft" or rule.direction == "backward" for rule in outside),
+        length == 1 and bool(outside) and outside[0].scope == "soft",
+    )
+
+
+def _trigger_table(rules: RuleSet, numbers: dict[int, int]) -> tuple[IndexArray, IndexArray]:
+    """Return the triggers, and the lists of rules that they name.
+
+    Of a phrase that may look both ways, its parts follow: which of them counts depends on what stands behind it.
+    """
+    triggers = [_trigger(own, len(parts), numbers) for (_, parts), own in rules.phrases.items()]
+    parts_of = dict[int, tuple[int, int]]()
+    for place, ((_, parts), own) in enumerate(rules.phrases.items()):
+        if {(True, False), (False, True)} <= {(rule.forward, rule.backward) for rule in own}:
+            parts_of[place] = (len(triggers), len(triggers) + 1)
+            triggers.append(_trigger([rule for rule in own if rule.forward], len(parts), numbers))
+            triggers.append(_trigger([rule for rule in own if rule.backward], len(parts), numbers))
+    lists = [listed for each in triggers for listed in (each.beside, each.within)]
     begins = _begins(lists)
     rows = [
-        (
-            *(begins[2 * place], begins[2 * place + 1], begins[2 * place + 1], begins[2 * place + 2]),
-            *(each.hard, each.soft, each.soft_word, places[id(each.ahead)], places[id(each.behind)]),
-        )
-        for place, each in enumerate(triggers)
+        (*begins[2 * n : 2 * n + 2], *begins[2 * n + 1 : 2 * n + 3], *each[2:], *parts_of.get(n, (-1, -1)))
+        for n, each in enumerate(triggers)
     ]
     return _table(rows, 9), _ints(rule for listed in lists for rule in listed)
 
 
-def _rules(
-    rules: RuleSet, triggers: Sequence[Trigger], class_numbers: dict[str, int], sections: dict[str, int]
-) -> Rules:
-    by_order = {rule.order: rule for trigger in triggers for rule in (*trigger.rules, *trigger.within)}
-    listed = [by_order[order] for order in sorted(by_order)]
+def _rules(rules: RuleSet, class_numbers: dict[str, int], sections: dict[str, int]) -> Rules:
+    listed = rules.rules()
     named = ["", *sections]
     everything = (1 << len(class_numbers)) - 1
-    table, numbers = _trigger_table(triggers, {rule.order: number for number, rule in enumerate(listed)})
+    table, numbers = _trigger_table(rules, {rule.order: number for number, rule in enumerate(listed)})
     rows = [
         (
             -1 if rule.assertion is None else ASSERTIONS.index(rule.assertion),
             rule.rank,
-            _SCOPES.index(rule.scope) if rule.scope in _SCOPES else -1,
+            SCOPES.index(rule.scope) if rule.scope in SCOPES else -1,
             _directions(rule),
             _classes(rule.kinds, class_numbers) if rule.kinds else everything,
             *(not rule.sections or (name in rule.sections) != rule.excluded for name in named),
@@ -300,12 +321,6 @@ def _rules(
     )
 
 
-def _triggers(nodes: Sequence[Node]) -> list[Trigger]:
-    whole = [node.trigger for node in nodes if node.trigger is not None]
-    parts: list[Any] = [part for trigger in whole for part in (trigger.ahead, trigger.behind) if part is not None]
-    return [*whole, *parts]
-
-
 @cache
 def context_arrays(own: OwnRules = NO_RULES) -> ContextArrays:
     """Return the user's own rules and those that ship with the package.
@@ -314,14 +329,10 @@ def context_arrays(own: OwnRules = NO_RULES) -> ContextArrays:
         InputError: a table is damaged; names its line.
     """
     rules = load_rules(own)
-    looking = list(_nodes(rules.lookahead))
-    nodes = [rules.root, looking[0], *list(_nodes(rules.root))[1:], *looking[1:]]
-    triggers = _triggers(nodes)
+    places = _places(rules)
     class_numbers = {name: number for number, name in enumerate((*KINDS, *sorted(rules.by_class)))}
-    numbers = _numbers(rules, nodes)
-    places = {id(node): place for place, node in enumerate(nodes)}
-    vocabulary = _vocabulary(rules, numbers, class_numbers, places)
-    tries = _tries(rules, nodes, numbers, places, {id(trigger): place for place, trigger in enumerate(triggers)})
-    used = {name for trigger in triggers for rule in (*trigger.rules, *trigger.within) for name in rule.sections}
+    numbers = _numbers(rules, places)
+    used = {name for rule in rules.rules() for name in rule.sections}
     sections = {name: number for number, name in enumerate(sorted(used | set(rules.defaults)), 1)}
-    return ContextArrays(vocabulary, tries, _rules(rules, triggers, class_numbers, sections), sections)
+    vocabulary = _vocabulary(rules, numbers, class_numbers, places)
+    return ContextArrays(vocabulary, _tries(rules, numbers, places), _rules(rules, class_numbers, sections), sections)

@@ -1,4 +1,4 @@
-"""The rules of ``ehr.assertion``, read from tables and compiled into a trie of tokens.
+"""The rules of ``ehr.assertion``, read from tables: what each phrase says, as tokens.
 
 ``data/context_rules.tsv`` has one family of triggers a line; ``(was|were|) held`` stands for ``was held``, ``were
 held`` and ``held``. In a trigger of direction ``lookahead``, ``*`` is any one token and ``*ectomy`` one that ends so.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import get_args
 
@@ -20,26 +20,22 @@ from ground import ROOT
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.tables import Row, read_table
 
-__all__ = ["NOT_ANY", "TOKEN", "Node", "Rule", "RuleSet", "Trigger", "load_rules"]
+__all__ = ["NOT_ANY", "SCOPES", "Phrase", "Rule", "RuleSet", "load_rules"]
 
-TOKEN = re.compile(r"<[a-z]+>|[a-z0-9]+(?:['’][a-z]+|\.[0-9]+)?|_+|[^\sa-z0-9]")
+_TOKEN = re.compile(r"<[a-z]+>|[a-z0-9]+(?:['’][a-z]+|\.[0-9]+)?|_+|[^\sa-z0-9]")
 
 _DATA = ROOT / "ehr" / "data"
 _RULE_COLUMNS = ("trigger", "category", "direction", "scope", "rank", "kinds", "sections", "source")
 _MAX_RANK = 1000
 _MAX_PHRASES = 200_000
 _DEFAULT_COLUMNS = ("section", "kinds", "rank", "assertion", "source")
-_CLASS_COLUMNS = ("term", "class", "source")
+_CLASS_COLUMNS = ("terms", "class", "source")
 # A wildcard stands for none of these: another clause begins there.
 NOT_ANY = frozenset({"except", "but", "which", "who", ".", ";", ":"})
 _ALTERNATIVES = re.compile(r"\(([^()\s][^()]*\|[^()]*|\|[^()]*)\)")
 _DIRECTIONS = frozenset({"forward", "backward", "both", "within", "lookahead", "lookahead-backward"})
-_SCOPES = frozenset(
-    {
-        *("adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "opening", "latest", "these"),
-        *("hard", "soft", "none"),
-    }
-)
+SCOPES = ("adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "opening", "latest", "these")
+_SCOPES = frozenset({*SCOPES, "hard", "soft", "none"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,81 +59,15 @@ class Rule:
     order: int
 
 
-@dataclass(frozen=True, slots=True)
-class Trigger:
-    """The rules of one phrase, sorted by what they do."""
-
-    rules: tuple[Rule, ...]
-    """Those that assert something of mentions beside the phrase."""
-    within: tuple[Rule, ...]
-    """Those that assert something of a mention that holds the phrase."""
-    hard: bool
-    """Whether all scopes end here, except those of a whole sentence."""
-    soft: bool
-    """Whether the scopes of lists end here."""
-    soft_word: bool
-    """Whether it is one word that ends lists and does nothing else."""
-    ahead: Trigger | None = None
-    behind: Trigger | None = None
-    """Of a phrase that may look both ways, its parts; which of them counts depends on what follows it."""
-
-    @classmethod
-    def of(cls, rules: Sequence[Rule], length: int) -> Trigger:
-        """Compile the rules of a phrase of ``length`` tokens."""
-        outside = [rule for rule in rules if rule.direction != "within"]
-        two_way = {(True, False), (False, True)} <= {(rule.forward, rule.backward) for rule in outside}
-        # What stands after its mention ends the list of what stands before: "no fever was seen, cough".
-        soft = bool(outside) and all(rule.scope == "soft" or rule.direction == "backward" for rule in outside)
-        return cls(
-            rules=tuple(rule for rule in outside if rule.assertion is not None),
-            within=tuple(rule for rule in rules if rule.direction == "within"),
-            hard=any(rule.scope == "hard" for rule in outside),
-            soft=soft,
-            soft_word=length == 1 and bool(outside) and outside[0].scope == "soft",
-            ahead=cls.of([rule for rule in rules if rule.forward], length) if two_way else None,
-            behind=cls.of([rule for rule in rules if rule.backward], length) if two_way else None,
-        )
-
-
-@dataclass(slots=True)
-class Node:
-    """A node of the trie; ``suffixes`` are the wildcard children, longest suffix first (``""``: any token)."""
-
-    children: dict[str, Node] = field(default_factory=dict)
-    suffixes: list[tuple[str, Node]] = field(default_factory=list)
-    rules: list[Rule] = field(default_factory=list)
-    trigger: Trigger | None = None
-
-    def add(self, parts: Sequence[str], rule: Rule) -> None:
-        """Add a phrase, given as its tokens."""
-        node = self
-        for part in parts:
-            node = node._wildcard(part[1:]) if part[0] == "*" else node.children.setdefault(part, Node())
-        if rule not in node.rules:
-            node.rules.append(rule)
-
-    def compile(self, length: int = 0) -> None:
-        """Sort the rules of all phrases, once all are added."""
-        if self.rules:
-            self.trigger = Trigger.of(self.rules, length)
-        for child in (*self.children.values(), *(node for _, node in self.suffixes)):
-            child.compile(length + 1)
-
-    def _wildcard(self, suffix: str) -> Node:
-        for known, node in self.suffixes:
-            if known == suffix:
-                return node
-        node = Node()
-        self.suffixes = sorted([*self.suffixes, (suffix, node)], key=lambda pair: (-len(pair[0]), pair[0]))
-        return node
+Phrase = tuple[bool, tuple[str, ...]]
+"""Whether a phrase looks ahead, over wildcards, and its tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """All rules, compiled."""
+    """All rules, by phrase."""
 
-    root: Node
-    lookahead: Node
+    phrases: dict[Phrase, list[Rule]]
     terms: dict[str, str]
     by_class: dict[str, frozenset[str]]
     defaults: dict[str, list[tuple[str, int, Assertion]]]
@@ -146,14 +76,20 @@ class RuleSet:
         """The words of one class."""
         return self.by_class.get(name, frozenset())
 
-    def phrases(self) -> Iterator[str]:
-        """Yield each phrase that says something of mentions beside it or ends a scope; blanks between tokens."""
-        waiting = [("", self.root)]
-        while waiting:
-            phrase, node = waiting.pop()
-            if any(rule.direction != "within" for rule in node.rules):
-                yield phrase
-            waiting.extend((f"{phrase} {token}".lstrip(), child) for token, child in node.children.items())
+    def rules(self) -> list[Rule]:
+        """Return the rules that assert something, and all of direction within, in the order of their lines."""
+        by_order = {rule.order: rule for own in self.phrases.values() for rule in own}
+        return [
+            rule for _, rule in sorted(by_order.items()) if rule.assertion is not None or rule.direction == "within"
+        ]
+
+    def beside(self) -> list[str]:
+        """Return each phrase that says something of mentions beside it or ends a scope; blanks between tokens."""
+        return [
+            " ".join(parts)
+            for (looks_ahead, parts), own in self.phrases.items()
+            if not looks_ahead and any(rule.direction != "within" for rule in own)
+        ]
 
 
 @cache
@@ -163,9 +99,10 @@ def load_rules(own: OwnRules = NO_RULES) -> RuleSet:
     Raises:
         InputError: a table is damaged; names its line.
     """
-    terms = {row["term"]: row["class"] for row in read_table(_DATA / "term_classes.tsv", _CLASS_COLUMNS)}
+    classes = read_table(_DATA / "term_classes.tsv", _CLASS_COLUMNS)
+    terms = {term: row["class"] for row in classes for term in row["terms"].split("|")}
     by_class = {name: frozenset(t for t, c in terms.items() if c == name) for name in sorted(set(terms.values()))}
-    rules = RuleSet(Node(), Node(), terms, by_class, {})
+    rules = RuleSet({}, terms, by_class, {})
     known = frozenset(get_args(Kind)) | frozenset(terms.values())
     sections = frozenset(rule.parent or rule.name for rule in header_rules(own).values())
     rows = [*own.rows("context_rules", _RULE_COLUMNS), *read_table(_DATA / "context_rules.tsv", _RULE_COLUMNS)]
@@ -175,11 +112,10 @@ def load_rules(own: OwnRules = NO_RULES) -> RuleSet:
         if phrases > _MAX_PHRASES:
             raise row.refused("triggers stand for too many phrases", row["trigger"], f"at most {_MAX_PHRASES} in all")
         rule = _rule(row, order, known, sections)
-        trie = rules.lookahead if rule.direction.startswith("lookahead") else rules.root
         for phrase in _phrases(row["trigger"]):
-            trie.add(_parts(phrase), rule)
-    rules.root.compile()
-    rules.lookahead.compile()
+            own_rules = rules.phrases.setdefault((rule.direction.startswith("lookahead"), tuple(_parts(phrase))), [])
+            if rule not in own_rules:
+                own_rules.append(rule)
     for row in read_table(_DATA / "section_defaults.tsv", _DEFAULT_COLUMNS):
         rules.defaults.setdefault(row["section"], []).append(
             (row["kinds"], int(row["rank"]), Assertion(row["assertion"]))
@@ -230,5 +166,5 @@ def _phrases(pattern: str) -> Iterator[str]:
 def _parts(phrase: str) -> list[str]:
     parts: list[str] = []
     for word in phrase.lower().split():
-        parts.extend([word] if (word[0] == "*" and len(word) != 1) or word == "*" else TOKEN.findall(word))
+        parts.extend([word] if (word[0] == "*" and len(word) != 1) or word == "*" else _TOKEN.findall(word))
     return parts

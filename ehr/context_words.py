@@ -1,7 +1,7 @@
 """The words of a note for the compiled scan of ``ehr.assertion``: one table with a row for each word."""
 
 # Loops instead of any() and all(), which are not compiled.
-# ruff: noqa: PLR0912, PLR0915, SIM110
+# ruff: noqa: PLR0915, SIM110
 
 from __future__ import annotations
 
@@ -195,8 +195,6 @@ def _read_forms(codes: CodeArray, words: IndexArray, count: int, forms: IndexArr
                 else:
                     form = YES_ANSWER if is_ticked else NO_ANSWER
                 kept -= opened
-        elif codes[begin] in (43, 45) and _is_sign(codes, begin):
-            form = YES_ANSWER if codes[begin] == 43 else NO_ANSWER
         elif 0x2610 <= codes[begin] <= 0x2612:
             form = BOX if codes[begin] == 0x2610 else TICKED
         elif words[kept, BITS] & NUMBER and words[kept, WORD] == 0:
@@ -208,32 +206,6 @@ def _read_forms(codes: CodeArray, words: IndexArray, count: int, forms: IndexArr
             words[kept, END] = end
         kept += 1
     return kept
-
-
-@part
-def _is_sign(codes: CodeArray, sign: int) -> bool:
-    """Whether a sign answers what stands before it in a row of such answers: "DM -   HTN +"."""
-    if not _stands_last(codes, sign):
-        return False
-    position = sign
-    while position > 2 and codes[position - 1] != 10:
-        position -= 1
-    while position < codes.size and codes[position] != 10:
-        if position != sign and codes[position] in (43, 45) and _stands_last(codes, position):
-            return True
-        position += 1
-    return False
-
-
-@part
-def _stands_last(codes: CodeArray, sign: int) -> bool:
-    """Whether a sign stands behind a word and a blank, before a line's end or wide blanks."""
-    if sign < 2 or codes[sign - 1] != 32 or not _is_letter(lower(codes[sign - 2])):
-        return False
-    after = sign + 1
-    while after < codes.size and codes[after] in (32, 9):
-        after += 1
-    return bool(after == codes.size or codes[after] == 10 or after - sign > 2)
 
 
 @part

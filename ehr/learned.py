@@ -68,14 +68,18 @@ _IN_WORDS = {
     AFTER: '"{}" after',
 }
 _BY_SLOT = [_IN_WORDS[max(first for first in _IN_WORDS if first <= slot)] for slot in range(SLOTS)]
-_IS_OWN = np.array(["{own}" in phrase for phrase in _BY_SLOT], dtype=np.bool_)
-# What stands before the words that are named and after them, by slot; then what is said of all.
+_IS_OWN = np.array(["{own}" in phrase for phrase in _BY_SLOT] + [False], dtype=np.bool_)
+# What stands before the words that are named and after them, by slot and last where there is nothing to name: of the
+# first that is named, and of the others.
 _CUT = [phrase.replace("{own}", "{}").partition("{}") for phrase in _BY_SLOT]
-_PHRASES = [*(before for before, _, _ in _CUT), *(after for _, _, after in _CUT)]
-_PHRASES += ["learned: ", ", ", "little speaks for it", ""]
-_LEARNED, _NEXT, _LITTLE, _EMPTY = range(2 * SLOTS, 2 * SLOTS + 4)
-_ENDS = np.cumsum([len(phrase) for phrase in _PHRASES])
-_PLACES: IndexArray = np.stack((_ENDS - [len(phrase) for phrase in _PHRASES], _ENDS), axis=1)
+_PHRASES = [
+    part
+    for lead, nothing in [("learned: ", "learned: little speaks for it"), *[(", ", "")] * (NAMED - 1)]
+    for around in [*((lead + before, after) for before, _, after in _CUT), (nothing, "")]
+    for part in around
+]
+_SIZES = np.array([len(phrase) for phrase in _PHRASES])
+_PLACES = np.stack((np.cumsum(_SIZES) - _SIZES, np.cumsum(_SIZES)), axis=1).reshape(NAMED, SLOTS + 1, 2, 2)
 
 
 @cache
@@ -99,11 +103,10 @@ def load_model(path: Path = MODEL) -> Model:
 
 def _elsewhere(named: IndexArray, assertion: IndexArray) -> IndexArray:
     """Return what is asserted of the other mentions of each concept in its text, as bits; 0: there are none."""
-    times = np.bincount(named * len(ASSERTIONS) + assertion, minlength=named.size * len(ASSERTIONS))
-    others = times.reshape(-1, len(ASSERTIONS))[named]
-    others[np.arange(named.size), assertion] -= 1
-    bits: IndexArray = (others > 0) @ (1 << np.arange(len(ASSERTIONS)))
-    return bits
+    own, bits = 1 << assertion, np.zeros_like(named)
+    np.bitwise_or.at(bits, named, own)
+    said = named * len(ASSERTIONS) + assertion
+    return bits[named] & ~np.where(np.bincount(said)[said] > 1, 0, own)
 
 
 def inputs_of(
@@ -158,13 +161,9 @@ def spoken_against(
 def _in_words(codes: CodeArray, against: IndexArray, spans: IndexArray) -> pa.StringArray:
     """Return in words what speaks against each mention: stretches of phrases and of the text, one after another."""
     slot, words = against[:, :, 0], against[:, :, 1:]
-    is_nothing = slot < 0
-    which = np.full((slot.shape[0], 1 + 4 * NAMED), _EMPTY)
-    which[:, 0] = _LEARNED
-    which[:, 1::4] = np.where(is_nothing | (np.arange(NAMED) == 0), _EMPTY, _NEXT)
-    which[:, 2::4] = np.where(is_nothing, np.where(np.arange(NAMED) == 0, _LITTLE, _EMPTY), slot)
-    which[:, 4::4] = np.where(is_nothing, _EMPTY, SLOTS + slot)
-    stretches = codes.size + _PLACES[which]
-    stretches[:, 3::4] = np.where((_IS_OWN[slot] & ~is_nothing)[:, :, np.newaxis], spans[:, np.newaxis], words)
+    stretches = np.empty((*slot.shape, 3, 2), dtype=np.int64)
+    stretches[:, :, ::2] = codes.size + _PLACES[np.arange(NAMED), slot]
+    stretches[:, :, 1] = np.where(_IS_OWN[slot][:, :, np.newaxis], spans[:, np.newaxis], words)
+    stretches = stretches.reshape(-1, 3 * NAMED, 2)
     all_codes = np.concatenate((codes, codes_of("".join(_PHRASES))))
     return cut_out(all_codes, stretches[:, :, 0], stretches[:, :, 1], in_one_line=True)

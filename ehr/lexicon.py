@@ -320,7 +320,7 @@ def fact_tables(own: OwnRules = NO_RULES) -> dict[str, pa.Table]:
     """
     tables = {
         "trigger_phrase": pa.table(
-            {"phrase": pa.array(load_rules(own.only("context_rules", "sections")).phrases(), pa.string())}
+            {"phrase": pa.array(load_rules(own.only("context_rules", "sections")).beside(), pa.string())}
         )
     }
     for table, columns in (

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ehr.abbreviations import Definition, Surroundings, defined_abbreviations
+from ehr.abbreviations import Definition, defined_abbreviations
 from ehr.characters import CodeArray, IndexArray, IntArray, codes_of
 from ehr.lexicon import Lexicon
 from ehr.matching import UPPER, Tokens, may_be_tested, tokenise
@@ -103,13 +103,44 @@ class Mentions(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """A mention of one text."""
+    """A mention."""
 
+    owner: int
     begin: int
     end: int
     entry: int
     section: int
     reason: int
+
+
+class _Edited:
+    """Mentions in order, not overlapping, of which some are taken out and others put in."""
+
+    def __init__(self, mentions: Mentions) -> None:
+        self.begins, self.ends = mentions.begin.tolist(), mentions.end.tolist()
+        self._known, self._new = mentions, list[_Row]()
+        # Places among the known, counted from their end, and then among the new.
+        self._order = list(range(-len(self.begins), 0))
+
+    def row(self, index: int) -> _Row:
+        place = self._order[index]
+        return _Row(*(int(column[place]) for column in self._known)) if place < 0 else self._new[place]
+
+    def remove(self, index: int) -> _Row:
+        row = self.row(index)
+        del self.begins[index], self.ends[index], self._order[index]
+        return row
+
+    def insert(self, index: int, row: _Row) -> None:
+        self.begins.insert(index, row.begin)
+        self.ends.insert(index, row.end)
+        self._order.insert(index, len(self._new))
+        self._new.append(row)
+
+    def mentions(self) -> Mentions:
+        """Return them as they are now."""
+        new = Mentions(*np.array(self._new, dtype=np.int32).reshape(-1, len(Mentions._fields)).T)
+        return Mentions.together([new, self._known]).take(np.array(self._order, dtype=np.int64))
 
 
 def join_texts(
@@ -206,8 +237,10 @@ def _meant(texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntAr
     owners = mentions.owner[which]
     columns = (owners, mentions.begin[which] - texts.begin[owners], end[which] - texts.begin[owners], term[which])
     names = [texts.sections.names[name] for name in texts.sections.name[mentions.section[which]].tolist()]
+    # lower() turns this one letter into two.
+    lowered = [text.replace("\u0130", " ").lower() for text in texts.texts]
     entry[which] = [
-        _sense(lexicon, term, texts.texts[owner], begin, stop, section)
+        _sense(lexicon, term, lowered[owner], begin, stop, section)
         for owner, begin, stop, term, section in zip(*(column.tolist() for column in columns), names, strict=True)
     ]
     in_result = mentions.reason.copy()
@@ -236,13 +269,10 @@ def _is_tested(text: str, begin: int, end: int) -> bool:
 
 
 def _sense(lexicon: Lexicon, term: int, text: str, begin: int, end: int, section: str) -> int:
-    """Return the entry of what a term means where it stands."""
-    entries, senses = lexicon.senses[term], lexicon.terms[term].senses
-    if not senses[0].conditions:
-        return entries[0]
-    place = Surroundings(text, begin, end, section)
-    for entry, sense in zip(entries, senses, strict=False):
-        if sense.holds(place):
+    """Return the entry of what a term means where it stands, in a text in lower case."""
+    entries = lexicon.senses[term]
+    for entry, sense in zip(entries, lexicon.terms[term].senses, strict=False):
+        if sense.holds(text, begin, end, section):
             return entry
     return entries[-1]
 
@@ -271,73 +301,53 @@ def _is_word(letter: str) -> bool:
     return letter.isalnum() or letter == "_"
 
 
-def _by_definitions(
-    text: str, mentions: list[_Row], definitions: Sequence[Definition], moved: Callable[[_Row, int, int], _Row]
-) -> list[_Row]:
+def _define(
+    edited: _Edited, definitions: Sequence[Definition], text: str, base: int, moved: Callable[[_Row, int, int], _Row]
+) -> None:
     """Give every occurrence of a defined abbreviation the concept of its long form; drop it where that has none.
 
-    Args:
-        text: one text; all offsets count from its beginning.
-        mentions: those of the text; their begins and ends ascend, and go on to do so.
-        definitions: in the text.
-        moved: returns a mention as it would be in another place.
+    ``base`` is where the text begins among all; ``moved`` returns a mention as it would be in another place.
     """
-    begins = [mention.begin for mention in mentions]
+    begins, ends = edited.begins, edited.ends
     changes, given = 0, dict[str, tuple[int, bool, int]]()
     for definition in definitions:
-        index = bisect_left(mentions, definition.long_end, key=lambda mention: mention.end)
-        if index == len(mentions) or mentions[index].end != definition.long_end:
+        index = bisect_left(ends, base + definition.long_end)
+        if index == len(ends) or ends[index] != base + definition.long_end:
             continue
-        long = mentions[index]
+        long = edited.row(index)
         meaning = (long.entry, long.reason == _ORDINARY)
         if given.get(definition.short) == (*meaning, changes):
             continue  # defined as before, and nothing has changed since
-        places = _places_of(definition.short, text)
+        places = [(base + begin, base + end) for begin, end in _places_of(definition.short, text)]
         removed, added = [], []
         for begin, end in places:
             index = bisect_left(begins, begin)
-            if index < len(mentions) and begins[index] == begin and mentions[index].end == end:
-                removed.append(mentions.pop(index))
-                del begins[index]
+            if index < len(begins) and begins[index] == begin and ends[index] == end:
+                removed.append(edited.remove(index))
         for begin, end in places:
             index = bisect_left(begins, end)
-            if index and mentions[index - 1].end > begin:
+            if index and ends[index - 1] > begin:
                 continue
             added.append(moved(long, begin, end))
-            mentions.insert(index, added[-1])
-            begins.insert(index, begin)
+            edited.insert(index, added[-1])
         changes += removed != added
         given[definition.short] = (*meaning, changes)
-    return mentions
 
 
 def _with_definitions(
     texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntArray, detect: Callable[[str], list[Definition]]
 ) -> Mentions:
     """Return the mentions as they are after the abbreviations that each text defines."""
-    parts, done, ends = [], 0, frozenset(mentions.end.tolist())
-    for owner, text in enumerate(texts.texts):
-        definitions = detect(text)
-        base = int(texts.begin[owner])
-        if ends.isdisjoint([definition.long_end + base for definition in definitions]):
-            continue
 
-        def moved(row: _Row, begin: int, end: int, base: int = base) -> _Row:
-            section = int(np.searchsorted(texts.sections.begin, base + begin, side="right")) - 1
-            reason = int(unclear_in[section, lexicon.kind[row.entry]])
-            ordinary = _ORDINARY if row.reason == _ORDINARY else _CLEAR
-            return _Row(begin, end, row.entry, section, reason or ordinary)
+    def moved(row: _Row, begin: int, end: int) -> _Row:
+        section = int(np.searchsorted(texts.sections.begin, begin, side="right")) - 1
+        reason = int(unclear_in[section, lexicon.kind[row.entry]]) or row.reason * (row.reason == _ORDINARY)
+        return _Row(row.owner, begin, end, row.entry, section, reason)
 
-        low, high = np.searchsorted(mentions.owner, (owner, owner + 1)).tolist()
-        own = mentions.take(np.arange(low, high))
-        columns = (own.begin - base, own.end - base, own.entry, own.section, own.reason)
-        rows = [_Row(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
-        changed = np.array(_by_definitions(text, rows, definitions, moved), dtype=np.int32).reshape(-1, 5).T
-        parts += [mentions.take(np.arange(done, low)), Mentions(np.full(changed.shape[1], owner, np.int32), *changed)]
-        parts[-1] = parts[-1]._replace(begin=changed[0] + base, end=changed[1] + base)
-        done = high
-    parts.append(mentions.take(np.arange(done, mentions.owner.size)))
-    return Mentions.together(parts)
+    edited = _Edited(mentions)
+    for text, base in zip(texts.texts, texts.begin.tolist(), strict=True):
+        _define(edited, detect(text), text, base, moved)
+    return edited.mentions()
 
 
 def find_mentions(

@@ -208,7 +208,8 @@ def split_notes(connection: duckdb.DuckDBPyConnection, settings: Settings, own: 
     Raises:
         InputError: no notes are loaded, or an own rule cannot be read.
     """
-    from ehr.segments import segment_note
+    from ehr.characters import codes_of
+    from ehr.segments import segment_arrays
 
     _need_notes(connection)
     expected = _section_fingerprint(connection, own)
@@ -217,7 +218,7 @@ def split_notes(connection: duckdb.DuckDBPyConnection, settings: Settings, own: 
     tables = NoteTables("sections", expected, "ehr/section_part", ("section", "segment"))
 
     def read(shards: Iterator[pa.Table]) -> Generator[ReadShard]:
-        segment_note(_FIRST, split_sections(_FIRST, own))
+        segment_arrays(codes_of(_FIRST), split_sections(_FIRST, own))
         with open_executor(settings.run, _tier(connection)) as executor:
             yield from executor.in_order(partial(_itself, own), _section_shard, shards)
 

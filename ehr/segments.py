@@ -12,29 +12,24 @@ from functools import cache
 
 import numpy as np
 
-from ehr.characters import CodeArray, codes_of, hash_of, kinds_of_characters
+from ehr.characters import CodeArray, hash_of, kinds_of_characters
 from ehr.segment_scan import IS_COURSE, IS_MEDICATIONS, Abbreviations, SegmentArrays, scan_segments
 from ehr.spans import SEGMENT_KINDS, Section, Segment
 from ground import ROOT
 from ground.storage.tables import read_table
 
-__all__ = ["SegmentArrays", "segment_arrays", "segment_note", "segments_of"]
+__all__ = ["SegmentArrays", "segment_arrays", "segments_of"]
 
 
-def segment_note(text: str, sections: Sequence[Section]) -> list[Segment]:
-    """Sentences, items and headings of a note, in order, without overlap, each inside one section.
+def segment_arrays(codes: CodeArray, sections: Sequence[Section]) -> SegmentArrays:
+    """Return the sentences, items and headings of a note, in order, without overlap, each inside one section.
 
     White space between segments belongs to none; every other character of a section is in exactly one segment.
 
     Args:
-        text: the note.
-        sections: its sections, in order and without overlap; offsets as in ``text``.
+        codes: the note.
+        sections: its sections, in order and without overlap; offsets as in ``codes``.
     """
-    return segments_of(segment_arrays(codes_of(text), sections))
-
-
-def segment_arrays(codes: CodeArray, sections: Sequence[Section]) -> SegmentArrays:
-    """The same of a note that is given as code points, in arrays."""
     kinds = [
         IS_MEDICATIONS * ("medications" in section.section) + IS_COURSE * ("course" in section.section)
         for section in sections

@@ -16,7 +16,6 @@ __all__ = [
     "Section",
     "Segment",
     "SegmentKind",
-    "Span",
 ]
 
 Kind = Literal["disorder", "finding", "drug", "procedure"]
@@ -70,12 +69,3 @@ class Segment:
     begin: int
     end: int
     block: int
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A matched stretch of the note before its assertion is known."""
-
-    begin: int
-    end: int
-    kind: Kind

@@ -53,11 +53,15 @@ def read_scores(file: Path, reference: Reference) -> Floats:
 
 
 def overlap_scores(rows: Sequence[Mapping[str, Any]]) -> Scores:
-    """Return ROUGE and BLEU of outputs, against an expert's output where all rows have one, else against the input."""
-    against = "reference" if all(row.get("reference") for row in rows) else "input"
-    word = "" if against == "reference" else " with the input"
-    scores = overlap([(str(row[against]), str(row["output"])) for row in rows])
-    return {f"{name}{word}": values for name, values in scores.items()}
+    """Return ROUGE and BLEU of outputs against experts' own, as far as rows have them, or else against the inputs."""
+    there = np.array([bool(row.get("reference")) for row in rows])
+    against, word, there = ("reference", "", there) if there.any() else ("input", " with the input", ~there)
+    used = [row for row, has in zip(rows, there, strict=True) if has]
+    scores = {}
+    for name, values in overlap([(str(row[against]), str(row["output"])) for row in used]).items():
+        scores[f"{name}{word}"] = np.full(len(rows), np.nan)
+        scores[f"{name}{word}"][there] = values
+    return scores
 
 
 def correlations(reference: Reference, scores: Scores) -> list[dict[str, Any]]:

@@ -17,7 +17,8 @@ import pyarrow as pa
 
 from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
-from ground.contracts.splits import FOLDS, Split
+from ground.contracts.splits import FOLDS, Split, Version
+from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import tier_of
 from ground.storage.files import sha256_of
@@ -28,12 +29,9 @@ __all__ = [
     "Kind",
     "MedievalDataset",
     "TextDataset",
-    "Version",
 ]
 
 Kind = Literal["medhal", "medval"]
-Version = Literal["full", "length_filtered", "balanced"]
-"""A version of MedHal (its section 3.8): all rows, those that are not too long, and of these as many of each task."""
 
 # The evidence columns (spans, replaced concept, distance; a row's edit and its consistency) are not among them: a model
 # that is given a row's evidence is given its label.
@@ -222,18 +220,19 @@ class TextDataset:
         """``open`` or ``credentialed``, as `ground.flow.manifest.tier_of` says."""
         return self.identity["licence_tier"]
 
-    def scan(self, split: Split, tasks: Sequence[str] | None = None, consistency: float | None = None) -> pl.LazyFrame:
+    def scan(self, split: Split, tasks: Sequence[str] = (), consistency: float | None = None) -> pl.LazyFrame:
         """Return the rows of a split with all their columns, in the order of the files, to be read where needed.
 
-        ``tasks`` keeps these tasks only; ``consistency`` rows of MedVAL that have this or more, rated ones have none.
+        ``tasks`` keeps the tasks of these names only (`resolve_tasks`; texts of others have tasks of their own);
+        ``consistency`` rows of MedVAL that have this or more, rated ones have none.
         """
         rows = pl.scan_parquet(list(self.files), glob=False).filter(pl.col("split") == split)
         rows = rows if self.version == "full" else rows.filter(pl.col(f"in_{self.version}"))
-        rows = rows if tasks is None else rows.filter(pl.col("task").is_in(list(tasks)))
+        rows = rows.filter(pl.col("task").is_in(resolve_tasks(tasks, self.kind))) if tasks else rows
         return rows if consistency is None else rows.filter(pl.col("consistency") >= consistency)
 
     def rows(
-        self, split: Split, tasks: Sequence[str] | None = None, consistency: float | None = None
+        self, split: Split, tasks: Sequence[str] = (), consistency: float | None = None
     ) -> Iterator[dict[str, Any]]:
         """Yield the rows of `scan`, a batch at a time, with the columns that are read (`COLUMNS`)."""
         for batch in (
@@ -241,7 +240,7 @@ class TextDataset:
         ):
             yield from batch.iter_rows(named=True)
 
-    def count(self, split: Split, tasks: Sequence[str] | None = None, consistency: float | None = None) -> int:
+    def count(self, split: Split, tasks: Sequence[str] = (), consistency: float | None = None) -> int:
         """Return how many rows `scan` has."""
         return int(self.scan(split, tasks, consistency).select(pl.len()).collect().item())
 

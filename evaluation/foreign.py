@@ -301,7 +301,10 @@ def write_texts(path: Path, layout: str, folder: Path, tier: LicenceTier = "cred
     dropped = Counter(read["why"].drop_nulls())
     manifest = manifest_of(
         "texts",
-        inputs=[{"source": layout, "file": path.name}],
+        inputs=[
+            {"source": layout, "file": file.name, "bytes": file.stat().st_size, "sha256": sha256_of(file)}
+            for file in ([path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file()))
+        ],
         settings={"layout": layout},
         seed=0,
         kept={"rows": rows.height, "files": {file.relative_to(folder).as_posix(): sha256_of(file)}},

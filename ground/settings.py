@@ -146,7 +146,6 @@ class LoadSettings(Section):
         description='sources that anybody may share, each with its licence, such as `ontology = "CC0"`; every other '
         "but the embedded open world is credentialed; takes effect when the source is loaded",
     )
-    verify_sha256: bool = Field(default=False, description="check MIMIC's files against SHA256SUMS.txt")
     icu: bool = Field(default=True, description="load icu/ if it is there")
     skip_tables: tuple[str, ...] = Field(
         default=("mrhier", "mrdef"),

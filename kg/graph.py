@@ -195,23 +195,6 @@ class ConceptGraph:
             for row in range(first, last)
         ]
 
-    def edges_between(self, cuis: Iterable[str], *, canonical: bool = False) -> list[Edge]:
-        """Return the edges whose two ends are among some concepts, sorted by head, predicate, tail.
-
-        Args:
-            cuis: the concepts.
-            canonical: each edge once, in its canonical direction; otherwise also read the other way round.
-        """
-        nodes, arrays = self.nodes(cuis), self.arrays
-        edges: list[Edge] = []
-        for node in nodes:
-            begin, end = (int(value) for value in arrays.indptr[node : node + 2])
-            kept = np.isin(arrays.neighbour[begin:end], nodes)
-            if canonical:
-                kept &= (arrays.head[arrays.edge[begin:end]] == node) & (arrays.step[begin:end] % 2 == 0)
-            edges += [self._edge(int(node), int(entry)) for entry in np.flatnonzero(kept) + begin]
-        return edges
-
     def _bounds(self, node: int, step: int) -> tuple[int, int]:
         begin, end = (int(value) for value in self.arrays.indptr[node : node + 2])
         steps = self.arrays.step[begin:end]
@@ -466,15 +449,6 @@ class ConceptGraph:
         """Return the concepts below by ``is_a`` or ``placed_under`` with their least distance, nearest first."""
         return self._levels(cui, BELOW, max_depth)
 
-    def siblings(self, cui: str) -> list[str]:
-        """Return the other children of the direct ``is_a`` parents, sorted."""
-        children = {
-            child.tail
-            for parent in self.neighbours(cui, "is_a")
-            for child in self.neighbours(parent.tail, "has_subtype")
-        }
-        return sorted(children - {cui})
-
     def equivalents(self, cui: str) -> list[str]:
         """Return the other names of the same drug, sorted: brands, salts, forms and products of one substance.
 
@@ -495,18 +469,3 @@ class ConceptGraph:
         A mention of any of these may be a mention of the drug; the drug's own other names are among them.
         """
         return sorted(self._levels(cui, ["drug_form_of", "has_drug_form", "contained_in_drug"], None))
-
-    def distance(self, first: str, second: str, max_distance: int = 6) -> int | None:
-        """Return the length of the shortest walk up and down the hierarchy; None beyond the limit.
-
-        The hierarchy is ``is_a``, and the step from a drug to its pharmacologic class: sources that classify drugs by
-        another relation than ``isa`` say the same.
-        """
-        from kg.search import meet
-
-        steps = np.array(
-            [self._vocabulary.step_of(name) for name in HIERARCHY_STEPS if name in self._vocabulary.step_names],
-            np.int64,
-        )
-        steps_between = int(meet(*self._graph, self._node(first), self._node(second), steps, max_distance))
-        return None if steps_between < 0 else steps_between

@@ -19,7 +19,6 @@ from ground.progress import progress
 from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.files import private_directory
 from ground.storage.loading import (
-    KEPT_REJECTS_OF_A_FAILED_FILE,
     LoadedFile,
     LoadReport,
     Reject,
@@ -38,7 +37,7 @@ from ground.storage.sqlfiles import quoted
 from ground.storage.warehouse import count_drop, number_of, table_exists, transaction
 from kg.ontology.joining import join_release
 from kg.release import Kind, Release, RrfFile, find_release
-from kg.rrf import copy_good_rows, read_rrf, rows_where
+from kg.rrf import Layout, copy_good_rows, read_rrf, rows_where
 
 __all__ = ["load_rxnorm", "load_umls"]
 
@@ -228,9 +227,13 @@ class _Job:
     @property
     def malformed(self) -> str:
         """The condition on rows of the right number of fields that are none of this file, such as a header line."""
-        first = self.file.columns[0]
-        pattern = IDENTIFIER.get(first) if self.file.whole else None
-        return f"not regexp_full_match({first}, {quoted(pattern)})" if pattern else "false"
+        pattern = self.identifier
+        return f"not regexp_full_match({self.file.columns[0]}, {quoted(pattern)})" if pattern else "false"
+
+    @property
+    def identifier(self) -> str | None:
+        """What the first column holds, as a pattern, where that is known."""
+        return IDENTIFIER.get(self.file.columns[0]) if self.file.whole else None
 
     @property
     def paths(self) -> list[Place]:
@@ -322,9 +325,10 @@ def _load_fast(job: _Job, pending: Future[list[FileScan]]) -> list[LoadedFile]:
     rows = [scan.lines for scan in scans]
     if not _is_clean(scans, len(job.file.columns)) or (kept != sum(rows) and not job.values):
         raise _NotCleanError
-    rejects = _refuse_malformed(job, sum(rows))
+    if number_of(job.connection, f"select count(*) from {job.file.table} where {job.malformed}"):
+        raise _NotCleanError
     _count_not_kept(job, sum(rows) - kept)
-    return job.record(scans, rows, rejects)
+    return job.record(scans, rows, ())
 
 
 def _is_clean(scans: Sequence[FileScan], n_fields: int) -> bool:
@@ -342,7 +346,9 @@ def _load_exactly(job: _Job, scans: Sequence[FileScan]) -> list[LoadedFile]:
     file = job.file
     lines, limit = sum(scan.lines for scan in scans), job.settings.max_reject_share
     with _scratch(job.connection) as copy:
-        copied = copy_good_rows(file.pieces, len(file.columns), copy, int(limit * lines))
+        first, pattern = file.columns[0], re.compile(job.identifier.encode()) if job.identifier else None
+        layout = Layout(len(file.columns), first, pattern)
+        copied = copy_good_rows(file.pieces, layout, copy, int(limit * lines))
         copy.flush()
         refused = len(copied.rejects)
         _check_end(job, scans[-1], copied.rejects)
@@ -360,10 +366,8 @@ def _load_exactly(job: _Job, scans: Sequence[FileScan]) -> list[LoadedFile]:
                     found=f"{kept} rows loaded, {refused} refused",
                     expected=f"{good + refused} rows",
                 )
-            malformed = _refuse_malformed(job, lines)
             _count_not_kept(job, good - kept)
-            rows = [copied.rows[piece.name] for piece in file.pieces]
-            return job.record(scans, rows, [*copied.rejects, *malformed])
+            return job.record(scans, [copied.rows[piece.name] for piece in file.pieces], copied.rejects)
 
 
 def _check_end(job: _Job, last: FileScan, rejects: Sequence[Reject]) -> None:
@@ -375,33 +379,6 @@ def _check_end(job: _Job, last: FileScan, rejects: Sequence[Reject]) -> None:
     piece = job.file.pieces[-1]
     if not last.ends_line and any((reject.file, reject.line) == (piece.name, last.lines) for reject in rejects):
         require_whole(job.settings, f"{piece.name} ends within a row, in line {last.lines}", piece.path)
-
-
-def _refuse_malformed(job: _Job, lines: int) -> list[Reject]:
-    """Take the rows whose first field is no identifier out of the table, and return them with their places.
-
-    Raises:
-        InputError: they are more than the allowed share.
-    """
-    first, limit, pieces = job.file.columns[0], job.settings.max_reject_share, job.file.pieces
-    refused = number_of(job.connection, f"select count(*) from {job.file.table} where {job.malformed}")
-    if not refused:
-        return []
-    pattern, too_many = re.compile(IDENTIFIER[first]), refused > limit * lines
-    malformed = rows_where(
-        pieces,
-        lambda fields: (
-            len(fields) == len(job.file.columns) + 1 and bool(fields[0]) and not pattern.fullmatch(fields[0])
-        ),
-    )
-    rejects = [
-        Reject(piece.name, line, f"{first} is none", "|".join(fields))
-        for piece, line, fields in islice(malformed, KEPT_REJECTS_OF_A_FAILED_FILE if too_many else None)
-    ]
-    if too_many:
-        raise too_many_rejects(pieces, rejects, refused, lines, limit, f"{first} as {IDENTIFIER[first]}")
-    job.connection.execute(f"delete from {job.file.table} where {job.malformed}")
-    return rejects
 
 
 def _scratch(connection: duckdb.DuckDBPyConnection) -> IO[bytes]:

@@ -42,21 +42,13 @@ class Documented:
 
 
 @dataclass(frozen=True)
-class RrfFile:
-    """An RRF file that is there: table, pieces in order, columns, key, and what MRFILES says of its size.
+class RrfFile(Documented):
+    """An RRF file that is there, with the columns that MRFILES states: table, pieces in order, rows and bytes."""
 
-    ``whole``: the release is a subset if the file has no row.
-    """
-
-    name: str
     table: str
     pieces: tuple[SourceFile, ...]
-    columns: tuple[str, ...]
-    required: bool
-    whole: bool
-    key: tuple[str, ...]
-    stated_rows: int | None = None
-    stated_bytes: int | None = None
+    stated_rows: int | None
+    stated_bytes: int | None
 
 
 @dataclass(frozen=True)
@@ -167,14 +159,6 @@ def _read_mrfiles(pieces: Sequence[SourceFile]) -> dict[str, Stated]:
     return stated
 
 
-def _read_mrcols(pieces: Sequence[SourceFile]) -> dict[str, set[str]]:
-    columns: dict[str, set[str]] = {}
-    for fields in _lines(pieces):
-        if len(fields) == 9:
-            columns.setdefault(fields[6].upper().removesuffix(".RRF"), set()).add(fields[0])
-    return columns
-
-
 def _check_columns(mrfiles: Place, file: Documented, stated: Stated) -> None:
     """Refuse columns that the flow cannot work with: one that is documented is missing, or one is named twice."""
     lacking = [column for column in file.columns if column not in stated.columns]
@@ -191,22 +175,12 @@ def _rrf_file(
     kind: Kind, file: Documented, pieces: dict[str, tuple[SourceFile, ...]], mrfiles: dict[str, Stated]
 ) -> RrfFile:
     stated = mrfiles.get(file.name)
-    table = f"{kind}.{file.name.lower()}"
-    if stated is None:
-        stated = Stated(file.columns, None, None)
-    else:
+    if stated is not None:
         _check_columns(pieces["MRFILES"][0].path, file, stated)
-    return RrfFile(
-        file.name,
-        table,
-        pieces[file.name],
-        stated.columns,
-        file.required,
-        file.whole,
-        file.key,
-        stated.rows,
-        stated.bytes,
-    )
+    else:
+        stated = Stated(file.columns, None, None)
+    there = {"table": f"{kind}.{file.name.lower()}", "pieces": pieces[file.name], "columns": stated.columns}
+    return RrfFile(**{**vars(file), **there}, stated_rows=stated.rows, stated_bytes=stated.bytes)
 
 
 def _column_warnings(kind: Kind, files: Sequence[RrfFile], has: dict[str, tuple[SourceFile, ...]]) -> list[str]:
@@ -216,11 +190,7 @@ def _column_warnings(kind: Kind, files: Sequence[RrfFile], has: dict[str, tuple[
         return ["the release has no MRFILES.RRF: the documented columns are used, rows and bytes cannot be checked"]
     described = {"MRFILES", "MRCOLS"}
     unnamed = [file.name for file in files if file.stated_rows is None and file.name not in described]
-    warnings = [f"MRFILES does not list {name}: its documented columns are used" for name in unnamed]
-    widths = _read_mrcols(has["MRCOLS"]) if "MRCOLS" in has else {}
-    differing = [file.name for file in files if file.name in widths and widths[file.name] != set(file.columns)]
-    warnings += [f"MRCOLS names other columns for {name} than MRFILES, which is followed" for name in differing]
-    return warnings
+    return [f"MRFILES does not list {name}: its documented columns are used" for name in unnamed]
 
 
 def _require(kind: Kind, folder: Place, pieces: dict[str, tuple[SourceFile, ...]]) -> None:

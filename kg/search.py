@@ -1,4 +1,4 @@
-"""Kernels over the adjacency that follow any number of steps: bounds of a step, levels of a hierarchy, distances."""
+"""Kernels over the adjacency that follow any number of steps: bounds of a step, levels of a hierarchy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ground.compiled import kernel, maker, part
 
-__all__ = ["grow", "levels", "meet", "not_below", "position", "run_end", "step_bounds"]
+__all__ = ["grow", "levels", "not_below", "position", "run_end", "step_bounds"]
 
 
 @part
@@ -102,46 +102,3 @@ def levels(indptr: Any, step: Any, neighbour: Any, begin: Any, starts: Any, step
                 break
             current = reached[before:n_reached, 1].copy()
     return reached[:n_reached]
-
-
-@maker
-def _spread(indptr: Any, step: Any, neighbour: Any, depth: Any, side: int, frontier: Any, steps: Any, mark: int) -> Any:
-    """Move one side of ``meet`` a step on; return (its new frontier, whether it met the other side)."""
-    reached, n_reached, met = np.empty((64, 1), np.int64), 0, False
-    for node in frontier:
-        for wanted in steps:
-            begin, end = step_bounds(indptr, step, node, wanted)
-            for entry in range(begin, end):
-                near = neighbour[entry]
-                if depth[side, near] > 0:
-                    continue
-                depth[side, near] = mark
-                met = met or depth[1 - side, near] > 0
-                if n_reached == reached.shape[0]:
-                    reached = grow(reached)
-                reached[n_reached, 0] = near
-                n_reached += 1
-    return reached[:n_reached, 0].copy(), met
-
-
-@kernel
-def meet(indptr: Any, step: Any, neighbour: Any, first: int, second: int, steps: Any, max_depth: int) -> Any:
-    """Return the length of the shortest walk between two concepts along some steps, or -1 beyond ``max_depth``.
-
-    The steps must hold both directions of each predicate. The search goes on from the side with the smaller frontier.
-    """
-    if first == second:
-        return 0
-    depth = np.zeros((2, indptr.size - 1), np.uint8)
-    depth[0, first] = depth[1, second] = 1
-    left, right = np.full(1, first, np.int64), np.full(1, second, np.int64)
-    for taken in range(1, max_depth + 1):
-        if left.size == 0 or right.size == 0:
-            return -1
-        if left.size <= right.size:
-            left, met = _spread(indptr, step, neighbour, depth, 0, left, steps, 1)
-        else:
-            right, met = _spread(indptr, step, neighbour, depth, 1, right, steps, 1)
-        if met:
-            return taken
-    return -1

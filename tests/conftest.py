@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from hypothesis import HealthCheck, settings
 from ground.storage.warehouse import connect
 
 if TYPE_CHECKING:
+    from tests.builders.real_world import Real
     from tests.served import Served
     from tests.stores import Store
 
@@ -38,16 +40,19 @@ settings.load_profile("untimed")
 REAL = Path(os.environ.get("ONTOGROUND_REAL_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 
-# What is costly to make is made once: tests that use it share a group, and a group runs on one worker.
+# What is costly to make is made once: tests that use it share a group, and a group runs on one worker. Where a test
+# uses several, the first counts: the pages have a `denying` of their own, which is made of the demo.
 SHARED = {
     "demo": "demo",
     "open_world": "medieval",
+    "denying": "medieval",
+    "real": "real",
     "served": "transformers_serve",
     "store": "object_storage",
     "cluster": "ray",
 }
 # Long ones begin first, so that no worker is left with one at the end.
-LONG = ("demo", "medieval", "ray", "tests/training/", "tests/ontoground/cli/")
+LONG = ("demo", "medieval", "real", "ray", "tests/training/", "tests/ontoground/cli/")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -66,7 +71,8 @@ def _group(item: pytest.Item) -> str:
     marked = item.get_closest_marker("xdist_group")
     if marked is not None:
         return str(marked.args[0])
-    shared = [SHARED[name] for name in getattr(item, "fixturenames", ()) if name in SHARED]
+    names = getattr(item, "fixturenames", ())
+    shared = [group for name, group in SHARED.items() if name in names]
     group = shared[0] if shared else str(item.path)
     item.add_marker(pytest.mark.xdist_group(group))
     return group
@@ -74,6 +80,17 @@ def _group(item: pytest.Item) -> str:
 
 def _place(group: str, test: str) -> int:
     return next((place for place, long in enumerate(LONG) if group == long or test.startswith(long)), len(LONG))
+
+
+left_to_end = ExitStack()
+"""What ends with the group that shares it, since it takes the processor's time while nobody asks."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End what a group shared behind its last test."""
+    if nextitem is None or _group(nextitem) != _group(item):
+        left_to_end.close()
 
 
 frozen: set[str] = set()
@@ -121,6 +138,14 @@ def real_data() -> Path:
 
 
 @pytest.fixture(scope="session")
+def real(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Real:
+    """What comes out of the real inputs."""
+    from tests.builders.real_world import real_world
+
+    return real_world(real_data, tmp_path_factory.mktemp("real") / "work")
+
+
+@pytest.fixture(scope="session")
 def new_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file of a new warehouse."""
     path = tmp_path_factory.mktemp("new") / "warehouse.duckdb"
@@ -148,21 +173,22 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[str]:
+def cluster() -> str:
     """The address of a cluster of Ray: two nodes with a CPU each; tests that use it share the xdist group ``ray``."""
     pytest.importorskip("ray")
     # Names of sockets are short: pytest's own folders are too deep.
     folder = tempfile.mkdtemp(prefix="og-", dir="/tmp")
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        environment.setenv("RAY_TMPDIR", folder)
-        from ray.cluster_utils import Cluster
+    left_to_end.callback(shutil.rmtree, folder, ignore_errors=True)
+    environment = left_to_end.enter_context(pytest.MonkeyPatch.context())
+    environment.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    environment.setenv("RAY_TMPDIR", folder)
+    from ray.cluster_utils import Cluster
 
-        running = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-        running.add_node(num_cpus=1)
-        yield running.address
-        running.shutdown()
-    shutil.rmtree(folder, ignore_errors=True)
+    node = {"num_cpus": 1, "include_log_monitor": False}
+    running = Cluster(initialize_head=True, head_node_args={"include_dashboard": False} | node)
+    left_to_end.callback(running.shutdown)
+    running.add_node(**node)
+    return str(running.address)
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,9 @@
 """Compile the searches and scans once, before workers of the tests would do so side by side: ``make kernels``.
 
 numba keeps what it compiles beside the source, and notices a change of a function's own file only: what is kept is
-removed first, so that no function goes on with an older version of one that it calls. With ``--write`` what was
-compiled, and in what order, is written to ``ontoground/flow/kernels.jsonl``; a test compares it with what the flow
-calls.
+removed first, so that no function goes on with an older version of one that it calls. With ``--write`` the flow is run
+on a few patients, and what it compiles, in what order, is written to ``ontoground/flow/kernels.jsonl``; without, what
+stands there is compiled. A test compares it with what the flow calls.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 from numba.core import event
 
 from ground.storage.workspace import Workspace
-from kg.graph import ConceptGraph
 from ontoground.flow import pipeline
-from ontoground.flow.compiling import KERNELS, notation
-from openworld import World, render
+from ontoground.flow.compiling import KERNELS, listed, notation
+from openworld import render
+from tests.kg.graphs import Release, rel
 
-__all__ = ["compile_flow", "compile_questions"]
+__all__ = ["compile_questions", "run_flow"]
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("kg", "ehr", "builders")
@@ -31,7 +31,7 @@ KEPT = ("*.nbi", "*.nbc")
 SETTINGS = "[build]\nbalance_trials = 1\nbalance_rounds = 1\n"
 
 
-class Compiled(event.Listener):
+class Compiled(event.Listener):  # type: ignore[misc]
     """Notes each function that is compiled because Python calls it, with the types of its arguments."""
 
     def __init__(self) -> None:
@@ -50,22 +50,21 @@ class Compiled(event.Listener):
         self._depth -= 1
 
 
-def compile_flow(folder: Path) -> tuple[ConceptGraph, World]:
-    """Run the whole flow on a few patients; return the graph and the world."""
+def run_flow(folder: Path) -> None:
+    """Run the whole flow on a few patients."""
     world = render(folder / "world", 3)
     root = folder / "work"
     root.mkdir(mode=0o700)
     (root / "ontoground.toml").write_text(SETTINGS, encoding="utf-8")
-    workspace = Workspace.create(root)
-    pipeline.run_all(workspace, {"mimic": world.mimic, "umls": world.meta, "rxnorm": world.rxnorm})
-    return ConceptGraph.open(workspace.graph), world
+    pipeline.run_all(Workspace.create(root), {"mimic": world.mimic, "umls": world.meta, "rxnorm": world.rxnorm})
 
 
-def compile_questions(graph: ConceptGraph, world: World) -> None:
-    """Ask the graph what the flow does not."""
-    head, _, tail, *_ = (world.truth / "facts.tsv").read_text(encoding="utf-8").splitlines()[1].split("\t")
-    graph.relations(head, tail)
-    graph.distance(head, tail)
+def compile_questions(folder: Path) -> None:
+    """Ask a graph what the flow does not."""
+    drug, illness = "C0000001", "C0000002"
+    release = Release(folder, {drug: "CHEM aspirin", illness: "DISO pain"}, [rel(drug, "may_treat", illness)])
+    release.build()
+    release.graph().relations(drug, illness)
 
 
 if __name__ == "__main__":
@@ -75,12 +74,15 @@ if __name__ == "__main__":
                 file.unlink()
     # A tenth of the time goes into looking for garbage.
     gc.disable()
-    seen = Compiled()
-    event.register("numba:compile", seen)  # type: ignore[no-untyped-call]
-    # What other processes compile would not be seen.
-    vars(pipeline)["compile_beside"] = lambda: None
     with tempfile.TemporaryDirectory(prefix="ontoground-kernels-") as scratch:
-        graph, world = compile_flow(Path(scratch))
         if "--write" in sys.argv[1:]:
+            seen = Compiled()
+            event.register("numba:compile", seen)
+            # What other processes compile would not be seen.
+            vars(pipeline)["compile_beside"] = lambda: None
+            run_flow(Path(scratch))
             KERNELS.write_text("".join(f"{line}\n" for line in seen.lines), encoding="utf-8")
-        compile_questions(graph, world)
+        else:
+            for function, types in listed():
+                function.compile(types)
+        compile_questions(Path(scratch))

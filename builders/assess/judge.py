@@ -188,7 +188,7 @@ class _Judged:
         run_steps(connection, "groups", ["false_ground"])
         run_sql(connection, "builders/assess/together")
         self._named(connection, graph, workspace)
-        self._true = _by_claim(connection, "select head_cui, predicate, tail_cui, pattern from true_fact")
+        self._true = _by_claim(connection, "select head_cui, predicate, tail_cui, pattern from true_fact order by all")
         self._against = _by_claim(connection, sql_text("builders/assess/against"))
         said = arrow_of(connection, sql_text("builders/assess/said")).to_pylist()
         self._said = {(row["number"], row["cui"], row["term"]): row for row in said}

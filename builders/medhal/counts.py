@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from builders.medhal.feeds import Feed
 from builders.medhal.versions import Selection
 from builders.shards import SPLITS
 from builders.texts.origin import OTHER_SPLIT, Tally
 from ground.contracts.rows_text import MEDHAL_TASKS
+from ground.contracts.splits import Version
 
 __all__ = ["VERSIONS", "BuildReport", "Judgements", "SourceCounts", "report_of"]
 
-VERSIONS = ("full", "length_filtered", "balanced")
+VERSIONS: tuple[Version, ...] = get_args(Version)
 
 
 @dataclass

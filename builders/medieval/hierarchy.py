@@ -1,4 +1,4 @@
-"""Steps in the hierarchy between very many concepts, as `ConceptGraph.distance` counts them for two."""
+"""Steps between very many concepts, up and down the hierarchy (`kg.graph.HIERARCHY_STEPS`)."""
 
 from __future__ import annotations
 

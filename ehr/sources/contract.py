@@ -1,7 +1,8 @@
 """The contract of a source: views in the schema ``ehr`` over its tables, which the rest of the flow reads.
 
-A view is a select in ``sql/ehr/sources/SOURCE``, over the source's documented tables by their bare names. What a
-release lacks, a table or a column of one, is there for it without a row or a value; what the select lacks is null.
+A view is a select in ``sql/ehr/sources/SOURCE``, over the source's documented tables by their bare names, or the
+documented table of its own name. What a release lacks, a table or a column of one, is there for it without a row or a
+value; what the select lacks is null.
 """
 
 from __future__ import annotations
@@ -65,18 +66,17 @@ def _bodies(source: str | None, stored: Mapping[str, set[str]]) -> dict[str, str
     for row in read_table(DATA / "contract.tsv", ("view", "column", "type")):
         columns.setdefault(row["view"], {})[row["column"]] = row["type"]
     written = sql_names(f"{AREA}/{source}") if source else []
-    tables = documented(source) if source else ()
+    tables = {table.name: table for table in documented(source)} if source else {}
     bodies = {}
     for view, types in columns.items():
         typed = ", ".join(f"{name}::{kind} as {name}" for name, kind in types.items())
-        none = f"select {', '.join(f'null::{kind} as {name}' for name, kind in types.items())} where false"
-        if f"{AREA}/{source}/{view}" in written:
-            select = sql_text(f"{AREA}/{source}/{view}")
-            named = [table for table in tables if re.search(rf"\b(?:from|join) {table.name}\b", select)]
+        body = f"select {', '.join(f'null::{kind} as {name}' for name, kind in types.items())} where false"
+        if (name := f"{AREA}/{source}/{view}") in written or view in tables:
+            select = sql_text(name) if name in written else f"select * from {view}"
+            named = [table for table in tables.values() if re.search(rf"\b(?:from|join) {table.name}\b", select)]
             parts = ", ".join(f"{table.name} as ({_whole(table, stored.get(table.qualified))})" for table in named)
-            bodies[view] = f"with {parts} select {typed} from ({none} union all by name\n(\n{select}\n)) as written"
-        else:
-            bodies[view] = none
+            body = f"with {parts} select {typed} from ({body} union all by name\n(\n{select}\n)) as written"
+        bodies[view] = body
     return bodies
 
 

@@ -55,7 +55,7 @@ __all__ = ["CodePattern", "code_patterns", "load_meds", "release_of_meds"]
 SOURCE = "meds"
 EVENTS = "meds.event"
 VERSIONS = ("0.3", "0.4")
-KINDS = ("diagnosis", "procedure", "drug", "drug_end", "admission", "discharge", "note", "none")
+KINDS = ("diagnosis", "procedure", "drug", "admission", "discharge", "note", "none")
 COLUMNS = ("pattern", "kind", "vocabulary", "source")
 ADMISSIONS = ("hadm_id", "visit_id", "visit_occurrence_id")
 """Columns that may hold the admission of an event, the first that is there: MIMIC's name, and those of OMOP."""
@@ -340,10 +340,10 @@ def _make_tables(connection: duckdb.DuckDBPyConnection) -> None:
     Raises:
         InputError: two admissions or two notes have one identifier, or a patient two splits or files.
     """
-    for step in ("meds/subject", "meds/admission", "meds/wanted", "sources/by_time", "meds/event", "meds/note"):
+    for step in ("meds/patient", "meds/admission", "meds/wanted", "sources/by_time", "meds/event", "meds/note"):
         run_sql(connection, f"ehr/{step}")
     for key, table, problem in (
-        ("subject_id", "subject", "a patient is in two files or in two splits"),
+        ("subject_id", "patient", "a patient is in two files or in two splits"),
         ("hadm_id", "admission", "two admissions have one number"),
         ("note_id", "note", "two notes have one note_id"),
     ):

@@ -198,8 +198,8 @@ def load_mimic(
     file that has not changed is skipped.
 
     Raises:
-        InputError: a required file or a needed column is missing, a file is damaged or (where asked) has another
-            SHA-256 than stated, or too many of its rows are malformed.
+        InputError: a required file or a needed column is missing, a file is damaged, or too many of its rows are
+            malformed.
         RefusedError: it lies in object storage that the settings do not name for credentialed data.
     """
     with ExitStack() as reading:
@@ -218,8 +218,6 @@ def _load(connection: duckdb.DuckDBPyConnection, release: Records, settings: Loa
     warnings += row_warnings(loaded)
     make_views(connection)
     warnings += _orphan_warnings(connection)
-    if settings.verify_sha256:
-        warnings += _verify(connection, release, loaded)
     return LoadReport(SOURCE, tuple(loaded), release.missing_optional, tuple(warnings), release.name)
 
 
@@ -238,43 +236,3 @@ def _count_warnings(release: Records, loaded: Sequence[LoadedFile]) -> list[str]
 def _orphan_warnings(connection: duckdb.DuckDBPyConnection) -> list[str]:
     rows = run_sql(connection, "ehr/orphans").fetchall()
     return [f"mimiciv_hosp.{table}: {n} rows of admissions that mimiciv_hosp.admissions lacks" for table, n in rows]
-
-
-def _stated_digests(folder: Place) -> dict[str, str]:
-    """Read SHA256SUMS.txt: a digest and a path on each line."""
-    path = folder / "SHA256SUMS.txt"
-    if not path.is_file():
-        return {}
-    lines = (line.split(maxsplit=1) for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
-    return {
-        parts[1].strip().removeprefix("*").removeprefix("./"): parts[0].lower() for parts in lines if len(parts) == 2
-    }
-
-
-def _verify(connection: duckdb.DuckDBPyConnection, release: Records, loaded: Sequence[LoadedFile]) -> list[str]:
-    """Compare the digests of the loaded files with SHA256SUMS.txt beside their module.
-
-    Raises:
-        InputError: a file is not the one that was published.
-    """
-    rows = connection.execute("select file, sha256 from ground.load where source = ?", [SOURCE]).fetchall()
-    digest_of = dict(rows)
-    stated = {file.table.module: _stated_digests(file.file.path.parent.parent) for file in release.files}
-    warnings = [f"{name}: no SHA256SUMS.txt beside it" for name, digests in stated.items() if not digests]
-    names = {file.file for file in loaded}
-    for source in release.files:
-        digests = stated[source.table.module]
-        if not digests or source.file.name not in names:
-            continue
-        expected = digests.get(source.file.name)
-        if expected is None:
-            warnings.append(f"{source.file.name} is not in SHA256SUMS.txt, its digest was not checked")
-        elif digest_of[source.file.name] != expected:
-            raise InputError(
-                "a file is not the one that was published",
-                file=source.file.path,
-                found=f"SHA-256 {digest_of[source.file.name]}",
-                expected=f"SHA-256 {expected}, as SHA256SUMS.txt states",
-                do="download it again",
-            )
-    return warnings

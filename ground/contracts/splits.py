@@ -1,12 +1,14 @@
-"""The names by which rows are split: columns of a dataset, and the folds that are each tested once."""
+"""The names by which rows are chosen: columns of splits, folds that are each tested once, versions of MedHal."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["FOLDS", "SPLITS_IN_WORDS", "SPLIT_COLUMN", "Split"]
+__all__ = ["FOLDS", "SPLITS_IN_WORDS", "SPLIT_COLUMN", "Split", "Version"]
 
 Split = Literal["train", "validation", "test"]
+Version = Literal["full", "length_filtered", "balanced"]
+"""A version of MedHal (its section 3.8): all rows, those that are not too long, and of these as many of each task."""
 
 FOLDS = "folds"
 """In place of a column of splits: every row, each tested by a model that was not trained on its fold."""

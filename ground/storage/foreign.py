@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ import polars as pl
 
 from ground.errors import InputError, UsageError
 
-__all__ = ["READERS", "Check", "read_foreign", "refuse_rows"]
+__all__ = ["READERS", "Check", "path_and_word", "read_foreign", "refuse_rows"]
 
 # Names are no patterns, but polars' reader of JSON takes every name for one.
 READERS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
@@ -46,6 +46,12 @@ def read_foreign(
         found = f"no column {' and no column '.join(lacking)}"
         raise InputError(f"a column is missing in {what}", file=path, found=found, expected=expected)
     return frame
+
+
+def path_and_word(named: str, words: Iterable[str]) -> tuple[str, str]:
+    """Split ``PATH:WORD`` where the word is a known one, such as a layout; else the word is empty."""
+    path, _, word = named.rpartition(":")
+    return (path, word) if word in words and path else (named, "")
 
 
 class Check(NamedTuple):

@@ -6,14 +6,15 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument
+from typer import Argument, Option
 
-from ground.errors import UsageError
+from ground.errors import OntogroundError, UsageError
 from ontoground.cli.app import command_of, group_of
 from ontoground.cli.options import InWorkspace, Result, verb
 from ontoground.cli.render import Blocks, note, relative, table, unfolded
@@ -33,6 +34,7 @@ class _Opened:
     study: Study
     root: Path
     cells: list[Cell]
+    workspace: Path
     hub: bool
 
 
@@ -45,53 +47,90 @@ def _opened(file: str, options: InWorkspace) -> _Opened:
     root = options.workspace / "studies" / source.stem
     cells = cells_of(study, options.workspace, root)
     hub = os.environ.get("HF_HUB_OFFLINE") == "0"
-    return _Opened(study, root, cells, hub)
+    return _Opened(study, root, cells, options.workspace, hub)
 
 
-def _checked(opened: _Opened) -> _Opened:
-    """Refuse, before anything runs, what one of its verbs would refuse."""
-    for cell in opened.cells:
-        _check(cell)
-    return opened
+def _problems(opened: _Opened, card: float | None = None) -> list[OntogroundError]:
+    """Return what one of a study's verbs would refuse, each once."""
+    from ontoground.studies.work import state_of
+
+    checks = [partial(check, cell, opened.workspace) for cell in opened.cells for check in CHECKS]
+    open_cells = [cell for cell in opened.cells if state_of(cell) != "done"]
+    found: dict[str, OntogroundError] = {}
+    for check in (*checks, partial(_check_memory, open_cells, opened, card)):
+        try:
+            check()
+        except OntogroundError as refusal:
+            found.setdefault(str(refusal), refusal)
+    return list(found.values())
 
 
-def _check(cell: Cell) -> None:
-    """Parse a cell's arguments as its verb would, and look for what they name."""
+def _check_model(cell: Cell, _workspace: Path) -> None:
     from ground.lm.local import check_model
     from training.encoder.pretrained import resolve_model
 
-    given = _parsed(cell)
-    if cell.group == "train":
-        _check_settings(cell.arguments[1], given["overrides"] or ())
-    if not cell.needs:
+    if not (cell.needs or cell.option("--endpoint")):
         check_model(resolve_model(cell.model))
-    dataset = given.get("dataset") or given.get("reference")
-    if dataset is not None and not Path(dataset).is_dir():
-        raise UsageError("the dataset is not there", file=dataset, do="build it, or name another one in the study")
+
+
+def _check_data(cell: Cell, workspace: Path) -> None:
+    """Parse a cell's arguments as its verb would, and look for the data that they name."""
+    from evaluation.foreign import LAYOUTS
+    from ground.storage.foreign import path_and_word
+
+    given, name = _parsed(cell), cell.arguments[1]
+    if cell.group == "train":
+        _check_settings(name, given["overrides"] or ())
+    if name in ("grpo", "ask"):
+        _check_labels(cell, workspace, given)
+        return
     texts = given.get("texts")
-    if texts is not None and not Path(texts.partition(":")[0]).exists():
+    kind = name if name in ("medhal", "medval") else "medieval"
+    dataset = given.get("dataset") or given.get("reference") or workspace / "datasets" / kind
+    if not Path(dataset).is_dir() and not (texts and not given.get("shots")):
+        raise UsageError("the dataset is not there", file=dataset, do="build it, or name another one in the study")
+    if texts is not None and not Path(path_and_word(path_and_word(texts, ("open",))[0], LAYOUTS)[0]).exists():
         raise UsageError("texts of an evaluation are not there", file=texts, do="put them there, or name others")
 
 
-def _check_memory(cells: Sequence[Cell]) -> None:
-    """Refuse a cell that cannot fit the card of this machine, as far as the study says what it takes."""
-    largest = max((cell for cell in cells if cell.gib), key=lambda cell: cell.gib or 0, default=None)
-    if largest is None or find_spec("torch") is None:
-        return
-    from training.runs.memory import card_memory
+CHECKS = (_check_data, _check_model)
 
-    # In a process of its own: what asks a card holds some of its memory as long as it lives.
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        room = pool.submit(card_memory).result() / 2**30
-    if room and (largest.gib or 0) > room:
-        found = f"{largest.block}: {largest.name}, {largest.gib:g} GiB"
-        raise UsageError("a cell does not fit the card", found=found, expected=f"at most {room:.0f} GiB")
+
+def _check_labels(cell: Cell, workspace: Path, given: Mapping[str, Any]) -> None:
+    from stewardship.benchmark.folder import Benchmark
+    from stewardship.grading.grades import label_set
+
+    benchmark = Benchmark.open(workspace, given["benchmark"])
+    arms = given.get("arms") or (() if cell.labels else ("original", "recomputed"))
+    for named in (*arms, *(given.get("evaluate") or ()), *cell.labels):
+        other, _, labels = named.rpartition(":")
+        label_set(Benchmark.open(workspace, other) if other else benchmark, labels)
+
+
+def _check_memory(cells: Sequence[Cell], opened: _Opened, card: float | None) -> None:
+    """Refuse a cell that cannot fit a card of so many GiB, or this machine's, as far as it is known what it takes."""
+    from ontoground.studies.rehearsal import forecast
+
+    known = [(ahead.gib, cell) for cell in cells if (ahead := forecast(cell, opened.cells, opened.root)).gib]
+    largest, cell = max(known, key=lambda one: one[0] or 0, default=(None, None))
+    if largest is None or cell is None or (card is None and find_spec("torch") is None):
+        return
+    room = card
+    if room is None:
+        from training.runs.memory import card_memory
+
+        # In a process of its own: what asks a card holds some of its memory as long as it lives.
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+            room = pool.submit(card_memory).result() / 2**30
+    if room and largest > room:
+        found = f"{cell.block}: {cell.name}, {largest:.3g} GiB"
+        raise UsageError("a cell does not fit the card", found=found, expected=f"at most {room:.3g} GiB")
 
 
 def _parsed(cell: Cell) -> Mapping[str, Any]:
-    verbs: Any = command_of(cell.group).commands[cell.group]
-    name, arguments = cell.command[1], cell.command[2:]
-    return dict(verbs.commands[name].make_context(name, list(arguments)).params)
+    group_name, name, *arguments = cell.command
+    verbs: Any = command_of(group_name).commands[group_name]
+    return dict(verbs.commands[name].make_context(name, arguments).params)
 
 
 def _check_settings(verb_name: str, overrides: Sequence[str]) -> None:
@@ -127,21 +166,46 @@ def run(file: StudyFile, options: InWorkspace) -> Result:
     It can be stopped and called again, also by several processes or machines that share the workspace: a cell is
     claimed by a file that is renewed each minute. A cell that fails is named, and the others go on.
     """
-    from ontoground.studies.work import state_of, work
+    from ontoground.studies.work import work
 
-    opened = _checked(_opened(file, options))
-    _check_memory([cell for cell in opened.cells if state_of(cell) != "done"])
+    opened = _opened(file, options)
+    for refusal in _problems(opened):
+        raise refusal
     work(opened.cells, hub=opened.hub, say=note)
     return _result("run", opened, options)
 
 
-@verb(group, "Show the cells of a study, and how long they may take.", "ontoground study plan medieval")
-def plan(file: StudyFile, options: InWorkspace) -> Result:
-    """Show every cell of a study with its state and a forecast of its hours; nothing runs.
+@verb(
+    group,
+    "Show the cells of a study, and what they may take.",
+    "ontoground study plan medieval --card 80",
+    "ontoground study plan mine.toml --rehearse",
+)
+def plan(
+    file: StudyFile,
+    options: InWorkspace,
+    rehearse: Annotated[
+        bool, Option("--rehearse", help="Take a few steps of each kind of training cell here, and time them")
+    ] = False,
+    card: Annotated[
+        float | None, Option(metavar="GIB", help="Memory of the card that is meant; default: this one")
+    ] = None,
+) -> Result:
+    """Show every cell of a study with its state and a forecast of its hours and memory, and what is missing.
 
-    Forecasts are the mean of the finished cells of the same block and model, until then what the study states.
+    Forecasts come from finished cells, from a rehearsal, or from what the study states; without `--rehearse` nothing
+    runs.
     """
-    return _result("plan", _checked(_opened(file, options)), options)
+    from ontoground.studies import rehearsal
+
+    opened = _opened(file, options)
+    problems = _problems(opened, card)
+    if rehearse:
+        for refusal in problems:
+            raise refusal
+        rehearsal.rehearse(opened.cells, opened.root, hub=opened.hub, say=note)
+        problems = _problems(opened, card)
+    return _result("plan", opened, options, 1 if problems else 0, missing=[problem.as_dict() for problem in problems])
 
 
 @verb(group, "Write the tables of what is done of a study.", "ontoground study report medieval")
@@ -154,37 +218,46 @@ def report(file: StudyFile, options: InWorkspace) -> Result:
     return _result("report", opened, options, report=str(page))
 
 
-def _result(name: str, opened: _Opened, options: InWorkspace, **more: Any) -> Result:
-    from ontoground.studies.work import forecast, record_of, state_of
+def _result(name: str, opened: _Opened, options: InWorkspace, code: int = 0, /, **more: Any) -> Result:
+    from ontoground.studies.rehearsal import forecast
+    from ontoground.studies.work import record_of, state_of
 
     cells = []
     for cell in opened.cells:
         record, state = record_of(cell), state_of(cell)
-        ahead = forecast(cell, opened.cells) if state != "done" else None
-        seconds = record["seconds"] if record else None
-        whole = {"block": cell.block, "cell": cell.name, "state": state, "seconds": seconds, "forecast": ahead}
-        whole["gib"] = cell.gib
+        ahead = forecast(cell, opened.cells, opened.root)
+        whole = {"block": cell.block, "cell": cell.name, "state": state, "seconds": record and record["seconds"]}
+        whole |= {"forecast": None if state == "done" else ahead.seconds, "gib": ahead.gib, "by": ahead.by}
         cells.append(whole | {"folder": str(cell.folder), "command": cell.command})
     failed = any(cell["state"] == "failed" for cell in cells)
     payload = {"title": opened.study.title, "folder": str(opened.root), "cells": cells, **more}
-    return options.result(f"study {name}", _blocks, 1 if failed else 0, **payload)
+    return options.result(f"study {name}", _blocks, code or int(failed), **payload)
 
 
 def _blocks(payload: dict[str, Any]) -> Blocks:
     rows = [
-        (*(cell[name] for name in ("block", "cell", "state")), *map(_hours, (cell["seconds"], cell["forecast"])))
+        (
+            *(cell[name] for name in ("block", "cell", "state")),
+            *map(_hours, (cell["seconds"], cell["forecast"])),
+            "" if cell["gib"] is None else f"{cell['gib']:.3g}",
+        )
         for cell in payload["cells"]
     ]
-    yield table(("block", "cell", "state", "hours", "forecast"), rows, title=payload["title"])
+    yield table(("block", "cell", "state", "hours", "forecast", "GiB"), rows, title=payload["title"])
     ahead = [cell for cell in payload["cells"] if cell["state"] != "done"]
-    known = [cell["forecast"] for cell in ahead if cell["forecast"] is not None]
-    unknown = len(ahead) - len(known)
-    without = f"; {unknown} without a forecast, since none like them is done" if unknown else ""
+    known = [cell for cell in ahead if cell["forecast"] is not None]
     yield f"{len(payload['cells']) - len(ahead)} of {len(payload['cells'])} cells are done"
     if ahead:
-        yield f"ahead: {_hours(sum(known)) or '0'} hours{without}"
+        without = f"; {len(ahead) - len(known)} without a forecast" if len(known) < len(ahead) else ""
+        sources = ", ".join(dict.fromkeys(cell["by"] for cell in known))
+        hours = _hours(sum(cell["forecast"] for cell in known)) or "0"
+        yield f"ahead: {hours} hours{f' by {sources}' if sources else ''}{without}"
     if largest := max((cell["gib"] or 0 for cell in payload["cells"]), default=0):
-        yield f"memory of a card: {largest:g} GiB, as the study states"
+        yield f"memory: at most {largest:.3g} GiB"
+    for problem in payload.get("missing", ()):
+        yield f"missing: {problem['what']}" + "".join(
+            f"; {problem[key]}" for key in ("file", "found") if problem.get(key)
+        )
     if page := payload.get("report"):
         yield unfolded(f"report    {relative(Path(page))}")
 

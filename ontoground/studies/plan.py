@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -19,55 +20,106 @@ from pydantic import Field
 from ground.errors import UsageError
 from ground.settings import Section, parse_settings, read_toml
 
-__all__ = ["PAPERS", "Cell", "EvaluateBlock", "Study", "TrainBlock", "cells_of", "evaluation", "file_of", "read_study"]
+__all__ = [
+    "PAPERS",
+    "AskBlock",
+    "Cell",
+    "EvaluateBlock",
+    "Study",
+    "TrainBlock",
+    "cells_of",
+    "file_of",
+    "read_study",
+    "reported",
+]
 
 PAPERS = Path(__file__).parent / "papers"
 """The study files that ship, one for each paper."""
 Scalar = str | int | float | bool
-Options = dict[str, Scalar | list[Scalar]]
+Options = dict[str, Scalar | list[Scalar | list[Scalar]]]
+"""Values by name; a list is a choice, and a list in it an option that is given several times."""
+Group = Literal["train", "evaluate", "ask"]
 
 
-class TrainBlock(Section):
-    """Runs of one training verb.
+class Model(Section):
+    """A model that is no plain name.
 
     Attributes:
-        verb: of ``ontoground train``.
-        models: names from the study's table of models; all where left out.
-        after: another block, whose runs are the models that are trained further.
-        seeds: one run for each; the study's where left out.
-        options: options of the verb by their names without dashes; true is a flag.
-        settings: what ``--set`` takes; names with dots.
-        hours: how long a cell is thought to take, by a measurement, until one like it is done.
-        gib: what a cell is thought to take of a card's memory.
+        name: hub name or folder, or what its endpoint calls it.
+        endpoint: where it answers; without one it is loaded here.
+        format: an evaluator's own format, in which it is asked (``asked.format``).
     """
 
-    verb: Literal["classifier", "corfu", "medhal", "medval", "grpo"]
+    name: str
+    endpoint: str | None = None
+    format: str | None = None
+
+    def arguments(self, *, asked: bool) -> list[str]:
+        """Return how a verb is told of it; ``asked`` is by prompts, as every model with a format or endpoint is."""
+        if not (asked or self.endpoint or self.format):
+            return ["--model", self.name]
+        where = ["--endpoint", self.endpoint] if self.endpoint else ["--set", "language_model.kind=transformers"]
+        return ["--endpoint-model", self.name, *where, *(["--set", f"asked.format={self.format}"] * bool(self.format))]
+
+
+class Block(Section):
+    """What every block has.
+
+    Attributes:
+        models: names from the study's table of models.
+        options: options of the verb by their names without dashes; true is a flag.
+        settings: what ``--set`` takes; names with dots.
+        hours: how long a cell is thought to take, by a measurement, until one like it is done or rehearsed.
+        gib: what a cell is thought to take of a card's memory.
+        paper: the paper's numbers, from 0 to 1, by cell (without its seed) and metric.
+    """
+
     models: tuple[str, ...] = ()
-    after: str | None = None
-    seeds: tuple[int, ...] = ()
     options: Options = Field(default_factory=dict)
     settings: Options = Field(default_factory=dict)
     hours: float | None = Field(default=None, gt=0)
     gib: float | None = Field(default=None, gt=0)
+    paper: dict[str, dict[str, float]] = Field(default_factory=dict)
 
 
-class EvaluateBlock(Section):
+class TrainBlock(Block):
+    """Runs of one training verb.
+
+    Attributes:
+        verb: of ``ontoground train``.
+        models: all of the study where left out.
+        after: another block, whose runs are the models that are trained further.
+        seeds: one run for each; the study's where left out.
+    """
+
+    verb: Literal["classifier", "corfu", "medhal", "medval", "grpo"]
+    after: str | None = None
+    seeds: tuple[int, ...] = ()
+
+
+class EvaluateBlock(Block):
     """One report: runs of training blocks, and models that were not trained.
 
     Attributes:
         verb: of ``ontoground evaluate``.
         runs: blocks whose runs are evaluated; all that the verb can read where neither runs nor models are named.
-        models: names from the study's table, as they are.
-        options, settings, hours, gib: as of `TrainBlock`; they are the same for all models of the report.
+        options, settings: the same for all models of the report.
     """
 
     verb: Literal["quadrants", "medhal", "medval"]
     runs: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
-    options: Options = Field(default_factory=dict)
-    settings: Options = Field(default_factory=dict)
-    hours: float | None = Field(default=None, gt=0)
-    gib: float | None = Field(default=None, gt=0)
+
+
+class AskBlock(Block):
+    """Benchmarks' questions, put to models and to the arms of GRPO's runs (``ontoground steward ask``).
+
+    Attributes:
+        runs: blocks of the verb grpo.
+        labels: two sets are held against each other on a board; one is what a regression over all is fitted to.
+    """
+
+    runs: tuple[str, ...] = ()
+    labels: tuple[str, ...] = Field(default=("original", "final"), min_length=1, max_length=2)
 
 
 class Study(Section):
@@ -78,15 +130,21 @@ class Study(Section):
         dataset: folder of a dataset; the workspace's own of each verb where left out.
         seeds: one run for each in every training block.
         models: hub name or folder, by the name that cells have.
-        train, evaluate: the blocks by name.
+        train, evaluate, ask: the blocks by name.
     """
 
     title: str
     dataset: str | None = None
     seeds: tuple[int, ...] = (42,)
-    models: dict[str, str] = Field(min_length=1)
+    models: dict[str, str | Model] = Field(min_length=1)
     train: dict[str, TrainBlock] = Field(default_factory=dict)
     evaluate: dict[str, EvaluateBlock] = Field(default_factory=dict)
+    ask: dict[str, AskBlock] = Field(default_factory=dict)
+
+    def model(self, name: str) -> Model:
+        """Return a model of its table."""
+        known = self.models[name]
+        return Model(name=known) if isinstance(known, str) else known
 
 
 @dataclass(frozen=True)
@@ -95,32 +153,34 @@ class Cell:
 
     Attributes:
         block: name of its block.
-        group: ``train`` or ``evaluate``.
+        group: of its block.
         name: of the cell: model, variant and seed in words.
         arguments: of ``ontoground``; the folder that the cell writes is not among them.
         folder: where it lies: a hash of the arguments is in its name, so that a changed cell is another one.
         needs: cells that are done first.
+        labels: what its answers are graded against, of a benchmark's question.
         hours, gib: of its block.
     """
 
     block: str
-    group: Literal["train", "evaluate"]
+    group: Group
     name: str
     arguments: tuple[str, ...]
     folder: Path
     needs: tuple[Cell, ...] = ()
+    labels: tuple[str, ...] = ()
     hours: float | None = None
     gib: float | None = None
 
     @property
     def run(self) -> Path:
-        """The run folder of a training cell, named as the cell since reports name it so, or an evaluation's report."""
-        return self.folder / (self.folder.name if self.group == "train" else "report")
+        """A run folder, named as the cell since reports name it so; an evaluation's report; a file of answers."""
+        return self.folder / {"train": self.folder.name, "evaluate": "report", "ask": "answers.parquet"}[self.group]
 
     @property
     def model(self) -> str:
-        """The model that is trained or evaluated, or the run folder of what the cell needs."""
-        return self.arguments[self.arguments.index("--model") + 1]
+        """The model that is trained, evaluated or asked, or the run folder of what the cell needs."""
+        return self.option("--model") or self.option("--endpoint-model") or ""
 
     @property
     def base_model(self) -> str:
@@ -128,10 +188,19 @@ class Cell:
         return self.needs[0].base_model if self.needs else self.model
 
     @property
+    def plain_name(self) -> str:
+        """The name without its seed, by which the study gives the paper's numbers."""
+        return re.sub(r", seed \d+", "", self.name)
+
+    @property
     def command(self) -> list[str]:
         """All arguments."""
         resumed = ["--resume"] if self.group == "train" else []
         return [*self.arguments, "--out", str(self.run), *resumed]
+
+    def option(self, name: str) -> str | None:
+        """Return the value of an option, None where it is left out."""
+        return self.arguments[self.arguments.index(name) + 1] if name in self.arguments else None
 
 
 def file_of(study: str) -> Path:
@@ -160,14 +229,17 @@ def read_study(file: Path) -> Study:
         _known(file, f"train.{name}.after", [block.after] if block.after else (), study.train)
         if name in _ancestors(study, name):
             raise UsageError("a block comes after itself", file=file, found=f"train.{name}")
-    for name, report in study.evaluate.items():
-        _known(file, f"evaluate.{name}.models", report.models, study.models)
-        _known(file, f"evaluate.{name}.runs", report.runs, study.train)
+    for group in ("evaluate", "ask"):
+        for name, report in getattr(study, group).items():
+            _known(file, f"{group}.{name}.models", report.models, study.models)
+            _known(file, f"{group}.{name}.runs", report.runs, study.train)
+    for name, asked in study.ask.items():
+        _known(file, f"ask.{name}.runs", asked.runs, [run for run in study.train if study.train[run].verb == "grpo"])
     return study
 
 
-def _known(file: Path, place: str, names: Iterable[str], known: Mapping[str, object]) -> None:
-    if unknown := [name for name in names if name not in known]:
+def _known(file: Path, place: str, names: Iterable[str], known: Iterable[str]) -> None:
+    if unknown := [name for name in names if name not in set(known)]:
         raise UsageError(f"{place} names what is not there", file=file, found=unknown[0], expected=", ".join(known))
 
 
@@ -181,12 +253,22 @@ def _ancestors(study: Study, name: str) -> list[str]:
 
 
 def cells_of(study: Study, workspace: Path, root: Path) -> list[Cell]:
-    """Return the cells of a study below its folder, each after those that it needs."""
+    """Return the cells of a study below its folder, each after those that it needs.
+
+    Raises:
+        UsageError: the paper's numbers are of a cell that there is not, or a report has a choice of values.
+    """
     trained: dict[str, list[Cell]] = {}
     for name in sorted(study.train, key=lambda name: len(_ancestors(study, name))):
         trained[name] = list(_training(study, name, workspace, root, trained))
     cells = [cell for block in trained.values() for cell in block]
-    return cells + [cell for name in study.evaluate for cell in _evaluations(study, name, workspace, root, trained)]
+    cells += [cell for name in study.evaluate for cell in _evaluations(study, name, workspace, root, trained)]
+    cells += [cell for name in study.ask for cell in _questions(study, name, workspace, root, trained)]
+    for group in ("train", "evaluate", "ask"):
+        for name, block in getattr(study, group).items():
+            own = [cell.plain_name for cell in cells if (cell.group, cell.block) == (group, name)]
+            _known(root, f"{group}.{name}.paper", block.paper, own)
+    return cells
 
 
 def _training(
@@ -196,7 +278,7 @@ def _training(
     bases: list[tuple[str, str, tuple[Cell, ...]]] = (
         [(f"{cell.block} {cell.name}", str(cell.run), (cell,)) for cell in trained[block.after]]
         if block.after
-        else [(model, study.models[model], ()) for model in block.models or study.models]
+        else [(model, study.model(model).name, ()) for model in block.models or study.models]
     )
     # A seed that a base was trained with is its own.
     seeds: Sequence[int | None] = block.seeds or ((None,) if block.after else study.seeds)
@@ -216,26 +298,43 @@ def _evaluations(
     study: Study, name: str, workspace: Path, root: Path, trained: Mapping[str, Sequence[Cell]]
 ) -> Iterator[Cell]:
     block = study.evaluate[name]
+    shared = ["evaluate", block.verb, *reported(study, name, workspace)]
     runs = block.runs or (() if block.models else tuple(study.train))
-    bases: list[tuple[str, str, tuple[Cell, ...]]] = [
-        (f"{cell.block} {cell.name}", str(cell.run), (cell,)) for run in runs for cell in trained[run]
-    ]
-    bases += [(model, study.models[model], ()) for model in block.models]
-    for base, model, needs in bases:
-        own = [*evaluation(study, name, workspace), "--model", model]
-        yield _cell(name, "evaluate", base, own, root, needs, block)
+    for cell in (cell for run in runs for cell in trained[run]):
+        own = [*shared, "--model", str(cell.run)]
+        yield _cell(name, "evaluate", f"{cell.block} {cell.name}", own, root, (cell,), block)
+    for model in block.models:
+        own = [*shared, *study.model(model).arguments(asked=False)]
+        yield _cell(name, "evaluate", model, own, root, (), block)
 
 
-def evaluation(study: Study, name: str, workspace: Path) -> list[str]:
-    """Return the arguments of a report, but for its models and its folder."""
+def reported(study: Study, name: str, workspace: Path) -> list[str]:
+    """Return the arguments of a report behind its verb, but for its models and its folder."""
     block = study.evaluate[name]
     variants = list(_variants(block.options, block.settings))
     if len(variants) != 1:
         raise UsageError(f"evaluate.{name} has a list", expected="one value for each option; a block for each report")
-    return ["evaluate", block.verb, *_places(study, "evaluate", block.verb, workspace), *variants[0].arguments]
+    return [*_places(study, "evaluate", block.verb, workspace), *variants[0].arguments]
 
 
-def _places(study: Study, group: Literal["train", "evaluate"], verb: str, workspace: Path) -> list[str]:
+def _questions(
+    study: Study, name: str, workspace: Path, root: Path, trained: Mapping[str, Sequence[Cell]]
+) -> Iterator[Cell]:
+    block = study.ask[name]
+    asked: list[tuple[str, Model, tuple[Cell, ...]]] = [(model, study.model(model), ()) for model in block.models]
+    for cell in (cell for run in block.runs for cell in trained[run]):
+        arms = [value for flag, value in zip(cell.arguments, cell.arguments[1:], strict=False) if flag == "--arm"]
+        asked += [
+            (f"{cell.block} {cell.name}, arm {arm}", Model(name=str(cell.run / f"arm-{arm}")), (cell,))
+            for arm in arms or ("original", "recomputed")
+        ]
+    for (base, model, needs), variant in product(asked, _variants(block.options, block.settings)):
+        own = ["--workspace", str(workspace), *model.arguments(asked=True), "--name", base, *variant.arguments]
+        words = ", ".join([base, *variant.words])
+        yield _cell(name, "ask", words, ["steward", "ask", *own], root, needs, block)
+
+
+def _places(study: Study, group: Group, verb: str, workspace: Path) -> list[str]:
     option = "--reference" if group == "evaluate" and verb != "quadrants" else "--dataset"
     places = ["--workspace", str(workspace)]
     return places if study.dataset is None or verb == "grpo" else [*places, option, study.dataset]
@@ -255,8 +354,9 @@ def _variants(options: Options, settings: Options) -> Iterator[_Variant]:
     for chosen in product(*choices):
         words, arguments = [], []
         for (flag, name, value), own in zip(named, chosen, strict=True):
-            arguments += _argument(flag, name, own)
-            words += [f"{name} {own}"] if isinstance(value, list) else []
+            for one in own if isinstance(own, list) else [own]:
+                arguments += _argument(flag, name, one)
+            words += [f"{name} {own}"] if isinstance(value, list) and len(value) > 1 else []
         yield _Variant(tuple(words), tuple(arguments))
 
 
@@ -271,14 +371,18 @@ def _argument(flag: str, name: str, value: Scalar) -> list[str]:
 
 def _cell(
     block: str,
-    group: Literal["train", "evaluate"],
+    group: Group,
     name: str,
     arguments: Sequence[str],
     root: Path,
     needs: tuple[Cell, ...],
-    of: TrainBlock | EvaluateBlock,
+    of: Block,
 ) -> Cell:
-    known = hashlib.sha256(json.dumps(arguments).encode()).hexdigest()[:8]
+    # The same wherever the workspace lies, and however it was named.
+    own = [word.removeprefix(f"{root}/") for word in arguments]
+    at = own.index("--workspace")
+    known = hashlib.sha256(json.dumps(own[:at] + own[at + 2 :]).encode()).hexdigest()[:8]
     words = "-".join("".join(letter if letter.isalnum() else " " for letter in f"{block} {name}").split())
     folder = root / "cells" / f"{words[:100]}-{known}"
-    return Cell(block, group, name, tuple(arguments), folder, needs, of.hours, of.gib)
+    labels = of.labels if isinstance(of, AskBlock) else ()
+    return Cell(block, group, name, tuple(arguments), folder, needs, labels, of.hours, of.gib)

@@ -19,7 +19,7 @@ from ground.flow.manifest import to_json
 from ground.storage.files import private_directory, write_text
 from ontoground.studies.plan import Cell
 
-__all__ = ["State", "forecast", "record_of", "run_verb", "state_of", "work"]
+__all__ = ["State", "record_of", "run_verb", "state_of", "work"]
 
 LEASE = 600.0
 """Seconds without renewal that free a claim."""
@@ -44,17 +44,6 @@ def state_of(cell: Cell) -> State:
     if any(state_of(need) != "done" for need in cell.needs):
         return "waiting"
     return "claimed" if (cell.folder / CLAIM).exists() else "ready"
-
-
-def forecast(cell: Cell, cells: Sequence[Cell]) -> float | None:
-    """Return the seconds that a cell is thought to take.
-
-    The mean of its block's finished cells of the same model; what the study says of the block where none is.
-    """
-    alike = [other for other in cells if other.block == cell.block and other.base_model == cell.base_model]
-    known = [record["seconds"] for other in alike if (record := record_of(other)) and record["exit_code"] == 0]
-    stated = None if cell.hours is None else 3600 * cell.hours
-    return sum(known) / len(known) if known else stated
 
 
 def work(cells: Sequence[Cell], *, hub: bool, say: Callable[[str], None]) -> None:
@@ -103,7 +92,8 @@ def _do(cell: Cell, *, hub: bool, say: Callable[[str], None]) -> None:
         raise KeyboardInterrupt("interrupted: finished cells are kept; run the same command again to continue")
     answer = _answer(ended.stdout)
     error = answer.get("error") if ended.returncode else None
-    record = {"exit_code": ended.returncode, "seconds": round(monotonic() - begin, 1), "error": error}
+    files = [one["file"] for one in answer.get("predictions", ())]
+    record = {"exit_code": ended.returncode, "seconds": round(monotonic() - begin, 1), "error": error, "files": files}
     write_text(cell.folder / RECORD, to_json(record | {"arguments": list(cell.arguments)}))
     if ended.returncode:
         what = error["what"] if isinstance(error, dict) else f"exit code {ended.returncode}"

@@ -63,6 +63,8 @@ kept as (
                 'DF', 'DFG', 'PSN', 'ET'
             )
         )
+        -- A heading leans on the one above it: "Thyroid gland" stands under tuberculosis.
+        and not (name.sab in ('ICD9CM', 'ICD10CM') and name.tty = 'HT')
         and not regexp_matches(name.normalized, '\b[0-9]+ (mg|mcg|ml|unt|meq|hr|actuat)\b')
         and not regexp_matches(
             name.normalized,

@@ -218,6 +218,34 @@ def test_an_unmapped_code_says_why_and_what_comes_nearest(warehouse: duckdb.Duck
     assert "0" not in by_code
 
 
+def test_codes_that_lost_their_leading_zeros_are_filled_up_or_left_out(warehouse: duckdb.DuckDBPyConnection) -> None:
+    build_ontology(warehouse)
+    build_records(warehouse)
+    atoms = [("C0000060", "038.49"), ("C0000061", "038.9"), ("C0000062", "389")]
+    warehouse.executemany(
+        "insert into umls.mrconso by name select ? as cui, 'ENG' as lat, 'ICD9CM' as sab, 'PT' as tty, ? as code, "
+        "'name' as str, 'N' as suppress",
+        atoms,
+    )
+    warehouse.execute("insert into mimiciv_hosp.diagnoses_icd values (1, '3849', 9), (1, '389', 9)")
+    map_codes(warehouse)
+    assert candidates(warehouse, "diagnoses_icd", "389", 9) == [("C0000062", "exact", 1)]
+    warehouse.execute("delete from mimiciv_hosp.diagnoses_icd where icd_code like '0%'")
+    warehouse.execute("delete from mimiciv_hosp.prescriptions where ndc like '00%'")
+    map_codes(warehouse)
+    assert candidates(warehouse, "diagnoses_icd", "3849", 9) == [("C0000060", "exact", 1)]
+    assert candidates(warehouse, "diagnoses_icd", "389", 9) == []
+    assert candidates(warehouse, "diagnoses_icd", "25000", 9) == [("C0000002", "parent_code", 1)]
+    reason = "select reason from ground.unmapped_code where code = '389'"
+    assert warehouse.execute(reason).fetchall() == [("leading zeros are lost: several codes",)]
+    lost = "select reason, n from ground.drop where stage = 'concepts' and reason like '%zeros%' order by all"
+    assert warehouse.execute(lost).fetchall() == [
+        ("rows of diagnoses_icd whose code lost its leading zeros: it may be several codes and has no concept", 1),
+        ("rows of diagnoses_icd whose code lost its leading zeros: they are filled up", 1),
+        ("rows of prescriptions_ndc whose code lost its leading zeros: they are filled up", 1),
+    ]
+
+
 def test_a_second_run_gives_the_same_rows(mapped: duckdb.DuckDBPyConnection) -> None:
     tables = (
         "ground.code_map",

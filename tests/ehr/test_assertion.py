@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from ehr.characters import codes_of
 from ehr.context_rules import load_rules
 from ehr.sections import split_sections
 from ehr.segments import segment_arrays
-from ehr.spans import KINDS, Assertion, Kind, Section, Span
+from ehr.spans import KINDS, Assertion, Kind, Section
 from ground.errors import InputError
 from ground.storage.tables import Row, read_table
 
@@ -32,6 +33,14 @@ MARK = re.compile(r"\{([DFMP]):([^}]*)\}")
 # What was given is known from lists and orders (sql/ehr/given.sql), not from words.
 BY_WORDS = frozenset(Assertion) - {Assertion.GIVEN}
 CASES = read_table(Path(__file__).parents[1] / "data" / "assertion_cases.tsv", ("section", "text", "expected"))
+
+
+class Span(NamedTuple):
+    """A stretch of a text that is a mention."""
+
+    begin: int
+    end: int
+    kind: Kind
 
 
 def asserted(text: str, sections: Sequence[Section], spans: Sequence[Span]) -> list[Assertion]:
@@ -74,14 +83,7 @@ def test_the_cases_cover_every_assertion() -> None:
 
 
 def test_every_assertion_has_a_rule() -> None:
-    rules = load_rules()
-    seen: set[Assertion] = set()
-    nodes = [rules.root, rules.lookahead]
-    while nodes:
-        node = nodes.pop()
-        seen |= {rule.assertion for rule in node.rules if rule.assertion}
-        nodes += [*node.children.values(), *(child for _, child in node.suffixes)]
-    assert seen == BY_WORDS
+    assert {rule.assertion for rule in load_rules().rules() if rule.assertion} == BY_WORDS
 
 
 @pytest.mark.parametrize(
@@ -113,13 +115,7 @@ def test_rules_name_sections_that_the_splitter_knows() -> None:
     rules = load_rules()
     rows = (Path(context_rules.__file__).parent / "data" / "sections.tsv").read_text(encoding="utf-8").splitlines()
     known = {cell for row in rows for cell in row.split("\t")}
-    named = set(rules.defaults)
-    nodes = [rules.root, rules.lookahead]
-    while nodes:
-        node = nodes.pop()
-        named.update(section for rule in node.rules for section in rule.sections)
-        nodes += [*node.children.values(), *(child for _, child in node.suffixes)]
-    assert named <= known
+    assert {*rules.defaults, *(section for rule in rules.rules() for section in rule.sections)} <= known
 
 
 def test_order_of_spans_does_not_matter() -> None:

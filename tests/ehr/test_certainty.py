@@ -25,13 +25,14 @@ from ehr.certainty import (
     named_in,
     reasons_of,
 )
-from ehr.characters import codes_of, cut_out
+from ehr.characters import IndexArray, codes_of, cut_out
 from ehr.learned import GROUPS, MODEL, inputs_of, load_model
-from ehr.learned_scan import COLUMNS, TABLE, Inputs, Model, scores_of
+from ehr.learned_scan import COLUMNS, TABLE, Inputs, Model, WeightArray, scores_of
 from ehr.lexicon import Lexicon, build_lexicon
 from ehr.reading import TextReader
 from ehr.segments import segment_arrays
 from ehr.spans import KINDS, Assertion, Kind, Section
+from ground.compiled import read_only
 from ground.errors import InputError
 from ground.settings import NoteSettings
 from ground.storage.warehouse import connect
@@ -146,6 +147,11 @@ def read_inputs(lexicon: Lexicon, notes: Sequence[str]) -> Inputs:
     return inputs_of(texts, judged.clear, lexicon, named, judged.assertion, judged.unsure)
 
 
+def model_of(weights: WeightArray, least: IndexArray) -> Model:
+    """Return a model as the learned one is opened: a scan is compiled once more for arrays that can be written."""
+    return Model(read_only(weights), read_only(least))
+
+
 def test_a_score_is_the_sum_of_whole_weights_of_its_own_group(lexicon: Lexicon) -> None:
     inputs, model = read_inputs(lexicon, NOTES), load_model()
     sums, against = scores_of(inputs, model)
@@ -154,17 +160,17 @@ def test_a_score_is_the_sum_of_whole_weights_of_its_own_group(lexicon: Lexicon) 
     least = model.least[group]
     assert (against[sums >= least] == -1).all() and (sums < least).any()
     ones = [np.full((len(GROUPS), TABLE), one, np.int16) for one in (1, -2)]
-    counted, twice = (scores_of(inputs, Model(weights, model.least))[0] for weights in ones)
+    counted, twice = (scores_of(inputs, model_of(weights, model.least))[0] for weights in ones)
     assert (counted > 0).all() and (twice == -2 * counted).all()
     for number in range(len(GROUPS)):
         own = np.where(np.arange(len(GROUPS))[:, None] == number, model.weights, 0).astype(np.int16)
-        assert (scores_of(inputs, Model(own, model.least))[0] == np.where(group == number, sums, 0)).all()
+        assert (scores_of(inputs, model_of(own, model.least))[0] == np.where(group == number, sums, 0)).all()
 
 
 def test_what_was_learned_says_the_same_of_a_note_among_others(lexicon: Lexicon) -> None:
     # With weights drawn at random no two features are taken for one another.
     weights = np.random.default_rng(0).integers(-9_000, 9_000, (len(GROUPS), TABLE)).astype(np.int16)
-    drawn = Model(weights, np.zeros(len(GROUPS), np.int64))
+    drawn = model_of(weights, np.zeros(len(GROUPS), np.int64))
     alone = [scores_of(read_inputs(lexicon, [note]), drawn)[0].tolist() for note in NOTES]
     for order in ((0, 1, 2, 3), (3, 2, 0, 1), (2, 2, 0, 3)):
         together = scores_of(read_inputs(lexicon, [NOTES[number] for number in order]), drawn)[0].tolist()
@@ -197,7 +203,7 @@ def test_the_last_word_of_a_sentence_on_a_drug_counts() -> None:
 
 
 def test_a_model_of_no_weights_trusts_nothing_and_says_so(lexicon: Lexicon) -> None:
-    nothing = Model(np.zeros((len(GROUPS), TABLE), np.int16), np.ones(len(GROUPS), np.int64))
+    nothing = model_of(np.zeros((len(GROUPS), TABLE), np.int16), np.ones(len(GROUPS), np.int64))
     (read,) = TextReader(lexicon, model=nothing).read_all(["Pneumonia. Father had COPD."])
     assert [one.unsure for one in read.mentions] == [("learned: little speaks for it",)] * 2
 

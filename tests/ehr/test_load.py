@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import gzip
-import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -424,20 +423,6 @@ def test_names_in_capitals_and_the_layout_before_2_0_and_a_whole_download_are_re
         "mimiciv_hosp.patients": 1,
         "mimiciv_hosp.admissions": 2,
     }
-
-
-def test_digests_are_checked_when_asked(warehouse: Connection, tmp_path: Path) -> None:
-    folder = write_mimic(tmp_path)
-    files = sorted(path for path in folder.rglob("*.csv.gz"))
-    digests = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-    stated = "".join(f"{digest} {path.relative_to(folder)}\n" for path, digest in digests.items())
-    (folder / "SHA256SUMS.txt").write_text(stated)
-    checked = LoadSettings(verify_sha256=True)
-    assert load_mimic(warehouse, folder, checked).warnings == load_mimic(warehouse, folder, SETTINGS).warnings
-    (folder / "SHA256SUMS.txt").write_text(stated.replace(digests[files[2]], "0" * 64))
-    with pytest.raises(InputError, match="not the one that was published") as caught:
-        load_mimic(warehouse, folder, checked)
-    assert caught.value.file == str(files[2])
 
 
 def test_icu_is_loaded_unless_left_out(warehouse: Connection, tmp_path: Path) -> None:

@@ -97,23 +97,19 @@ def test_events_have_their_admission(warehouse: duckdb.DuckDBPyConnection, tmp_p
         (1, derived, day("02-01"), day("02-03")),
         (2, 20, day("03-01"), day("03-03")),
     ]
-    drugs = (
-        "select hadm_id, name, source_code, time, stop from meds.event join meds.code using (code) where kind = 'drug'"
-    )
-    assert warehouse.execute(f"{drugs} order by time").fetchall() == [
-        (None, "Early", None, day("01-01 09:00"), None),
-        (10, "Aspirin", "00093111301", day("01-02"), day("01-03")),
-        (derived, None, None, day("02-02"), None),
+    drugs = "select hadm_id, name, code, time from ehr.drug order by time"
+    assert warehouse.execute(drugs).fetchall() == [
+        (None, "Early", None, day("01-01 09:00")),
+        (10, "Aspirin", "00093111301", day("01-02")),
+        (derived, "Saline", None, day("02-02")),
     ]
-    codes = (
-        "select hadm_id, kind, vocabulary, source_code from meds.event join meds.code using (code) where kind <> 'drug'"
-    )
+    codes = "select hadm_id, kind, vocabulary, code from ehr.event where kind <> 'drug'"
     assert warehouse.execute(f"{codes} order by all").fetchall() == [
         (10, "diagnosis", "ICD10CM", "I10"),
         (10, "procedure", "ICD9CM", "0044"),
         (20, "diagnosis", "ICD10CM", "I10"),
     ]
-    assert warehouse.execute("select note_id, hadm_id, text_value from meds.note order by all").fetchall() == [
+    assert warehouse.execute("select note_id, hadm_id, text from ehr.note order by all").fetchall() == [
         ("1-discharge-1", 10, "Chief Complaint: cough"),
         ("2-radiology-1", 20, "Chest film: clear"),
     ]

@@ -7,7 +7,8 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ehr.segments import segment_note
+from ehr.characters import codes_of
+from ehr.segments import segment_arrays, segments_of
 from ehr.spans import Section, Segment
 
 WORDS = st.sampled_from(
@@ -20,6 +21,10 @@ TEXTS = st.lists(st.tuples(WORDS, st.sampled_from([" ", "\n", "\n\n", "  "])), m
 
 def whole(text: str) -> list[Section]:
     return [Section("brief_hospital_course", "", 0, len(text))]
+
+
+def segment_note(text: str, sections: list[Section]) -> list[Segment]:
+    return segments_of(segment_arrays(codes_of(text), sections))
 
 
 def texts(text: str) -> list[str]:

@@ -90,29 +90,29 @@ def plain_graph(vocabulary: Vocabulary, n_nodes: int, edges: set[tuple[int, int,
     )  # fmt: skip
     m = len(edges)
     adjacency = adjacency_of(head, tail, predicate, vocabulary, n_nodes)
-    for array in adjacency.values():
-        array.flags.writeable = False  # as if mapped
     groups = sorted({group for line in vocabulary.predicates for group in (*line.head_groups, *line.tail_groups)})
-    return ConceptGraph(
-        GraphArrays(
-            cui=np.array([f"C{node:07d}" for node in range(n_nodes)], "S8"),
-            groups=np.full(n_nodes, (1 << len(groups)) - 1, np.int64),
-            name_begin=np.zeros(n_nodes + 1, np.int64),
-            name=np.empty(0, np.uint8),
-            label_first=np.zeros(n_nodes + 1, np.int64),
-            label_begin=np.zeros(1, np.int64),
-            label=np.empty(0, np.uint8),
-            head=head,
-            tail=tail,
-            predicate=predicate,
-            evidence_begin=np.arange(m + 1, dtype=np.int64),
-            rela=np.zeros(m, np.uint16),
-            sab=np.zeros(m, np.uint16),
-            rui=np.array([f"R{number}" for number in range(m)] or [""], "S8")[:m],
-            rela_names=("",),
-            sab_names=("TEST",),
-            group_names=tuple(groups),
-            vocabulary=vocabulary,
-            **adjacency,
-        )
+    arrays = GraphArrays(
+        cui=np.array([f"C{node:07d}" for node in range(n_nodes)], "S8"),
+        groups=np.full(n_nodes, (1 << len(groups)) - 1, np.int64),
+        name_begin=np.zeros(n_nodes + 1, np.int64),
+        name=np.empty(0, np.uint8),
+        label_first=np.zeros(n_nodes + 1, np.int64),
+        label_begin=np.zeros(1, np.int64),
+        label=np.empty(0, np.uint8),
+        head=head,
+        tail=tail,
+        predicate=predicate,
+        evidence_begin=np.arange(m + 1, dtype=np.int64),
+        rela=np.zeros(m, np.uint16),
+        sab=np.zeros(m, np.uint16),
+        rui=np.array([f"R{number}" for number in range(m)] or [""], "S8")[:m],
+        rela_names=("",),
+        sab_names=("TEST",),
+        group_names=tuple(groups),
+        vocabulary=vocabulary,
+        **adjacency,
     )
+    for array in vars(arrays).values():
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False  # as if mapped: functions are compiled once more for others
+    return ConceptGraph(arrays)

@@ -244,20 +244,12 @@ def test_the_hierarchy_agrees_with_networkx(edges: set[tuple[int, int, int]]) ->
     parents = networkx.DiGraph()
     parents.add_nodes_from(CUIS)
     parents.add_edges_from((CUIS[head], CUIS[tail]) for head, number, tail in edges if number == 0)
-    both_ways = parents.to_undirected()
     for cui in CUIS:
         above = networkx.single_source_shortest_path_length(parents, cui)
         assert graph.ancestors(cui) == {other: depth for other, depth in above.items() if other != cui}
         assert graph.ancestors(cui, 1) == {other: depth for other, depth in above.items() if depth == 1}
         below = networkx.single_source_shortest_path_length(parents.reverse(), cui)
         assert graph.descendants(cui) == {other: depth for other, depth in below.items() if other != cui}
-        near = networkx.single_source_shortest_path_length(both_ways, cui)
-        for other in CUIS:
-            wanted = near.get(other)
-            assert graph.distance(cui, other) == (wanted if wanted is not None and wanted <= 6 else None)
-            assert graph.distance(cui, other, 2) == (wanted if wanted is not None and wanted <= 2 else None)
-        children = {child for parent in parents.successors(cui) for child in parents.predecessors(parent)}
-        assert graph.siblings(cui) == sorted(children - {cui})
 
 
 @settings(max_examples=30, deadline=None)
@@ -267,10 +259,6 @@ def test_neighbours_hold_every_edge_in_both_directions(edges: set[tuple[int, int
     found = {(edge.head, edge.predicate, edge.tail) for cui in CUIS for edge in graph.neighbours(cui)}
     wanted = {(cui, step, other) for (cui, step), near in _steps(edges).items() for other in near}
     assert found == wanted
-    canonical = graph.edges_between(CUIS, canonical=True)
-    assert [(edge.head, edge.predicate, edge.tail) for edge in canonical] == sorted(
-        (CUIS[head], VOCABULARY.predicates[number].predicate, CUIS[tail]) for head, number, tail in sorted(edges)
-    ) or len(canonical) == len(edges)
 
 
 def test_a_walk_that_returns_is_no_path() -> None:
@@ -293,7 +281,6 @@ def test_a_concept_that_is_not_there_is_an_input_error_that_names_it(small: Conc
         lambda: small.neighbours("C9999999"),
         lambda: small.relations(CUIS[0], "C9999999"),
         lambda: small.facts([CUIS[0], "C9999999"]),
-        lambda: small.distance(CUIS[0], "C9999999"),
         lambda: small.ancestors("C9999999"),
     ):
         with pytest.raises(InputError, match="C9999999"):

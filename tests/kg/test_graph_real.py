@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from ground.settings import LoadSettings, RunSettings
-from ground.storage.warehouse import connect
-from kg.build import GraphReport, build_graph
 from kg.graph import ConceptGraph
-from kg.load import load_umls
 from kg.predicates import read_vocabulary
+from tests.builders.real_world import Real
 
 pytestmark = pytest.mark.real
 
@@ -44,16 +39,6 @@ EVERYDAY = [
 ]
 
 
-@pytest.fixture(scope="module")
-def built(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[ConceptGraph, GraphReport]:
-    folder = tmp_path_factory.mktemp("workspace")
-    connection = connect(folder / "warehouse.duckdb", RunSettings(threads=2))
-    load_umls(connection, real_data / "open_meta" / "META", LoadSettings())
-    report = build_graph(connection, folder / "graph", LoadSettings())
-    connection.close()
-    return ConceptGraph.open(folder / "graph"), report
-
-
 def _sentences(graph: ConceptGraph, head: str, tail: str) -> set[str]:
     vocabulary = read_vocabulary()
     found = set()
@@ -65,17 +50,15 @@ def _sentences(graph: ConceptGraph, head: str, tail: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("head", "tail", "sentence"), EVERYDAY, ids=[line[2][:40] for line in EVERYDAY])
-def test_everyday_pairs_read_the_right_way_round(
-    built: tuple[ConceptGraph, GraphReport], head: str, tail: str, sentence: str
-) -> None:
-    graph, _ = built
+def test_everyday_pairs_read_the_right_way_round(real: Real, head: str, tail: str, sentence: str) -> None:
+    graph = real.graph
     assert sentence in _sentences(graph, head, tail)
     name, other = graph.name(head), graph.name(tail)
     assert sentence.replace(name, "?").replace(other, name).replace("?", other) not in _sentences(graph, tail, head)
 
 
-def test_the_counts_of_the_release_are_those_of_its_readme(built: tuple[ConceptGraph, GraphReport]) -> None:
-    graph, report = built
+def test_the_counts_of_the_release_are_those_of_its_readme(real: Real) -> None:
+    graph, report = real.graph, real.graph_report
     assert len(graph) == report.concepts == 44528
     # 4,787 may_treat and 543 may_prevent rows in one direction, less those whose ends are of other groups.
     assert report.edges_by_predicate["treats"] + 6 == 4787
@@ -84,8 +67,8 @@ def test_the_counts_of_the_release_are_those_of_its_readme(built: tuple[ConceptG
     assert sum(int(row["n"]) for row in report.uncovered) < 10
 
 
-def test_facts_of_a_cohort_are_the_relations_of_its_pairs(built: tuple[ConceptGraph, GraphReport]) -> None:
-    graph, _ = built
+def test_facts_of_a_cohort_are_the_relations_of_its_pairs(real: Real) -> None:
+    graph = real.graph
     cohort = sorted({cui for line in EVERYDAY for cui in line[:2]})
     facts = graph.facts(cohort, extended=True).to_pylist()
     expected = {

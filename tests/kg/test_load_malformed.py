@@ -16,7 +16,7 @@ from ground.settings import LoadSettings
 from ground.storage.loading import SourceFile
 from kg.load import load_rxnorm, load_umls
 from kg.release import find_release
-from kg.rrf import copy_good_rows
+from kg.rrf import Layout, copy_good_rows
 from tests.kg.rrf_files import columns_of, line, write_release
 
 Connection = duckdb.DuckDBPyConnection
@@ -222,7 +222,7 @@ def test_pieces_say_the_same_as_the_whole(tmp_path: Path, lines: list[bytes], cu
         files.append(SourceFile(path.name, path))
     target = tmp_path / "copy"
     with target.open("wb") as out:
-        copied = copy_good_rows(files, 6, out, 1000)
+        copied = copy_good_rows(files, Layout(6), out, 1000)
     good = [row for row in lines if row == GOOD]
     blank = [row for row in lines if not row.strip()]
     assert target.read_bytes() == b"".join(good)

@@ -34,7 +34,8 @@ def test_a_notebook_runs_and_shows_what_is_kept_in_it(
     kept = nbformat.read(file, as_version=4)  # type: ignore[no-untyped-call]
     ran = deepcopy(kept)
     kernel = KernelManager(kernel_name="python3", transport="ipc", ip=str(tmp_path / "kernel"))
-    NotebookClient(ran, km=kernel, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    client = NotebookClient(ran, km=kernel, timeout=300, resources={"metadata": {"path": str(tmp_path)}})
+    client.execute(cleanup_kc=True)  # or the kernel, with all that it holds, stays until the tests end
     assert shown(ran) == shown(kept)
     assert any(kind != "text/plain" for kinds in shown(kept) for kind in kinds)
     assert file.stat().st_size < MOST_BYTES

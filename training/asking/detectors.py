@@ -17,7 +17,6 @@ from pydantic import Field
 
 from evaluation.classes import CLASSES
 from evaluation.datasets import Kind, TextDataset
-from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import InputError, UsageError
 from ground.lm.results import Message
 from ground.lm.settings import LmSettings
@@ -131,9 +130,7 @@ def ask_dataset(
     Raises:
         InputError: the split has no row of these tasks, or there is no example.
     """
-    # Other people's texts have tasks of their own.
-    tasks_asked = resolve_tasks(settings.tasks, dataset.kind) if settings.tasks else None
-    rows = list(dataset.rows(settings.split, tasks_asked))
+    rows = list(dataset.rows(settings.split, settings.tasks))
     if not rows:
         raise InputError(f"the {settings.split} split has no row of these tasks", file=dataset.folder)
     question, about = _question(dataset.kind, settings)

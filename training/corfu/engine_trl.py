@@ -139,7 +139,8 @@ def train_stage(stage: CorfuStage, policy: Policy) -> dict[str, Any]:
     trainer = pair_trainer(data, policy.model, policy.tokenizer, folder, run.settings, autocast=run.weights[1])
     steps = math.ceil(len(trainer.train_dataset) / run.settings.batch_size)
     with progress(f"{stage.name}: training", steps) as advance:
-        measured = run_trainer(trainer, advance, resume=run.resume, short_of_memory=SHORT_OF_MEMORY)
+        how: dict[str, Any] = {"resume": run.resume, "rehearsal": run.settings.hardware.rehearsal}
+        measured = run_trainer(trainer, advance, short_of_memory=SHORT_OF_MEMORY, **how)
     validation: dict[str, Any] = {"pairs": len(stage.validation.items)}
     if stage.validation.items:
         metrics = trainer.evaluate(pair_rows(stage.validation))

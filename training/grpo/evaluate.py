@@ -105,7 +105,7 @@ def curves(evaluations: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, 
 def _mean(shares: Sequence[float]) -> dict[str, Any]:
     mean, n = fmean(shares), len(shares)
     half = float(t.ppf(0.975, n - 1)) * stdev(shares) / n**0.5 if n > 1 else None
-    ends = (None, None) if half is None else (mean - half, mean + half)
+    ends = (None, None) if half is None else (max(0.0, mean - half), min(1.0, mean + half))
     return {"n": n, "value": mean, "low": ends[0], "high": ends[1]}
 
 
@@ -116,7 +116,14 @@ def draw_curves(sets: Mapping[str, Mapping[str, Any]], file: Path) -> None:
         for colour, (arm, one) in zip(COLOURS, arms.items(), strict=False):
             axes.plot(one["steps"], [100 * share for share in one["accuracy"]], color=colour, marker=".", label=arm)
             last = one["steps"][-LAST:]
-            axes.plot(last, [100 * one["last"]["value"]] * len(last), color=colour, linewidth=4, alpha=0.3)
+            axes.plot(
+                last,
+                [100 * one["last"]["value"]] * len(last),
+                color=colour,
+                linewidth=4,
+                alpha=0.3,
+                label=f"its last {len(last)}",
+            )
         axes.set(title=f"{name} labels", xlabel="optimizer step", ylabel="right answers (%)")
         axes.locator_params(axis="x", integer=True)
         tidy(axes)

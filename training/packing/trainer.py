@@ -156,5 +156,6 @@ def train_packed(
             processing_class=tokenizer,
             data_collator=torch.utils.data.default_collate,
         )
-        measured = run_trainer(trainer, advance, resume=resume, short_of_memory=SHORT_OF_MEMORY)
+        how: dict[str, Any] = {"resume": resume, "rehearsal": settings.hardware.rehearsal}
+        measured = run_trainer(trainer, advance, short_of_memory=SHORT_OF_MEMORY, **how)
     return step_records(trainer, objective.logged), measured

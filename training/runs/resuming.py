@@ -46,8 +46,9 @@ Record = dict[str, float]
 
 Measured = dict[str, float]
 """What training took in this process, since it was begun or last gone on with: ``seconds`` of wall time; ``tokens``,
-places of rows that went through the model to be learnt from, padding included; ``tokens_per_second``; and
-``peak_memory``, the bytes of `peak_memory`."""
+places of rows that went through the model to be learnt from, padding included; ``tokens_per_second``;
+``peak_memory``, the bytes of `peak_memory`; and of a Trainer ``planned_steps`` and ``seconds_a_step`` behind the first,
+which may compile."""
 
 
 def choose_optimizer(name: str, device: str) -> tuple[str, str | None]:
@@ -196,12 +197,16 @@ def last_checkpoint(folder: Path) -> str | None:
     return max(checkpoints)[1] if checkpoints else None
 
 
-def _watch(advance: Callable[[int], None], *, grows: bool) -> Any:
-    """Return the callback that moves the bar and looks at the losses; transformers is imported late."""
+def _watch(advance: Callable[[int], None], *, grows: bool, last: int) -> Any:
+    """Return the callback that moves the bar, looks at the losses and ends a rehearsal after its ``last`` step.
+
+    transformers is imported late.
+    """
     from transformers import TrainerCallback
 
     class Watch(TrainerCallback):
         def on_train_begin(self, _args: Any, state: Any, *_: Any, **__: Any) -> None:
+            self.times = [monotonic()]
             # Those of a run that is gone on with.
             self.losses = [log["loss"] for log in state.log_history if "loss" in log]
             if state.global_step:
@@ -212,14 +217,27 @@ def _watch(advance: Callable[[int], None], *, grows: bool) -> Any:
                 self.losses.append(logs["loss"])
                 stop_if_broken(self.losses, state.global_step, grows=grows)
 
-        def on_step_end(self, *_: Any, **__: Any) -> None:
+        def on_step_end(self, _args: Any, state: Any, control: Any, **_: Any) -> None:
             advance(1)
+            self.times.append(monotonic())
+            control.should_training_stop |= state.global_step == last
+
+        def measured(self, state: Any) -> Measured:
+            times = self.times[1:] if len(self.times) > 2 else self.times
+            each = (times[-1] - times[0]) / max(1, len(times) - 1)
+            return {"planned_steps": state.max_steps, "seconds_a_step": round(each, 4)}
 
     return Watch()
 
 
 def run_trainer(
-    trainer: Any, advance: Callable[[int], None], *, resume: bool, short_of_memory: str, grows: bool = False
+    trainer: Any,
+    advance: Callable[[int], None],
+    *,
+    resume: bool,
+    short_of_memory: str,
+    rehearsal: int = 0,
+    grows: bool = False,
 ) -> Measured:
     """Train to the end, with ``resume`` from the last checkpoint; returns what it took.
 
@@ -228,6 +246,7 @@ def run_trainer(
         advance: told the optimizer steps that are done.
         resume: go on from the last checkpoint in the Trainer's folder, from the start where there is none.
         short_of_memory: what to change where memory is short.
+        rehearsal: end after so many steps; 0: at the last one.
         grows: as of `stop_if_broken`.
 
     Raises:
@@ -238,7 +257,8 @@ def run_trainer(
 
     # It prints every step to standard output, which belongs to the command's result.
     trainer.remove_callback(PrinterCallback)
-    trainer.add_callback(_watch(advance, grows=grows))
+    watch = _watch(advance, grows=grows, last=rehearsal)
+    trainer.add_callback(watch)
     # transformers' own way says nothing of weights that find no place; split ones come with the optimizer's state.
     alone = isinstance(trainer.model, PreTrainedModel) or len(getattr(trainer.model, "peft_config", ())) == 1
     if alone and not split_parts(trainer.model):
@@ -246,4 +266,4 @@ def run_trainer(
     last = last_checkpoint(Path(trainer.args.output_dir)) if resume else None
     with memory_errors(short_of_memory), measuring(trainer.model, trainer.args.device.type) as measured:
         trainer.train(resume_from_checkpoint=last)
-    return measured
+    return {**measured, **watch.measured(trainer.state)}

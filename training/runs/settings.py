@@ -11,12 +11,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from ground.contracts.splits import SPLIT_COLUMN, SPLITS_IN_WORDS
+from ground.contracts.splits import SPLIT_COLUMN, SPLITS_IN_WORDS, Version
 from ground.lm.sampling import BATCHING, Batching
 from ground.settings import Section
 
 __all__ = [
-    "AblationSettings",
     "ClassifierSettings",
     "CorfuSettings",
     "EncoderSettings",
@@ -107,6 +106,9 @@ class HardwareSettings(Section):
     )
     quantize: Literal["none", "nf4"] = Field(default="none", description="nf4: QLoRA's 4-bit base weights")
     save_steps: int = Field(default=200, ge=1, description="optimizer steps between two checkpoints")
+    rehearsal: int = Field(
+        default=0, ge=0, description="end after so many steps, which a study's plan times; 0: train to the end"
+    )
     split_weights: bool = Field(
         default=False,
         description="several processes share out weights, gradients and optimizer states while steps are taken (FSDP)",
@@ -173,9 +175,7 @@ class MedhalSettings(SftSettings):
     Its task ablation (section 4.3) sets ``tasks``.
     """
 
-    version: Literal["full", "length_filtered", "balanced"] = Field(
-        default="full", description="train on rows of this version of the dataset"
-    )
+    version: Version = Field(default="full", description="train on rows of this version of the dataset")
 
 
 class MedvalSettings(SftSettings):
@@ -201,13 +201,6 @@ class GenerationSettings(Section):
     temperature: float = Field(default=0.0, ge=0, description="0 is greedy: the same answer every time")
     tasks: tuple[str, ...] = Field(default=(), description="rows of these tasks only; empty: all")
     hardware: HardwareSettings = HardwareSettings()
-
-
-class AblationSettings(Section):
-    """How every cell is trained, and how it answers."""
-
-    training: MedvalSettings = MedvalSettings()
-    generation: GenerationSettings = GenerationSettings()
 
 
 class EncoderSettings(Section):

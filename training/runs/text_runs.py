@@ -101,7 +101,8 @@ def run_texts(
     """
     run.rehearse(trainer.model)
     with progress(what, steps) as advance:
-        measured = run_trainer(trainer, advance, resume=run.resume, short_of_memory=run.smaller, grows=grows)
+        how: dict[str, Any] = {"resume": run.resume, "rehearsal": run.settings.hardware.rehearsal}
+        measured = run_trainer(trainer, advance, short_of_memory=run.smaller, grows=grows, **how)
     return {"measured": measured, "steps": trainer.state.global_step, "losses": step_records(trainer, names)}
 
 

@@ -10,10 +10,9 @@ from typing import Any
 
 import torch
 
-from evaluation.datasets import Kind, TextDataset, Version
+from evaluation.datasets import Kind, TextDataset
 from evaluation.predictions import write_predictions
-from ground.contracts.splits import Split
-from ground.contracts.taxonomy import resolve_tasks
+from ground.contracts.splits import Split, Version
 from ground.errors import InputError, UsageError
 from ground.lm.sampling import answers
 from ground.progress import progress
@@ -56,14 +55,12 @@ def generate(
         InputError: no such dataset or model, or an empty split.
     """
     dataset = TextDataset.open(dataset_dir, kind, version)
-    # Other people's texts have tasks of their own.
-    tasks = resolve_tasks(settings.tasks, kind) if settings.tasks else None
-    if not (n := dataset.count(split, tasks)):
+    if not (n := dataset.count(split, settings.tasks)):
         where = f"{dataset.folder.name}, {split}"
         raise InputError("there is no row to answer", found=where, do="choose another split or other tasks")
     generator, predictions = Generator.load(model, kind, settings), []
     with progress(f"answers to the {split} split", n) as advance:
-        for prediction in generator.predictions(dataset.rows(split, tasks)):
+        for prediction in generator.predictions(dataset.rows(split, settings.tasks)):
             predictions.append(prediction)
             advance(1)
     return write_predictions(out_file, predictions, kind)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.datasets import Kind, TextDataset
-from ground.contracts.taxonomy import resolve_tasks
 from training.runs.folder import open_run, passes_of
 from training.runs.models import load_config, load_tokenizer, quiet, refuse_adapter, save_model, usable_length
 from training.runs.resuming import last_checkpoint
@@ -59,7 +58,6 @@ def train_texts(
         callbacks: further transformers ``TrainerCallback`` objects, such as one that shows progress.
     """
     dataset = TextDataset.open(dataset_dir, kind, getattr(settings, "version", "full"))
-    tasks = resolve_tasks(settings.tasks, kind)
     own: dict[str, Any] = {"resume": resume, "say": say, "engine": "trl SFTTrainer"}
     with open_run(kind, model, out_dir, dataset.identity, settings, **own) as run:
         if run.whole is not None:
@@ -70,7 +68,7 @@ def train_texts(
         if length < asked:
             run.notes.append(f"the model has {length:,} positions: longer rows are left out (max_length {asked:,})")
         least = getattr(settings, "min_consistency", None)
-        chosen = dataset.rows("train", tasks, least)
+        chosen = dataset.rows("train", settings.tasks, least)
         rows, counts, by_task = encode_rows(chosen, tokenizer, TASKS[kind], length)
         longest = counts["longest"]
         estimate_texts(run, settings.per_device_batch_size, longest, longest, SHORT_OF_MEMORY)
@@ -86,7 +84,7 @@ def train_texts(
         )
         steps = math.ceil(math.ceil(len(rows) / settings.batch_size) * settings.epochs)
         trained = run_texts(run, trainer, "fine-tuning, steps", steps, names=LOGGED)
-        of_tasks = dataset.count("train", tasks)
+        of_tasks = dataset.count("train", settings.tasks)
         left_out = {"too_long": counts["too_long"], "other_task": dataset.count("train") - of_tasks}
         if least is not None:
             left_out["inconsistent"] = of_tasks - len(rows) - counts["too_long"]

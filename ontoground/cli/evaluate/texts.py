@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Option
 
+from ground.contracts.splits import Version
 from ground.errors import UsageError
 from ground.storage.files import sha256_of
 from ontoground.cli.evaluate.options import UNDEFINED, Evaluated, few, group, interval, percent, place_blocks
@@ -76,7 +77,7 @@ class Text(Evaluated):
         ),
     ] = None
     version: Annotated[
-        Literal["full", "length_filtered", "balanced"],
+        Version,
         Option("--dataset-version", help="Rows of this version of MedHal (its Table 4)"),
     ] = "full"
     ensemble: Annotated[
@@ -216,12 +217,12 @@ def _named(text: str) -> tuple[str, Path]:
 def _foreign(options: Text, named: str) -> ForeignTexts:
     """Read ``PATH[:LAYOUT[:open]]``."""
     from evaluation.foreign import LAYOUTS, write_texts
+    from ground.storage.foreign import path_and_word
 
-    path, colon, last = named.rpartition(":")
-    tier: LicenceTier = "open" if colon and last == "open" else "credentialed"
-    path = path if tier == "open" else named
-    path, colon, layout = path.rpartition(":") if path.rpartition(":")[2] in LAYOUTS else (path, "", "pairs")
-    name = short_name(Path(path).name.partition(".")[0])
+    path, is_open = path_and_word(named, ("open",))
+    path, layout = path_and_word(path, LAYOUTS)
+    tier: LicenceTier = "open" if is_open else "credentialed"
+    layout, name = layout or "pairs", short_name(Path(path).name.partition(".")[0])
     texts = write_texts(Path(path), layout, run_folder(options.workspace, "texts", name, layout), tier)
     if texts.dropped:
         note("dropped: " + ", ".join(f"{reason} {n:,}" for reason, n in sorted(texts.dropped.items())))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ask"]
 
-COLUMNS = ("uid", "answer", "model", "policy", "temperature")
+COLUMNS = ("uid", "answer", "model", "policy", "temperature", "benchmark")
 MAX_TOKENS = 4096
 """Room for reasoning before the answer, where nothing else is said."""
 
@@ -46,6 +46,9 @@ class Asking(InBenchmark):
     responses: Annotated[int, Option(min=1, help="Responses to each row; beyond the first each is a model's name")] = 1
     rows: Annotated[int, Option(min=0, help="Ask about so many rows, a stable choice; 0: all")] = 0
     name: Annotated[str | None, Option(metavar="NAME", help="What the model is called; default: its own name")] = None
+    out: Annotated[
+        Path | None, Option(metavar="FILE", help="Parquet file of the answers; default: among the benchmark's answers")
+    ] = None
 
 
 @verb(
@@ -84,12 +87,13 @@ def ask(options: Asking) -> Result:
     shown = name if heat == 0 else f"{name}, temperature {heat}"
     names = [shown if n == 0 else f"{shown}, response {n + 1}" for n in range(options.responses)]
     rows = [
-        {"uid": uid, "answer": text, "model": names[n], "policy": name, "temperature": str(heat)}
+        dict(zip(COLUMNS, (uid, text, names[n], name, str(heat), benchmark.name), strict=True))
         for (uid, n), text in zip(
             ((uid, n) for uid in prompts for n in range(options.responses)), map(_text, results), strict=True
         )
     ]
-    file = private_directory(benchmark.folder / "answers") / f"{short_name(shown)}.parquet"
+    file = options.out or benchmark.folder / "answers" / f"{short_name(shown)}.parquet"
+    private_directory(file.parent)
     with atomic_path(file) as temporary:
         pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String)).write_parquet(temporary)
     return options.result(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
@@ -34,6 +35,10 @@ def effect(
         list[str],
         Option("--benchmark", metavar="NAME:LABELS", help="Benchmark and labels; repeatable"),
     ],
+    files: Annotated[
+        list[Path] | None,
+        Option("--file", metavar="FILE", help="Answers of `steward ask --out`; default: all of the benchmark"),
+    ] = None,
 ) -> Result:
     """Fit a linear probability model of right answers on the policy, with benchmark and decoding as controls.
 
@@ -45,7 +50,7 @@ def effect(
 
     from stewardship.grading.regression import linear_probability
 
-    rows = pl.concat([_answers(options, named, policies) for named in benchmarks])
+    rows = pl.concat([_answers(options, named, policies, files) for named in benchmarks])
     cells = rows.group_by("benchmark", "temperature", "policy", maintain_order=True).agg(
         pl.len().alias("n"), pl.col("correct").mean().alias("accuracy")
     )
@@ -58,7 +63,7 @@ def effect(
     )
 
 
-def _answers(options: InWorkspace, named: str, policies: list[str]) -> pl.DataFrame:
+def _answers(options: InWorkspace, named: str, policies: list[str], files: list[Path] | None) -> pl.DataFrame:
     """Return every graded response of the policies to a benchmark: row, policy, temperature, correct."""
     import polars as pl
 
@@ -69,9 +74,9 @@ def _answers(options: InWorkspace, named: str, policies: list[str]) -> pl.DataFr
     name, _, against = named.partition(":")
     benchmark = Benchmark.open(options.workspace, name)
     labels, parts = label_set(benchmark, against or "original"), []
-    for file in sorted((benchmark.folder / "answers").glob("*.parquet")):
-        policy, heat = pl.read_parquet(file, columns=["policy", "temperature"], glob=False).row(0)
-        for answers in read_answers(file) if policy in policies else ():
+    for file in files or sorted((benchmark.folder / "answers").glob("*.parquet")):
+        policy, heat, of = pl.read_parquet(file, columns=["policy", "temperature", "benchmark"], glob=False).row(0)
+        for answers in read_answers(file, "tagged") if policy in policies and of == name else ():
             graded = grade_rows(benchmark, labels, answers, "abstention", missing="leave_out")
             known = {"benchmark": name, "policy": policy, "temperature": heat}
             graded = graded.with_columns(**{key: pl.lit(value) for key, value in known.items()})

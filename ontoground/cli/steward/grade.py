@@ -77,7 +77,9 @@ class Graded(InBenchmark):
         files = self.files or sorted(asked.glob("*.parquet"))
         if not files:
             raise UsageError("no answers are named", file=asked, do="name a file, or ask a model: `steward ask`")
-        results = [answer for file in files for answer in read_answers(file, self.form)]
+        # What was asked here was asked for tags: without them the first number of any text would be an answer.
+        form = self.form or (None if self.files else "tagged")
+        results = [answer for file in files for answer in read_answers(file, form)]
         check_models(results)
         return results
 

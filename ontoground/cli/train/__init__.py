@@ -1,5 +1,5 @@
-"""``ontoground train classifier|corfu|medhal|medval|ablation|grpo``."""
+"""``ontoground train classifier|corfu|medhal|medval|grpo``."""
 
-from ontoground.cli.train import ablation, classifier, corfu, grpo, texts
+from ontoground.cli.train import classifier, corfu, grpo, texts
 
-__all__ = ["ablation", "classifier", "corfu", "grpo", "texts"]
+__all__ = ["classifier", "corfu", "grpo", "texts"]

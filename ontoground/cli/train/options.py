@@ -33,7 +33,7 @@ __all__ = [
     "trained",
 ]
 
-group = group_of("train", ("classifier", "corfu", "medhal", "medval", "ablation", "grpo"))
+group = group_of("train", ("classifier", "corfu", "medhal", "medval", "grpo"))
 
 PACKAGES = ("torch", "transformers", "peft", "accelerate", "safetensors")
 

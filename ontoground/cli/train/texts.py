@@ -62,7 +62,7 @@ def _fine_tuned(kind: Literal["medhal", "medval"], options: Text) -> Result:
     if is_main() and state == "done":
         of_tasks = f" of the tasks {', '.join(settings.tasks)} (too long ones are left out)" if settings.tasks else ""
         note(
-            f"{kind} on {options.model}, engine trl: {dataset.count('train', settings.tasks or None):,} rows{of_tasks},"
+            f"{kind} on {options.model}, engine trl: {dataset.count('train', settings.tasks):,} rows{of_tasks},"
             f" batches of {settings.batch_size}, {settings.epochs:g} epochs, seed {settings.seed}"
         )
     record = train_texts(kind, dataset.folder, options.model, out, settings, resume=options.resume, say=note)

@@ -1,7 +1,7 @@
 -- Codes without a concept: why, and what comes nearest
 -- Grain: one row per (source, vocabulary, code) of source_code that ground.code_map lacks
--- Inputs: source_code, ground.code_map, ehr.code_title, release.mrconso, drug_variant, source_rxnsat, source_mrsat,
---   rxnorm_node, drug_name_candidate
+-- Inputs: source_code, lost_zero, ground.code_map, ehr.code_title, release.mrconso, drug_variant, source_rxnsat,
+--   source_mrsat, rxnorm_node, drug_name_candidate
 -- Output: ground.unmapped_code(source, vocabulary, code, title, reason, candidates, n_rows). title: the code's own, of
 --   drugs what orders call them. candidates: at most three, the nearest first, as text 'CUI name'
 -- Caveat: another form is the same code in a vocabulary of the same family (ICD10 and ICD10CM) or with other
@@ -215,6 +215,7 @@ select
     u.code,
     u.title,
     case
+        when z.id is not null then 'leading zeros are lost: several codes'
         when r.reason is not null then r.reason
         when u.kind = 'drug_name' then 'no drug of this name'
         when u.vocabulary is null then 'vocabulary is not known'
@@ -226,4 +227,5 @@ select
 from unmapped as u
 left join reason as r on u.id = r.id
 left join told as t on u.id = t.id
+left join lost_zero as z on u.id = z.id and not z.is_clear
 order by all;

@@ -1,5 +1,5 @@
 -- What of a MEDS dataset is not used, or used by a guess
--- Grain: one row per reason: number, and what is counted. Inputs: meds.subject, meds.code, meds.admission, meds.event,
+-- Grain: one row per reason: number, and what is counted. Inputs: meds.patient, meds.code, meds.admission, meds.event,
 --   meds.note
 -- Source: docs/sources.md
 select
@@ -22,10 +22,10 @@ group by joined
 union all
 select
     count(*) as n,
-    'patients are in no split that is read: ' || coalesce(split, 'none') as what
-from meds.subject
-where coalesce(lower(split), '') not in ('train', 'tuning', 'validation', 'held_out', 'test')
-group by split
+    'patients are in no split that is read: ' || coalesce(source_split, 'none') as what
+from meds.patient
+where split is null
+group by source_split
 union all
 select
     count(*) as n,

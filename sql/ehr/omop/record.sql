@@ -4,58 +4,38 @@
 -- Output: omop.record, a view; for sql/ehr/sources/by_time.sql the records of no visit, timeless, and the visits, stay
 -- Caveat: where a site has only dates, a visit ends at the end of its last day
 -- Source: https://ohdsi.github.io/CommonDataModel/cdm54.html
+
+-- noqa: disable=LT02
+create or replace macro omop.records_of(kind, name, id, source_concept, concept, written, moment, day) as table
+select
+    kind as kind,
+    id as id,
+    person_id as subject_id,
+    visit_occurrence_id as hadm_id,
+    coalesce(source_concept, 0) as source_concept_id,
+    coalesce(concept, 0) as concept_id,
+    written as source_value,
+    coalesce(moment, day) as time,
+    name as source_table
+from query_table('omop.' || name);
+
 create or replace view omop.record as
-select
-    'diagnosis' as kind,
-    condition_occurrence_id as id,
-    person_id as subject_id,
-    visit_occurrence_id as hadm_id,
-    coalesce(condition_source_concept_id, 0) as source_concept_id,
-    coalesce(condition_concept_id, 0) as concept_id,
-    condition_source_value as source_value,
-    coalesce(condition_start_datetime, condition_start_date) as time,
-    null::timestamp as stop,
-    'condition_occurrence' as source_table
-from omop.condition_occurrence
+from omop.records_of(
+    'diagnosis', 'condition_occurrence', condition_occurrence_id, condition_source_concept_id, condition_concept_id,
+    condition_source_value, condition_start_datetime, condition_start_date
+)
 union all
-select
-    'procedure' as kind,
-    procedure_occurrence_id as id,
-    person_id as subject_id,
-    visit_occurrence_id as hadm_id,
-    coalesce(procedure_source_concept_id, 0) as source_concept_id,
-    coalesce(procedure_concept_id, 0) as concept_id,
-    procedure_source_value as source_value,
-    coalesce(procedure_datetime, procedure_date) as time,
-    null as stop,
-    'procedure_occurrence' as source_table
-from omop.procedure_occurrence
+from omop.records_of(
+    'procedure', 'procedure_occurrence', procedure_occurrence_id, procedure_source_concept_id, procedure_concept_id,
+    procedure_source_value, procedure_datetime, procedure_date
+)
 union all
-select
-    'drug' as kind,
-    drug_exposure_id as id,
-    person_id as subject_id,
-    visit_occurrence_id as hadm_id,
-    coalesce(drug_source_concept_id, 0) as source_concept_id,
-    coalesce(drug_concept_id, 0) as concept_id,
-    drug_source_value as source_value,
-    coalesce(drug_exposure_start_datetime, drug_exposure_start_date) as time,
-    coalesce(drug_exposure_end_datetime, drug_exposure_end_date) as stop,
-    'drug_exposure' as source_table
-from omop.drug_exposure
+from omop.records_of(
+    'drug', 'drug_exposure', drug_exposure_id, drug_source_concept_id, drug_concept_id, drug_source_value,
+    drug_exposure_start_datetime, drug_exposure_start_date
+)
 union all
-select
-    'note' as kind,
-    note_id as id,
-    person_id as subject_id,
-    visit_occurrence_id as hadm_id,
-    0 as source_concept_id,
-    0 as concept_id,
-    null as source_value,
-    coalesce(note_datetime, note_date) as time,
-    null as stop,
-    'note' as source_table
-from omop.note;
+from omop.records_of('note', 'note', note_id, 0, 0, null, note_datetime, note_date);
 
 create or replace temp view timeless as
 select

@@ -15,12 +15,12 @@ from ehr.note
 where kind = 'radiology';
 
 create or replace view ehr.diagnosis as
-select * exclude (kind, name, stop)
+select * exclude (kind, name)
 from ehr.event
 where kind = 'diagnosis';
 
 create or replace view ehr.procedure as
-select * exclude (kind, name, stop)
+select * exclude (kind, name)
 from ehr.event
 where kind = 'procedure';
 

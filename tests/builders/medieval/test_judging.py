@@ -6,6 +6,7 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 
+import networkx
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -19,7 +20,7 @@ from builders.medieval.records import FEWEST_TOGETHER, lifted, together
 from ground.settings import RunSettings, Settings
 from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
-from kg.graph import ConceptGraph
+from kg.graph import HIERARCHY_STEPS, ConceptGraph
 from tests.builders.medieval_world import Built, bytes_of, copied
 
 CONCEPTS = 12
@@ -145,7 +146,7 @@ def test_closures_of_all_concepts_at_once_are_those_of_each(medieval: Built) -> 
     assert {relation for _, _, relation, _ in rows} == set(facts.RELATIONS)
 
 
-def test_distances_of_many_pairs_are_those_of_each(medieval: Built) -> None:
+def test_distances_of_many_pairs_agree_with_networkx(medieval: Built) -> None:
     graph = ConceptGraph.open(medieval.workspace.graph)
     concepts = list(graph)[::40]
     pairs = [(one, other) for one in concepts for other in concepts]
@@ -153,6 +154,10 @@ def test_distances_of_many_pairs_are_those_of_each(medieval: Built) -> None:
 
     found = hierarchy.distances(graph, one, other, 4)
 
-    expected = [graph.distance(*pair, max_distance=4) for pair in pairs]
+    edges = [
+        (edge.head, edge.tail) for cui in graph for step in HIERARCHY_STEPS for edge in graph.neighbours(cui, step)
+    ]
+    near = dict(networkx.all_pairs_shortest_path_length(networkx.Graph(edges), cutoff=4))
+    expected = [0 if one == other else near.get(one, {}).get(other) for one, other in pairs]
     assert [None if steps < 0 else steps for steps in found.tolist()] == expected
     assert {0, 2, 3, 4, None} <= set(expected)

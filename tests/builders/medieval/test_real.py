@@ -1,76 +1,19 @@
-"""The whole flow on the real open inputs makes at least as many rows as was measured."""
+"""The whole flow on the real open inputs makes at least as many rows as was measured, and finds what was annotated."""
 
 from __future__ import annotations
 
+import gzip
+import json
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from builders.concepts import ConceptReport, map_codes
-from builders.medieval.build import build_medieval
-from ehr.notes import find_mentions, split_notes
-from ehr.sources.mimic import load_mimic
 from ground.contracts.rows import QUADRANTS
-from ground.storage.warehouse import connect
-from ground.storage.workspace import Workspace
-from kg.build import build_graph
-from kg.load import load_rxnorm, load_umls
-from stewardship.second_road.validation import ValidationReport, validate_medieval
-from tests.builders.medieval_world import Row, table_of
+from tests.builders.real_world import Real
 
 pytestmark = pytest.mark.real
-
-
-# Unsupported ends of which a name stands in the text of a note, whatever the mentions say.
-NAMED = """
-with note as (
-    select hadm_id, concat(' ', regexp_replace(lower(text), '[^a-z0-9]+', ' ', 'g'), ' ') as words
-    from mimiciv_note.discharge
-),
-put_in as (
-    select distinct hadm_id, if(replaced_end = 'head', head_cui, tail_cui) as cui
-    from read_parquet(?) where not is_supported
-)
-select put_in.hadm_id, name.normalized
-from put_in
-inner join kg.name as name using (cui)
-inner join note using (hadm_id)
-where len(name.normalized) > 3 and contains(note.words, concat(' ', name.normalized, ' '))
-"""
-
-
-class Real(NamedTuple):
-    """What came out of the real inputs with default settings."""
-
-    mapped: ConceptReport
-    rows: list[Row]
-    baselines: list[dict[str, object]]
-    validation: ValidationReport
-    named: list[tuple[object, ...]]
-
-
-@pytest.fixture(scope="session")
-def real(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Real:
-    """The dataset of the real inputs."""
-    workspace = Workspace.create(tmp_path_factory.mktemp("real") / "work")
-    connection = connect(workspace.warehouse, workspace.settings.run)
-    meta = real_data / "open_meta"
-    load_umls(connection, meta / "META", workspace.settings.load)
-    load_rxnorm(connection, meta / "rxnorm" / "rrf", workspace.settings.load)
-    load_mimic(connection, real_data / "mimic_iv_demo", workspace.settings.load)
-    build_graph(connection, workspace.graph, workspace.settings.load)
-    mapped = map_codes(connection)
-    split_notes(connection, workspace.settings)
-    find_mentions(connection, workspace.settings)
-    report = build_medieval(workspace, connection)
-    validation = validate_medieval(workspace, connection, workspace.dataset("medieval"))
-    files = str(workspace.dataset("medieval") / "data" / "*.parquet")
-    named = connection.execute(NAMED, [files]).fetchall()
-    connection.close()
-    return Real(mapped, table_of(workspace.dataset("medieval")).to_pylist(), report.baselines, validation, named)
 
 
 def test_coverage_of_the_open_demo_does_not_fall(real: Real) -> None:
@@ -115,3 +58,21 @@ def test_neither_side_of_the_real_dataset_tells_the_label(real: Real) -> None:
     }
     for auc in shortcuts:
         assert float(str(auc["low"])) <= 0.5 <= float(str(auc["high"])) < 0.58, auc
+
+
+def test_mentions_of_written_notes_overlap_the_gold(real: Real, real_data: Path) -> None:
+    found = defaultdict[str, list[tuple[int, int]]](list)
+    for note_id, begin, end in real.mentions:
+        found[note_id].append((begin, end))
+    with gzip.open(real_data / "mimic_iv_demo" / "note_gold.jsonl.gz", "rt") as file:
+        gold = [json.loads(line) for line in file]
+    hits = wanted = right = predicted = 0
+    for note in gold:
+        spans = found[note["note_id"]]
+        marks = [(mark["start"], mark["end"]) for mark in note["mentions"]]
+        wanted += len(marks)
+        predicted += len(spans)
+        hits += sum(any(begin < stop and end > start for begin, end in spans) for start, stop in marks)
+        right += sum(any(begin < stop and end > start for start, stop in marks) for begin, end in spans)
+    assert hits / wanted > 0.93
+    assert right / predicted > 0.97

@@ -9,6 +9,7 @@ import pytest
 from builders.medieval.groups import ALIKE, BANDS, _Traits
 from builders.medieval.kernels import choose
 from builders.medieval.pool import Candidates
+from ground.compiled import read_only
 from ground.storage.sqlfiles import sql_text
 
 FAILURE, LUNG, RESPIRATORY = "C01", "C02", "C03"
@@ -121,5 +122,7 @@ def test_no_name_is_said_twice_of_one_kept_end() -> None:
     name_no = np.array([0, 1, 1, 2, 3], np.int32)
     for original, chosen in (([4, 4], [1, 3]), ([2, 4], [-1, 3])):
         choice = np.full((2, 3), -1, np.int32)
-        choose(candidates._replace(original=np.array(original, np.int32)), np.ones(5), name_no, 1, choice)
+        # Compiled once more for arrays that can be written.
+        given = candidates._replace(original=np.array(original, np.int32))._asdict()
+        choose(Candidates(*map(read_only, given.values())), np.ones(5), name_no, 1, choice)
         assert choice[:, 1].tolist() == chosen

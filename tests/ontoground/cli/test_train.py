@@ -136,38 +136,9 @@ def test_detectors_and_validators_are_fine_tuned(tmp_path: Path) -> None:
     assert json.loads((whole / "training.json").read_text())["dataset"]["version"] == "balanced"
 
 
-def test_an_ablation_keeps_the_defaults_of_a_validator_where_a_file_sets_others(tmp_path: Path) -> None:
-    lab = Lab(tmp_path, tiny_model(tmp_path / "TinyLlama"))
-    rows: list[Any] = medval_rows(4) + medval_rows(2, "test")
-    for number, row in enumerate(rows):
-        row["consistency"] = (0.4, 0.95)[number % 2]
-    source = medval_dataset(tmp_path / "datasets" / "medval", rows)
-    file = tmp_path / "ablation.toml"
-    file.write_text(
-        "[training]\nbatch_size = 4\nper_device_batch_size = 2\nepochs = 1\n[training.lora]\nr = 4\n"
-        "[training.optimizer]\nlearning_rate = 1e-4\n[generation]\nmax_new_tokens = 2\nhardware.device = 'cpu'\n"
-    )
-    on_cpu = ("--set", "training.hardware.quantize=none", "--set", "training.hardware.device=cpu")
-    command = ("train", "ablation", "--model", lab.model, "--self", source, "--teacher", source, "--config", file)
-    answer = lab.say(*command, *on_cpu, "--no-baseline", "--json")
-    payload = answer.payload("train-ablation")
-    assert Path(payload["folder"]).name == "ablation-TinyLlama-seed42"
-    assert [(cell["cell"], cell["kept"]) for cell in payload["cells"]] == [
-        *(("self, tau 0", 4), ("self, tau 0.9", 2)),
-        *(("teacher, tau 0", 4), ("teacher, tau 0.9", 2)),
-    ]
-    trained = json.loads((Path(payload["folder"]) / "self-tau0" / "run" / "training.json").read_text())["settings"]
-    # As the verbs read a file: MedVAL's own adapter and schedule, not those of another kind of run.
-    assert trained["lora"] == {"r": 4, "alpha": 16, "dropout": 0.0, "target_modules": ["all-linear"]}
-    assert (trained["optimizer"]["warmup_ratio"], trained["optimizer"]["weight_decay"]) == (0.0, 0.0)
-    response = lab.say(*command, *on_cpu, "--no-baseline")
-    assert response.code == 0 and "| teacher, tau 0.9 | 2 of 4 | 0.0" in response.out
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["ablation", "--self", "missing", "--teacher", "missing"], 3, "holds no medval dataset"),
         (["classifier", "--dataset", "missing"], 3, "holds no medieval dataset"),
         (["classifier", "--engine", "encoder"], 2, "--engine shared or plain"),
         (["classifier", "--engine", "quick"], 2, "quick"),

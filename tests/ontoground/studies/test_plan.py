@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ground.errors import UsageError
-from ontoground.studies.plan import PAPERS, Cell, cells_of, file_of, read_study
+from ontoground.studies.plan import PAPERS, Cell, EvaluateBlock, TrainBlock, cells_of, file_of, read_study
+from ontoground.studies.rehearsal import forecast
 from ontoground.studies.report import _arms, _changes
-from ontoground.studies.work import forecast
 
 STUDY = """
 title = "Two methods"
@@ -67,6 +67,11 @@ def test_a_changed_setting_is_another_cell_and_leaves_the_others(tmp_path: Path)
     before, after = cells(STUDY, tmp_path), cells(STUDY.replace("[4, 8]", "[4, 16]"), tmp_path)
     kept = {cell.folder for cell in before} & {cell.folder for cell in after}
     assert {cell.block for cell in before if cell.folder in kept} == {"corfu", "head", "table", "zero"}
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY)
+    # Wherever the workspace lies.
+    moved = cells_of(read_study(file), Path("/elsewhere"), tmp_path / "other" / "root")
+    assert [cell.folder.name for cell in moved] == [cell.folder.name for cell in before]
     assert len(kept) == len(before) - 8
 
 
@@ -79,6 +84,8 @@ def test_a_changed_setting_is_another_cell_and_leaves_the_others(tmp_path: Path)
         ('after = "corfu"', 'after = "corf"', "train.head.after names what is not there"),
         ('runs = ["head"]', 'runs = ["tail"]', "evaluate.table.runs names what is not there"),
         ("baselines = false", "baselines = [true, false]", "evaluate.zero has a list"),
+        ("[evaluate.zero]", '[ask.q]\nruns = ["corfu"]\n[evaluate.zero]', "ask.q.runs names what is not there"),
+        ("[evaluate.zero]", "[evaluate.table.paper]\nb = {f1 = 0.5}\n[evaluate.zero]", "evaluate.table.paper names"),
         ('verb = "quadrants"\nruns', 'verb = "quadrant"\nruns', "evaluate.table.verb has a wrong value"),
     ],
 )
@@ -92,27 +99,36 @@ def test_what_is_wrong_in_a_file_is_said(old: str, new: str, words: str, tmp_pat
 def test_the_studies_that_ship_can_be_read(file: Path, tmp_path: Path) -> None:
     assert file_of(file.stem) == file
     made = cells_of(read_study(file), Path("work"), tmp_path)
-    assert {cell.group for cell in made} <= {"train", "evaluate"} and made
+    assert made
     if file.stem == "medieval":
         # The paper's Table 1 and figure 6 at its own size, by the rates of one card.
-        hours = [forecast(cell, made) or 0 for cell in made]
-        assert 5 < sum(hours) / 3600 < 15 and max(cell.gib or 0 for cell in made) == 51
+        ahead = [forecast(cell, made, tmp_path) for cell in made]
+        assert 100 < sum(one.seconds or 0 for one in ahead) / 3600 < 150 and max(one.gib or 0 for one in ahead) == 72
+    if file.stem == "stewardship":
+        asked = next(cell for cell in made if cell.name.startswith("arms") and cell.group == "ask")
+        assert asked.option("--endpoint-model") == str(asked.needs[0].run / "arm-original")
+        assert made[0].arguments.count("--evaluate") == 2 and "evaluate" not in made[0].name
+    if file.stem == "medhal":
+        judge = next(cell for cell in made if cell.name == "prometheus-2").arguments
+        assert "asked.format=prometheus2" in judge and "--model" not in judge
 
 
 def test_a_study_says_what_training_changed_and_how_arms_end(tmp_path: Path) -> None:
     head = 'title = "t"\n[models]\na = "m/a"\n[train.t]\nverb = "medhal"\n[train.g]\nverb = "grpo"\n'
     made = cells(head + '[evaluate.e]\nverb = "medhal"\nruns = ["t"]\nmodels = ["a"]\n', tmp_path)
     _, arms, tuned, plain = made
-    for cell, f1 in ((tuned, 0.88), (plain, 0.62)):
-        cell.run.mkdir(parents=True)
-        overall = {"non_factual_f1": {"value": f1, "low": None, "high": None}}
-        (cell.run / "report.json").write_text(json.dumps({"runs": [{"overall": overall}]}))
-    assert "| t a, seed 42 | 62.0 | 88.0 | +26.0 |" in "".join(_changes("medhal", [tuned, plain]))
+    f1 = {tuned.needs[0].run.name: 0.88, "a": 0.62}
+    runs = [{"name": name, "by_task": {}, "overall": {"non_factual_f1": {"value": x}}} for name, x in f1.items()]
+    paper = {"t a": {"non_factual_f1": 0.9}, "a": {"non_factual_f1": 0.6}}
+    block = EvaluateBlock(verb="medhal", paper=paper)
+    changed = "".join(_changes([tuned, plain], {"rows": {"headline": ""}, "runs": runs}, block))
+    assert "| t a, seed 42 | 62.0 | 88.0 | +26.0 | +30 |" in changed
     arms.run.mkdir(parents=True)
     share = {"value": 0.5, "low": 0.4, "high": 0.6}
     curve = {"steps": [5], "accuracy": [0.5], "last": share}
     found = {"sets": {"physician": {"accuracy": {"new": share}}}, "curves": {"physician": {"new": curve}}}
     (arms.run / "comparison.json").write_text(json.dumps(found))
     (arms.folder / "cell.json").write_text('{"exit_code": 0, "seconds": 1}')
-    row = "| a, seed 42 | physician | new | 50.0 (40.0 to 60.0) | 50.0 (40.0 to 60.0) |"
-    assert row in "".join(_arms([arms]))
+    row = "| a, seed 42 | physician | new | 50.0 (40.0 to 60.0) | 50.0 (40.0 to 60.0) | 51.9 |"
+    trained = TrainBlock(verb="grpo", paper={"a": {"physician new": 0.519}})
+    assert row in "".join(_arms([arms], trained, tmp_path))

@@ -52,15 +52,18 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
             errors.write(answer.err.encode())
         return subprocess.CompletedProcess(arguments, answer.code, answer.out.encode())
 
-    for module in ("work", "report"):
+    for module in ("work", "report", "rehearsal"):
         monkeypatch.setattr(f"ontoground.studies.{module}.run_verb", run)
 
 
 @pytest.mark.usefixtures("here", "no_ink")
 def test_a_study_is_planned_done_once_and_reported(study: Path, tmp_path: Path) -> None:
     where = ("--workspace", tmp_path / "work", "--json")
-    planned = answer_to("study", "plan", study, *where).payload("study")
-    assert [cell["state"] for cell in planned["cells"]] == ["ready", "waiting"]
+    planned = answer_to("study", "plan", study, "--rehearse", *where).payload("study")
+    assert [cell["state"] for cell in planned["cells"]] == ["ready", "waiting"] and not planned["missing"]
+    assert planned["cells"][0]["by"] == "a rehearsal" and planned["cells"][0]["forecast"] > 0.1
+    small = answer_to("study", "plan", study, "--card", "0.001", *where)
+    assert small.code == 1 and checked(small.out, "study")["missing"][0]["what"] == "a cell does not fit the card"
     done = answer_to("study", study, *where)
     payload = done.payload("study")
     assert [cell["state"] for cell in payload["cells"]] == ["done", "done"] and "sft: tiny, seed 1" in done.err

@@ -32,6 +32,5 @@ select
     ndc as code,
     drug as name,
     starttime as time,
-    stoptime as stop,
     'prescriptions' as source_table
 from prescriptions

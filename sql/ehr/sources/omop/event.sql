@@ -11,7 +11,6 @@ select
     -- What an order calls the drug, where it has words and not a code.
     if(regexp_matches(record.source_value, '[A-Za-z]{3}'), record.source_value, code.name) as name,
     record.time,
-    record.stop,
     record.source_table
 from omop.record as record
 left join code on record.source_concept_id = code.source_concept_id and record.concept_id = code.concept_id

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from ground.errors import UsageError
+from ground.errors import InputError, UsageError
 from ontoground.cli.app import VERBS, app
 from ontoground.cli.options import InWorkspace, Result, text_of, verb
 from ontoground.cli.render import Blocks, number, percent, text
@@ -66,6 +66,11 @@ def _rows_of(file: Path, common: str | None) -> list[tuple[str | None, str]]:
     from ground.storage.foreign import read_foreign
 
     frame: polars.DataFrame = read_foreign(file, "the table of statements", ["statement"])
+    for name in ("note", "statement"):
+        if name in frame.columns and frame.schema[name].is_nested():
+            raise InputError(
+                f"column {name} of the table of statements is no text", file=file, found="lists or objects"
+            )
     notes = frame["note"].cast(str).to_list() if "note" in frame.columns else [None] * frame.height
     rows = zip(notes, frame["statement"].cast(str).to_list(), strict=True)
     return [(own or common, statement or "") for own, statement in rows]

@@ -27,7 +27,7 @@ class Demo(Configured):
 
     # Not ./work itself, so that the open world never mixes with credentialed data.
     workspace: WorkspaceDir = Path("work") / "demo"
-    patients: Annotated[int, Option(min=1, help="Patients of the open world")] = 120
+    patients: Annotated[int, Option(min=1, max=1_000_000, help="Patients of the open world")] = 120
     seed: Annotated[int, Option(min=0, help="Seed of the open world")] = 7
     train: Annotated[
         bool, Option("--train/--no-train", help="Train a classifier at the end: about two minutes on two cores")

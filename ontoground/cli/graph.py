@@ -64,7 +64,7 @@ def _built_blocks(payload: dict[str, Any]) -> Blocks:
 def show(
     concept: Concept,
     options: InWorkspace,
-    limit: Annotated[int, Option(min=0, help="Neighbours to show for each predicate; 0 shows all")] = 8,
+    limit: Annotated[int, Option(min=0, max=2**31 - 1, help="Neighbours to show for each predicate; 0 shows all")] = 8,
 ) -> Result:
     """Show a concept: its names, semantic types, and neighbours by predicate in words."""
     from kg.graph import ConceptGraph

@@ -34,7 +34,10 @@ STYLES = {
 
 group = group_of("notes")
 
-Hadm = Annotated[int | None, Option("--hadm", metavar="ID", help="Only show this admission's notes; nothing is built")]
+Hadm = Annotated[
+    int | None,
+    Option("--hadm", metavar="ID", max=2**63 - 1, help="Only show this admission's notes; nothing is built"),
+]
 
 
 @verb(group, "Split the notes into sections.", "ontoground notes sections", "ontoground notes sections --hadm 20000001")

@@ -43,8 +43,12 @@ def sql(
     output: Annotated[
         Path | None, Option("--output", "-o", metavar="FILE", help="Write the rows there"), WRITTEN
     ] = None,
-    limit: Annotated[int, Option(min=0, help="Rows of a table or of --json that are shown; 0 shows all")] = 100,
-    timeout: Annotated[float | None, Option(min=0.1, metavar="SECONDS", help="Stop the query after so long")] = None,
+    limit: Annotated[
+        int, Option(min=0, max=2**31 - 1, help="Rows of a table or of --json that are shown; 0 shows all")
+    ] = 100,
+    timeout: Annotated[
+        float | None, Option(min=0.1, max=1e6, metavar="SECONDS", help="Stop the query after so long")
+    ] = None,
 ) -> Result:
     """Ask the warehouse and the datasets: read-only, with no access to other files or the network.
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -279,12 +280,20 @@ def _label(
         outcome = calculate(row.get("stratum_id") or row.get("stratum") or "", row.get("features") or "", do.calculator)
         # A calculator that finds no answer in the features says nothing of the note: the label stays.
         return (None, outcome.reason) if outcome.reason else (outcome.value.rounded(do.decimals), "")
+    return _changed(before, do)
+
+
+def _changed(before: LabelValue | None, do: Do) -> tuple[LabelValue | None, str]:
+    """Return the number times or plus what the rule says, or the date so many days later."""
     if before is not None and before.day is not None and do.add is not None:
-        return LabelValue.of(before.day + timedelta(days=do.add)), ""
+        try:
+            return LabelValue.of(before.day + timedelta(days=do.add)), ""
+        except OverflowError:
+            return None, "no date"
     if before is None or before.number is None:
         return None, "no number"
     number = before.number * do.multiply if do.multiply is not None else before.number + (do.add or 0)
-    return LabelValue.of(number).rounded(do.decimals), ""
+    return (LabelValue.of(number).rounded(do.decimals), "") if math.isfinite(number) else (None, "no number")
 
 
 THINGS = ("calculator", "take", "abstain", "value", "multiply", "add")
@@ -313,9 +322,11 @@ class Do(BaseModel):
     )
     abstain: Literal[True] | None = Field(default=None, description="N/A: the score cannot be computed")
     value: str | None = Field(default=None, min_length=1, description="this label, as a name or a number")
-    multiply: float | None = Field(default=None, description="the recomputed number, times this")
-    add: float | None = Field(default=None, description="the recomputed number, or date in days, and this")
-    decimals: int = Field(default=2, ge=0, description="decimals of a number that was computed")
+    multiply: float | None = Field(default=None, allow_inf_nan=False, description="the recomputed number, times this")
+    add: float | None = Field(
+        default=None, ge=-1e6, le=1e6, description="the recomputed number, or date in days, and this"
+    )
+    decimals: int = Field(default=2, ge=0, le=15, description="decimals of a number that was computed")
 
     @model_validator(mode="after")
     def _only_one(self) -> Do:

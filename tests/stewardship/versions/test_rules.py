@@ -116,6 +116,8 @@ def test_what_a_rule_can_do(benchmark: Benchmark, do: dict[str, Any], after: str
 def test_days_are_added_to_a_date(benchmark: Benchmark) -> None:
     outcome = try_rule(benchmark, rule({"uids": ["6"]}, {"add": 6}))
     assert [item.after.text() for item in outcome.changed if item.after] == ["03/21/2006"]
+    assert not try_rule(benchmark, rule({"uids": ["6"]}, {"add": -1e6})).changed
+    assert not try_rule(benchmark, rule({"strata": [MME]}, {"multiply": 1e308})).changed
 
 
 def test_a_calculator_labels_the_rows_that_were_deferred(benchmark: Benchmark) -> None:
@@ -207,6 +209,8 @@ def test_names_are_put_right_by_name_and_other_words_are_no_label(tmp_path: Path
         (FILE + "abstain = true\n", "exactly one of"),
         (FILE.replace('take = "original"', ""), "exactly one of"),
         (FILE.replace('take = "original"', 'tak = "original"'), "do.tak"),
+        (FILE.replace('take = "original"', "multiply = nan"), "do.multiply"),
+        (FILE.replace('take = "original"', "add = 1e308"), "do.add"),
         (FILE.replace('evidence = ["9"]', "evidence = []"), "evidence"),
         (FILE.replace('name = "methadone"', 'name = "../up"'), "name"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
@@ -55,6 +55,8 @@ IN_WORDS = {
 
 Tier = Literal["stated", "equivalent", "inherited", "plausible"]
 SourceSplits = Literal["train", "validation", "test", "all"]
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+"""What all generators of random numbers take."""
 
 
 CONTEXT_SECTIONS = (
@@ -186,7 +188,7 @@ class NoteSettings(Section):
 class BuildSettings(Section):
     """How quadrant statements are made."""
 
-    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of every choice")
+    seed: Seed = Field(default=42, description="seed of every choice")
     validation_share: float = Field(
         default=0.1,
         ge=0,
@@ -286,7 +288,7 @@ class BuildSettings(Section):
 class MedhalSettings(Section):
     """How MedHal rows are made."""
 
-    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of every choice")
+    seed: Seed = Field(default=42, description="seed of every choice")
     splits: SourceSplits = Field(
         default="train", description="splits of the sources to use; the paper uses their training splits only"
     )
@@ -310,7 +312,7 @@ class MedhalSettings(Section):
 class MedvalSettings(Section):
     """How MedVAL triples are made."""
 
-    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of every choice")
+    seed: Seed = Field(default=42, description="seed of every choice")
     splits: SourceSplits = Field(default="all", description="splits of the sources to use")
     tau: float = Field(
         default=0.9, ge=0, le=1, description="with language models: consistency M_MedVAL from which on a triple is kept"
@@ -331,7 +333,7 @@ Quorum = Literal["audit_quorum", "quorum", "near_quorum"]
 class StewardSettings(Section):
     """How labels are audited, recomputed, triaged and adjudicated."""
 
-    seed: int = Field(default=42, ge=0, lt=2**32, description="seed of every choice and every resample")
+    seed: Seed = Field(default=42, description="seed of every choice and every resample")
     runs: int = Field(default=5, ge=1, description="independent runs of the auditor and of the recomputation")
     audit_quorum: int = Field(
         default=4,

@@ -112,7 +112,7 @@ def _check_memory(cells: Sequence[Cell], opened: _Opened, card: float | None) ->
     from ontoground.studies.rehearsal import forecast
 
     known = [(ahead.gib, cell) for cell in cells if (ahead := forecast(cell, opened.cells, opened.root)).gib]
-    largest, cell = max(known, key=lambda one: one[0] or 0, default=(None, None))
+    largest, cell = max(known, key=lambda pair: pair[0] or 0, default=(None, None))
     if largest is None or cell is None or (card is None and find_spec("torch") is None):
         return
     room = card

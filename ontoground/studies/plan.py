@@ -354,8 +354,8 @@ def _variants(options: Options, settings: Options) -> Iterator[_Variant]:
     for chosen in product(*choices):
         words, arguments = [], []
         for (flag, name, value), own in zip(named, chosen, strict=True):
-            for one in own if isinstance(own, list) else [own]:
-                arguments += _argument(flag, name, one)
+            for choice in own if isinstance(own, list) else [own]:
+                arguments += _argument(flag, name, choice)
             words += [f"{name} {own}"] if isinstance(value, list) and len(value) > 1 else []
         yield _Variant(tuple(words), tuple(arguments))
 

@@ -71,15 +71,15 @@ def rehearse(cells: Sequence[Cell], root: Path, *, hub: bool, say: Callable[[str
         run = file.with_suffix("")
         ended = run_verb([*cell.arguments, *given, "--out", str(run), "--json"], hub=hub)
         answer = json.loads(ended.stdout or b"{}")
-        known_now: dict[str, Any] = {"error": answer.get("error")}
+        record: dict[str, Any] = {"error": answer.get("error")}
         if ended.returncode:
             say(f"it failed: {(answer.get('error') or {}).get('what', f'exit code {ended.returncode}')}")
         else:
-            steps = [(one["planned_steps"], one["seconds_a_step"]) for one in _measured(run)]
+            steps = [(part["planned_steps"], part["seconds_a_step"]) for part in _measured(run)]
             seconds = sum(planned * each for planned, each in steps)
-            known_now = {"seconds": seconds, "gib": max(_memory(run), default=None), "steps": steps}
+            record = {"seconds": seconds, "gib": max(_memory(run), default=None), "steps": steps}
         shutil.rmtree(run, ignore_errors=True)
-        write_text(file, to_json(known_now))
+        write_text(file, to_json(record))
 
 
 def _file(cell: Cell, root: Path) -> Path:

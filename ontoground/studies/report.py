@@ -202,8 +202,8 @@ def _changes(cells: Sequence[Cell], report: Estimate, block: EvaluateBlock) -> I
     for cell, after in values.items():
         if cell.needs and cell.base_model in before:
             base, value = before[cell.base_model]
-            known = [block.paper.get(one.plain_name, {}).get("non_factual_f1") for one in (base, cell)]
-            paper = UNDEFINED if None in known else f"{100 * (known[1] - known[0]):+.0f}"  # type: ignore[operator]
+            old, new = (block.paper.get(own.plain_name, {}).get("non_factual_f1") for own in (base, cell))
+            paper = UNDEFINED if old is None or new is None else f"{100 * (new - old):+.0f}"
             row = [cell.name, f"{100 * value:.1f}", f"{100 * after:.1f}", f"{100 * (after - value):+.1f}", paper]
             rows.append(row)
     if rows:
@@ -240,25 +240,7 @@ def _asked(block: AskBlock, cells: Sequence[Cell], workspace: Path, out: Path, *
     finished = [cell for cell in cells if state_of(cell) == "done"]
     place = ["--workspace", str(workspace)]
     if len(block.labels) == 2:
-        for benchmark in dict.fromkeys(cell.option("--benchmark") or "" for cell in finished):
-            files = [str(cell.run) for cell in finished if (cell.option("--benchmark") or "") == benchmark]
-            of = ["--benchmark", benchmark] if benchmark else []
-            before, after = block.labels
-            folder = private_directory(out / (benchmark or "board"))
-            sides = [
-                "--before",
-                before,
-                "--after",
-                after,
-                "--missing",
-                "leave_out",
-                "--answers",
-                "tagged",
-                "--out",
-                str(folder),
-            ]
-            _verb(["steward", "board", *files, *place, *of, *sides], hub=hub)
-            yield _without_title((folder / "board.md").read_text(encoding="utf-8"), os.path.relpath(folder, out.parent))
+        yield from _boards(finished, block.labels, place, out, hub=hub)
         return
     answered: dict[str, set[str]] = {}
     for cell in finished:
@@ -273,18 +255,31 @@ def _asked(block: AskBlock, cells: Sequence[Cell], workspace: Path, out: Path, *
         yield from _effect(found, policies, block.paper)
 
 
+def _boards(
+    finished: Sequence[Cell], labels: Sequence[str], place: Sequence[str], out: Path, *, hub: bool
+) -> Iterator[str]:
+    before, after = labels
+    sides = ["--before", before, "--after", after, "--missing", "leave_out", "--answers", "tagged"]
+    for benchmark in dict.fromkeys(cell.option("--benchmark") or "" for cell in finished):
+        files = [str(cell.run) for cell in finished if (cell.option("--benchmark") or "") == benchmark]
+        of = ["--benchmark", benchmark] if benchmark else []
+        folder = private_directory(out / (benchmark or "board"))
+        _verb(["steward", "board", *files, *place, *of, *sides, "--out", str(folder)], hub=hub)
+        yield _without_title((folder / "board.md").read_text(encoding="utf-8"), os.path.relpath(folder, out.parent))
+
+
 def _without_title(page: str, where: str) -> str:
     return page.partition("\n")[2].replace("](board.png)", f"]({where}/board.png)")
 
 
 def _effect(found: Estimate, policies: Sequence[str], paper: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
-    shares = {(one["benchmark"], one["temperature"], one["policy"]): one["accuracy"] for one in found["cells"]}
+    shares = {(cell["benchmark"], cell["temperature"], cell["policy"]): cell["accuracy"] for cell in found["cells"]}
     rows = [
         [benchmark, heat, *(percent_cell({"value": shares.get((benchmark, heat, name))}) for name in policies)]
-        for benchmark, heat in dict.fromkeys((one["benchmark"], one["temperature"]) for one in found["cells"])
+        for benchmark, heat in dict.fromkeys((cell["benchmark"], cell["temperature"]) for cell in found["cells"])
     ]
     yield markdown_table(["benchmark", "temperature", *policies], rows, 2)
-    effects = [(one["policy"], percent_cell(one), f"{one['p']:.2g}", f"{one['n']:,}") for one in found["effects"]]
+    effects = [(own["policy"], percent_cell(own), f"{own['p']:.2g}", f"{own['n']:,}") for own in found["effects"]]
     heads = ["policy", f"less {policies[0]}, points (95%)", "p", "responses"]
     yield "\n" + markdown_table(heads, effects, 1)
     known = [(name, key, f"{100 * value:.1f}") for name, row in paper.items() for key, value in row.items()]

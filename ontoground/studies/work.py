@@ -92,7 +92,7 @@ def _do(cell: Cell, *, hub: bool, say: Callable[[str], None]) -> None:
         raise KeyboardInterrupt("interrupted: finished cells are kept; run the same command again to continue")
     answer = _answer(ended.stdout)
     error = answer.get("error") if ended.returncode else None
-    files = [one["file"] for one in answer.get("predictions", ())]
+    files = [predictions["file"] for predictions in answer.get("predictions", ())]
     record = {"exit_code": ended.returncode, "seconds": round(monotonic() - begin, 1), "error": error, "files": files}
     write_text(cell.folder / RECORD, to_json(record | {"arguments": list(cell.arguments)}))
     if ended.returncode:

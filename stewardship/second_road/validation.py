@@ -13,6 +13,7 @@ import duckdb
 
 from ground.errors import InputError
 from ground.flow.executors import open_threads
+from ground.flow.manifest import read_manifest
 from ground.json_record import JsonRecord
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import quoted_files
@@ -105,15 +106,28 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     ):
         run_sql(connection, step)
     set_table(connection, "end_spelling", mentions.end_spellings(connection).to_arrow())
-    rows = sum(number_of(connection, f"select count(*) from {name}") for name in files)
+    rows = {name: number_of(connection, f"select count(*) from {name}") for name in files}
     checks = _Checks(connection, files, build)
     executor = open_threads(workspace.settings.run, duckdb.DuckDBPyConnection.interrupt)
     shards: list[Check] = [checks.of_all]
     shards += [partial(checks.of_some, patients) for patients in _parts(connection, files, executor.workers)]
     with _common(connection, _tables(files)):
         lots = executor.in_order(checks.open, lambda cursor, check: check(cursor), shards)
-        lines = sorted((line for lot in lots for line in lot), key=lambda line: [str(cell) for cell in line])
-    return ValidationReport(str(folder), rows, [dict(zip(NAMES, line, strict=True)) for line in lines])
+        lines = [*_lost(folder, rows), *(line for lot in lots for line in lot)]
+    lines.sort(key=lambda line: [str(cell) for cell in line])
+    return ValidationReport(str(folder), sum(rows.values()), [dict(zip(NAMES, line, strict=True)) for line in lines])
+
+
+def _lost(folder: Path, rows: Mapping[str, int]) -> Iterator[Disagreement]:
+    """Yield where there are other numbers of rows than were built: rows that are gone disagree with nothing."""
+    built = read_manifest(folder).get("rows", {})
+    expected = {
+        "labelled": built.get("rows", 0) + built.get("contraindicated", 0),
+        "denying": built.get("contradicted", 0),
+    }
+    for name, number in expected.items():
+        if built and rows.get(name, 0) != number:
+            yield ("a dataset has as many rows as were built", name, str(rows.get(name, 0)), str(number))
 
 
 @dataclass(frozen=True)

@@ -205,6 +205,7 @@ def test_every_damage_is_found_by_its_check(medieval: Built, damaged: Path) -> N
         planted for planted in json.loads((damaged / "planted.json").read_text()) if tuple(planted) not in lines
     ] == []
     assert all(set(line) == {"check", "id", "found", "expected"} for line in report.disagreements)
+    assert report.by_check["a dataset has as many rows as were built"] == 1
     untouched = {row["id"] for row in medieval.rows[4 * (len(CHANGES) + 2 * len(DAMAGES)) :]}
     by_row = {
         id for check, id in lines if check in checks_of((WHOLE_CHECKS["labelled"][1], PART_CHECKS["labelled"][0]))

@@ -118,8 +118,8 @@ def _world(
         number = pa.array(range(len(notes)), pa.int64())
         texts = pa.table({"note_id": number.cast(pa.string()), "hadm_id": number, "text": pa.array(notes, pa.string())})
         sections = workspace.settings.build.context_sections
-        grounded = {f"ground.{of}": table for of, table in note_tables(reader, texts, workspace.rules, sections).items()}
-        for table, rows in {**grounded, "ehr.note": texts}.items():
+        written = {f"ground.{of}": rows for of, rows in note_tables(reader, texts, workspace.rules, sections).items()}
+        for table, rows in {**written, "ehr.note": texts}.items():
             add_rows(connection, table, rows)
         for schema, table in [*tables, *(("", table) for table in RECORDS if ("ground", table) not in tables)]:
             into = "kg" if schema == "kg" else "records"

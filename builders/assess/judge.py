@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Assessed", "assess"]
 
 QUADRANTS = {(True, True): "Q1", (True, False): "Q2", (False, True): "Q3", (False, False): "Q4"}
-RECORDS = ("mention", "segment", "admission_concept")
+RECORDS = ("ehr.admission", "ground.mention", "ground.segment", "ground.admission_concept")
 """What is looked at of the workspace's own records."""
 
 
@@ -106,7 +106,7 @@ def _world(
     (outer,) = connection.execute("select current_database()").fetchone() or ("",)
     tables = connection.execute(
         "select table_schema, table_name from information_schema.tables where table_catalog = $1 "
-        "and (table_schema = 'kg' or (table_schema = 'ground' and list_contains($2, table_name)))",
+        "and (table_schema = 'kg' or list_contains($2, table_schema || '.' || table_name))",
         [outer, list(RECORDS)],
     ).fetchall()
     # A name of its own: threads share what is attached to one file.
@@ -121,10 +121,11 @@ def _world(
         written = {f"ground.{of}": rows for of, rows in note_tables(reader, texts, workspace.rules, sections).items()}
         for table, rows in {**written, "ehr.note": texts}.items():
             add_rows(connection, table, rows)
-        for schema, table in [*tables, *(("", table) for table in RECORDS if ("ground", table) not in tables)]:
+        for schema, table in tables:
             into = "kg" if schema == "kg" else "records"
-            held = f'{outer}.{schema}."{table}"' if schema else f"ground.{table} where false"
-            connection.execute(f'create view {into}."{table}" as from {held}')
+            connection.execute(f'create view {into}."{table}" as from {outer}.{schema}."{table}"')
+        for name in {*RECORDS} - {f"{schema}.{table}" for schema, table in tables}:
+            connection.execute(f"create view records.{name.partition('.')[2]} as from {name} where false")
         yield
     finally:
         connection.execute(f"use {outer}")

@@ -11,7 +11,7 @@ import numpy as np
 
 from ground.pictures import COLOURS, new_figure, picture, save
 
-__all__ = ["Series", "confusion", "error_bars", "forest", "panels", "style_of", "wrapped"]
+__all__ = ["Series", "confusion", "error_bars", "forest", "panels", "style_of", "titled", "wrapped"]
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 PANELS_IN_A_ROW = 3
@@ -38,6 +38,11 @@ def error_bars(estimates: Sequence[Mapping[str, float | None]]) -> tuple[Any, An
     return value, np.maximum(np.stack([value - low, high - value]), 0)
 
 
+def titled(title: str, *errors: Any) -> str:
+    """Return the title of a picture, which names intervals where one is drawn. Shapes: (2, n) each"""
+    return f"{title}, 95% intervals" if any(np.isfinite(error).any() for error in errors) else title
+
+
 Series = tuple[str | None, Any, Any, Mapping[str, Any]]
 """Label (None: not in the legend), values and error bars (`error_bars`), and style."""
 
@@ -47,6 +52,8 @@ def forest(
     rows: Sequence[str],
     series: Sequence[Series],
     mark: Callable[[Any], object] | None = None,
+    *,
+    title: str,
     **settings: Any,
 ) -> None:
     """Draw points with their intervals to the right, a line for each row, from top to bottom.
@@ -56,11 +63,13 @@ def forest(
         rows: their names.
         series: what is drawn side by side in each row, in percent where ``settings`` say nothing else.
         mark: draws more into the axes.
+        title: says what the points are.
         settings: of the axes.
     """
+    title = titled(title, *(error for _, _, error, _ in series))
     n, height = len(rows), 1.4 + len(rows) * (0.3 + 0.16 * len(series))
     percent = {"xlim": (0, 100), "xlabel": "%"}
-    with picture(path, 8.6, height, grid="x", **percent | settings) as axes:
+    with picture(path, 8.6, height, grid="x", title=title, **percent | settings) as axes:
         offsets = (np.arange(len(series)) - (len(series) - 1) / 2) * (0.7 / max(len(series), 1))
         for (label, value, error, style), offset in zip(series, offsets, strict=True):
             place = np.arange(n) + offset

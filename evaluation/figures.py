@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from evaluation.drawing import Series, confusion, error_bars, forest, panels, style_of, wrapped
+from evaluation.drawing import Series, confusion, error_bars, forest, panels, style_of, titled, wrapped
 from evaluation.paper import paper_results
 from ground.contracts.rows import QUADRANTS
 from ground.pictures import COLOURS, GREY, picture, save, tidy
@@ -70,7 +70,7 @@ def draw_texts(report: Report, folder: Path) -> None:
         names = FACTUALITY if detectors else SAFETY
         title = "Factuality" if detectors else "Safe (levels 1 and 2) against unsafe (3 and 4)"
         overall = _series(runs, [[run["overall"][name] for name in names] for run in runs])
-        forest(folder / "overall.png", list(names.values()), overall, title=f"{title}, 95% intervals")
+        forest(folder / "overall.png", list(names.values()), overall, title=title)
         _by_length(report, runs, folder / "f1_by_length.png")
         _errors(runs, folder / "errors_by_task.png")
         _lengths(report["rows"]["bins"], runs, folder / "lengths_of_errors.png")
@@ -108,10 +108,10 @@ def _series(models: Sequence[Model], values: Sequence[Sequence[Mapping[str, floa
 
 
 def f1_figure(models: Sequence[Model], path: Path) -> None:
-    """Draw F1 of every quadrant with 95% intervals."""
+    """Draw F1 of every quadrant."""
     values = [[model["metrics"][f"f1_{quadrant.lower()}"] for quadrant in QUADRANTS] for model in models]
     rows = [f"{quadrant}\n({meaning})" for quadrant, meaning in MEANING.items()]
-    forest(path, rows, _series(models, values), title="F1 by quadrant, 95% intervals")
+    forest(path, rows, _series(models, values), title="F1 by quadrant")
 
 
 def _is_far(model: Model) -> bool:
@@ -121,7 +121,8 @@ def _is_far(model: Model) -> bool:
 def risk_figure(models: Sequence[Model], path: Path) -> None:
     """Draw hallucinated support against truth inversion; the paper's models faintly, if it measured one of these."""
     names = {"xlabel": "TIR: Q3 taken for Q1 (%)", "ylabel": "HSR: Q2 taken for Q1 (%)"}
-    title = "Critical errors, 95% intervals; the lower left is safest"
+    errors = (error_bars([model["metrics"][name]])[1] for model in models for name in ("tir", "hsr"))
+    title = titled("Critical errors: the lower left is safest", *errors)
     with picture(path, 8.2, 5.6, grid="both", title=title, **names) as axes:
         paper = np.array([(row["metrics"]["tir"], row["metrics"]["hsr"]) for row in paper_results()]) * 100
         highest = FRAME
@@ -317,7 +318,7 @@ def _correlations(scores: Sequence[Mapping[str, Any]], path: Path) -> None:
     for at, (name, title) in enumerate((("pearson", "Pearson's r"), ("spearman", "Spearman's rho"))):
         value, error = error_bars([score[name] for score in scores])
         series.append((title, value / 100, error / 100, style_of(at)))
-    words = {"title": "Scores against the labels, 95% intervals", "xlabel": "correlation", "xlim": (-1, 1)}
+    words: dict[str, Any] = {"title": "Scores against the labels", "xlabel": "correlation", "xlim": (-1, 1)}
     rows = [f"{wrapped(score['name'])}\n({score['n']:,} rows)" for score in scores]
     forest(path, rows, series, lambda axes: axes.axvline(0, color=GREY, linewidth=1), **words)
 
@@ -329,9 +330,9 @@ def _agreement(agreement: Mapping[str, Any], path: Path) -> None:
         value, error = error_bars(list(parts.values()))
         series.append((title, value / 100, error / 100, style_of(at)))
         lowest = min([lowest, *(part["low"] for part in parts.values() if part["low"] is not None)])
-    words = {
+    words: dict[str, Any] = {
         "xlabel": "Krippendorff's alpha (dotted: 0.8, from which on agreement is called reliable)",
-        "title": "Agreement of the experts, 95% intervals",
+        "title": "Agreement of the experts",
         "xlim": (np.floor(lowest * 10) / 10, 1.0),
     }
     rows = [f"{task}\n({part['items']:,} items)" for task, part in parts.items()]
@@ -340,7 +341,7 @@ def _agreement(agreement: Mapping[str, Any], path: Path) -> None:
 
 def _non_inferiority(tested: Sequence[Mapping[str, Any]], path: Path) -> None:
     margin = 100 * tested[0]["margin"]
-    words = {
+    words: dict[str, Any] = {
         "xlabel": f"macro-F1 of the model minus one expert's, in points (dashed: margin {margin:g}; bar: lower bound)",
         "title": "Black bar right of the dashed line: not worse than one expert",
         "xlim": None,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from evaluation import figures
+from evaluation.drawing import error_bars, titled
 from evaluation.rates import metrics_of
 from ground import pictures
 from ground.contracts.rows import QUADRANTS
@@ -51,6 +52,12 @@ def test_every_model_has_its_colour_in_the_pictures(tmp_path: Path) -> None:
         for colour in (pictures.COLOURS[0], pictures.COLOURS[1], pictures.GREY):
             assert colours(path, colour) > 30
         assert colours(path, pictures.COLOURS[2]) == 0
+
+
+def test_a_title_names_intervals_where_one_is_drawn() -> None:
+    some, none = (error_bars([row])[1] for row in (estimate(0.5, 0.4, 0.6), estimate(0.5)))
+    assert titled("F1", none) == "F1"
+    assert titled("F1", none, some) == "F1, 95% intervals"
 
 
 def test_undefined_values_are_left_out_of_pictures(tmp_path: Path) -> None:

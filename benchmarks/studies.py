@@ -25,7 +25,7 @@ from ontoground.cli.render import note
 __all__ = ["main"]
 
 FILES = Path(__file__).parent / "study_files"
-PATIENTS, QUESTIONS = 40, 160
+PATIENTS, QUESTIONS = 60, 160
 FACTORS = ("smoker", "hypertension", "diabetes", "heart failure", "stroke", "cancer")
 LETTERS = "ABCD"
 MISCOUNTED = 0.4

@@ -48,7 +48,9 @@ _SHIFT_1, _SHIFT_2 = np.uint64(31), np.uint64(47)
 WeightArray = npt.NDArray[np.int16]
 COLUMNS = ("begin", "end", "group", "kind", "section", "reasons", "elsewhere", "name", "assertion", "concept")
 """What is known of a mention."""
-_MENTION_BEGIN, _MENTION_END, _GROUP, _KIND, _SECTION, _DOUBTS, _ELSEWHERE, _NAME, _ASSERTION, _CONCEPT = range(len(COLUMNS))
+_MENTION_BEGIN, _MENTION_END, _GROUP, _KIND, _SECTION, _DOUBTS, _ELSEWHERE, _NAME, _ASSERTION, _CONCEPT = range(
+    len(COLUMNS)
+)
 _SEGMENT_KIND, _SEGMENT_BEGIN, _SEGMENT_END = range(3)
 
 
@@ -297,9 +299,8 @@ def _features(
     _write(BESIDE + 1, BESIDE + 1, _both(after, own), first, features)
     _write(BESIDE + 2, BESIDE + 2, _both(before, named), first - 1, features)
     _write(BESIDE + 3, BESIDE + 3, _both(before, after), -1, features)
-    if first > 0:
-        ending = _ending(first - 1, inputs.codes, words, hashes)
-        _write(BESIDE + 4, BESIDE + 4, _both(kind, ending), first - 1, features)
+    ending = _ending(first - 1, inputs.codes, words, hashes)
+    _write(BESIDE + 4, BESIDE + 4, _both(kind, ending), first - 1, features)
     _write(BESIDE + 5, BESIDE + 5, _both(kind, _ending(last, inputs.codes, words, hashes)), last, features)
     elsewhere = _both(kind, np.uint64(mentions[mention, _ELSEWHERE]))
     _write(ELSEWHERE, ELSEWHERE, elsewhere, -1, features)

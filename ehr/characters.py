@@ -32,6 +32,7 @@ __all__ = [
     "is_letter",
     "kinds_of_characters",
     "lower",
+    "plain",
     "word_hash",
 ]
 
@@ -52,6 +53,23 @@ _FNV_PRIME = np.uint64(0x100000001B3)
 def codes_of(text: str) -> CodeArray:
     """Return the code points of a text; shape: (len(text),)."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+
+
+# Apostrophes, quotes and hyphens as they are typed in several ways, and what a file may begin with, by what is read.
+_PLAIN = {"'": "\u2018\u2019\u02bc", '"': "\u201c\u201d", "-": "\u2010\u2011\u2012\u2013", " ": "\ufeff"}
+
+
+def plain(text: str) -> str:
+    """Return a text with one kind of apostrophes, quotes and hyphens, as rules have them; all offsets stay.
+
+    >>> plain("She doesn\u2019t smoke")
+    "She doesn't smoke"
+    """
+    if not text.isascii():
+        for letter, others in _PLAIN.items():
+            for other in others:
+                text = text.replace(other, letter)
+    return text
 
 
 @cache

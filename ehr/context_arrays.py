@@ -31,8 +31,8 @@ CLOSER, AND_JOINT, JOINT, COMMA, STOP, AND, OR, OPEN, CLOSE, HYPHEN, NUMBER, FIG
 )
 INCLUDING, AUXILIARY = (1 << bit for bit in (14, 15))
 # Of classes of ``term_classes.tsv``.
-DOSE, PREDICATE_END, DEGREE, STATUS, SEEN, NOW, LAST_TIME, YES, NO, EMPTY, PATIENT, REPORTS, OWNER, PRONOUN = (
-    1 << bit for bit in range(16, 30)
+DOSE, PREDICATE_END, DEGREE, STATUS, SEEN, NOW, LAST_TIME, YES, NO, EMPTY, PATIENT, REPORTS, OWNER, PRONOUN, ORDER = (
+    1 << bit for bit in range(16, 31)
 )
 _WORD_BITS: dict[int, frozenset[str]] = {
     CLOSER: frozenset({",", ".", ";", ")"}),
@@ -65,6 +65,7 @@ _CLASS_BITS = {
     REPORTS: "reports",
     OWNER: "owner",
     PRONOUN: "pronoun",
+    ORDER: "order",
 }
 # Words that the scan reads by their form or place: a year, a number, the answer to a label, a box before one.
 _FORMS = ("<year>", "<number>", "<yes>", "<no>", "<box>", "<ticked>")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import get_args
 
+from ehr.characters import plain
 from ehr.sections import header_rules
 from ehr.spans import Assertion, Kind
 from ground import ROOT
@@ -22,7 +23,7 @@ from ground.storage.tables import Row, read_table
 
 __all__ = ["NOT_ANY", "SCOPES", "Phrase", "Rule", "RuleSet", "load_rules"]
 
-_TOKEN = re.compile(r"<[a-z]+>|[a-z0-9]+(?:['’][a-z]+|\.[0-9]+)?|_+|[^\sa-z0-9]")
+_TOKEN = re.compile(r"<[a-z]+>|[a-z0-9]+(?:'[a-z]+|\.[0-9]+)?|_+|[^\sa-z0-9]")
 
 _DATA = ROOT / "ehr" / "data"
 _RULE_COLUMNS = ("trigger", "category", "direction", "scope", "rank", "kinds", "sections", "source")
@@ -165,6 +166,6 @@ def _phrases(pattern: str) -> Iterator[str]:
 
 def _parts(phrase: str) -> list[str]:
     parts: list[str] = []
-    for word in phrase.lower().split():
+    for word in plain(phrase).lower().split():
         parts.extend([word] if (word[0] == "*" and len(word) != 1) or word == "*" else _TOKEN.findall(word))
     return parts

@@ -50,6 +50,7 @@ from ehr.context_arrays import (
     OPEN,
     OPENING,
     OR,
+    ORDER,
     OWNER,
     PATIENT,
     PHRASE,
@@ -119,7 +120,7 @@ _TREATMENTS = 1 << _DRUG | 1 << KINDS.index("procedure")
 # Words over which a predicate still belongs to the mention before them.
 _PLAIN_WORDS = 8
 _NEAR_WORDS = 3
-_CHAIN_WORDS = 14
+_CHAIN_WORDS, _LATEST_WORDS = 14, 40
 # No trigger is about a mention farther off than this many words.
 _WINDOW = 200
 _NO_DISTANCE = 1 << 30
@@ -334,7 +335,7 @@ def _reaches(
         # "It was held", "these were stopped": what was named last, whatever sentence it stands in.
         between = _last_between(_TREATMENTS, places, low, high, begin, end)
         is_listed = scope == THESE and between >= 0 and _joined(words, begin, places[between, FIRST], JOINT)
-        return end - begin <= _CHAIN_WORDS and (between < 0 or is_listed)
+        return end - begin <= _LATEST_WORDS and (between < 0 or is_listed)
     if begin < end and words[begin, HARD] != words[end, HARD]:
         return False
     if scope == CLAUSE:
@@ -465,7 +466,7 @@ def _turn_after(
     places: IndexArray,
     high: int,
 ) -> tuple[int, int, int, int]:
-    """Return what the next sentence says of what this one named: "It was held and then restarted".
+    """Return what the next sentence says of what this one named: "It was held and then restarted", "Hold until Monday".
 
     That is the rule that looks back, the rule of the last word on it, and the first and last word of the trigger; -1:
     it says nothing.
@@ -479,10 +480,13 @@ def _turn_after(
     if after in (0, segments.shape[0]) or segments[after, _SEGMENT_BLOCK] != segments[segment, _SEGMENT_BLOCK]:
         return nothing
     start = left_after(words, BEGIN, segments[after, _SEGMENT_BEGIN], stop, n_words)
-    if start == n_words or not words[start, BITS] & (PRONOUN | OWNER):
+    while start < n_words and codes[words[start, BEGIN]] in (40, 42, 45, 91):
+        start += 1
+    if start == n_words or not words[start, BITS] & (PRONOUN | OWNER | ORDER):
         return nothing
     end = left_after(words, BEGIN, segments[after, _SEGMENT_END], start, n_words)
-    hits, n_hits = find_hits(codes, start, end, words, vocabulary, tries, rules.triggers, places, 0, 0)
+    beyond = left(places, FIRST, end, high, places.shape[0])
+    hits, n_hits = find_hits(codes, start, end, words, vocabulary, tries, rules.triggers, places, high, beyond, False)
     if n_hits == 0 or not words[hits[0, FIRST], MARKS] & OPENS:
         return nothing
     rule = turn = _beside(hits, 0, rules, LATEST, THESE)
@@ -704,12 +708,14 @@ def judge(
                 lead = leads[segment]
                 start = left(words, BEGIN, segments[lead, _SEGMENT_BEGIN], 0, n_words)
                 stop = left_after(words, BEGIN, segments[lead, _SEGMENT_END], start, n_words)
-                hits, n_hits = find_hits(codes, start, stop, words, vocabulary, tries, rules.triggers, places, 0, 0)
+                hits, n_hits = find_hits(
+                    codes, start, stop, words, vocabulary, tries, rules.triggers, places, 0, 0, True
+                )
                 n_lead = _still_open(stop, rules, words, hits, n_hits, lead_rules)
             led = n_lead
         base = left_after(words, BEGIN, begin, base, n_words)
         stop = left_after(words, BEGIN, end, base, n_words)
-        hits, n_hits = find_hits(codes, base, stop, words, vocabulary, tries, rules.triggers, places, low, high)
+        hits, n_hits = find_hits(codes, base, stop, words, vocabulary, tries, rules.triggers, places, low, high, False)
         position = left(sections, SECTION_BEGIN, begin + 1, 0, sections.shape[0]) - 1
         section = sections[position, SECTION_NUMBER] if position >= 0 else 0
         empty = -1
@@ -722,6 +728,7 @@ def judge(
             best = _best_rule(place, section, words, rules, places, low, high, hits, n_hits)
             if (
                 rule >= 0
+                and rules.rules[rule, RULE_HOLDS + section]
                 and places[place, CLASSES] & rules.rules[rule, RULE_CLASSES]
                 and _is_better(rules.rules, rule, 0, best, 0)
                 and _covers(rule, back, back_end, place, words, rules.rules, places, low, high)

@@ -225,6 +225,7 @@ def find_hits(
     places: IndexArray,
     low: int,
     high: int,
+    is_lead: bool,
 ) -> tuple[IndexArray, int]:
     """Return the hits in the words ``base`` to ``stop`` and their number; fill what the table says of these words.
 
@@ -237,6 +238,7 @@ def find_hits(
         words: of the note; MARKS to DEPTH are filled.
         vocabulary, tries, triggers: as in ``ContextArrays``.
         places: rows ``low`` to ``high`` are those of the segment.
+        is_lead: whether it leads a list, whose mentions are not among the places.
     """
     _mark_words(base, stop, words, places, low, high)
     hits = np.empty(((tries.sizes[MOST] + 1) * (stop - base), _HIT_COLUMNS), np.int64)
@@ -274,7 +276,7 @@ def find_hits(
             is_longest = index == n_ahead
             last = longest_last if is_longest else ahead_last
             hit = longest if is_longest else nodes[0, index]
-            trigger, whole = _stand(hit, position, last, stop, words, triggers, places, near, high, low == high)
+            trigger, whole = _stand(hit, position, last, stop, words, triggers, places, near, high, is_lead)
             if triggers[trigger, TRIGGER_WITHIN_END] > triggers[trigger, TRIGGER_WITHIN] or (
                 not whole and triggers[trigger, TRIGGER_BESIDE_END] > triggers[trigger, TRIGGER_BESIDE]
             ):

@@ -148,7 +148,7 @@ def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) 
             position += code == 46
         elif position + 1 < size:
             following = lower(codes[position + 1])
-            if (code in (39, 0x2019) and _is_letter(following)) or (code == 46 and _is_figure(following)):
+            if (code == 39 and _is_letter(following)) or (code == 46 and _is_figure(following)):
                 is_number = False
                 of_letters = code != 46
                 value = hash_with(value, code)

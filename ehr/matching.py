@@ -262,6 +262,32 @@ class Trie:
         """Return the number of each token, -1 for one that no name has."""
         return _numbers(hashes, self.slots, self.slot_token)
 
+    def unglued(self, tokens: Tokens) -> Tokens:
+        """Return the tokens of a text, a known word apart from what is written to its end: "lisinopril20", "ToprolXL".
+
+        Only tokens that no name has are cut, once, behind three letters or more.
+        """
+        unknown = np.flatnonzero(self.token_numbers(tokens.hash) < 0)
+        cut = _cuts(read_only(tokens.codes), tokens.begin[unknown], tokens.end[unknown])
+        unknown, cut = unknown[cut > 0], cut[cut > 0]
+        places = zip(tokens.begin[unknown].tolist(), cut.tolist(), tokens.end[unknown].tolist(), strict=True)
+        pieces = [tokens.codes[low:high] for begin, at, end in places for low, high in ((begin, at), (at, end))]
+        gap = codes_of("\n\n")
+        parts = tokenise(np.concatenate([gap, *(part for piece in pieces for part in (piece, gap))]))
+        is_known = self.token_numbers(parts.hash[::2]) >= 0
+        which, cut = unknown[is_known], cut[is_known]
+        heads, tails = ((parts.hash[at::2][is_known], parts.shape[at::2][is_known]) for at in (0, 1))
+        end, value, shape = tokens.end.copy(), tokens.hash.copy(), tokens.shape.copy()
+        end[which], value[which], shape[which] = cut, *heads
+        return Tokens(
+            tokens.codes,
+            np.insert(tokens.begin, which + 1, cut),
+            np.insert(end, which + 1, tokens.end[which]),
+            np.insert(value, which + 1, tails[0]),
+            np.insert(shape, which + 1, tails[1]),
+            np.insert(tokens.gap, which + 1, SOFT),
+        )
+
     def find(
         self, tokens: Tokens, numbers: IntArray | None = None, is_drug: npt.NDArray[np.bool_] | None = None
     ) -> tuple[Matches, Matches]:
@@ -341,6 +367,22 @@ def _numbers(hashes: HashArray, slots: HashArray, slot_token: IntArray) -> IntAr
             slot = (slot + np.uint64(1)) & mask
         numbers[index] = slot_token[slot]
     return numbers
+
+
+@kernel
+def _cuts(codes: CodeArray, begins: IntArray, ends: IntArray) -> IntArray:
+    """Return where figures, or a capital behind a small letter, follow three letters or more of each word (0: none)."""
+    cuts = np.zeros(begins.size, np.int32)
+    for word in range(begins.size):
+        position = begins[word]
+        while position < ends[word] and is_letter(codes[position]):
+            is_cut = position > begins[word] and codes[position] <= 90 and codes[position - 1] > 90
+            if is_cut and position - begins[word] > 2:
+                break
+            position += 1
+        if position < ends[word] and position - begins[word] > 2 and codes[position] <= 90:
+            cuts[word] = position
+    return cuts
 
 
 @kernel

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ehr.abbreviations import Around, Definition, defined_abbreviations
-from ehr.characters import CodeArray, IndexArray, IntArray, codes_of
+from ehr.characters import CodeArray, IndexArray, IntArray, codes_of, plain
 from ehr.lexicon import Lexicon
 from ehr.matching import UPPER, Tokens, may_be_tested, tokenise
 from ehr.misspellings import SHORTEST, Speller
@@ -62,6 +62,7 @@ class SectionArrays(NamedTuple):
 class Texts(NamedTuple):
     """Texts that are read together; all offsets are those in ``joined``, where ``begin`` says where each begins.
 
+    ``texts`` are as they were given, ``joined`` and ``codes`` in plain characters (`ehr.characters.plain`).
     ``sections`` are as they were given, but for the offsets; ``body`` is where the header of each ends. The blocks of
     ``segments`` are numbered through.
     """
@@ -73,6 +74,10 @@ class Texts(NamedTuple):
     sections: SectionArrays
     body: IntArray
     segments: SegmentArrays
+
+    def as_written(self) -> CodeArray:
+        """Return the code points of the texts as they were given, by the offsets of ``joined``."""
+        return codes_of(_BETWEEN.join(self.texts))
 
 
 class Mentions(NamedTuple):
@@ -147,7 +152,7 @@ def join_texts(
     texts: Sequence[str], sections: SectionArrays, segments: SegmentArrays, segment_owner: IntArray
 ) -> Texts:
     """Return texts one after another; the offsets that are given count from the beginning of each."""
-    joined = _BETWEEN.join(texts)
+    joined = plain(_BETWEEN.join(texts))
     lengths = np.fromiter(map(len, texts), dtype=np.int32, count=len(texts)) + len(_BETWEEN)
     begin = (np.cumsum(lengths) - lengths).astype(np.int32)
     moved = sections._replace(begin=sections.begin + begin[sections.owner], end=sections.end + begin[sections.owner])
@@ -199,7 +204,7 @@ def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[
     Each of these counts once in a text: "nicotine dependence" speaks of nicotine, and does not say more. One that
     stands by itself as well is a mention already.
     """
-    tokens = tokenise(texts.codes)
+    tokens = lexicon.trie.unglued(tokenise(texts.codes))
     numbers, repaired = _repaired(texts, tokens, lexicon, speller)
     matches, parts = lexicon.trie.find(tokens, numbers, lexicon.kind == _DRUG)
     nodes = lexicon.trie.entry.size

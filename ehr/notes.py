@@ -324,7 +324,7 @@ def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa
         columns = [
             pa.array(mentions.begin - moved),
             pa.array(mentions.end - moved),
-            cut_out(texts.codes, mentions.begin[:, np.newaxis], mentions.end[:, np.newaxis]),
+            cut_out(written, mentions.begin[:, np.newaxis], mentions.end[:, np.newaxis]),
             reader.lexicon.concepts.take(pa.array(mentions.entry)),
             judged,
             _named(texts.sections.name[mentions.section], texts.sections.names),
@@ -332,7 +332,7 @@ def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa
         ]
         return _table(notes, mentions.owner, columns, schema)
 
-    read = reader.judge(texts)
+    read, written = reader.judge(texts), texts.as_written()
     is_unsure = (read.unsure > 0).astype(np.int8)
     sureness = [_named(is_unsure, ("certain", "unsure")), in_words(read.unsure, read.against)]
     return (

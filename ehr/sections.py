@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from itertools import pairwise, product
 from typing import NamedTuple
 
-from ehr.characters import codes_of
+from ehr.characters import codes_of, plain
 from ehr.header_scan import HeaderTrie, header_places, header_trie
 from ehr.spans import Section
 from ground import ROOT
@@ -29,7 +29,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 # The compiled search compares letters of ASCII.
 _HEADER = re.compile(r"[a-z][ -@\[-~]{0,78}")
 # Sections that assert something of all their text: a paragraph under an unknown header is not part of them.
-_CLOSED = frozenset({"family_history", "allergies"})
+_CLOSED = frozenset({"family_history", "allergies", "stopped_medications"})
 _PARAGRAPH = re.compile(r"\n[ \t]*\n(?=(?P<header>[A-Z][^\n:.,;]{1,40}):)")
 _SENTENCE = re.compile(
     r"(?:\n|(?<=[a-z0-9)]\.) +)"
@@ -59,6 +59,8 @@ _MARKS = "#*_= \t"
 # Words that headers have besides those that say which section it is.
 _SMALL_WORDS = frozenset(
     {"of", "the", "and", "in", "on", "at", "to", "for", "this", "with", "by", "or", "other", "during", "upon", "from"}
+    | {"these", "you", "your", "following", "not", "do", "should", "be", "were", "have", "been", "taking", "take"}
+    | {"stop", "start", "continue", "hold", "keep", "new"}
 )
 # An unknown header ends these lists, where prose follows it.
 _LISTS = frozenset(
@@ -321,6 +323,7 @@ def split_sections(text: str, own: OwnRules = NO_RULES) -> list[Section]:
     """
     if not text:
         return []
+    text = plain(text)
     headers = _headers(text, own)
     if not headers or text[: headers[0].begin].strip():
         headers.insert(0, _Header(0, "", None, 0))

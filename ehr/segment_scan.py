@@ -36,7 +36,10 @@ IS_MEDICATIONS, IS_COURSE = 1, 2
 _WRAP_MIN, _WRAP_MAX = 66, 100
 _LABEL_MAX, _LABEL_LONGEST = 60, 79
 # Words after which something must follow, with the blank before them, from their end.
-_SMALL = ("and", "or", "with", "of", "for", "the", "a", "an", "to", "in", "on", "by", "any")
+_SMALL = (
+    *("and", "or", "with", "of", "for", "the", "a", "an", "to", "in", "on", "by", "any", "from", "than", "as", "at"),
+    *("had", "has", "have", "was", "were", "is", "are", "been", "his", "her", "your", "their", "that", "which", "who"),
+)
 _DENYING = ("no", "No", "not", "Not", "without", "Without", "denies", "Denies")
 _SMALL_WORDS = np.array([[ord(letter) for letter in f" {word}"[::-1].ljust(8, "\0")] for word in (*_SMALL, *_DENYING)])
 # Words with which a line goes on with the one before.

@@ -278,15 +278,15 @@ def _option(name: str, kind: Any, default: object) -> inspect.Parameter:
 
 
 def text_of(file: Path) -> str:
-    """Return the text of a file in UTF-8; ``-`` is standard input."""
+    """Return the text of a file in UTF-8, without a mark of it (U+FEFF); ``-`` is standard input."""
     if str(file) == "-":
-        return sys.stdin.read()
+        return sys.stdin.read().removeprefix("\ufeff")
     if file.is_dir():
         raise InputError("this is a folder", file=file, expected="a text in UTF-8, a file at a time")
     if not file.is_file():
         raise InputError("there is no such file", file=file)
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise InputError("the file is not text in UTF-8", file=file, do="save it as UTF-8") from None
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import run_sql, set_table, set_variables
-from stewardship.second_road.words import find_names, spellings, words
+from stewardship.second_road.words import find_names, spellings, unglued, words
 
 __all__ = ["CHECKS", "ENDED", "end_spellings", "hold_records", "read_texts"]
 
@@ -72,5 +72,7 @@ def read_texts(cursor: duckdb.DuckDBPyConnection, *, radiology: bool, denials: b
 
 def _texts(cursor: duckdb.DuckDBPyConnection, source: str, columns: str = "") -> pl.DataFrame:
     """Return texts as words with a blank before and after each: *columns* hadm_id, text."""
-    rows = cursor.execute(f"select {columns}hadm_id, lower(strip_accents(text)) as text from {source}").pl()
-    return rows.with_columns(text=" " + words("text") + " ")
+    rows = cursor.execute(f"select {columns}hadm_id, strip_accents(text) as text from {source}").pl()
+    small = rows.with_columns(pl.col("text").str.to_lowercase(), glued=unglued("text").str.to_lowercase())
+    # A figure by itself, so that no name goes over it.
+    return small.with_columns(text=pl.format(" {} 0 {} ", words("text"), words("glued"))).drop("glued")

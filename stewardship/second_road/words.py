@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-__all__ = ["find_names", "sentences", "spellings", "words"]
+__all__ = ["find_names", "sentences", "spellings", "unglued", "words"]
 
 SENTENCE_ENDS = (
     # A short line is an entry of a list; running text is wrapped later.
@@ -18,6 +18,13 @@ def words(column: str) -> pl.Expr:
     """Return the words of texts in small letters without accents: letters and figures, a blank between two of them."""
     # A blank alone stays as it is: most are.
     return pl.col(column).str.replace_all("[^a-z0-9 ][^a-z0-9]*| [^a-z0-9]+", " ").str.strip_chars(" ")
+
+
+def unglued(column: str) -> pl.Expr:
+    """Return the words with figures or a capital behind three letters or more, in two: "lisinopril 20 0 Toprol XL"."""
+    glued = "[A-Za-z]{3,}[0-9][A-Za-z0-9]*|[A-Za-z]{2,}[a-z][A-Z][A-Za-z]*"
+    joined = pl.col(column).str.extract_all(glued).list.join(" 0 ")
+    return joined.str.replace_all("([a-z])([A-Z])|([A-Za-z])([0-9])", "${1}${3} ${2}${4}")
 
 
 def sentences(column: str) -> pl.Expr:

@@ -54,6 +54,7 @@ WRITTEN = {
     "over a line": "of{newline}{name}",
     "in brackets": "({name})",
     "with an accent": "{accented}",
+    "with a dose at its end": "{name}20mg",
     "part of a word": "x{name}x",
 }
 

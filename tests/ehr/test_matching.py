@@ -62,6 +62,24 @@ def test_a_name_does_not_cross_words_or_sentences(name: str, text: str) -> None:
     assert found(trie_of(name), text) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("lisinopril20mg daily", ["lisinopril"]),
+        ("ToprolXL 50", ["ToprolXL"]),
+        ("HCTZ25, toprolXL", ["HCTZ", "toprolXL"]),
+        ("lisINOPRIL is known", ["lisINOPRIL"]),
+        ("B12x, iron2", ["iron"]),
+        ("ironman, unknown10", []),
+    ],
+)
+def test_a_name_is_read_apart_from_what_is_written_to_its_end(text: str, names: list[str]) -> None:
+    trie = trie_of("lisinopril", "Toprol XL", "HCTZ", "B", "iron")
+    tokens = trie.unglued(tokenise(codes_of(text)))
+    matches, _ = trie.find(tokens)
+    assert [text[tokens.begin[a] : tokens.end[b]] for a, b in zip(matches.first, matches.last, strict=True)] == names
+
+
 def test_the_longest_name_wins() -> None:
     trie = trie_of("heart", "heart failure", "failure", "acute heart failure with shock")
     assert found(trie, "acute heart failure with edema, heart") == ["heart failure", "heart"]

@@ -63,6 +63,15 @@ def test_line_ends_of_windows_change_nothing_but_offsets(reader: TextReader) -> 
     assert len(unix.mentions) == 7
 
 
+def test_marks_that_are_typed_in_another_way_change_nothing(reader: TextReader) -> None:
+    plain = 'He doesn\'t have pneumonia - "COPD".'
+    typed = plain.replace("'", "\u2019").replace("-", "\u2013").replace(' "', " \u201c").replace('".', "\u201d.")
+    assert [(m.begin, m.text, m.assertion) for m in reader.read(typed).mentions] == [
+        (m.begin, m.text, m.assertion) for m in reader.read(plain).mentions
+    ]
+    assert reader.read(plain).mentions[0].assertion is Assertion.ABSENT
+
+
 def test_a_text_without_headers_is_one_section_whose_words_are_read_alike(reader: TextReader) -> None:
     reading = reader.read("Allergies: do I need warfarin for my hypertension?", headers=False)
     assert [section.section for section in reading.sections] == ["unknown"]

@@ -197,11 +197,21 @@ def test_laboratory_values_inside_the_course_end_where_its_next_problem_begins()
         ("**Family History**", "family_history"),
         ("## Allergies", "allergies"),
         ("Allergies / Reactions", "allergies"),
+        ("STOP TAKING:", "stopped_medications"),
+        ("DO NOT TAKE:", "stopped_medications"),
+        ("Medications to hold", "stopped_medications"),
+        ("**Stop taking these medicines**", "stopped_medications"),
+        ("MEDS DISCONTINUED AT ADMISSION:", "stopped_medications"),
+        ("Medications to continue:", "discharge_medications"),
     ],
 )
 def test_a_header_that_the_table_does_not_have_is_known_by_its_words(header: str, section: str) -> None:
     text = f"Chief Complaint:\nCough\n{header}\nsomething\n"
     assert [part.section for part in split_sections(text)] == ["chief_complaint", section]
+
+
+def test_a_mark_at_the_beginning_of_a_file_hides_no_header() -> None:
+    assert [(part.section, part.begin) for part in split_sections("\ufeffAllergies: sulfa")] == [("allergies", 0)]
 
 
 def test_an_unknown_header_ends_a_list_where_prose_follows() -> None:

@@ -110,6 +110,7 @@ def unclear(
         ("a bleeding stroke", {"C1"}),  # a name without what stands in brackets
         ("history of stroke", {"C1"}),  # the head of its name, which the release has as a name
         ("given Toradol", {"C3"}),  # a form of the drug
+        ("given Toradol15mg", {"C3"}),  # a dose at its end
         ("tromethamine", set()),  # the last word of a drug is its salt
         ("two duodenal ulcers", {"C6"}),  # a descendant
         ("stress ulcer prophylaxis", {"C6"}),  # one two steps below, inside a longer name, without its hyphen

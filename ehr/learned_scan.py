@@ -165,9 +165,10 @@ def _ending(word: int, codes: CodeArray, words: IndexArray, hashes: HashArray) -
     "Silicone implant", "lupus anticoagulant": a name beside another noun is often a part of what that is.
     """
     end = words[word, _END]
-    if end - words[word, _BEGIN] < 4 or hashes[word] <= _NOTHING:
-        return hashes[word]
-    return hash_on(FNV_OFFSET, codes, end - 3, end) ^ _MIX_1
+    value: np.uint64 = hashes[word]
+    if end - words[word, _BEGIN] > 3 and value > _NOTHING:
+        value = hash_on(FNV_OFFSET, codes, end - 3, end) ^ _MIX_1
+    return value
 
 
 @part

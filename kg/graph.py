@@ -40,6 +40,7 @@ class Edge:
     rui: str
 
 
+EDGE_PARTS = ("predicate", "tail_cui", "rela", "sab", "rui")
 ABOVE, BELOW = ("is_a", "placed_under"), ("has_subtype", "has_placed")
 HIERARCHY_STEPS = (*ABOVE, *BELOW, "has_pharmacologic_class", "pharmacologic_class_of")
 
@@ -141,23 +142,6 @@ class ConceptGraph:
 
     # ---- edges
 
-    def _entry_edge(self, source: int, entry: int) -> PathEdgeRow:
-        """Return an adjacency entry as an edge, read in the direction in which it is walked."""
-        arrays = self.arrays
-        evidence = int(arrays.evidence_begin[int(arrays.edge[entry])])
-        return {
-            "head_cui": self._cui(source),
-            "predicate": self._step_names[int(arrays.step[entry])],
-            "rela": arrays.rela_names[int(arrays.rela[evidence])],
-            "tail_cui": self._cui(int(arrays.neighbour[entry])),
-            "sab": arrays.sab_names[int(arrays.sab[evidence])],
-            "rui": str(arrays.rui[evidence], "ascii"),
-        }
-
-    def _edge(self, source: int, entry: int) -> Edge:
-        row = self._entry_edge(source, entry)
-        return Edge(row["head_cui"], row["predicate"], row["tail_cui"], row["rela"], row["sab"], row["rui"])
-
     def neighbours(self, cui: str, predicate: str | None = None) -> list[Edge]:
         """Return the edges that begin at a concept, inverse predicates included, by predicate and tail.
 
@@ -172,28 +156,8 @@ class ConceptGraph:
         begin, end = (int(value) for value in self.arrays.indptr[node : node + 2])
         if predicate is not None:
             begin, end = self._bounds(node, self._vocabulary.step_of(predicate))
-        return [self._edge(node, entry) for entry in range(begin, end)]
-
-    def evidence(self, head: str, predicate: str, tail: str) -> list[Edge]:
-        """Return all evidence of an edge, the source's own direction first; none where there is no such edge."""
-        arrays, node, other = self.arrays, self._node(head), self._node(tail)
-        begin, end = self._bounds(node, self._vocabulary.step_of(predicate))
-        place = begin + int(np.searchsorted(arrays.neighbour[begin:end], other))
-        if place == end or int(arrays.neighbour[place]) != other:
-            return []
-        edge = int(arrays.edge[place])
-        first, last = (int(value) for value in arrays.evidence_begin[edge : edge + 2])
-        return [
-            Edge(
-                head,
-                predicate,
-                tail,
-                arrays.rela_names[int(arrays.rela[row])],
-                arrays.sab_names[int(arrays.sab[row])],
-                str(arrays.rui[row], "ascii"),
-            )
-            for row in range(first, last)
-        ]
+        rows = self._reader.described(np.arange(begin, end))
+        return [Edge(cui, *(row[name] for name in EDGE_PARTS)) for row in rows.values()]
 
     def _bounds(self, node: int, step: int) -> tuple[int, int]:
         begin, end = (int(value) for value in self.arrays.indptr[node : node + 2])

@@ -63,7 +63,10 @@ def check_files(files: Sequence[Place]) -> list[Path]:
         if not isinstance(file, Path):
             raise InputError("ontologies are read from this machine's disk", file=file, do="download the file first")
         if not file.is_file():
-            raise InputError("there is no such file", file=file, expected="a file of an ontology")
+            found = "a folder" if file.is_dir() else None
+            raise InputError(
+                "there is no such file", file=file, found=found, expected="files of ontologies, each by name"
+            )
         paths.append(file)
     names = [path.name for path in paths]
     if twice := sorted({name for name in names if names.count(name) > 1}):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import re2
 
@@ -24,6 +24,7 @@ __all__ = [
     "CUI",
     "TERM_COLUMNS",
     "TERM_TABLES",
+    "Around",
     "Definition",
     "Sense",
     "Term",
@@ -59,28 +60,40 @@ class _Condition:
     is_own: bool
 
     @cached_property
-    def is_met(self) -> Callable[[str, int, int, str], object]:
-        """Looks for the pattern around a term; what it is given is what `Sense.holds` is."""
-        found = _compiled(self.pattern, self.is_own)
+    def is_met(self) -> Callable[[Around], object]:
+        """Looks for the pattern around a term."""
+        pattern = _compiled(self.pattern, self.is_own)
         match self.place:
             case "text":
-                return lambda text, begin, end, _: found.fullmatch(text[begin:end])
+                return lambda around: pattern.fullmatch(around[0])
             case "before":
-                return lambda text, begin, _, __: found.search(_before(text, begin))
+                return lambda around: pattern.search(around[1])
             case "after":
-                return lambda text, _, end, __: found.match(text[end : end + _WINDOW])
+                return lambda around: pattern.match(around[2])
             case "near":
-                return lambda text, begin, end, _: (
-                    found.search(_before(text, begin)) or found.search(text[end : end + _WINDOW])
-                )
+                return lambda around: pattern.search(around[1]) or pattern.search(around[2])
             case "line":
-                return lambda text, begin, end, _: found.search(_line(text, begin, end))
+                return lambda around: pattern.search(_line(*around[4:]))
             case "section":
-                return lambda _, __, ___, section: found.fullmatch(section)
+                return lambda around: pattern.fullmatch(around[3])
 
 
-def _before(text: str, begin: int) -> str:
-    return text[max(0, begin - _WINDOW) : begin]
+class Around(NamedTuple):
+    """What stands around a term, in small letters, and where: ``begin`` to ``end`` of the whole text."""
+
+    own: str
+    before: str
+    after: str
+    section: str
+    text: str
+    begin: int
+    end: int
+
+    @classmethod
+    def of(cls, text: str, begin: int, end: int, section: str) -> Around:
+        """Return what stands around a term of a text in lower case."""
+        before = text[max(0, begin - _WINDOW) : begin]
+        return cls(text[begin:end], before, text[end : end + _WINDOW], section, text, begin, end)
 
 
 def _line(text: str, begin: int, end: int) -> str:
@@ -120,10 +133,10 @@ class Sense:
     denied: bool = False
     long_form_first: bool = False
 
-    def holds(self, text: str, begin: int, end: int, section: str) -> bool:
-        """Tell whether a term is meant in this sense where it stands, in a text in lower case."""
+    def holds(self, around: Around) -> bool:
+        """Tell whether a term is meant in this sense where it stands."""
         for condition in self.conditions:
-            if condition.is_met(text, begin, end, section):
+            if condition.is_met(around):
                 return not condition.negated
         return not self.conditions or self.conditions[-1].negated
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ehr.abbreviations import (
+    Around,
     Term,
     defined_abbreviations,
     edge_behind_letter,
@@ -24,8 +25,9 @@ def term(text: str) -> Term:
 def meant(text: str, note: str, section: str = "brief_hospital_course") -> str | None:
     """Return the kind of the first sense that holds (``none`` too), or None where the term is unclear."""
     begin = note.index(text)
+    around = Around.of(note.lower(), begin, begin + len(text), section)
     for sense in term(text).senses:
-        if sense.holds(note.lower(), begin, begin + len(text), section):
+        if sense.holds(around):
             return f"{sense.kind}:{sense.names[0]}" if sense.kind != "none" else "none"
     return None
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import re2
 
@@ -28,6 +28,7 @@ __all__ = [
     "Definition",
     "Sense",
     "Term",
+    "around",
     "defined_abbreviations",
     "edge_behind_letter",
     "long_forms_of",
@@ -47,6 +48,8 @@ _LONGEST_FORM = 120
 _QUIET = re2.Options()
 _QUIET.log_errors = False
 
+Around = tuple[str, str, str, str, str, int, int]
+"""The term, what stands before it and after it, its section; the whole text and the offsets of the term in it."""
 Place = Literal["section", "text", "after", "before", "near", "line"]
 _PLACES: tuple[Place, ...] = get_args(Place)
 """In the order of what it takes to look there."""
@@ -65,35 +68,23 @@ class _Condition:
         pattern = _compiled(self.pattern, self.is_own)
         match self.place:
             case "text":
-                return lambda around: pattern.fullmatch(around[0])
+                return lambda place: pattern.fullmatch(place[0])
             case "before":
-                return lambda around: pattern.search(around[1])
+                return lambda place: pattern.search(place[1])
             case "after":
-                return lambda around: pattern.match(around[2])
+                return lambda place: pattern.match(place[2])
             case "near":
-                return lambda around: pattern.search(around[1]) or pattern.search(around[2])
+                return lambda place: pattern.search(place[1]) or pattern.search(place[2])
             case "line":
-                return lambda around: pattern.search(_line(*around[4:]))
+                return lambda place: pattern.search(_line(*place[4:]))
             case "section":
-                return lambda around: pattern.fullmatch(around[3])
+                return lambda place: pattern.fullmatch(place[3])
 
 
-class Around(NamedTuple):
-    """What stands around a term, in small letters, and where: ``begin`` to ``end`` of the whole text."""
-
-    own: str
-    before: str
-    after: str
-    section: str
-    text: str
-    begin: int
-    end: int
-
-    @classmethod
-    def of(cls, text: str, begin: int, end: int, section: str) -> Around:
-        """Return what stands around a term of a text in lower case."""
-        before = text[max(0, begin - _WINDOW) : begin]
-        return cls(text[begin:end], before, text[end : end + _WINDOW], section, text, begin, end)
+def around(text: str, begin: int, end: int, section: str) -> Around:
+    """Return what stands around a term of a text in lower case: the term, what is before and after it, and where."""
+    before = text[begin - _WINDOW if begin > _WINDOW else 0 : begin]
+    return text[begin:end], before, text[end : end + _WINDOW], section, text, begin, end
 
 
 def _line(text: str, begin: int, end: int) -> str:
@@ -133,10 +124,10 @@ class Sense:
     denied: bool = False
     long_form_first: bool = False
 
-    def holds(self, around: Around) -> bool:
+    def holds(self, place: Around) -> bool:
         """Tell whether a term is meant in this sense where it stands."""
         for condition in self.conditions:
-            if condition.is_met(around):
+            if condition.is_met(place):
                 return not condition.negated
         return not self.conditions or self.conditions[-1].negated
 

@@ -275,6 +275,8 @@ class Trie:
         gap = codes_of("\n\n")
         parts = tokenise(np.concatenate([gap, *(part for piece in pieces for part in (piece, gap))]))
         is_known = self.token_numbers(parts.hash[::2]) >= 0
+        if not is_known.any():
+            return tokens
         which, cut = unknown[is_known], cut[is_known]
         heads, tails = ((parts.hash[at::2][is_known], parts.shape[at::2][is_known]) for at in (0, 1))
         end, value, shape = tokens.end.copy(), tokens.hash.copy(), tokens.shape.copy()

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ehr.abbreviations import (
-    Around,
     Term,
+    around,
     defined_abbreviations,
     edge_behind_letter,
     read_terms,
@@ -25,9 +25,9 @@ def term(text: str) -> Term:
 def meant(text: str, note: str, section: str = "brief_hospital_course") -> str | None:
     """Return the kind of the first sense that holds (``none`` too), or None where the term is unclear."""
     begin = note.index(text)
-    around = Around.of(note.lower(), begin, begin + len(text), section)
+    place = around(note.lower(), begin, begin + len(text), section)
     for sense in term(text).senses:
-        if sense.holds(around):
+        if sense.holds(place):
             return f"{sense.kind}:{sense.names[0]}" if sense.kind != "none" else "none"
     return None
 

@@ -68,8 +68,8 @@ _CLASS_BITS = {
     ORDER: "order",
 }
 # Words that the scan reads by their form or place: a year, a number, the answer to a label, a box before one.
-_FORMS = ("<year>", "<number>", "<yes>", "<no>", "<box>", "<ticked>")
-YEAR, ANY_NUMBER, YES_ANSWER, NO_ANSWER, BOX, TICKED = range(6)
+_FORMS = ("<year>", "<number>", "<yes>", "<no>", "<box>", "<unticked>", "<ticked>")
+YEAR, ANY_NUMBER, YES_ANSWER, NO_ANSWER, BOX, UNTICKED, TICKED = range(7)
 # Tables of numbers, one type for all: each further type, and each further array, costs compilation. Columns:
 KNOWN_BITS, KNOWN_CLASSES, KNOWN_FIRST, KNOWN_AHEAD = range(4)
 NODE_TRIGGER, CHILD, CHILD_END, WILD, WILD_END = range(5)

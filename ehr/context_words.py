@@ -1,7 +1,7 @@
 """The words of a note for the compiled scan of ``ehr.assertion``: one table with a row for each word."""
 
 # Loops instead of any() and all(), which are not compiled.
-# ruff: noqa: PLR0915, SIM110
+# ruff: noqa: PLR0911, PLR0912, PLR0915, SIM110
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ MARKS, HARD, SOFT, COMMAS, DEPTH = range(4, 9)
 _COLUMNS = 9
 # Notes have "___" where something was left out.
 _BLANK = 95
-_OPENING, _CLOSING, _BAR, _X, _Y, _N = 91, 93, 124, 120, 121, 110
+_DOT, _OPENING, _CLOSING, _BAR, _X, _Y, _N = 46, 91, 93, 124, 120, 121, 110
 
 
 @part
@@ -134,7 +134,9 @@ def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) 
             is_number = (kind & DIGIT) != 0
             value = hash_with(value, code)
             position += 1
-            while code == _BLANK and position < size and codes[position] == _BLANK:
+            # Dots that lead from a label to its answer ("Stroke.....no") end no sentence.
+            is_leader = code == _DOT and position + 2 < size and codes[position + 2] == codes[position + 1] == _DOT
+            while position < size and codes[position] == code and (code == _BLANK or (is_leader and code == _DOT)):
                 value = hash_with(value, code)
                 position += 1
         elif position - begin == 1 and not is_number and _is_dotted(codes, position, size):
@@ -266,7 +268,7 @@ def _column(codes: CodeArray, position: int) -> int:
 
 @part
 def _column_answer(codes: CodeArray, position: int) -> int:
-    """Return the letter with which the head of a mark's column begins, in the first line of the table: "| | Yes | No |"."""
+    """Return the letter with which the head of a mark's column begins, in the first line of its table."""
     column = _column(codes, position)
     first = _line_begin(codes, position)
     while first > 0:
@@ -316,10 +318,12 @@ def _label_words(codes: CodeArray, words: IndexArray, answer: int) -> int:
     begin, mark = words[answer, BEGIN], codes[words[answer - 1, BEGIN]]
     if _breaks(codes, words[answer - 1, END], begin) > 1:
         return -1
-    if mark in (58, 61, 63, _BLANK):  # ":", "=", "?", "____"
+    if mark in (42, 58, 61, 63, _BLANK):  # "*", ":", "=", "?", "____"
         return 1
     if mark == 45:  # "Fever - no"
         return 1 if codes[words[answer - 1, BEGIN] - 1] == 32 and codes[begin - 1] == 32 else -1
+    if mark == _DOT and words[answer - 1, END] - words[answer - 1, BEGIN] > 1:
+        return 1
     dots = 0
     while dots < answer and codes[words[answer - 1 - dots, BEGIN]] == 46:
         dots += 1
@@ -333,8 +337,10 @@ def _label_words(codes: CodeArray, words: IndexArray, answer: int) -> int:
 def _ends_cell(codes: CodeArray, end: int, is_letter: bool) -> bool:
     """Whether an answer is all that its line, its column or its clause says."""
     after = end
-    while after < codes.size and codes[after] in (32, 9):
+    while after < codes.size and codes[after] in (32, 9, 42, _BLANK):
         after += 1
+    if after < codes.size and after > end and codes[after] in (47, _BAR):
+        return True
     if after == codes.size or after - end > 1 or (codes[after] in (41, 44, 46, 47, 59, 93, 124) and not is_letter):
         return True
     if codes[after] == 40:

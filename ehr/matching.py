@@ -47,8 +47,8 @@ LOWER, CAPITAL, UPPER = 0, 1, 2
 SOFT, SLASH, INITIAL, HARD, COMMA, HYPHEN, BREAK = 0, 1, 2, 3, 4, 5, 6
 # What a word may be beside a name, as bits: the head of a phrase, of which a name before it is a part (asthma clinic);
 # such a head of problems only; one that names share (hepatitis A and typhoid shots); a word between those; one that a
-# hyphen joins to a name that stays what it is (HIV-positive).
-ROLES = {"head": 1, "head_of_problems": 2, "shared": 4, "and": 8, "loose": 16}
+# hyphen joins to a name that stays what it is (HIV-positive); one that it joins to a drug that is none (heparin-free).
+ROLES = {"head": 1, "head_of_problems": 2, "shared": 4, "and": 8, "loose": 16, "bound": 32}
 # A name may go on after a comma with these words only: "diabetes mellitus, type 2".
 COMMA_WORDS = ("type", "stage", "grade", "class")
 PHRASE_HEADS = ROOT / "ehr" / "data" / "phrase_heads.tsv"
@@ -461,6 +461,7 @@ def _find(
         is_part: Any = False
         if after < size and gaps[after] in (0, 5):
             is_part = role & 1 or (role & 2 and not is_drug[entry[best_node]])
+            is_part |= gaps[after] == 5 and role & 32 and is_drug[entry[best_node]]
         # Two names with a hyphen are a list.
         if gaps[start] == 5 and (not count or lasts[count - 1] < start - 1):
             is_part |= _is_word(start - 1, codes, token_begin, token_end)

@@ -32,9 +32,10 @@ _HEADER = re.compile(r"[a-z][ -@\[-~]{0,78}")
 _CLOSED = frozenset({"family_history", "allergies", "stopped_medications", "warning_signs"})
 _PARAGRAPH = re.compile(r"\n[ \t]*\n(?=(?P<header>[A-Z][^\n:.,;]{1,40}):)")
 _SENTENCE = re.compile(
-    r"(?:\n|(?<=[a-z0-9)]\.) +)"
-    r"(?=(?P<header>)[A-Z](?![^\n]*(?i:allerg|react|rash|hive|anaphyl|intoler|caus|swell|itch))"
-    r"[^\n]*\b(?:is|was|were|has|had|he|she|patient|with|on|started|given|for|[Rr]eceiv\w+|[Tt]ak(?:es|ing)|[Gg]ave|[Cc]ontinu\w+)\b)"
+    r"(?:\n|(?<=[a-z0-9)\]]\.) +)"
+    r"(?=(?P<header>)(?:Now|Currently|Today|Takes|Taking|Receiv\w+)\b"
+    r"|[A-Z](?![^\n]*(?i:allerg|react|rash|hive|anaphyl|intoler|caus|swell|itch))"
+    r"[^\n]*\b(?:is|was|were|has|had|he|she|patient|with|w/o|on|started|given|for|[Gg]ave|[Cc]ontinu\w+)\b)"
 )
 _FILLED = re.compile(r"[^\n:]*:[ \t]*\S")
 _RELATIVES = re.compile(
@@ -264,8 +265,8 @@ def _looks_like_header(text: str, begin: int, phrase: str) -> bool:
     if not phrase[0].isupper() or (len(phrase) < 10 and not phrase.isupper()):
         return False
     before = text[:begin].rstrip(" \t")
-    if phrase.isupper() and before.endswith("\n"):
-        return len(phrase) > 4
+    if phrase.isupper() and len(phrase) > 4 and before.endswith("\n"):
+        return True
     return not before or before.endswith(("\n\n", "\n \n")) or before[:-1].rstrip(" \t").endswith(("\n", ":"))
 
 

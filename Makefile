@@ -6,6 +6,7 @@ BIN := .venv/bin
 NEWEST := .venv/.newest
 
 KERNELS := .venv/.kernels
+LINTED := .venv/.linted-sql
 # Programs start some hundred times in the tests: a checkout's modules are compiled once, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -47,11 +48,15 @@ words: setup  ## make ehr/data/english_words.tsv again
 demo: setup  ## data, labels, a trained encoder and its report from an invented world
 	$(BIN)/ontoground demo
 
-lint: setup  ## ruff, import-linter, sqlfluff
+lint: setup $(LINTED)  ## ruff, import-linter, sqlfluff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	$(BIN)/sqlfluff lint --processes 2 sql
+
+# SQL that was found clean is not read again, unless rules or packages changed.
+$(LINTED): $(STAMP) $(shell find sql -name '*.sql')
+	$(BIN)/sqlfluff lint $(if $(filter $(STAMP),$?),sql,$?)
+	touch $(LINTED)
 
 types: setup  ## mypy --strict
 	$(BIN)/mypy

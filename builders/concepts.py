@@ -43,6 +43,9 @@ OPTIONAL = {
     "rxnorm.rxnatomarchive": "sab str merged_to_rxcui",
 }
 
+LACKING = {"none": "whose code has no concept", "no_code": "that state no code (0)"}
+"""What rows of a count that led to no concept have in common."""
+
 # In order: each makes the table that its name says.
 STEPS = (
     "source_code",
@@ -71,7 +74,10 @@ KEPT = frozenset({"code_map", "event", "code_use", "unmapped_code", "drug_ingred
 
 @dataclass(frozen=True)
 class CodeCount:
-    """Distinct codes of one source that were mapped by one method (``none``: not mapped), and rows that use them."""
+    """Distinct codes of one source that were mapped by one method, and rows that use them.
+
+    ``none``: not mapped; ``no_code``: the code is 0, which states none.
+    """
 
     source: str
     method: str
@@ -184,8 +190,8 @@ def _forget(connection: duckdb.DuckDBPyConnection) -> None:
 def _count_unmapped(connection: duckdb.DuckDBPyConnection, report: ConceptReport) -> None:
     reset_drops(connection, "concepts")
     for count in report.counts:
-        if count.method == "none":
-            count_drop(connection, "concepts", f"rows of {count.source} whose code has no concept", count.rows)
+        if lacking := LACKING.get(count.method):
+            count_drop(connection, "concepts", f"rows of {count.source} {lacking}", count.rows)
     for reason, _, rows in run_sql(connection, "builders/concepts/lost_zero_count").fetchall():
         count_drop(connection, "concepts", reason, rows)
 

@@ -89,14 +89,15 @@ def export_physionet(dataset: Path, folder: Path, *, title: str | None = None, c
 
     Args:
         dataset: a folder that ``ontoground build`` wrote.
-        folder: is made; it must not be there, or be empty.
+        folder: is made, outside the dataset; it must not be there, or be empty.
         title: of the project; made from the dataset where left out.
         cui_only: give CUIs in place of the release's names, and statements as ``CUI predicate CUI``. For sources whose
             strings may not be passed on; words of notes stay.
 
     Raises:
         InputError: this is no whole dataset, a data file is not the one that was built, or the folder holds something.
-        UsageError: PhysioNet does not accept this title, or the dataset's texts are not of CUIs and names alone.
+        UsageError: PhysioNet does not accept this title, the dataset's texts are not of CUIs and names alone, or the
+            folder is inside the dataset.
     """
     whole = whole_dataset(dataset)
     tier = tier_of(dataset)
@@ -113,6 +114,8 @@ def export_physionet(dataset: Path, folder: Path, *, title: str | None = None, c
         raise InputError(
             "there is something in this place already", file=folder, expected="a new folder, or an empty one"
         )
+    if folder.resolve().is_relative_to(dataset.resolve()):
+        raise UsageError("this place is inside the dataset", found=str(folder), expected="a folder outside of it")
     chosen = _title(title, name, manifest, tier)
     with atomic_directory(folder) as out:
         _data(whole, out, cui_only)

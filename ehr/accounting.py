@@ -13,6 +13,7 @@ import duckdb
 
 from ground.storage.remote import Place
 from ground.storage.scanning import MAX_ROW_BYTES, open_bytes, whole_file
+from ground.storage.sqlfiles import quoted_name
 from ground.storage.warehouse import number_of
 
 __all__ = ["MAX_FIELDS", "Survey", "kept_lines", "survey"]
@@ -45,8 +46,8 @@ def kept_lines(connection: duckdb.DuckDBPyConnection, table: str, types: dict[st
     """Return how many physical lines the rows of a table took in its CSV file."""
     breaks = " + ".join(
         # strlen counts bytes, which needs no decoding.
-        f'coalesce(sum(strlen("{name}") - strlen(replace("{name}", chr(10), \'\'))), 0)'
-        for name, kind in types.items()
+        f"coalesce(sum(strlen({name}) - strlen(replace({name}, chr(10), ''))), 0)"
+        for name, kind in zip(map(quoted_name, types), types.values(), strict=True)
         if kind == "varchar"
     )
     return number_of(connection, f"select count(*) + {breaks or '0'} from {table}")

@@ -22,7 +22,7 @@ from ground.contracts.taxonomy import resolve_tasks
 from ground.errors import InputError, UsageError
 from ground.flow.manifest import tier_of
 from ground.storage.files import sha256_of
-from ground.storage.parquet import parquet_schema
+from ground.storage.parquet import check_columns, parquet_schema
 
 __all__ = [
     "COLUMNS",
@@ -64,30 +64,9 @@ def _data_files(folder: Path, dataset: str, *more: str) -> tuple[Path, ...]:
             expected="data/{train,validation,test}-*.parquet",
             do=f"ontoground build {dataset}",
         )
-    names, expected = (*COLUMNS[dataset], *more), _types(SCHEMAS[dataset])
-    for file in files:
-        types = _types(parquet_schema(file))
-        for name in names:
-            if name not in types:
-                raise InputError("a column is missing", file=file, found=f"no {name}", expected=", ".join(names))
-            if not _same(types[name], expected[name]):
-                what = f"the column {name} has another type"
-                raise InputError(what, file=file, found=str(types[name]), expected=str(expected[name]))
+    schema = SCHEMAS[dataset]
+    check_columns(files, pa.schema([schema.field(name) for name in (*COLUMNS[dataset], *more)]))
     return files
-
-
-def _types(schema: pa.Schema) -> Mapping[str, pl.DataType]:
-    return pl.DataFrame(schema.empty_table()).schema
-
-
-def _same(actual: pl.DataType, expected: pl.DataType) -> bool:
-    # Writers differ in widths (int8 or int64); kinds must agree.
-    if isinstance(actual, pl.List) and isinstance(expected, pl.List):
-        return _same(actual.inner, expected.inner)  # type: ignore[arg-type]
-    if isinstance(actual, pl.Struct) and isinstance(expected, pl.Struct):
-        return set(expected.to_schema()) <= set(actual.to_schema())
-    numbers = (actual.is_integer() and expected.is_integer()) or (actual.is_float() and expected.is_float())
-    return numbers or actual in (expected, pl.Null)
 
 
 @dataclass(frozen=True)

@@ -38,13 +38,14 @@ def progress(title: str, total: int | None) -> Iterator[Advance]:
 
 
 def _lines(title: str, total: int | None) -> Advance:
-    done, last_line = 0, time.monotonic()
+    done, last_line, told = 0, time.monotonic(), False
 
     def advance(n: int) -> None:
-        nonlocal done, last_line
+        nonlocal done, last_line, told
         done += n
-        if (now := time.monotonic()) - last_line >= LINE_SECONDS:
-            last_line = now
+        # What was told of is told the end of.
+        if (now := time.monotonic()) - last_line >= LINE_SECONDS or (told and done == total):
+            last_line, told = now, True
             warn(f"{title}: {done:,}" + ("" if total is None else f" of {total:,}"))
 
     return advance

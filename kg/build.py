@@ -90,7 +90,6 @@ def build_graph(
         with transaction(connection):
             # Until the arrays are written: what other stages keep of these tables goes by this mark.
             mark_done(connection, STAGE, "")
-            _forget_table(connection)
             _register(connection, vocabulary, settings)
             for name in STEPS:
                 run_sql(connection, name)
@@ -103,16 +102,6 @@ def build_graph(
         run_sql(connection, "kg/staging_drop")
     mark_done(connection, STAGE, expected)
     return _report(connection, folder, skipped=False)
-
-
-def _forget_table(connection: duckdb.DuckDBPyConnection) -> None:
-    """Drop ``kg.edge`` where an earlier version of this package made it a table: it is a view now."""
-    row = connection.execute(
-        "select 1 from duckdb_tables() where database_name = current_database() and schema_name = 'kg' "
-        "and table_name = 'edge'"
-    ).fetchone()
-    if row is not None:
-        connection.execute("drop table kg.edge")
 
 
 def _fingerprint(connection: duckdb.DuckDBPyConnection, settings: LoadSettings, own: OwnRules) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ground.contracts.rows import PathEdgeRow
 from ground.errors import InputError
-from kg.answers import PathReader, Relation, Relations, Statement
+from kg.answers import PathReader, Relation, Statement
 from kg.arrays import GraphArrays, open_arrays
 from kg.numbers import VocabularyNumbers, pattern_name
 from kg.predicates import TIERS, Pattern
@@ -22,7 +22,7 @@ from kg.predicates import TIERS, Pattern
 if TYPE_CHECKING:
     from kg.paths import PatternTree
 
-__all__ = ["ConceptGraph", "Edge", "Relation", "Relations"]
+__all__ = ["ConceptGraph", "Edge", "Relation"]
 
 MAX_HOPS = 3
 FREE_FAN = 1 << 62
@@ -223,23 +223,23 @@ class ConceptGraph:
         ]
 
     def _paths(
-        self, pairs: NDArray[np.int64], tree: PatternTree, statements: Sequence[Statement], limit: int
-    ) -> Relations:
-        """Return the paths of a tree of patterns between the concepts of some pairs, shape (2, n), in order."""
+        self, head: str, tail: str, tree: PatternTree, statements: Sequence[Statement], limit: int
+    ) -> list[Relation]:
+        """Return the paths of a tree of patterns between two concepts, in order."""
         from kg.paths import find_paths
 
-        graph, back = self._graph, self._numbers.back
-        paths = [find_paths(graph, self._groups, back, tree, head, tail) for head, tail in pairs.T.tolist()]
-        pair = np.repeat(np.arange(len(paths)), [len(rows) for rows in paths])
-        rows = np.concatenate([np.empty((0, 5), np.int64), *paths])
-        order = np.lexsort((rows[:, 0], pair))
-        pair, rows = pair[order], rows[order]
+        source, target = self._numbered((head, tail)).tolist()
+        rows = find_paths(self._graph, self._groups, self._numbers.back, tree, source, target)
+        rows = rows[np.argsort(rows[:, 0], kind="stable")]
         if limit:
             place = np.arange(len(rows))
-            begins = np.concatenate(([True], (pair[1:] != pair[:-1]) | (rows[1:, 0] != rows[:-1, 0])))[: len(rows)]
-            kept = place - np.maximum.accumulate(np.where(begins, place, 0)) < limit
-            pair, rows = pair[kept], rows[kept]
-        return Relations(self._reader, statements, pairs[0], np.column_stack((pair, rows)))
+            rows = rows[place - np.searchsorted(rows[:, 0], rows[:, 0]) < limit]
+        paths = self._reader.paths(source, rows[:, 1:])
+        said = (statements[place] for place in rows[:, 0].tolist())
+        return [
+            Relation(predicate, pattern, tier, path)
+            for (predicate, pattern, tier), path in zip(said, paths, strict=True)
+        ]
 
     def relations(
         self,
@@ -250,11 +250,10 @@ class ConceptGraph:
         *,
         extended: bool = False,
         paths_per_pattern: int | None = None,
-    ) -> Relations:
+    ) -> list[Relation]:
         """Return every path of every pattern from one concept to another: R(h, t).
 
-        Ordered by tier, number of hops, predicate, pattern, and the concepts in between. What is returned is a sequence
-        of ``Relation`` that makes each when it is read; its ``table()`` is the same in columns.
+        Ordered by tier, number of hops, predicate, pattern, and the concepts in between.
 
         Args:
             head: where the paths begin.
@@ -267,34 +266,7 @@ class ConceptGraph:
         Raises:
             InputError: an unknown concept, a wrong number of hops, or an unknown tier.
         """
-        pairs = self._numbered((head, tail)).reshape(2, 1)
-        return self._paths(pairs, *self._relation_tree(max_hops, tiers, extended), paths_per_pattern or 0)
-
-    def relations_of_pairs(
-        self,
-        pairs: Sequence[tuple[str, str]],
-        max_hops: int = MAX_HOPS,
-        tiers: Sequence[str] | None = None,
-        *,
-        extended: bool = False,
-        paths_per_pattern: int | None = None,
-    ) -> Relations:
-        """Return every path of every pattern between the concepts of many pairs,.
-
-        Args:
-            pairs: where the paths begin and end; a pair may occur twice.
-            max_hops, tiers, extended, paths_per_pattern: see ``relations``.
-
-        Returns:
-            The paths in the order of the pairs, those of a pair in that of ``relations``. ``pair`` tells the pair of
-            each, ``table()`` is all of them as an Arrow table, ``of_pair(i)`` what ``relations`` would return.
-
-        Raises:
-            InputError: an unknown concept, a wrong number of hops, or an unknown tier.
-        """
-        ends = [head for head, _ in pairs] + [tail for _, tail in pairs]
-        tree = self._relation_tree(max_hops, tiers, extended)
-        return self._paths(self._numbered(ends).reshape(2, -1), *tree, paths_per_pattern or 0)
+        return self._paths(head, tail, *self._relation_tree(max_hops, tiers, extended), paths_per_pattern or 0)
 
     def _relation_tree(
         self, max_hops: int, tiers: Sequence[str] | None, extended: bool
@@ -400,9 +372,8 @@ class ConceptGraph:
         Returns:
             The edges in order, each read in the direction in which it is walked; empty where there is no such path.
         """
-        pairs = self._numbered((head, tail)).reshape(2, 1)
         for tree in self._trees_of_path(pattern):
-            for relation in self._paths(pairs, tree, [("", pattern, "")], 1):
+            for relation in self._paths(head, tail, tree, [("", pattern, "")], 1):
                 return list(relation.path)
         return []
 

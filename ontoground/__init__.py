@@ -65,3 +65,7 @@ def __getattr__(name: str) -> Any:
 
         return door.open_workspace if name == "open" else door.read_text
     raise AttributeError(f"module 'ontoground' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -187,7 +187,13 @@ class Notes(tuple[dict[str, Any], ...]):
         return {"notes": marked(self), "assertions": assertions_of(self)}
 
 
-EXPECTED = {str: "text", Integral: "a whole number", (str, Path): "a path", Iterable: 'a list, as ["hypertension"]'}
+EXPECTED = {
+    str: "text",
+    Integral: "a whole number",
+    (str, Path): "a path",
+    Iterable: 'a list, as ["hypertension"]',
+    (tuple, list): "a pair of a note and a statement",
+}
 
 
 def _require(kind: Any, **arguments: object) -> None:
@@ -200,6 +206,8 @@ def _require(kind: Any, **arguments: object) -> None:
     for name, value in arguments.items():
         if not isinstance(value, kind) or (kind is Iterable and isinstance(value, str)):
             raise UsageError(f"{name} is of another type", found=type(value).__name__, expected=expected)
+        if isinstance(value, Integral) and abs(int(value)) >= 2**63:
+            raise UsageError(f"{name} is beyond 64 bits", expected=expected)
         # A text to be read may hold any character.
         if isinstance(value, str) and name != "text" and re.search(r"[\0\ud800-\udfff]", value):
             raise UsageError(f"{name} has a NUL or half of a character", expected=expected)
@@ -472,8 +480,11 @@ class OpenWorkspace:
 
         _require(Iterable, pairs=pairs)
         pairs = list(pairs)
-        for n, (note, statement) in enumerate(pairs):
-            _require(str, text=note, **{f"statement {n}": statement})
+        for n, pair in enumerate(pairs):
+            _require((tuple, list), **{f"pair {n}": pair})
+            if len(pair) != 2:
+                raise UsageError(f"pair {n} is none", found=f"{len(pair)} values", expected=EXPECTED[tuple, list])
+            _require(str, text=pair[0], **{f"statement {n}": pair[1]})
         notes = list(dict.fromkeys(note for note, _ in pairs))
         place = {note: number for number, note in enumerate(notes)}
         asked = [(place[note], statement) for note, statement in pairs]

@@ -1,7 +1,7 @@
 """Queries of the concept graph: all paths between two concepts, and the facts of a cohort.
 
-The pairs are two concepts of one admission each, drawn by a stable hash; the cohort is the concepts of some admissions.
-Pairs are asked one after another, as a person asks, and all at once, as a builder does.
+The pairs are two concepts of one admission each, drawn by a stable hash; the cohort is the concepts of some
+admissions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ground.errors import InputError
 from ground.stable import stable_hash
 from ground.storage.workspace import Workspace
 
-__all__ = ["facts", "measure", "pairs_at_once", "pairs_singly"]
+__all__ = ["facts", "measure", "pairs_singly"]
 
 SEED = 7
 PAIRS = 2_000
@@ -83,17 +83,6 @@ def _high(times: list[float]) -> float:
     return float(np.quantile(times, 0.99))
 
 
-def pairs_at_once(root: Path, count: int) -> Done:
-    """Ask for the paths of all pairs with one call."""
-    from kg.graph import ConceptGraph
-
-    graph, pairs = ConceptGraph.open(Workspace.existing(root).graph), _pairs(root, count)
-    graph.relations_of_pairs(pairs).table()
-    with stopwatch() as watch:
-        paths = graph.relations_of_pairs(pairs).table()
-    return Done(len(pairs), "pairs", watch, figures={"paths": float(paths.num_rows)})
-
-
 def facts(root: Path, count: int) -> Done:
     """Find the facts of all pairs of a cohort's concepts."""
     from kg.graph import ConceptGraph
@@ -110,14 +99,12 @@ def facts(root: Path, count: int) -> Done:
 def measure(inputs: Inputs) -> Result:
     """Ask the workspace's graph."""
     singly = run_apart(pairs_singly, inputs.workspace, PAIRS)
-    at_once = run_apart(pairs_at_once, inputs.workspace, PAIRS, name="all pairs at once")
     cohort = run_apart(facts, inputs.workspace, COHORT, name=f"facts of {COHORT:,} concepts")
     return Result(
         "queries",
-        [singly, at_once, cohort],
+        [singly, cohort],
         [
             at_most("median of relations(h, t), microseconds", singly.figures[MEDIAN], MICROSECONDS),
-            Check("pairs a second, all at once", round(at_once.rows_per_second)),
             Check("facts a second and core", round(cohort.rows_per_core_second)),
         ],
     )

@@ -30,7 +30,7 @@ __all__ = ["Alternative", "Claim", "Reading", "Unread", "claim_of"]
 NAMING = frozenset(["a", "an", "due"])
 """Words that name a relation though they have no content: "is a", "due to"."""
 BENEFIT = ("treats", "prevents")
-"""What "for" says between what is used and a disorder."""
+"""What "for" or "in" says between what is used and a disorder."""
 MOST_CANDIDATES = 4
 """Concepts that a name may mean, at most: what is told must hold of each."""
 FAR = 3
@@ -133,9 +133,9 @@ def _stems(*, of_benefit: bool) -> frozenset[str]:
 @cache
 def _phrases() -> tuple[_Phrase, ...]:
     """Return what may stand between two ends, and the predicate that it means."""
-    said = {line.predicate: line for line in read_vocabulary().predicates if line.statement != "no"}
-    lines = [(line.predicate, False, line.sentence) for line in said.values()]
-    lines += [(line.predicate, True, line.inverse_sentence) for line in said.values()]
+    verbalised = {line.predicate: line for line in read_vocabulary().predicates if line.statement != "no"}
+    lines = [(line.predicate, False, line.sentence) for line in verbalised.values()]
+    lines += [(line.predicate, True, line.inverse_sentence) for line in verbalised.values()]
     lines += [
         (line.predicate, line.direction == "inverse", line.rela.replace("_", " ")) for line in read_relation_lines()
     ]
@@ -143,10 +143,10 @@ def _phrases() -> tuple[_Phrase, ...]:
     lines += [(row["predicate"], False, row["words"]) for row in words]
     return tuple(
         dict.fromkeys(
-            _Phrase(predicate, backward, tuple(_WORD.findall(re.sub(r"\{\w+\}", "", one.lower()))))
+            _Phrase(predicate, backward, tuple(_WORD.findall(re.sub(r"\{\w+\}", "", form.lower()))))
             for predicate, backward, text in lines
-            if predicate in said
-            for one in {re.sub(r"\w+ or ", "", text), re.sub(r" or \w+", "", text)} - {""}
+            if predicate in verbalised
+            for form in {re.sub(r"\w+ or ", "", text), re.sub(r" or \w+", "", text)} - {""}
         )
     )
 
@@ -181,7 +181,7 @@ def _alternatives(
     content = _content(words)
     lines = {line.predicate: line for line in read_vocabulary().predicates}
     first, second = ends
-    if not content and "for" in between:
+    if not content and {"for", "in"} & {*between}:
         yield from (Alternative(first, name, second) for name in BENEFIT if _fits(graph, lines[name], first, second))
     for phrase in _phrases():
         line = lines[phrase.predicate]
@@ -202,10 +202,10 @@ def _benefits(graph: ConceptGraph, ends: tuple[str, str]) -> Iterator[Alternativ
     yield from (Alternative(head, name, tail) for head, tail in pairs for name in BENEFIT)
 
 
-def _kin(graph: ConceptGraph, one: _Named, other: _Named) -> bool:
+def _kin(graph: ConceptGraph, named: _Named, other: _Named) -> bool:
     """Tell whether a name may mean the same as another one, or something above it."""
     above = {cui for own in other.cuis for cui in (own, *graph.equivalents(own), *graph.ancestors(own, FAR))}
-    return bool(above & set(one.cuis))
+    return bool(above & set(named.cuis))
 
 
 def _is_class(graph: ConceptGraph, named: _Named) -> bool:
@@ -278,7 +278,7 @@ def _claim(
     masked = list(statement)
     for name in names:
         masked[name.mention.begin : name.mention.end] = " " * (name.mention.end - name.mention.begin)
-    text = _KIND.sub(lambda found: " " * len(found[0]), "".join(masked)) if kinds else "".join(masked)
+    text = _KIND.sub(lambda match: " " * len(match[0]), "".join(masked)) if kinds else "".join(masked)
     first, second = (end.mention for end in ends)
     parts = (text[: first.begin], text[first.end : second.begin], text[second.end :])
     before, between, after = (_WORD.findall(_plain(part)) for part in parts)

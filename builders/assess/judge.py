@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Assessed", "assess"]
 
 QUADRANTS = {(True, True): "Q1", (True, False): "Q2", (False, True): "Q3", (False, False): "Q4"}
-RECORDS = ("mention", "segment", "admission_concept")
+RECORDS = ("ehr.admission", "ground.mention", "ground.segment", "ground.admission_concept")
 """What is looked at of the workspace's own records."""
 
 
@@ -106,7 +106,7 @@ def _world(
     (outer,) = connection.execute("select current_database()").fetchone() or ("",)
     tables = connection.execute(
         "select table_schema, table_name from information_schema.tables where table_catalog = $1 "
-        "and (table_schema = 'kg' or (table_schema = 'ground' and list_contains($2, table_name)))",
+        "and (table_schema = 'kg' or list_contains($2, table_schema || '.' || table_name))",
         [outer, list(RECORDS)],
     ).fetchall()
     # A name of its own: threads share what is attached to one file.
@@ -118,13 +118,14 @@ def _world(
         number = pa.array(range(len(notes)), pa.int64())
         texts = pa.table({"note_id": number.cast(pa.string()), "hadm_id": number, "text": pa.array(notes, pa.string())})
         sections = workspace.settings.build.context_sections
-        made = {f"ground.{of}": table for of, table in note_tables(reader, texts, workspace.rules, sections).items()}
-        for table, rows in {**made, "ehr.note": texts}.items():
+        written = {f"ground.{of}": rows for of, rows in note_tables(reader, texts, workspace.rules, sections).items()}
+        for table, rows in {**written, "ehr.note": texts}.items():
             add_rows(connection, table, rows)
-        for schema, table in [*tables, *(("", table) for table in RECORDS if ("ground", table) not in tables)]:
+        for schema, table in tables:
             into = "kg" if schema == "kg" else "records"
-            held = f'{outer}.{schema}."{table}"' if schema else f"ground.{table} where false"
-            connection.execute(f'create view {into}."{table}" as from {held}')
+            connection.execute(f'create view {into}."{table}" as from {outer}.{schema}."{table}"')
+        for name in {*RECORDS} - {f"{schema}.{table}" for schema, table in tables}:
+            connection.execute(f"create view records.{name.partition('.')[2]} as from {name} where false")
         yield
     finally:
         connection.execute(f"use {outer}")
@@ -138,10 +139,10 @@ def _table(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> pa.Table:
 
 def _by_claim(connection: duckdb.DuckDBPyConnection, query: str) -> dict[Alternative, str]:
     """Return claim -> what a query of (head, predicate, tail, text) says of it first."""
-    said: dict[Alternative, str] = {}
+    texts: dict[Alternative, str] = {}
     for *claim, text in connection.execute(query).fetchall():
-        said.setdefault(Alternative(*claim), text)
-    return said
+        texts.setdefault(Alternative(*claim), text)
+    return texts
 
 
 class _Judged:
@@ -208,7 +209,7 @@ class _Judged:
         """Return what is told of one statement: what holds of each thing that its names may mean."""
         each = [self._told(note, claim, reading) for reading in claim.readings]
         first = each[0]
-        same = {(one.is_true, one.is_supported) for one in each}
+        same = {(told.is_true, told.is_supported) for told in each}
         if len(same) == 1:
             return first
         is_true, is_supported = (
@@ -234,8 +235,8 @@ class _Judged:
         left_out = ("number", "cui", "term")
         return {"name": self._graph.name(cui), **{name: row[name] for name in row if name not in left_out}}
 
-    def _words(self, one: Alternative) -> str:
-        return f"{self._graph.name(one.head)} {one.predicate} {self._graph.name(one.tail)}"
+    def _words(self, relation: Alternative) -> str:
+        return f"{self._graph.name(relation.head)} {relation.predicate} {self._graph.name(relation.tail)}"
 
     def _truth(self, claim: Claim, reading: Reading) -> tuple[bool | None, str, list[dict[str, Any]], str]:
         """Return whether it is true, why, the path and the relation in words."""
@@ -244,18 +245,18 @@ class _Judged:
                 first = self._words(reading.alternatives[0])
                 kind = f"{self._graph.name(concept)} is a type of {self._graph.name(above)}"
                 return None, f"that {kind} is not known", [], first
-        for one in reading.alternatives:
-            if pattern := self._true.get(one):
+        for relation in reading.alternatives:
+            if pattern := self._true.get(relation):
                 if not claim.whole:
-                    return None, "the graph relates the ends, but more is claimed", [], self._words(one)
-                path = [dict(edge) for edge in self._graph.path(one.head, one.tail, pattern)]
+                    return None, "the graph relates the ends, but more is claimed", [], self._words(relation)
+                path = [dict(edge) for edge in self._graph.path(relation.head, relation.tail, pattern)]
                 why = f"the graph says it: {pattern}"
-                return not claim.negated, why, path, self._words(one)
+                return not claim.negated, why, path, self._words(relation)
         # What does good is not told from what prevents: nothing at all relates ends of which one is false.
-        benefits = [one for one in reading.alternatives if one.predicate == BENEFIT[0]]
-        for one in benefits or reading.alternatives:
-            if reason := self._against.get(one):
-                return None, f"no path makes it true, and it is not called false: {reason}", [], self._words(one)
+        benefits = [relation for relation in reading.alternatives if relation.predicate == BENEFIT[0]]
+        for relation in benefits or reading.alternatives:
+            if reason := self._against.get(relation):
+                return None, f"no path makes it true, and it is not called false: {reason}", [], self._words(relation)
         first = self._words(reading.alternatives[0])
         if claim.negated and not claim.whole:
             return None, "nothing relates the ends, but more is claimed than what is denied", [], first

@@ -42,7 +42,7 @@ REASONS = (
     "the head has this relation to the same area",
     "the tail has this relation to the same class",
     "a use of the head is tied to the tail",
-    "a known use of the substance",
+    "a known use of the substance or its group",
     "the class holds something with the same treatment",
     "the class overlaps with a class of the head",
     "the class is too general",

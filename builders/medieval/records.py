@@ -21,7 +21,7 @@ LINKED_SHARE = 20
 """Notes count as linking a pair if they do in one of so many admissions with both (docs/definitions.md#linked)."""
 
 FEWEST_TOGETHER = 3
-"""Fewer common admissions tell nothing."""
+"""Fewer common patients tell nothing."""
 
 CONCEPTS_AT_ONCE = 64
 """Concepts whose common admissions with all others are counted together."""
@@ -114,26 +114,26 @@ def together(admission: _Numbers, code: npt.NDArray[np.int32], pairs: _Numbers, 
     return place[wanted], n[wanted]
 
 
-def lifted(admission: _Numbers, code: npt.NDArray[np.int32], ends: int, max_lift: float) -> npt.NDArray[np.uint8]:
-    """Return which ends stand together in at least `FEWEST_TOGETHER` admissions, more often than chance would.
+def lifted(patient: _Numbers, code: npt.NDArray[np.int32], ends: int, max_lift: float) -> npt.NDArray[np.uint8]:
+    """Return which ends stand together in at least `FEWEST_TOGETHER` patients' records, more often than chance would.
 
     Args:
-        admission, code: what admissions hold, each concept once; admissions from 0. Shape: (n,)
+        patient, code: what their records hold, each concept once; patients from 0. Shape: (n,)
         ends: number of ends.
         max_lift: lift above which a pair is marked.
 
     Returns:
         A bit for each pair. Shape: (ends, ends / 8)
     """
-    admissions = int(admission.max(initial=-1)) + 1
-    held = _matrix(admission, code, admissions, ends)
+    patients = int(patient.max(initial=-1)) + 1
+    held = _matrix(patient, code, patients, ends)
     holders = held.T.tocsr()
     alone = np.diff(holders.indptr).astype(np.int64)
     pairs = [np.empty((2, 0), np.int64)]
     for first in range(0, ends, CONCEPTS_AT_ONCE):
         left, right, n = _pairs(holders[first : first + CONCEPTS_AT_ONCE], held)
         left += first
-        often = (n >= FEWEST_TOGETHER) & (n * admissions / (alone[left] * alone[right]) > max_lift)
+        often = (n >= FEWEST_TOGETHER) & (n * patients / (alone[left] * alone[right]) > max_lift)
         pairs.append(np.stack((left[often], right[often])))
     marked = np.concatenate(pairs, axis=1)
     return bits_of(marked[0], marked[1], ends, ends)
@@ -155,7 +155,7 @@ def _together(executor: Executor, folder: Path, shards: int, pairs: _Numbers, co
 def lifted_pairs(connection: duckdb.DuckDBPyConnection, ends: int, max_lift: float) -> npt.NDArray[np.uint8]:
     """Return which ends the records have together more often than chance would: a bit for each pair.
 
-    lift = P(both) / (P(one) P(other)); all admissions with codes or notes count. Source: docs/definitions.md#lift
+    lift = P(both) / (P(first) P(second)); all patients with codes or notes count. Source: docs/definitions.md#lift
 
     Args:
         connection: with ``asked_concept``, the ends that are looked at.
@@ -165,6 +165,6 @@ def lifted_pairs(connection: duckdb.DuckDBPyConnection, ends: int, max_lift: flo
     Shape: (ends, ends / 8)
     """
     run_steps(connection, "groups", ["recorded"])
-    query = "select dense_rank() over (order by hadm_id) - 1 as admission, code from recorded"
+    query = "select dense_rank() over (order by subject_id) - 1 as patient, code from recorded"
     table = arrow_of(connection, query)
-    return lifted(table["admission"].to_numpy(), table["code"].to_numpy(), ends, max_lift)
+    return lifted(table["patient"].to_numpy(), table["code"].to_numpy(), ends, max_lift)

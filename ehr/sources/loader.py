@@ -398,7 +398,9 @@ def _create_table(connection: duckdb.DuckDBPyConnection, source: RecordFile, col
         InputError: the file cannot be read, or a value is not exactly of its type.
     """
     forget_rejects(connection)
-    fields = ", ".join(f'"{name}" {kind}{_compression(source, name)}' for name, kind in columns.types.items())
+    fields = ", ".join(
+        f"{quoted_name(name)} {kind}{_compression(source, name)}" for name, kind in columns.types.items()
+    )
     try:
         connection.execute(f"create or replace table {source.table.qualified} ({fields})")
         return number_of(connection, f"insert into {source.table.qualified} {read_item(source, columns, refusing)}")

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from ehr.sources.contract import make_views
 from ground import ROOT
@@ -22,7 +23,6 @@ from ground.flow.manifest import is_open_release
 from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.loading import (
     KEPT_REJECTS_OF_A_FAILED_FILE,
-    LoadedFile,
     LoadReport,
     Reject,
     SourceFile,
@@ -35,20 +35,11 @@ from ground.storage.loading import (
 )
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.parquet import damaged, parquet_schema
-from ground.storage.remote import (
-    Place,
-    Places,
-    below,
-    in_order,
-    local_copy,
-    reading_from,
-    require_allowed,
-    several,
-)
+from ground.storage.remote import Place, Places, below, in_order, local_copy, reading_from, require_allowed, several
 from ground.storage.scanning import scanning
-from ground.storage.sqlfiles import quoted, quoted_files, quoted_list, sql_names, sql_text
+from ground.storage.sqlfiles import quoted, quoted_files, sql_names, sql_text
 from ground.storage.tables import Row, read_table
-from ground.storage.warehouse import number_of, run_sql, transaction
+from ground.storage.warehouse import number_of, run_sql, set_table, transaction
 
 __all__ = ["CodePattern", "code_patterns", "load_meds", "release_of_meds"]
 
@@ -60,16 +51,26 @@ COLUMNS = ("pattern", "kind", "vocabulary", "source")
 ADMISSIONS = ("hadm_id", "visit_id", "visit_occurrence_id")
 """Columns that may hold the admission of an event, the first that is there: MIMIC's name, and those of OMOP."""
 
-PARTS = {"{code}": r"((?:[^/]|/[^/])+)", "{name}": "(.+)", "{}": ".*"}
+PARTS = {"{code}": "(?P<code>([^/]|/[^/])+)", "{name}": "(?P<name>.+)", "{}": ".*"}
+STRING = ("string", "large_string", "dictionary<values=string", "dictionary<values=large_string", "null")
+WHOLE = ("int64", "int", "uint", "null")
 TYPES = {
-    "subject_id": ("int64", "int", "uint"),
-    "time": ("timestamp[us]", "timestamp[ns]", "timestamp[ms]", "timestamp[s]"),
-    "code": ("string", "large_string"),
-    "hadm_id": ("int64", "int", "uint"),
-    "text_value": ("string", "large_string"),
-    "split": ("string", "large_string"),
+    "subject_id": WHOLE,
+    "time": ("timestamp[us]", "timestamp[ns]", "timestamp[ms]", "timestamp[s]", "null"),
+    "code": STRING,
+    "hadm_id": WHOLE,
+    "text_value": STRING,
+    "split": STRING,
 }
-"""Arrow types by column, the one that MEDS states first."""
+"""Arrow types by column, the one that MEDS states first. A column of dictionaries is one of strings."""
+
+STEPS = ("meds/code", "meds/admission", "meds/wanted", "sources/by_time", "meds/event", "meds/note")
+ONCE = {
+    "patient": ("subject_id", "a patient is in two files or in two splits"),
+    "admission": ("hadm_id", "two admissions have one number"),
+    "note": ("note_id", "two notes have one note_id"),
+}
+"""What no two rows of a table share, and what is to be said where they do."""
 
 
 @dataclass(frozen=True)
@@ -77,16 +78,14 @@ class CodePattern:
     """What codes of one form mean.
 
     Attributes:
-        expression: what a whole code fits, for DuckDB.
+        expression: what a whole code fits; its groups ``code`` and ``name`` are parts of the code.
         kind: one of `KINDS`.
         vocabulary: UMLS' abbreviation, or the kind of a note; may be empty.
-        groups: number of the group of the expression that holds the code, and the name; 0 where none does.
     """
 
-    expression: str
+    expression: re.Pattern[str]
     kind: str
     vocabulary: str
-    groups: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -124,15 +123,13 @@ def _pattern(row: Row) -> CodePattern:
     if row["kind"] not in KINDS:
         raise row.refused("a pattern of codes has an unknown kind", row["kind"], ", ".join(KINDS))
     parts = [part for part in re.split(r"(\{[^{}]*\})", row["pattern"]) if part]
-    slots = [part for part in parts if part[0] == "{"]
-    named = [slot for slot in slots if slot != "{}"]
-    if not parts or not set(slots) <= PARTS.keys() or len(set(named)) < len(named):
+    slots = [part for part in parts if part[0] == "{" and part != "{}"]
+    if not parts or not set(slots) <= PARTS.keys() or len(set(slots)) < len(slots):
         raise row.refused(
             "a pattern of codes cannot be read", row["pattern"], "text with {code}, {name} or {}, each once"
         )
     text = "".join(PARTS.get(part) or re.escape(part) for part in parts)
-    groups = {slot.strip("{}"): number for number, slot in enumerate(named, 1)}
-    return CodePattern(f"(?is){text}", row["kind"], row["vocabulary"], {"code": 0, "name": 0} | groups)
+    return CodePattern(re.compile(text, re.IGNORECASE | re.DOTALL), row["kind"], row["vocabulary"])
 
 
 def load_meds(
@@ -152,11 +149,10 @@ def load_meds(
             patient or code.
         RefusedError: it lies in object storage that the settings do not name for credentialed data.
     """
-    with ExitStack() as reading:
-        (folder, *others) = several(folders)
-        if others:
-            raise InputError("a MEDS dataset is one folder", file=others[0], found=f"{len(others) + 1} folders")
-        reading.enter_context(reading_from(connection, folder))
+    folder, *others = several(folders)
+    if others:
+        raise InputError("a MEDS dataset is one folder", file=others[0], found=f"{len(others) + 1} folders")
+    with reading_from(connection, folder):
         dataset = _find(folder)
         require_allowed(folder, credentialed=not is_open_release(dataset.release), settings=remote)
         return _load(connection, dataset, settings, code_patterns(own))
@@ -181,12 +177,11 @@ def _find(folder: Place) -> _Dataset:
             expected="data/ and metadata/, as MEDS 0.4 has them",
             do="name the folder that has data/ in it",
         )
-    metadata = folder / "metadata"
     codes, splits = (
-        SourceFile(below(path, folder), path) if path.is_file() else None
-        for path in (metadata / "codes.parquet", metadata / "subject_splits.parquet")
+        SourceFile(f"metadata/{name}", path) if (path := folder / "metadata" / name).is_file() else None
+        for name in ("codes.parquet", "subject_splits.parquet")
     )
-    return _Dataset(data, codes, splits, _about(metadata / "dataset.json"))
+    return _Dataset(data, codes, splits, _about(folder / "metadata" / "dataset.json"))
 
 
 def _parquet_below(folder: Place) -> Iterator[Place]:
@@ -207,10 +202,10 @@ def _about(file: Place) -> dict[str, Any]:
         return {}
     try:
         about = json.loads(local_copy(file).read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError("dataset.json is no JSON", file=file, found=type(error).__name__) from None
+    except ValueError:
+        about = None
     if not isinstance(about, dict):
-        raise InputError("dataset.json is no JSON object", file=file, found=type(about).__name__)
+        raise InputError("dataset.json is no JSON object", file=file)
     version = str(about.get("meds_version") or VERSIONS[-1])
     if ".".join(version.split(".")[:2]) not in VERSIONS:
         raise InputError(
@@ -245,7 +240,10 @@ def _load(
     make_views(connection)
     missing = {"codes.parquet": dataset.codes, "subject_splits.parquet": dataset.splits, "dataset.json": dataset.about}
     absent = tuple(name for name, there in missing.items() if not there)
-    return LoadReport(SOURCE, tuple(loaded), absent, tuple(_warnings(connection, loaded)), dataset.release)
+    counts: list[tuple[int, str]] = connection.execute(sql_text("ehr/meds/counts")).fetchall()
+    counts.append((sum(file.rows_rejected for file in loaded), "rows refused, see ground.reject"))
+    warnings = tuple(f"{count} {what}" for count, what in counts if count)
+    return LoadReport(SOURCE, tuple(loaded), absent, warnings, dataset.release)
 
 
 @contextmanager
@@ -271,13 +269,13 @@ def _item(file: SourceFile) -> str:
 
 
 def _read(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, patterns: Sequence[CodePattern]) -> None:
-    """Make views of the files, ``meds_row``, ``meds_title`` and ``meds_split``, and the table of their codes.
+    """Make views of the files, ``meds_row``, ``meds_title`` and ``meds_split``, and ``fitted``: what their codes mean.
 
     Raises:
         InputError: a file is damaged, or has other columns than MEDS.
     """
-    selects = [_row_select(file) for file in dataset.data]
-    connection.execute(f"create or replace temp view meds_row as {' union all '.join(selects)}")
+    selects = " union all ".join(map(_row_select, dataset.data))
+    connection.execute(f"create or replace temp view meds_row as {selects}")
     for view, file, columns in (
         ("meds_title", dataset.codes, ("code", "description")),
         ("meds_split", dataset.splits, ("subject_id", "split")),
@@ -286,25 +284,40 @@ def _read(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, patterns: Se
             _check(file, *columns)
         item = _item(file) if file else f"(values (null, null::varchar)) as absent({', '.join(columns)}) where false"
         connection.execute(f"create or replace temp view {view} as select {', '.join(columns)} from {item}")
-    _make_macros(connection, patterns)
-    run_sql(connection, "ehr/meds/code")
+    codes = connection.execute("select distinct code from meds_row where code is not null order by code").fetchall()
+    table = pa.Table.from_pylist([_fitted(code, patterns) for (code,) in codes], FITTED)
+    set_table(connection, "fitted", table)
+
+
+FITTED = pa.schema([(name, pa.string()) for name in ("code", "kind", "vocabulary", "source_code", "name")])
+
+
+def _fitted(code: str, patterns: Sequence[CodePattern]) -> dict[str, str | None]:
+    """Return what a code means by the first pattern that it fits."""
+    for pattern in patterns:
+        if match := pattern.expression.fullmatch(code):
+            source_code, name = (
+                None if (part := match.groupdict().get(slot)) == "UNK" else part for slot in ("code", "name")
+            )
+            meaning = {"kind": pattern.kind, "vocabulary": pattern.vocabulary or None}
+            return {"code": code, **meaning, "source_code": source_code, "name": name}
+    return {"code": code}
 
 
 def _row_select(file: SourceFile) -> str:
+    """Return a select of the rows of a file of data, with the columns that the flow reads.
+
+    Raises:
+        InputError: it has other columns than MEDS.
+    """
     there = _check(file, "subject_id", "time", "code")
-    admission = next((name for name in ADMISSIONS if name in there), None)
-    columns = {
-        "filename": quoted(file.name),
-        "file_row_number": "file_row_number",
-        "subject_id": "subject_id::bigint",
-        "time": "time::timestamp",
-        "code": "code::varchar",
-        "hadm_id": f"{admission}::bigint" if admission else "null::bigint",
-        "note_id": "note_id::varchar" if "note_id" in there else "null::varchar",
-        "text_value": "text_value::varchar" if "text_value" in there else "null::varchar",
-    }
-    values = ", ".join(f"{value} as {name}" for name, value in columns.items())
-    return f"(select {values} from read_parquet({quoted_files([file.path])}, file_row_number = true))"
+    admission = next((name for name in ADMISSIONS if name in there), "null")
+    note, text = (name if name in there else "null" for name in ("note_id", "text_value"))
+    return (
+        f"select {quoted(file.name)} as filename, file_row_number, subject_id::bigint as subject_id, "
+        f"time::timestamp as time, code::varchar as code, {admission}::bigint as hadm_id, {note}::varchar as note_id, "
+        f"{text}::varchar as text_value from read_parquet({quoted_files([file.path])}, file_row_number = true)"
+    )
 
 
 def _check(file: SourceFile, *columns: str) -> set[str]:
@@ -313,21 +326,14 @@ def _check(file: SourceFile, *columns: str) -> set[str]:
     Raises:
         InputError: they are not, or the file is damaged.
     """
-    # A column of dictionaries is one of strings that another writer made.
-    stored = {
-        field.name: str(field.type).removeprefix("dictionary<values=")
-        for field in parquet_schema(local_copy(file.path))
-    }
-    wrong = [
-        name
-        for name, kinds in TYPES.items()
-        if not stored.get(name, "missing" if name in columns else "null").startswith((*kinds, "null"))
-    ]
+    stored = dict.fromkeys(columns, "missing")
+    stored |= {field.name: str(field.type) for field in parquet_schema(local_copy(file.path))}
+    wrong = [name for name, kinds in TYPES.items() if not stored.get(name, "null").startswith(kinds)]
     if wrong:
         raise InputError(
             "a file has other columns than MEDS",
             file=file.path,
-            found=", ".join(f"{name} {stored.get(name, 'missing')}" for name in wrong),
+            found=", ".join(f"{name} {stored[name]}" for name in wrong),
             expected=", ".join(f"{name} {TYPES[name][0]}" for name in wrong),
             do="write the dataset with a converter of MEDS 0.4",
         )
@@ -340,36 +346,11 @@ def _make_tables(connection: duckdb.DuckDBPyConnection) -> None:
     Raises:
         InputError: two admissions or two notes have one identifier, or a patient two splits or files.
     """
-    for step in ("meds/patient", "meds/admission", "meds/wanted", "sources/by_time", "meds/event", "meds/note"):
+    for step in STEPS:
         run_sql(connection, f"ehr/{step}")
-    for key, table, problem in (
-        ("subject_id", "patient", "a patient is in two files or in two splits"),
-        ("hadm_id", "admission", "two admissions have one number"),
-        ("note_id", "note", "two notes have one note_id"),
-    ):
+    for table, (key, problem) in ONCE.items():
         if repeated_key(connection, f"meds.{table}", [key]):
             raise InputError(f"{problem}, which MEDS does not allow", expected=f"each {key} once")
-
-
-def _make_macros(connection: duckdb.DuckDBPyConnection, patterns: Sequence[CodePattern]) -> None:
-    """Make ``fit(code)``, the number of the first pattern that a code fits, and what follows from it.
-
-    ``part_code(code, fit)`` and ``part_name(code, fit)`` are parts of the code; ``kinds()`` and ``vocabularies()`` are
-    lists by the pattern's number.
-    """
-    tests = [f"when regexp_full_match(code, {quoted(pattern.expression)}) then" for pattern in patterns]
-    bodies = {"fit(code)": " ".join(["case", *(f"{test} {n}" for n, test in enumerate(tests, 1)), "end"])}
-    for part in ("code", "name"):
-        cases = [
-            f"when {n} then nullif(regexp_extract(code, {quoted(pattern.expression)}, {pattern.groups[part]}), 'UNK')"
-            for n, pattern in enumerate(patterns, 1)
-            if pattern.groups[part]
-        ]
-        bodies[f"part_{part}(code, fit)"] = " ".join(["case fit", *cases, "end"])
-    bodies["kinds()"] = quoted_list(pattern.kind for pattern in patterns)
-    bodies["vocabularies()"] = quoted_list(pattern.vocabulary for pattern in patterns)
-    for macro, body in bodies.items():
-        connection.execute(f"create or replace temp macro meds_{macro} as {body}")
 
 
 def _refused(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, settings: LoadSettings) -> list[Reject]:
@@ -382,21 +363,10 @@ def _refused(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, settings:
     total = number_of(connection, "select count(*) from meds_row")
     if not total:
         raise InputError("a MEDS dataset has no events", file=files[0].path, found=f"{len(files)} files")
-    rows = connection.execute(sql_text("ehr/meds/refused")).fetchmany(
-        max(KEPT_REJECTS_OF_A_FAILED_FILE, int(limit * total) + 1)
-    )
-    rejects = [Reject(*row) for row in rows]
+    most = max(KEPT_REJECTS_OF_A_FAILED_FILE, int(limit * total) + 1)
+    rejects = [Reject(*row) for row in connection.execute(sql_text("ehr/meds/refused")).fetchmany(most)]
     if len(rejects) > limit * total:
         keep_rejects(connection, SOURCE, files, rejects)
-        raise too_many_rejects(
-            files, rejects, len(rejects), total, limit, "a patient, a code, and a text for each note"
-        )
+        expected = "a patient, a code, and a text for each note"
+        raise too_many_rejects(files, rejects, len(rejects), total, limit, expected)
     return rejects
-
-
-def _warnings(connection: duckdb.DuckDBPyConnection, loaded: Iterable[LoadedFile]) -> list[str]:
-    """Say what of the data is not used, in numbers."""
-    rows = connection.execute(sql_text("ehr/meds/counts")).fetchall()
-    refused = sum(file.rows_rejected for file in loaded)
-    counts = [*rows, (refused, "rows refused, see ground.reject")]
-    return [f"{count} {what}" for count, what in counts if count]

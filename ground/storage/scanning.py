@@ -129,15 +129,18 @@ def scan_file(path: Place, cancelled: threading.Event | None = None) -> FileScan
         reader = _HashingReader(file)
         for chunk in _chunks(path, reader, cancelled or threading.Event()):
             text_bytes += len(chunk)
-            # bytes.count is slow where matches are dense.
-            characters = np.frombuffer(chunk, dtype=np.uint8)
-            is_end, is_bar = characters == ord("\n"), characters == ord("|")
             begun = len(chunk) - chunk.rfind(b"\n") - 1 if b"\n" in chunk else begun + len(chunk)
             if endless is None and begun > MAX_ROW_BYTES:
                 endless = line_ends + 1
-            line_ends += int(np.count_nonzero(is_end))
-            bars += int(np.count_nonzero(is_bar))
-            closed += int(np.count_nonzero(is_end[1:] & is_bar[:-1])) + (last == b"|" and bool(is_end[0]))
+            if b"|" in chunk:  # bytes.count is slow where matches are dense
+                characters = np.frombuffer(chunk, dtype=np.uint8)
+                is_end, is_bar = characters == ord("\n"), characters == ord("|")
+                line_ends += int(np.count_nonzero(is_end))
+                bars += int(np.count_nonzero(is_bar))
+                closed += int(np.count_nonzero(is_end[1:] & is_bar[:-1]))
+            else:
+                line_ends += chunk.count(b"\n")
+            closed += last == b"|" and chunk.startswith(b"\n")
             last = chunk[-1:]
     ends_line = last == b"\n"
     lines, closed = line_ends + (not ends_line), closed + (last == b"|")

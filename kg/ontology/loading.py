@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from kg.ontology.joining import join_release
 __all__ = ["check_files", "load_ontology"]
 
 SOURCE = "ontology"
+RELEASE = re.compile(r"^(?:.*/)?([^/]+)/releases?/([^/]+).*$")
+"""How the OBO Foundry names a version: doid/releases/2026-07-31/subsets/a.obo, or the same as a part of an IRI."""
 PREFIXES_NAMED = 5
 """Of vocabularies that are unknown, how many a load names."""
 
@@ -83,7 +86,7 @@ def _load(
                 for table, content_rows in content.tables():
                     add_rows(connection, f"ontology.{table}", content_rows)
                 rows.append(len(content.columns["class"][0]) or len(content.columns["xref"][0]))
-                releases.append((content.release or content.name, source.name))
+                releases.append((RELEASE.sub(r"\1 \2", content.release or content.name), source.name))
                 notes += _notes(content)
                 advance(1)
         notes += _unknown_vocabularies(connection)

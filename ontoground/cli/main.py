@@ -196,6 +196,10 @@ def _damaged(error: Exception) -> OntogroundError | None:
         return InputError(
             "a Parquet file is cut off or damaged", file=file, found=_place_of(error), do="build it again"
         )
+    if type(error).__name__ == "SafetensorError":
+        return InputError(
+            "a file of weights is cut off or damaged", found=_place_of(error), do="train or copy it again"
+        )
     if str(error) == "Out of buffer":
         # DuckDB's words, in an error of no kind, for a page of a Parquet file that ends too early.
         return InputError("a Parquet file is cut off or damaged", found=_place_of(error), do="build it again")

@@ -247,8 +247,10 @@ def state_of(connection: duckdb.DuckDBPyConnection, workspace: Workspace, wanted
     if missing:
         return StageState(wanted.name, "no input", f"needs {' and '.join(WORDS.get(name, name) for name in missing)}")
     left = stage_fingerprint(connection, PREFIX + wanted.name)
-    if not left or not _outputs_exist(connection, workspace, wanted):
+    if not _outputs_exist(connection, workspace, wanted):
         return StageState(wanted.name, "not built", "")
+    if not left:
+        return StageState(wanted.name, "stale", "a rebuild that was not finished; what was built before is there")
     if left != expected_fingerprint(connection, workspace, wanted):
         stale = [name for name in wanted.after if state_of(connection, workspace, stage(name)).state != "current"]
         return StageState(

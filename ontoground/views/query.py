@@ -209,6 +209,9 @@ def _explained() -> Iterator[None]:
         raise KeyboardInterrupt from None
     except duckdb.OutOfMemoryException:
         raise
+    except duckdb.IOException as error:
+        # Of files, never of rows: a full disk below what is written, or below what a sort spills.
+        raise InputError("a file cannot be written or read", found=str(error).splitlines()[0]) from error
     except duckdb.Error as error:
         raise InputError("the query failed on a row", found=type(error).__name__, do="check casts in it") from error
 

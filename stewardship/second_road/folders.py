@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -14,7 +14,7 @@ from ground.contracts.rows_text import MEDHAL_SCHEMA, MEDVAL_SCHEMA
 from ground.errors import InputError
 from ground.flow.manifest import LicenceTier, read_manifest, tier_of
 from ground.settings import BuildSettings
-from ground.storage.parquet import parquet_schema
+from ground.storage.parquet import check_columns, parquet_schema
 
 __all__ = ["LABELS", "DatasetFolder", "DatasetKind", "open_folder"]
 
@@ -118,15 +118,6 @@ def open_folder(folder: Path) -> DatasetFolder:
     if kind not in KINDS:
         raise InputError("this is not a dataset built by ontoground", file=folder, found=str(kind), expected=EXPECTED)
     dataset = DatasetFolder(kind, folder, manifest.get("settings") or {})
-    _require_columns([*files, *dataset.contraindicated_files], SCHEMAS[kind])
-    _require_columns(dataset.contradicted_files, CONTRADICTED_SCHEMA)
+    check_columns([*files, *dataset.contraindicated_files], SCHEMAS[kind])
+    check_columns(dataset.contradicted_files, CONTRADICTED_SCHEMA)
     return dataset
-
-
-def _require_columns(files: Iterable[Path], schema: pa.Schema) -> None:
-    """Refuse rows that another version of a builder wrote."""
-    for file in files:
-        names = parquet_schema(file).names
-        if missing := [name for name in schema.names if name not in names]:
-            do = "build it again: `ontoground build`"
-            raise InputError("columns are missing", file=file, found=f"no {', '.join(missing)}", do=do)

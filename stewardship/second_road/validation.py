@@ -143,7 +143,8 @@ class _Checks:
         cursor = self.connection.cursor()
         for name in _tables(self.files):
             cursor.execute(f"create temp view {name} as from {COMMON}.{name}")
-        set_variables(cursor, {**self.build.attesting(), "tiers": list(self.build.truth_tiers)})
+        chosen = {name: getattr(self.build, name) for name in ("seed", "folds", "min_distractor_distance")}
+        set_variables(cursor, {**self.build.attesting(), "tiers": list(self.build.truth_tiers), **chosen})
         return cursor
 
     def of_all(self, cursor: duckdb.DuckDBPyConnection) -> Lines:

@@ -53,6 +53,7 @@ CHANGES: list[tuple[str, str, Row]] = [
         {"path": [dict.fromkeys(MEDIEVAL_SCHEMA.field("path").type.value_type.names, "X")]},
     ),
     ("a statement has a span for each end that it is supported by", "Q3", {"support_spans": []}),
+    ("a distractor is as far away as the settings ask", "Q4", {"distance": 3}),
     ("given names the ends that rest on a drug that was given", "Q4", {"given": "both"}),
 ]
 """A check, the quadrant of the row that is changed, and what is written into it."""
@@ -141,6 +142,7 @@ DAMAGES: list[tuple[str, Damage]] = [
     ("a row id occurs once", id_twice),
     ("a patient is in one split", of_another("split", {"train": "test", "test": "train", "validation": "test"}.get)),
     ("a patient is in one fold", of_another("fold", lambda fold: fold + 1)),
+    ("a fold follows from the seed and the patient", of_another("fold", lambda fold: fold + 1)),
     ("a patient has one admission", of_another("hadm_id", lambda hadm_id: hadm_id + 10**6)),
     ("a pair is in one fact_split", pair_in_two_fact_splits),
     ("a row is in the fact_split of its patient or in none", fact_split_of_another_patient),
@@ -284,6 +286,11 @@ def test_a_folder_without_rows_and_rows_of_another_version_are_refused(
     with pytest.raises(InputError, match="columns are missing") as caught:
         validate_medieval(Workspace(tmp_path), warehouse, folder)
     assert caught.value.found == "no fold"
+    place = MEDIEVAL_SCHEMA.get_field_index("quadrant")
+    numbered = medieval.table.set_column(place, "quadrant", pa.array([1] * len(medieval.rows)))
+    pq.write_table(numbered, folder / "data" / "all.parquet")
+    with pytest.raises(InputError, match="quadrant has another type"):
+        validate_medieval(Workspace(tmp_path), warehouse, folder)
 
 
 def test_the_settings_of_the_dataset_count_not_those_of_today(medieval: Built, tmp_path: Path) -> None:

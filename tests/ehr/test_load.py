@@ -17,6 +17,7 @@ from ehr.sources.mimic import find_mimic, load_mimic
 from ehr.sources.tables import documented
 from ground.errors import InputError, UsageError
 from ground.settings import LoadSettings
+from ground.storage.sqlfiles import quoted_name
 from ground.storage.warehouse import table_exists
 from tests.ehr.mimic_files import NOTE_TEXT, TABLES, write_mimic, write_table
 
@@ -382,13 +383,17 @@ def test_what_cannot_be_of_its_admission_is_refused_and_counted(warehouse: Conne
     assert ("1-DS-3",) in rows(warehouse, "select note_id from mimiciv_note.discharge")
 
 
-def test_a_column_without_a_name_is_named_by_its_place(warehouse: Connection, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("cell", "name"), [("", "unnamed_1"), ('"an odd ""name"", quoted"', 'an odd "name", quoted')])
+def test_a_column_without_a_documented_name_is_kept(
+    warehouse: Connection, tmp_path: Path, cell: str, name: str
+) -> None:
     folder = write_mimic(tmp_path, ".csv")
     file = folder / "hosp" / "patients.csv"
-    file.write_text("".join(f",{line}\n" for line in file.read_text().splitlines()))
+    header, *lines = file.read_text().splitlines()
+    file.write_text("".join(f"{line}\n" for line in (f"{cell},{header}", *(f",{line}" for line in lines))))
     report = load_mimic(warehouse, folder, SETTINGS)
-    assert "hosp/patients.csv: columns not documented, loaded as text: unnamed_1" in report.warnings
-    assert rows(warehouse, "select unnamed_1, subject_id from mimiciv_hosp.patients") == [(None, 1)]
+    assert f"hosp/patients.csv: columns not documented, loaded as text: {name}" in report.warnings
+    assert rows(warehouse, f"select {quoted_name(name)}, subject_id from mimiciv_hosp.patients") == [(None, 1)]
 
 
 @pytest.mark.parametrize(

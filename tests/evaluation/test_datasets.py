@@ -74,7 +74,7 @@ def test_other_folders_and_other_columns_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no medhal dataset"):
         TextDataset.open(tmp_path, "medhal")
     folder = medhal_dataset(tmp_path / "d", medhal_rows(2))
-    with pytest.raises(InputError, match="a column is missing"):
+    with pytest.raises(InputError, match="columns are missing"):
         TextDataset.open(folder, "medval")
     table = pq.read_table(folder / "data" / "train-00000.parquet")
     texts = table.set_column(table.schema.get_field_index("label"), "label", pa.array(["YES", "NO"]))

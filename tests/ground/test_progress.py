@@ -7,13 +7,14 @@ import pytest
 from ground import progress
 
 
-@pytest.mark.parametrize(("total", "said"), [(5, ["work: 2 of 5", "work: 5 of 5"]), (None, ["work: 2", "work: 5"])])
-def test_piped_work_says_how_far_it_is(
+@pytest.mark.parametrize(("total", "said"), [(5, ["work: 2 of 5", "work: 5 of 5"]), (None, ["work: 2"])])
+def test_piped_work_says_how_far_it_is_and_its_end(
     total: int | None, said: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
     with progress.progress("work", total) as advance:
         advance(2)
+        monkeypatch.setattr(progress, "LINE_SECONDS", 1e9)
         advance(3)
     shown = capsys.readouterr()
     assert (shown.out, shown.err.splitlines()) == ("", said)

@@ -262,13 +262,6 @@ def test_a_row_that_the_release_states_twice_is_one_piece_of_evidence(tmp_path: 
     assert tables[0] == tables[1]
 
 
-def test_a_graph_of_an_earlier_version_whose_edges_are_a_table_is_replaced(tmp_path: Path) -> None:
-    release = Release(tmp_path, CONCEPTS, [rel(DRUG, "may_treat", DISEASE)])
-    release.connection.execute("create table kg.edge as select 'C' as head_cui")
-    release.build()
-    assert release.triples("treats") == {(DRUG, "treats", DISEASE)}
-
-
 def test_without_a_release_or_a_graph_the_error_says_what_to_do(tmp_path: Path) -> None:
     from kg.build import build_graph
 

@@ -112,33 +112,6 @@ def test_relations_equal_a_brute_force_search(edges: set[tuple[int, int, int]]) 
         assert found == (_brute(edges, head, tail) if head != tail else [])
 
 
-@settings(max_examples=15, deadline=None)
-@given(
-    EDGES, st.lists(st.tuples(st.sampled_from(CUIS), st.sampled_from(CUIS)), max_size=12), st.sampled_from([None, 1])
-)
-def test_relations_of_pairs_are_those_of_each_pair_in_columns(
-    edges: set[tuple[int, int, int]], pairs: list[tuple[str, str]], limit: int | None
-) -> None:
-    graph = plain_graph(VOCABULARY, NODES, edges)
-    found = graph.relations_of_pairs(pairs, extended=True, paths_per_pattern=limit)
-    each = [graph.relations(*pair, extended=True, paths_per_pattern=limit) for pair in pairs]
-    assert [found.of_pair(number) for number in range(len(pairs))] == each
-    assert found == [relation for relations in each for relation in relations]
-    assert [found[place] for place in range(len(found))] == list(found)
-    rows = [
-        {
-            "pair": pair,
-            "predicate": relation.predicate,
-            "pattern": relation.pattern,
-            "tier": relation.tier,
-            "concepts": _concepts(relation),
-        }
-        for pair, relations in enumerate(each)
-        for relation in relations
-    ]
-    assert found.table().to_pylist() == rows
-
-
 @settings(max_examples=10, deadline=None)
 @given(EDGES, st.permutations(CUIS), st.sets(st.sampled_from(CUIS)))
 def test_facts_are_the_union_of_relations_and_ignore_the_order_of_concepts(
@@ -167,10 +140,10 @@ def test_facts_of_a_head_with_many_ways_are_those_of_its_pairs() -> None:
     edges |= {(child, 1, tails[(13 * child + 331 * n) % 1317]) for child in children for n in range(4)}
     graph = plain_graph(VOCABULARY, 3000, edges)
     pairs = [(f"C{head:07d}", f"C{tail:07d}") for head in heads for tail in tails]
-    paths = graph.relations_of_pairs(pairs, paths_per_pattern=1).table()
     expected = {
-        (*pairs[number], *said)
-        for number, *said in zip(*(paths.column(name).to_pylist() for name in paths.column_names[:4]), strict=True)
+        (*pair, relation.predicate, relation.pattern, relation.tier)
+        for pair in pairs
+        for relation in graph.relations(*pair, paths_per_pattern=1)
     }
     facts = graph.facts([head for head, _ in pairs], targets=[tail for _, tail in pairs])
     columns = ("head_cui", "tail_cui", "predicate", "pattern", "tier")

@@ -19,7 +19,7 @@ from kg.ontology.loading import load_ontology
 
 SETTINGS = LoadSettings()
 OBO = """format-version: 1.2
-data-version: 2026-11-01
+data-version: small/releases/2026-11-01/subsets/small.obo
 ontology: small
 
 [Term]
@@ -131,6 +131,10 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection
     connection = connect(folder / "warehouse.duckdb", RunSettings())
     report = load_ontology(connection, files, SETTINGS)
     assert [note for note in report.warnings if "1 of GARD" in note]
+    assert connection.sql("select release from ground.load order by file").fetchall() == [
+        ("2026.11.02",),
+        ("small 2026-11-01",),
+    ]
     build_graph(connection, folder / "graph", SETTINGS)
     return connection
 

@@ -32,6 +32,8 @@ PROBE = 12
 TOLERANCE = 1e-4
 GIB = 1 << 30
 AT_ONCE = 128
+PLACES = 128
+"""Tokens of a row that short statements share: padding is a third of the work where each has a row of its own."""
 # Similarities of unrelated tokens lie around 0.3 to 0.7, logarithms of distances around -1: bring both near 0.
 FEATURE_SHIFT = 0.5
 RUNS = (1, 2, 3)
@@ -110,9 +112,14 @@ class LayeredEncoder(nn.Module):
             states.append(layer.eval()(states[-1], mask))
         return states
 
-    def upper(self, states: torch.Tensor, there: torch.Tensor, start: int) -> torch.Tensor:
-        """Run the layers from ``start`` up. *Shapes:* (n, t, width), (n, t) to (n, t, width)."""
-        mask = self._mask(states, there)
+    def upper(self, states: torch.Tensor, owner: torch.Tensor, start: int) -> torch.Tensor:
+        """Run the layers from ``start`` up; tokens of a row see those of the same owner.
+
+        *Shapes:* (n, t, width), (n, t) of integers to (n, t, width).
+        """
+        other = owner[:, None, :, None] != owner[:, None, None, :]
+        # Added to scores, which every kind of attention takes; what fills a row up sees the like, not nothing.
+        mask = torch.zeros_like(other, dtype=states.dtype).masked_fill(other, torch.finfo(states.dtype).min)
         for layer in self.layers[start:]:
             states = layer(states, mask)
         return states
@@ -184,6 +191,20 @@ def best_matches(statement: Tensors, context: Tensors) -> tuple[torch.Tensor, to
     return torch.cat(features, dim=1), torch.stack(places, dim=1)
 
 
+def _shared_rows(lengths: Sequence[int]) -> list[list[int]]:
+    """Return which statements share a row of at most ``PLACES`` places, or of the longest: first fit, decreasing."""
+    rows: list[list[int]] = []
+    room: list[int] = []
+    for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        at = next((at for at, left in enumerate(room) if lengths[i] <= left), len(rows))
+        if at == len(rows):
+            rows.append([])
+            room.append(max(PLACES, lengths[i]))
+        rows[at].append(i)
+        room[at] -= lengths[i]
+    return rows
+
+
 class LateModel(nn.Module):
     """A statement's frozen states with the context's answers, read by the trained upper layers."""
 
@@ -202,15 +223,20 @@ class LateModel(nn.Module):
         nn.init.zeros_(self.answer.bias)
 
     def forward(
-        self, states: torch.Tensor, there: torch.Tensor, features: torch.Tensor, answers: torch.Tensor
+        self, states: torch.Tensor, owner: torch.Tensor, features: torch.Tensor, answers: torch.Tensor
     ) -> QuadrantLogits:
-        """Judge statements.
+        """Judge statements, several to a row.
 
-        *Shapes:* ``states`` (n, t, width); ``there`` (n, t); ``features`` (n, t, n_features); ``answers``
-        (n, t, n_layers * width), the matched context tokens' states.
+        *Shapes:* ``states`` (rows, t, width); ``owner`` (rows, t), the number of each token's statement from 1, 0 where
+        there is none; ``features`` (rows, t, n_features); ``answers`` (rows, t, n_layers * width), the matched context
+        tokens' states.
         """
         shift = self.similarity(features + FEATURE_SHIFT) + self.answer(answers)
-        read = self.encoder.upper(states + shift, there, start=self.encoder.frozen_layers)
+        packed = self.encoder.upper(states + shift, owner, start=self.encoder.frozen_layers)
+        filling, *lengths = owner.flatten().bincount().tolist()
+        by_statement = packed.flatten(0, 1)[owner.flatten().argsort(stable=True)[filling:]]
+        read = nn.utils.rnn.pad_sequence(by_statement.split(lengths), batch_first=True)
+        there = torch.arange(read.shape[1], device=read.device) < owner.new_tensor(lengths)[:, None]
         tokens = there[..., None]
         mean = (read * tokens).sum(dim=1) / tokens.sum(dim=1)
         largest = read.masked_fill(~tokens, torch.finfo(read.dtype).min).amax(dim=1)
@@ -283,15 +309,16 @@ class FrozenReader:
         """Return what `LateModel` reads of some rows; shapes as there."""
         statements = self._read_statements([self._rows.statements[i] for i in indices])
         contexts = [self.context(self._rows.admissions[i]) for i in indices]
-        states, features, answers = [], [], []
+        parts: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = []
         with _one_thread():
             for i, context in zip(indices, contexts, strict=True):
                 *units, top = statements[self._rows.statements[i]]
                 best, places = self._kept.get(("row", i)) or self._keep(("row", i), best_matches(units, context))
-                states.append(top)
-                features.append(best)
-                answers.append(torch.cat([layer[places[:, at]] for at, layer in enumerate(context)], dim=1))
-        lengths = torch.tensor([len(state) for state in states], device=self._device)
-        there = torch.arange(int(lengths.max()), device=self._device) < lengths[:, None]
-        padded = [nn.utils.rnn.pad_sequence(part, batch_first=True) for part in (states, features, answers)]
-        return padded[0], there, padded[1], padded[2]
+                answer = torch.cat([layer[places[:, at]] for at, layer in enumerate(context)], dim=1)
+                parts.append((top, best, answer))
+        lengths = [len(top) for top, *_ in parts]
+        rows = _shared_rows(lengths)
+        owners = [torch.tensor([i + 1 for i in row for _ in range(lengths[i])], device=self._device) for row in rows]
+        states, features, answers = ([torch.cat([parts[i][at] for i in row]) for row in rows] for at in range(3))
+        padded = [nn.utils.rnn.pad_sequence(each, batch_first=True) for each in (states, owners, features, answers)]
+        return padded[0], padded[1], padded[2], padded[3]

@@ -1,12 +1,13 @@
 -- A warehouse of a few notes that are no records: patients and admissions of their own, no codes, no reports
 -- Grain: none: empty tables as the steps of MediEval read them. Inputs: none
--- Output: ehr.patient, ehr.note, ehr.discharge_note, ehr.radiology_note, ground.section, ground.segment,
+-- Output: ehr.patient, ehr.admission, ehr.note, ehr.discharge_note, ehr.radiology_note, ground.section, ground.segment,
 --   ground.mention, ground.unclear_mention, ground.admission_concept, and the schemas kg and records
 create schema ehr;
 create schema ground;
 create schema kg;
 create schema records;
 create table ehr.patient (subject_id bigint, split varchar);
+create table ehr.admission (hadm_id bigint, subject_id bigint);
 create table ehr.note (
     note_id varchar, hadm_id bigint, text varchar, subject_id bigint as (hadm_id), seq_num bigint as (0),
     kind varchar as ('discharge')

@@ -1,7 +1,8 @@
--- Pairs of ends that the workspace's own records hold together more often than chance, or whose notes link them
+-- Pairs of ends that the workspace's own patients have together more often than chance, or whose notes link them
 -- Grain: one row per pair and reason. Output: together(head_cui, tail_cui, reason)
--- Inputs: asked_claim, closure, records.admission_concept, records.mention, records.segment. Parameters: max_lift,
---   fewest_together, linked_share (builders/medieval/records.py). Source: docs/definitions.md#lift, #linked
+-- Inputs: asked_claim, closure, records.admission, records.admission_concept, records.mention, records.segment
+-- Parameters: max_lift, fewest_together, linked_share (builders/medieval/records.py)
+-- Source: docs/definitions.md#lift, #linked
 create or replace temp table together as
 with meant as (
     select
@@ -36,21 +37,28 @@ spoken as (
 
 held as (
     select
-        hadm_id,
-        end_cui
-    from spoken
-    union
-    select
-        record.hadm_id,
-        meant.end_cui
-    from records.admission_concept as record
-    inner join meant on record.cui = meant.cui
+        admission.subject_id,
+        told.hadm_id,
+        told.end_cui
+    from (
+        select
+            hadm_id,
+            end_cui
+        from spoken
+        union
+        select
+            record.hadm_id,
+            meant.end_cui
+        from records.admission_concept as record
+        inner join meant on record.cui = meant.cui
+    ) as told
+    inner join records.admission as admission on told.hadm_id = admission.hadm_id
 ),
 
 alone as (
     select
         end_cui,
-        count(*) as n
+        count(distinct subject_id) as n
     from held
     group by end_cui
 ),
@@ -59,7 +67,8 @@ both_ends as (
     select
         claim.head_cui,
         claim.tail_cui,
-        count(*) as n
+        count(distinct head.hadm_id) filter (where head.hadm_id = tail.hadm_id) as n,
+        count(distinct head.subject_id) as patients
     from (
         select distinct
             head_cui,
@@ -67,17 +76,18 @@ both_ends as (
         from asked_claim
     ) as claim
     inner join held as head on claim.head_cui = head.end_cui
-    inner join held as tail on claim.tail_cui = tail.end_cui and head.hadm_id = tail.hadm_id
+    inner join held as tail on claim.tail_cui = tail.end_cui and head.subject_id = tail.subject_id
     group by claim.head_cui, claim.tail_cui
 ),
 
-every_admission as (
-    select count(*) as n
+every_patient as (
+    select count(distinct admission.subject_id) as n
     from (
         select hadm_id from records.mention
         union
         select hadm_id from records.admission_concept
     ) as known
+    inner join records.admission as admission on known.hadm_id = admission.hadm_id
 ),
 
 placed as (
@@ -112,10 +122,10 @@ select
 from both_ends
 inner join alone as head on both_ends.head_cui = head.end_cui
 inner join alone as tail on both_ends.tail_cui = tail.end_cui
-cross join every_admission
+cross join every_patient
 where
-    both_ends.n >= getvariable('fewest_together')
-    and both_ends.n * every_admission.n / (head.n * tail.n) > getvariable('max_lift')
+    both_ends.patients >= getvariable('fewest_together')
+    and both_ends.patients * every_patient.n / (head.n * tail.n) > getvariable('max_lift')
 union all
 select
     linked.head_cui,

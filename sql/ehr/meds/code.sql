@@ -1,16 +1,16 @@
--- Distinct codes of a MEDS dataset, and what they mean
--- Grain: one row per code of the data. Output: temporary table meds_code(code, n_events, kind, vocabulary, source_code,
---   name, description)
--- Inputs: meds_row (of the data files), meds_title(code, description) of codes.parquet; macros of the patterns of codes
---   (ehr/data/meds_codes.tsv)
--- Source: MEDS 0.4
-create or replace temp table meds_code as
+-- Codes of a MEDS dataset, and its patients, each with its split
+-- Grain: meds.code, one row per code: what it means, and the number of its events; meds.patient, one row per patient:
+--   the split under our name, and as the dataset calls it (source_split)
+-- Inputs: meds_row, fitted (ehr/sources/meds.py), meds_title(code, description), meds_split. Source: MEDS 0.4
+create schema if not exists meds;
+
+create or replace table meds.code as
 with used as (
     select
         code,
         count(*) as n_events
     from meds_row
-    where code is not null and subject_id is not null
+    where subject_id is not null
     group by code
 ),
 
@@ -20,22 +20,35 @@ title as (
         min(description) as description
     from meds_title
     group by code
-),
-
-fitted as (
-    select
-        *,
-        meds_fit(code) as fit
-    from used
 )
 
 select
-    fitted.code,
-    fitted.n_events,
-    meds_kinds()[fitted.fit] as kind,
-    nullif(meds_vocabularies()[fitted.fit], '') as vocabulary,
-    meds_part_code(fitted.code, fitted.fit) as source_code,
-    meds_part_name(fitted.code, fitted.fit) as name,
+    used.*,
+    fitted.* exclude (code),
     title.description
-from fitted
-left join title on fitted.code = title.code;
+from used
+inner join fitted on used.code = fitted.code
+left join title on used.code = title.code
+order by used.code;
+
+create or replace table meds.patient as
+select
+    patient.subject_id,
+    case lower(meds_split.split)
+        when 'tuning' then 'validation'
+        when 'held_out' then 'test'
+        when 'train' then 'train'
+        when 'validation' then 'validation'
+        when 'test' then 'test'
+    end as split,
+    meds_split.split as source_split
+from (
+    -- one row if MEDS' rule holds that no patient is in two files
+    select distinct
+        filename,
+        subject_id
+    from meds_row
+    where subject_id is not null
+) as patient
+left join meds_split on patient.subject_id = meds_split.subject_id
+order by patient.subject_id;

@@ -3,8 +3,8 @@
 --   concept_relationship, ehr.note. Source: docs/sources.md
 select
     count(*) as n,
-    source_table || ': rows without a visit are of '
-    || if(hadm_id is null, 'none', 'the visit in which their time lies') as what
+    'rows of ' || source_table || ' name no visit and lie in '
+    || if(hadm_id is null, 'none', 'one by their time, which is taken') as what
 from omop.placed
 group by source_table, hadm_id is null
 union all

@@ -143,6 +143,7 @@ def test_what_cannot_be_exported_is_refused(demo: Demo, tmp_path: Path) -> None:
     verb = ("export", "physionet", dataset)
     assert answer_to(*verb, tmp_path / "full").code == 3
     assert answer_to(*verb, tmp_path / "new", "--title", "The: best").code == 2
+    assert answer_to(*verb, dataset / "upload").code == 2
     with next((dataset / "data").glob("*.parquet")).open("ab") as file:
         file.write(b"more")
     changed = answer_to(*verb, tmp_path / "new")

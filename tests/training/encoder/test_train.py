@@ -113,7 +113,7 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(
         for i, seed in enumerate((1, 1, 2))
     )
     assert first["losses"] == again["losses"] and first["losses"][0]["loss"] != other["losses"][0]["loss"]
-    # Statements are learnt from as they are padded; the cross engine reads the contexts with them.
+    # Statements are learnt from in rows that they share; the cross engine reads the contexts with them.
     read = first["statement_tokens"] + (first["context_tokens"] if engine == "cross" else 0)
     assert first["measured"]["tokens"] == again["measured"]["tokens"] >= read
     assert first["measured"]["tokens_per_second"] > 0

@@ -222,7 +222,7 @@ with every_ground as (
     inner join kg.predicate as line on line.asserts_benefit
     union all
     select
-        'a known use of the substance' as reason,
+        'a known use of the substance or its group' as reason,
         'benefit' as scope,
         either.side,
         known_user.cui,
@@ -231,7 +231,7 @@ with every_ground as (
     cross join (values ('head'), ('tail')) as either (side)
     union all
     select
-        'a known use of the substance' as reason,
+        'a known use of the substance or its group' as reason,
         'benefit' as scope,
         if(either.side = 'head', 'tail', 'head') as side,
         known_kin.cui,

@@ -1,7 +1,7 @@
--- Candidates for false statements that the records hold, by codes or notes
--- Grain: one row per admission and concept. Output: recorded(hadm_id, code), by admission
--- Inputs: ground.admission_concept, closure, present_mention, attested, nameable, asked_concept
--- All admissions with codes or notes count
+-- Candidates for false statements that a patient's records hold, by codes or notes
+-- Grain: one row per patient and concept. Output: recorded(subject_id, code), by patient
+-- Inputs: ehr.admission, ground.admission_concept, closure, present_mention, attested, nameable, asked_concept
+-- All patients with codes or notes count: admissions of one patient tell the same thing twice
 create or replace temp table recorded as
 with wanted as (
     select
@@ -21,13 +21,14 @@ meant as (
 )
 
 select
-    record.hadm_id,
+    admission.subject_id,
     meant.code
 from ground.admission_concept as record
+inner join ehr.admission as admission on record.hadm_id = admission.hadm_id
 inner join meant on record.cui = meant.cui
 union
 select
-    present.hadm_id,
+    admission.subject_id,
     wanted.code
 from (
     select distinct
@@ -35,6 +36,7 @@ from (
         cui
     from present_mention
 ) as present
+inner join ehr.admission as admission on present.hadm_id = admission.hadm_id
 inner join attested on present.cui = attested.cui
 inner join wanted on attested.other = wanted.cui
 order by all;

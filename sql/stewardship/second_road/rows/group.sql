@@ -1,7 +1,7 @@
 -- What rows of one group, admission or patient must have in common
 -- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per disagreement. Output: (check_name, id, found, expected)
--- Inputs: labelled and labelled_context (rows of the part). Source: docs/definitions.md
+-- Inputs: labelled and labelled_context (rows of the part). Parameters: seed, folds. Source: docs/definitions.md
 with kept_apart as (
     select
         subject_id::varchar as id,
@@ -21,6 +21,15 @@ select
     '1' as expected
 from kept_apart
 where counted.n > 1
+union all
+select distinct
+    'a fold follows from the seed and the patient' as check_name,
+    subject_id::varchar as id,
+    fold::varchar as found,
+    (md5_number_upper(concat_ws(chr(31), getvariable('seed'), 'fold', subject_id)) % getvariable('folds'))::varchar
+        as expected
+from labelled
+where found is distinct from expected
 union all
 select
     'an admission has one context' as check_name,

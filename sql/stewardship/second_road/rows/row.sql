@@ -1,7 +1,7 @@
 -- Rows whose own columns do not go together
 -- Second road: shares no rules and no word tables with builders, ehr and their SQL
 -- Grain: one row per disagreement. Output: (check_name, id, found, expected)
--- Inputs: labelled, kg.predicate. Source: docs/definitions.md#evidence
+-- Inputs: labelled, kg.predicate. Parameter: min_distractor_distance. Source: docs/definitions.md#evidence
 with linked as (
     select
         id,
@@ -101,4 +101,12 @@ where
     or not exists (
         select 1 from kg.predicate as line
         where labelled.predicate in (line.predicate, line.inverse)
-    );
+    )
+union all
+select
+    'a distractor is as far away as the settings ask' as check_name,
+    id,
+    distance::varchar as found,
+    getvariable('min_distractor_distance')::varchar as expected
+from labelled
+where quadrant = 'Q4' and distance < getvariable('min_distractor_distance');

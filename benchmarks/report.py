@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.command import parser, run
@@ -24,8 +25,8 @@ BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 COLUMNS = ("stage", "by", "rows", "of", "seconds", "CPU s", "peak MiB")
 
 
-def measured_text(saved: Mapping[float, Mapping[str, Any]]) -> str:
-    """Return what was measured as Markdown: the largest scale, and growth where there are several.
+def measured_text(saved: Mapping[float, Mapping[str, Any]], alone: Sequence[Mapping[str, Any]] = ()) -> str:
+    """Return what was measured as Markdown: the largest scale, stages saved alone, and growth of several scales.
 
     Raises:
         InputError: nothing is saved.
@@ -33,7 +34,7 @@ def measured_text(saved: Mapping[float, Mapping[str, Any]]) -> str:
     if not saved:
         raise InputError("no measurement is saved", file=RESULTS, do="python -m benchmarks.run --save")
     payload = saved[max(saved)]
-    parts = [_machine(payload), _measures(payload)]
+    parts = [_machine(payload), _measures(payload, *alone)]
     if payload["settings"]["scale"] >= SMALL:  # below, starting and what does not grow are most of it
         parts += ["Limits:\n", _checks(payload), *_remarks(payload)]
     if len(saved) >= LEAST_SCALES:
@@ -64,8 +65,9 @@ def _machine(payload: Mapping[str, Any]) -> str:
     )
 
 
-def _measures(payload: Mapping[str, Any]) -> str:
-    lines = [_measure(stage["stage"], measure) for stage in payload["stages"] for measure in stage["measures"]]
+def _measures(*payloads: Mapping[str, Any]) -> str:
+    stages = [stage for payload in payloads for stage in payload["stages"]]
+    lines = [_measure(stage["stage"], measure) for stage in stages for measure in stage["measures"]]
     return markdown_table(COLUMNS, lines, 2)
 
 
@@ -99,7 +101,8 @@ def main(values: list[str]) -> int:
     """Write the page and the drawing."""
     parser("report", __doc__ or "", "python -m benchmarks.report").parse_args(values)
     saved = runs()
-    page = with_measured(PAGE.read_text(encoding="utf-8"), measured_text(saved))
+    alone = [json.loads(file.read_text()) for file in sorted(RESULTS.glob("stage-*.json"))]
+    page = with_measured(PAGE.read_text(encoding="utf-8"), measured_text(saved, alone))
     if len(saved) >= LEAST_SCALES:
         draw(saved, DRAWING)
     write_text(PAGE, page)

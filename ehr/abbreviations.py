@@ -24,9 +24,11 @@ __all__ = [
     "CUI",
     "TERM_COLUMNS",
     "TERM_TABLES",
+    "Around",
     "Definition",
     "Sense",
     "Term",
+    "around",
     "defined_abbreviations",
     "edge_behind_letter",
     "long_forms_of",
@@ -46,6 +48,8 @@ _LONGEST_FORM = 120
 _QUIET = re2.Options()
 _QUIET.log_errors = False
 
+Around = tuple[str, str, str, str, str, int, int]
+"""The term, what stands before it and after it, its section; the whole text and the offsets of the term in it."""
 Place = Literal["section", "text", "after", "before", "near", "line"]
 _PLACES: tuple[Place, ...] = get_args(Place)
 """In the order of what it takes to look there."""
@@ -59,28 +63,28 @@ class _Condition:
     is_own: bool
 
     @cached_property
-    def is_met(self) -> Callable[[str, int, int, str], object]:
-        """Looks for the pattern around a term; what it is given is what `Sense.holds` is."""
-        found = _compiled(self.pattern, self.is_own)
+    def is_met(self) -> Callable[[Around], object]:
+        """Looks for the pattern around a term."""
+        pattern = _compiled(self.pattern, self.is_own)
         match self.place:
             case "text":
-                return lambda text, begin, end, _: found.fullmatch(text[begin:end])
+                return lambda place: pattern.fullmatch(place[0])
             case "before":
-                return lambda text, begin, _, __: found.search(_before(text, begin))
+                return lambda place: pattern.search(place[1])
             case "after":
-                return lambda text, _, end, __: found.match(text[end : end + _WINDOW])
+                return lambda place: pattern.match(place[2])
             case "near":
-                return lambda text, begin, end, _: (
-                    found.search(_before(text, begin)) or found.search(text[end : end + _WINDOW])
-                )
+                return lambda place: pattern.search(place[1]) or pattern.search(place[2])
             case "line":
-                return lambda text, begin, end, _: found.search(_line(text, begin, end))
+                return lambda place: pattern.search(_line(*place[4:]))
             case "section":
-                return lambda _, __, ___, section: found.fullmatch(section)
+                return lambda place: pattern.fullmatch(place[3])
 
 
-def _before(text: str, begin: int) -> str:
-    return text[max(0, begin - _WINDOW) : begin]
+def around(text: str, begin: int, end: int, section: str) -> Around:
+    """Return what stands around a term of a text in lower case: the term, what is before and after it, and where."""
+    before = text[begin - _WINDOW if begin > _WINDOW else 0 : begin]
+    return text[begin:end], before, text[end : end + _WINDOW], section, text, begin, end
 
 
 def _line(text: str, begin: int, end: int) -> str:
@@ -120,10 +124,10 @@ class Sense:
     denied: bool = False
     long_form_first: bool = False
 
-    def holds(self, text: str, begin: int, end: int, section: str) -> bool:
-        """Tell whether a term is meant in this sense where it stands, in a text in lower case."""
+    def holds(self, place: Around) -> bool:
+        """Tell whether a term is meant in this sense where it stands."""
         for condition in self.conditions:
-            if condition.is_met(text, begin, end, section):
+            if condition.is_met(place):
                 return not condition.negated
         return not self.conditions or self.conditions[-1].negated
 

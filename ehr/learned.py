@@ -54,14 +54,16 @@ _GROUP = np.array([GROUPS.index(each) if each in GROUPS else _OTHER for each in 
 _IN_WORDS = {
     FINDINGS: "its section",
     OWN_TEXT: '"{own}" itself',
-    OWN_TEXT + 3: "its form",
+    OWN_TEXT + 4: "its form",
     LAYOUT: "the layout of its line",
     LINE + 1: '"{}" at the beginning of its line',
     HEADER: '"{}" in the heading',
     BESIDE: '"{own}" itself',
     BESIDE + 2: '"{}" before',
+    BESIDE + 5: '"{}" after',
     ELSEWHERE: "what the note says of it elsewhere",
     ELSEWHERE + 2: "its name",
+    ELSEWHERE + 3: "its concept",
     AMONG: "what stands beside it",
     AMONG + 3: '"{}" before',
     BEFORE: '"{}" before',
@@ -135,6 +137,7 @@ def inputs_of(
         # How many candidates the name has, whether the context chose its sense, whether it denies by itself.
         "name": candidates << 2 | (entry >= lexicon.term.size) << 1 | lexicon.denied[entry],
         "assertion": assertion,
+        "concept": lexicon.best[entry],
     }
     names = np.array([hash_of(name) for name in sections.names], dtype=np.uint64)
     return Inputs(

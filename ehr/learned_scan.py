@@ -20,6 +20,7 @@ from ehr.characters import (
     HashArray,
     IndexArray,
     IntArray,
+    hash_on,
     hash_with,
     is_kind,
     lower,
@@ -33,10 +34,10 @@ TABLE = 1 << 17
 """Weights of a group."""
 NAMED = 2
 """Features that are named of an unsure mention, at most."""
-_BEFORE, _AFTER, _PAIRS, _HEADER, _REASONS = 12, 10, 6, 5, 9
+_BEFORE, _AFTER, _PAIRS, _HEADER, _REASONS = 12, 10, 3, 5, 9
 # The slots, in groups: where each begins.
 FINDINGS, DOUBTED, OWN_TEXT, LAYOUT, LINE, HEADER, BESIDE, ELSEWHERE, AMONG, BEFORE, AFTER, SLOTS = np.cumsum(
-    [0, 4, _REASONS, 4, 4, 4, _HEADER, 4, 3, 4, 2 * _BEFORE + _PAIRS, 2 * _AFTER + _PAIRS], dtype=np.int64
+    [0, 4, _REASONS, 5, 4, 4, _HEADER, 6, 4, 4, _BEFORE + _PAIRS, _AFTER + _PAIRS], dtype=np.int64
 ).tolist()
 # What is known of a word, and of a feature: its place and the word that it is about (-1: none).
 _BEGIN, _END, _LINE = range(3)
@@ -45,9 +46,11 @@ _LINE_END, _BLANK, _NUMBER, _YEAR, _NOTHING = (np.uint64(number) for number in r
 _MIX_1, _MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 _SHIFT_1, _SHIFT_2 = np.uint64(31), np.uint64(47)
 WeightArray = npt.NDArray[np.int16]
-COLUMNS = ("begin", "end", "group", "kind", "section", "reasons", "elsewhere", "name", "assertion")
+COLUMNS = ("begin", "end", "group", "kind", "section", "reasons", "elsewhere", "name", "assertion", "concept")
 """What is known of a mention."""
-_MENTION_BEGIN, _MENTION_END, _GROUP, _KIND, _SECTION, _DOUBTS, _ELSEWHERE, _NAME, _ASSERTION = range(len(COLUMNS))
+_MENTION_BEGIN, _MENTION_END, _GROUP, _KIND, _SECTION, _DOUBTS, _ELSEWHERE, _NAME, _ASSERTION, _CONCEPT = range(
+    len(COLUMNS)
+)
 _SEGMENT_KIND, _SEGMENT_BEGIN, _SEGMENT_END = range(3)
 
 
@@ -156,6 +159,19 @@ def _shape(codes: CodeArray, begin: int, end: int) -> int:
 
 
 @part
+def _ending(word: int, codes: CodeArray, words: IndexArray, hashes: HashArray) -> np.uint64:
+    """Return the hash of the last letters of a word, which say much of what part of speech it is; of others their own.
+
+    "Silicone implant", "lupus anticoagulant": a name beside another noun is often a part of what that is.
+    """
+    end = words[word, _END]
+    value: np.uint64 = hashes[word]
+    if end - words[word, _BEGIN] > 3 and value > _NOTHING:
+        value = hash_on(FNV_OFFSET, codes, end - 3, end) ^ _MIX_1
+    return value
+
+
+@part
 def _words_beside(
     slot: int,
     most: int,
@@ -169,8 +185,7 @@ def _words_beside(
 ) -> np.uint64:
     """Write the features of the words to one side, up to a blank line; return the hash of the nearest.
 
-    Each word counts by itself and by its distance, coarsely, the nearest ones also in pairs; words beyond the segment
-    are other words.
+    The nearest ones count also in pairs; words beyond the segment are other words.
     """
     nearest = previous = _NOTHING
     distance = 0
@@ -179,18 +194,11 @@ def _words_beside(
         if value != _LINE_END:
             own = _both(value, np.uint64(not opens <= words[word, _BEGIN] < closes))
             _write(slot + distance, slot, own, word, features)
-            _write(
-                slot + most + distance,
-                slot + min(_size(distance // 2 + 1), 4),
-                _both(own, np.uint64(distance == 0)),
-                word,
-                features,
-            )
             if distance == 0:
                 nearest = value
             elif distance <= _PAIRS:
-                pair = slot + 2 * most
-                _write(pair + distance - 1, pair + min(distance - 1, 2), _both(own, previous), word, features)
+                pair = slot + most + distance - 1
+                _write(pair, pair, _both(own, previous), word, features)
             if value == _BLANK:
                 break
             previous = value
@@ -282,7 +290,8 @@ def _features(
     _write(OWN_TEXT, OWN_TEXT, own, first, features)
     _write(OWN_TEXT + 1, OWN_TEXT + 1, hashes[first], first, features)
     _write(OWN_TEXT + 2, OWN_TEXT + 2, hashes[last - 1], last - 1, features)
-    _write(OWN_TEXT + 3, OWN_TEXT + 3, _both(kind, shape), -1, features)
+    _write(OWN_TEXT + 3, OWN_TEXT + 3, _both(kind, _ending(last - 1, inputs.codes, words, hashes)), last - 1, features)
+    _write(OWN_TEXT + 4, OWN_TEXT + 4, _both(kind, shape), -1, features)
     _layout(first, last, laid, opens, closes, words, hashes, n_words, features)
     _header(inputs.headers[section, 0], inputs.headers[section, 1], words, hashes, n_words, features)
     before = _words_beside(BEFORE, _BEFORE, first - 1, -1, opens, closes, words, hashes, features)
@@ -291,10 +300,15 @@ def _features(
     _write(BESIDE + 1, BESIDE + 1, _both(after, own), first, features)
     _write(BESIDE + 2, BESIDE + 2, _both(before, named), first - 1, features)
     _write(BESIDE + 3, BESIDE + 3, _both(before, after), -1, features)
+    ending = _ending(first - 1, inputs.codes, words, hashes)
+    _write(BESIDE + 4, BESIDE + 4, _both(kind, ending), first - 1, features)
+    _write(BESIDE + 5, BESIDE + 5, _both(kind, _ending(last, inputs.codes, words, hashes)), last, features)
     elsewhere = _both(kind, np.uint64(mentions[mention, _ELSEWHERE]))
     _write(ELSEWHERE, ELSEWHERE, elsewhere, -1, features)
     _write(ELSEWHERE + 1, ELSEWHERE + 1, _both(elsewhere, named), -1, features)
     _write(ELSEWHERE + 2, ELSEWHERE + 2, _both(kind, np.uint64(mentions[mention, _NAME])), -1, features)
+    if mentions[mention, _CONCEPT] >= 0:
+        _write(ELSEWHERE + 3, ELSEWHERE + 3, np.uint64(mentions[mention, _CONCEPT]), -1, features)
     earlier, later = _said_of(mention - 1, opens, closes, mentions), _said_of(mention + 1, opens, closes, mentions)
     _write(AMONG, AMONG, _both(kind, earlier), -1, features)
     _write(AMONG + 1, AMONG + 1, _both(kind, later), -1, features)

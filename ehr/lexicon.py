@@ -35,6 +35,8 @@ _DATA = ROOT / "ehr" / "data"
 _ARRAYS = ("kind", "reason", "denied", "best", "candidates", "term")
 _TERMS = TypeAdapter(tuple[tuple[Term, ...], tuple[tuple[int, ...], ...]])
 _NONE = -1
+_CUIS = 10_000_000
+"""Numbers that CUIs may have."""
 _TRUSTED_LENGTH = 5
 _LONGEST_WORD = 30
 _BATCH = 100_000
@@ -251,10 +253,17 @@ class _Entries:
         return pa.ListArray.from_arrays(pa.array(self.begin), self.cuis.take(pa.array(self.number)))
 
     def best(self) -> IntArray:
-        """Return the number of the first concept of each entry, -1 where it has none."""
+        """Return the number of the first concept of each entry, -1 where it has none.
+
+        It is that of the CUI, which is the same in every release; other identifiers have numbers beyond.
+        """
+        is_cui = pc.match_substring_regex(self.cuis, f"^{CUI.pattern}$")
+        numbers = np.arange(_CUIS, _CUIS + len(self.cuis), dtype=np.int32)
+        digits = pc.utf8_slice_codeunits(self.cuis.filter(is_cui), 1)
+        numbers[is_cui.to_numpy(zero_copy_only=False)] = digits.cast(pa.int32()).to_numpy()
         has_any = self.begin[1:] > self.begin[:-1]
         best = np.full(self.kind.size, -1, dtype=np.int32)
-        best[has_any] = self.number[self.begin[:-1][has_any]]
+        best[has_any] = numbers[self.number[self.begin[:-1][has_any]]]
         return best
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ehr.abbreviations import Definition, defined_abbreviations
+from ehr.abbreviations import Around, Definition, around, defined_abbreviations
 from ehr.characters import CodeArray, IndexArray, IntArray, codes_of, plain
 from ehr.lexicon import Lexicon
 from ehr.matching import UPPER, Tokens, may_be_tested, tokenise
@@ -245,7 +245,7 @@ def _meant(texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntAr
     # lower() turns this one letter into two.
     lowered = [text.replace("\u0130", " ").lower() for text in texts.texts]
     entry[which] = [
-        _sense(lexicon, term, lowered[owner], begin, stop, section)
+        _sense(lexicon, term, around(lowered[owner], begin, stop, section))
         for owner, begin, stop, term, section in zip(*(column.tolist() for column in columns), names, strict=True)
     ]
     in_result = mentions.reason.copy()
@@ -273,11 +273,11 @@ def _is_tested(text: str, begin: int, end: int) -> bool:
     )
 
 
-def _sense(lexicon: Lexicon, term: int, text: str, begin: int, end: int, section: str) -> int:
-    """Return the entry of what a term means where it stands, in a text in lower case."""
+def _sense(lexicon: Lexicon, term: int, place: Around) -> int:
+    """Return the entry of what a term means where it stands."""
     entries = lexicon.senses[term]
     for entry, sense in zip(entries, lexicon.terms[term].senses, strict=False):
-        if sense.holds(text, begin, end, section):
+        if sense.holds(place):
             return entry
     return entries[-1]
 

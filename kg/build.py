@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from ground.errors import InputError
@@ -16,9 +17,19 @@ from ground.json_record import JsonRecord
 from ground.progress import progress
 from ground.settings import LoadSettings
 from ground.storage.own_rules import NO_RULES, OwnRules
-from ground.storage.warehouse import count_drop, number_of, reset_drops, run_sql, set_table, table_exists, transaction
+from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import (
+    arrow_of,
+    count_drop,
+    number_of,
+    reset_drops,
+    run_sql,
+    set_table,
+    table_exists,
+    transaction,
+)
 from kg.arrays import evidence_counts, is_written, open_arrays
-from kg.edges import make_edges
+from kg.composition import ROUTES, resolve_drugs
 from kg.load import require_types
 from kg.ontology.joining import RELEASE_SOURCES, join_release
 from kg.predicates import (
@@ -95,7 +106,7 @@ def build_graph(
                 run_sql(connection, name)
                 advance(1)
             _find_chemical_trees(connection)
-            make_edges(connection)
+            _make_edges(connection)
             run_sql(connection, "kg/edge")
             _count_drops(connection)
         write_arrays(connection, folder, vocabulary, expected)
@@ -174,6 +185,31 @@ def _find_chemical_trees(connection: duckdb.DuckDBPyConnection) -> None:
     query = "select kind from kg.evidence_kind where rela is null and list_contains($sabs, sab)"
     kinds = [kind for (kind,) in connection.execute(query, {"sabs": read_chemical_trees()}).fetchall()]
     set_table(connection, "chemical_tree", pa.table({"kind": pa.array(kinds, pa.uint16())}))
+
+
+def _make_edges(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make ``kg.edge_refused`` and ``kg.edge_code``: what rows say together of drugs and classes is taken in."""
+    run_sql(connection, "kg/edge_row")
+    run_sql(connection, "kg/product_route")
+    _resolve_drugs(connection)
+    run_sql(connection, "kg/edge_refused")
+    run_sql(connection, "kg/edge_code")
+
+
+def _resolve_drugs(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make ``drug_link`` and ``drug``: which drugs are the same, what holds others, and where each acts."""
+    link = arrow_of(connection, sql_text("kg/drug_link"))
+    product = arrow_of(connection, "select node, route from product_route order by node")
+    n_nodes = number_of(connection, "select count(*) from kg.node")
+    head, tail = (link[name].to_numpy() for name in ("head", "tail"))
+    route = np.array([ROUTES[name] for name in product["route"].to_pylist()], np.uint8)
+    drugs = resolve_drugs(head, tail, product["node"].to_numpy(), route, n_nodes)
+    is_part, is_whole = np.zeros(n_nodes, bool), np.zeros(n_nodes, bool)
+    is_part[tail] = is_whole[head] = True
+    node = np.flatnonzero(is_part | is_whole | drugs.systemic | drugs.local)
+    flags = {"is_part": is_part, "is_whole": is_whole, "systemic": drugs.systemic, "local": drugs.local}
+    set_table(connection, "drug_link", link.append_column("same", pa.array(drugs.same)))
+    set_table(connection, "drug", pa.table({"node": node, **{name: flag[node] for name, flag in flags.items()}}))
 
 
 def _count_drops(connection: duckdb.DuckDBPyConnection) -> None:

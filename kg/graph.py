@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from ground.contracts.rows import PathEdgeRow
 from ground.errors import InputError
-from kg.answers import PathReader, Relation, Statement
 from kg.arrays import GraphArrays, open_arrays
 from kg.numbers import VocabularyNumbers, pattern_name
 from kg.predicates import TIERS, Pattern
@@ -40,6 +39,23 @@ class Edge:
     rui: str
 
 
+class Relation(NamedTuple):
+    """One path of one pattern between two concepts: what it says, how strongly, and its edges in order."""
+
+    predicate: str
+    pattern: str
+    tier: str
+    path: tuple[PathEdgeRow, ...]
+
+    @property
+    def hops(self) -> int:
+        """Number of edges of the path."""
+        return len(self.path)
+
+
+EDGE_PARTS = ("predicate", "tail_cui", "rela", "sab", "rui")
+Statement = tuple[str, str, str]
+"""Predicate, name and tier of a pattern."""
 ABOVE, BELOW = ("is_a", "placed_under"), ("has_subtype", "has_placed")
 HIERARCHY_STEPS = (*ABOVE, *BELOW, "has_pharmacologic_class", "pharmacologic_class_of")
 
@@ -58,7 +74,6 @@ class ConceptGraph:
         self._cuis = arrays.cui
         self._groups = arrays.groups
         self._graph = (arrays.indptr, arrays.step, arrays.neighbour)
-        self._reader = PathReader(arrays, self._step_names)
         self._numbers = VocabularyNumbers(arrays.vocabulary, arrays.group_names)
         self._trees: dict[tuple[int, tuple[str, ...] | None, bool], tuple[PatternTree, list[Statement]]] = {}
         self._path_trees: dict[str, list[PatternTree]] = {}
@@ -141,22 +156,52 @@ class ConceptGraph:
 
     # ---- edges
 
-    def _entry_edge(self, source: int, entry: int) -> PathEdgeRow:
-        """Return an adjacency entry as an edge, read in the direction in which it is walked."""
-        arrays = self.arrays
-        evidence = int(arrays.evidence_begin[int(arrays.edge[entry])])
+    def _described(self, entries: NDArray[np.int64]) -> dict[int, dict[str, str]]:
+        """Return adjacency entries as edges without their heads, each with its first evidence; -1 stands for none."""
+        arrays, names = self.arrays, self._step_names
+        entries = np.unique(entries)
+        entries = entries[np.searchsorted(entries, 0) :]
+        evidence = arrays.evidence_begin[arrays.edge[entries]]
+        columns = (
+            arrays.step[entries],
+            arrays.cui[arrays.neighbour[entries]],
+            arrays.rela[evidence],
+            arrays.sab[evidence],
+            arrays.rui[evidence],
+        )
         return {
-            "head_cui": self._cui(source),
-            "predicate": self._step_names[int(arrays.step[entry])],
-            "rela": arrays.rela_names[int(arrays.rela[evidence])],
-            "tail_cui": self._cui(int(arrays.neighbour[entry])),
-            "sab": arrays.sab_names[int(arrays.sab[evidence])],
-            "rui": str(arrays.rui[evidence], "ascii"),
+            entry: {
+                "predicate": names[step],
+                "rela": arrays.rela_names[rela],
+                "tail_cui": tail.decode(),
+                "sab": arrays.sab_names[sab],
+                "rui": rui.decode(),
+            }
+            for entry, step, tail, rela, sab, rui in zip(
+                entries.tolist(), *(column.tolist() for column in columns), strict=True
+            )
         }
 
-    def _edge(self, source: int, entry: int) -> Edge:
-        row = self._entry_edge(source, entry)
-        return Edge(row["head_cui"], row["predicate"], row["tail_cui"], row["rela"], row["sab"], row["rui"])
+    def _in_words(self, head: int, entries: NDArray[np.int64]) -> list[tuple[PathEdgeRow, ...]]:
+        """Return the edges of paths in order; paths that share an edge share its row.
+
+        Args:
+            head: where the paths begin.
+            entries: adjacency entries of each, -1 for none. Shape: (n, 4)
+        """
+        known, rows = self._described(entries), dict[int, Any]()
+        paths = []
+        for row in entries.tolist():
+            source, path = self._cuis[head].decode(), []
+            for entry in row:
+                if entry >= 0:
+                    if entry not in rows:
+                        # An entry has one head.
+                        rows[entry] = {"head_cui": source, **known[entry]}
+                    path.append(rows[entry])
+                    source = rows[entry]["tail_cui"]
+            paths.append(tuple(path))
+        return paths
 
     def neighbours(self, cui: str, predicate: str | None = None) -> list[Edge]:
         """Return the edges that begin at a concept, inverse predicates included, by predicate and tail.
@@ -172,28 +217,8 @@ class ConceptGraph:
         begin, end = (int(value) for value in self.arrays.indptr[node : node + 2])
         if predicate is not None:
             begin, end = self._bounds(node, self._vocabulary.step_of(predicate))
-        return [self._edge(node, entry) for entry in range(begin, end)]
-
-    def evidence(self, head: str, predicate: str, tail: str) -> list[Edge]:
-        """Return all evidence of an edge, the source's own direction first; none where there is no such edge."""
-        arrays, node, other = self.arrays, self._node(head), self._node(tail)
-        begin, end = self._bounds(node, self._vocabulary.step_of(predicate))
-        place = begin + int(np.searchsorted(arrays.neighbour[begin:end], other))
-        if place == end or int(arrays.neighbour[place]) != other:
-            return []
-        edge = int(arrays.edge[place])
-        first, last = (int(value) for value in arrays.evidence_begin[edge : edge + 2])
-        return [
-            Edge(
-                head,
-                predicate,
-                tail,
-                arrays.rela_names[int(arrays.rela[row])],
-                arrays.sab_names[int(arrays.sab[row])],
-                str(arrays.rui[row], "ascii"),
-            )
-            for row in range(first, last)
-        ]
+        rows = self._described(np.arange(begin, end))
+        return [Edge(cui, *(row[name] for name in EDGE_PARTS)) for row in rows.values()]
 
     def _bounds(self, node: int, step: int) -> tuple[int, int]:
         begin, end = (int(value) for value in self.arrays.indptr[node : node + 2])
@@ -234,7 +259,7 @@ class ConceptGraph:
         if limit:
             place = np.arange(len(rows))
             rows = rows[place - np.searchsorted(rows[:, 0], rows[:, 0]) < limit]
-        paths = self._reader.paths(source, rows[:, 1:])
+        paths = self._in_words(source, rows[:, 1:])
         said = (statements[place] for place in rows[:, 0].tolist())
         return [
             Relation(predicate, pattern, tier, path)

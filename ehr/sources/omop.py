@@ -13,10 +13,10 @@ import duckdb
 
 from ehr.sources.contract import make_views
 from ehr.sources.loader import Check, Records, fill_tables, load_records, records_in, refuse_rows, row_warnings
-from ehr.sources.tables import DATA, Table, documented
+from ehr.sources.tables import DATA, documented
 from ground.errors import InputError
 from ground.settings import LoadSettings, RemoteSettings
-from ground.storage.loading import LoadedFile, LoadReport, forget_other_tables
+from ground.storage.loading import LoadedFile, LoadReport
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.remote import Place, reading_from, require_allowed
 from ground.storage.sqlfiles import quoted, quoted_name, sql_text
@@ -82,7 +82,7 @@ def load_omop(
     for name, rows in own_tables(own).items():
         _set_table(connection, name, rows)
     loaded = refuse_rows(connection, records, loaded)
-    fill_tables(connection, [table for table in documented(SOURCE) if not _is_made(table)])
+    fill_tables(connection, documented(SOURCE))
     for step in ("omop/record", "sources/by_time", "omop/code"):
         run_sql(connection, f"ehr/{step}")
     connection.execute("create or replace table omop.placed as from by_time")
@@ -143,7 +143,7 @@ def _write_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     Raises:
         InputError: a table is there in several schemas.
     """
-    known = {table.name for table in documented(SOURCE) if not _is_made(table)}
+    known = {table.name for table in documented(SOURCE) if not table.made}
     rows = connection.execute(
         "select lower(table_name), list(table_schema || '.' || table_name order by table_schema), "
         "any_value(table_schema), any_value(table_name) from information_schema.tables "
@@ -163,10 +163,6 @@ def _write_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
         (folder / name).rename(folder / f"{name}.parquet")
 
 
-def _is_made(table: Table) -> bool:
-    return table.name in (*TABLES, "code")
-
-
 def _records(folder: Place) -> Records:
     """Return the files of a CDM; its tables that the flow does not read are told of in one line.
 
@@ -174,51 +170,31 @@ def _records(folder: Place) -> Records:
         InputError: as `records_in`.
     """
     records = records_in(folder, SOURCE)
-    files = tuple(file for file in records.files if not _is_made(file.table))
-    made = {table.name for table in documented(SOURCE) if _is_made(table)}
     skipped = [warning for warning in records.warnings if warning.endswith("is not a documented table and is skipped")]
     warnings = [warning for warning in records.warnings if warning not in skipped]
     if skipped:
         warnings.append(f"{len(skipped)} files of other tables are skipped")
-    missing = tuple(name for name in records.missing_optional if name not in made)
     checks = {
         table.qualified: Check(f"{next(iter(table.types))}::varchar", "person_id", **CHECKS[table.name])
         for table in documented(SOURCE)
         if table.name in CHECKS
     }
-    return replace(
-        records,
-        files=files,
-        warnings=tuple(warnings),
-        missing_optional=missing,
-        checks=checks,
-        known=KNOWN,
-        compared=("omop.person", "omop.visit_occurrence"),
-    )
+    compared = ("omop.person", "omop.visit_occurrence")
+    return replace(records, warnings=tuple(warnings), checks=checks, known=KNOWN, compared=compared)
 
 
 def _load(
     connection: duckdb.DuckDBPyConnection, records: Records, settings: LoadSettings
 ) -> tuple[list[LoadedFile], list[str], str | None]:
     """Load what says the version first, and the rest if it is one that is read."""
-    first = tuple(file for file in records.files if file.table.name == "cdm_source")
-    about = replace(records, files=first, warnings=(), forgotten=())
-    loaded, warnings = load_records(connection, about, settings)
-    release = _release(connection, first[0].file.path) if first else None
-    if not first:
-        warnings.append("no CDM_SOURCE: the version is not checked")
-    files = tuple(file for file in records.files if file not in first)
-    rest = replace(
-        records,
-        files=files,
-        releases=dict.fromkeys(records.releases, release),
-        forgotten=(),
-    )
-    more, further = load_records(connection, rest, settings)
-    loaded += more
-    stale = forget_other_tables(connection, SOURCE, [file.table for file in loaded], ["omop"])
-    warnings += [*further, *(f"{table} of an earlier load is emptied: it is no part of this one" for table in stale)]
-    return loaded, warnings, release
+    about = [file for file in records.files if file.table.name == "cdm_source"]
+    release, warnings = None, [] if about else ["no CDM_SOURCE: the version is not checked"]
+    if about:
+        load_records(connection, replace(records, files=tuple(about), warnings=(), forgotten=()), settings)
+        release = _release(connection, about[0].file.path)
+    named = replace(records, releases=dict.fromkeys(records.releases, release))
+    loaded, further = load_records(connection, named, settings)
+    return loaded, [*warnings, *further], release
 
 
 def _release(connection: duckdb.DuckDBPyConnection, file: Place) -> str | None:

@@ -16,13 +16,20 @@ from ground.storage.loading import LoadedFile, LoadReport, SourceFile, finished_
 from ground.storage.remote import Place, Places, several
 from ground.storage.scanning import scanning
 from ground.storage.warehouse import add_rows, count_drop, reset_drops, transaction
-from kg.ontology.content import Content, code_systems, make_tables
-from kg.ontology.formats import read_ontology
+from kg.ontology.content import Content, code_systems, make_tables, malformed
 from kg.ontology.joining import join_release
+from kg.ontology.obo import read_obo
+from kg.ontology.rdf import read_rdf
+from kg.ontology.tabular import read_icd_order, read_sssom
+from kg.ontology.xmlfiles import read_medrt, read_mesh, root_of
 
-__all__ = ["check_files", "load_ontology"]
+__all__ = ["check_files", "load_ontology", "read_ontology"]
 
 SOURCE = "ontology"
+FORMATS = (
+    "OBO (.obo), OBO graphs (.json), OWL (.owl), SKOS or RDF (.ttl, .nt, .rdf), SSSOM (.sssom.tsv), MED-RT or MeSH "
+    "descriptors (.xml), icd10cm-order-YYYY.txt"
+)
 RELEASE = re.compile(r"^(?:.*/)?([^/]+)/releases?/([^/]+).*$")
 """How the OBO Foundry names a version: doid/releases/2026-07-31/subsets/a.obo, or the same as a part of an IRI."""
 PREFIXES_NAMED = 5
@@ -63,7 +70,10 @@ def check_files(files: Sequence[Place]) -> list[Path]:
         if not isinstance(file, Path):
             raise InputError("ontologies are read from this machine's disk", file=file, do="download the file first")
         if not file.is_file():
-            raise InputError("there is no such file", file=file, expected="a file of an ontology")
+            found = "a folder" if file.is_dir() else None
+            raise InputError(
+                "there is no such file", file=file, found=found, expected="files of ontologies, each by name"
+            )
         paths.append(file)
     names = [path.name for path in paths]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -95,6 +105,31 @@ def _load(
         )
         connection.executemany("update ground.load set release = ? where source = 'ontology' and file = ?", releases)
     return loaded, notes
+
+
+def read_ontology(file: Path, settings: LoadSettings) -> Content:
+    """Read a file of an ontology.
+
+    Raises:
+        InputError: its format is none that is known, or it cannot be read.
+    """
+    name = file.name.lower().removesuffix(".gz")
+    if name.endswith((".obo", ".json", ".owl")):
+        return read_obo(file)
+    if name.endswith((".ttl", ".nt", ".rdf")):
+        return read_rdf(file, settings)
+    if name.endswith(".tsv"):
+        return read_sssom(file)
+    if re.fullmatch(r"icd10cm[-_]?order.*\.txt", name):
+        return read_icd_order(file)
+    if name.endswith(".xml"):
+        root = root_of(file)
+        if root == "terminology":
+            return read_medrt(file)
+        if root == "DescriptorRecordSet":
+            return read_mesh(file)
+        raise malformed(file, f"XML that begins with <{root}>", FORMATS)
+    raise malformed(file, "a name with none of these endings", FORMATS)
 
 
 def _notes(content: Content) -> list[str]:

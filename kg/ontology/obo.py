@@ -62,6 +62,7 @@ def _ontology(file: Path) -> Any:
         raise
     except BaseException as error:  # the parsers below it have errors of many kinds, of which a panic is no Exception
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        why = "none of these formats" if why.startswith("could not find a parser") else why
         raise malformed(
             file, why, "OBO 1.2 or 1.4, OBO graphs (JSON), or OWL in RDF/XML", getattr(error, "lineno", None)
         ) from error

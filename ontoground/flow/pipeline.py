@@ -187,7 +187,7 @@ def check_folder(source: str, folders: Places, remote: RemoteSettings = RemoteSe
         return
     for folder in several(folders):
         if not (folder.is_dir() or (source == "omop" and folder.is_file())):
-            raise InputError("there is no such folder", file=folder, expected=f"the folder of a {source} release")
+            raise InputError("there is no such folder", file=folder, expected=f"the folder that holds {source}")
     for folder in several(folders):
         if isinstance(folder, RemotePath):
             is_open = all(map(is_open_release, RELEASES[source](*several(folders))))

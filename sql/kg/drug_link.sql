@@ -1,6 +1,6 @@
 -- Links between drugs and what they hold
 -- Grain: one row per (whole, part). Inputs: edge_row, kg.predicate_code
--- Output: none; kg/edges.py reads head (the whole: a brand, a salt, a product) and tail (the part)
+-- Output: none; kg/build.py reads head (the whole: a brand, a salt, a product) and tail (the part)
 -- Source: kg/data/predicates.tsv (implies)
 select distinct
     row.head,

@@ -1,6 +1,6 @@
 -- Edges of the concept graph as numbers, sorted, and those that they imply
 -- Grain: one row per (head, predicate, tail, kind, RUI, direction)
--- Inputs: edge_row, edge_kind, drug and drug_link (kg/edges.py), chemical_tree (kg/build.py), kg.predicate_code,
+-- Inputs: edge_row, edge_kind, drug and drug_link (kg/build.py), chemical_tree (kg/build.py), kg.predicate_code,
 --   kg.evidence_kind
 -- Output: kg.edge_code(head, predicate, tail, kind, forward, rui): by edge, evidence that reads forwards first, then by
 --   source and relation. kg.edge shows it in words.

@@ -87,7 +87,8 @@ def test_names_in_other_notes_of_an_admission_are_found_however_they_are_written
 ) -> None:
     """Each kind of name and each way to write it, of an end of its own, all in one pass."""
     unsupported = [row for row in medieval.rows if not row["is_supported"]]
-    names_by_end = {end_of(row): names_of(medieval, row) for row in unsupported}
+    row_by_end = {end_of(row): row for row in unsupported}
+    names_by_end = {end: names_of(medieval, row) for end, row in row_by_end.items()}
     left = [(row, names_by_end[end_of(row)]) for row in unsupported]
     addenda: dict[str, tuple[Row, str]] = {}
     # What fewest have chooses first.

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ehr.abbreviations import (
     Term,
+    around,
     defined_abbreviations,
     edge_behind_letter,
     read_terms,
@@ -24,8 +25,9 @@ def term(text: str) -> Term:
 def meant(text: str, note: str, section: str = "brief_hospital_course") -> str | None:
     """Return the kind of the first sense that holds (``none`` too), or None where the term is unclear."""
     begin = note.index(text)
+    place = around(note.lower(), begin, begin + len(text), section)
     for sense in term(text).senses:
-        if sense.holds(note.lower(), begin, begin + len(text), section):
+        if sense.holds(place):
             return f"{sense.kind}:{sense.names[0]}" if sense.kind != "none" else "none"
     return None
 

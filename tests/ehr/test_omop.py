@@ -166,8 +166,8 @@ def test_a_record_of_no_visit_is_of_the_visit_in_which_its_time_lies_and_unknown
     assert warehouse.execute("select hadm_id from ehr.drug order by time").fetchall() == [(10,), (10,), (None,)]
     counted = warehouse.execute("select n, reason from ground.drop where stage = 'load omop' order by 2").fetchall()
     assert counted == [
-        (1, "rows of drug_exposure name no visit and lie in none"),
-        (1, "rows of drug_exposure name no visit and lie in one by their time, which is taken"),
+        (1, "rows of drug_exposure name no visit: their time lies in none"),
+        (1, "rows of drug_exposure name no visit: they are of the one in which their time lies"),
         (1, 'source concepts are mapped ("Maps to") to a concept that is not in CONCEPT'),
     ]
     assert all(f"{n} {reason}" in report.warnings for n, reason in counted)

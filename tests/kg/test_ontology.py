@@ -13,9 +13,8 @@ from ground.settings import LoadSettings, RunSettings
 from ground.storage.warehouse import connect
 from kg.build import build_graph
 from kg.ontology.content import identifier
-from kg.ontology.formats import read_ontology
 from kg.ontology.joining import united
-from kg.ontology.loading import load_ontology
+from kg.ontology.loading import load_ontology, read_ontology
 
 SETTINGS = LoadSettings()
 OBO = """format-version: 1.2

@@ -3,8 +3,8 @@
 --   concept_relationship, ehr.note. Source: docs/sources.md
 select
     count(*) as n,
-    'rows of ' || source_table || ' name no visit and lie in '
-    || if(hadm_id is null, 'none', 'one by their time, which is taken') as what
+    'rows of ' || source_table || ' name no visit: '
+    || if(hadm_id is null, 'their time lies in none', 'they are of the one in which their time lies') as what
 from omop.placed
 group by source_table, hadm_id is null
 union all

@@ -13,13 +13,18 @@ with dated as (
         *,
         if(time = date_trunc('day', time), time + interval 1 day - interval 1 microsecond, time) as latest
     from timeless
+),
+
+near as (
+    select * from stay
+    where subject_id in (select timeless.subject_id from timeless)
 )
 
 select
     dated.* exclude (latest) replace (
-        if(dated.time <= coalesce(stay.dischtime, 'infinity'::timestamp), stay.hadm_id, null) as hadm_id
+        if(dated.time <= coalesce(near.dischtime, 'infinity'::timestamp), near.hadm_id, null) as hadm_id
     )
 from dated
-asof left join stay on dated.subject_id = stay.subject_id and dated.latest >= stay.admittime;
+asof left join near on dated.subject_id = near.subject_id and dated.latest >= near.admittime;
 
 reset asof_loop_join_threshold;

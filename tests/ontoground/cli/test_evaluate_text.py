@@ -17,6 +17,7 @@ from tests.ontoground.cli.schemas import checked
 from tests.ontoground.cli.trained import Lab
 from tests.training.sft.cases import medhal_dataset, medhal_rows, tiny_model
 
+pytestmark = pytest.mark.usefixtures("no_ink")
 LEVELS = (1, 2, 3, 4)
 
 

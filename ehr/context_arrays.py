@@ -14,7 +14,7 @@ import numpy as np
 
 from ehr.certainty import ASSERTIONS
 from ehr.characters import HashArray, IndexArray, hash_of
-from ehr.context_rules import NOT_ANY, SCOPES, Phrase, Rule, RuleSet, load_rules
+from ehr.context_rules import NOT_ANY, RELATIVE, SCOPES, Phrase, Rule, RuleSet, load_rules
 from ehr.matching import mapped, save_arrays
 from ehr.spans import KINDS, Assertion
 from ground.storage.own_rules import NO_RULES, OwnRules
@@ -68,8 +68,8 @@ _CLASS_BITS = {
     ORDER: "order",
 }
 # Words that the scan reads by their form or place: a year, a number, the answer to a label, a box before one.
-_FORMS = ("<year>", "<number>", "<yes>", "<no>", "<box>", "<ticked>")
-YEAR, ANY_NUMBER, YES_ANSWER, NO_ANSWER, BOX, TICKED = range(6)
+_FORMS = ("<year>", "<number>", "<yes>", "<no>", "<box>", "<unticked>", "<ticked>")
+YEAR, ANY_NUMBER, YES_ANSWER, NO_ANSWER, BOX, UNTICKED, TICKED = range(7)
 # Tables of numbers, one type for all: each further type, and each further array, costs compilation. Columns:
 KNOWN_BITS, KNOWN_CLASSES, KNOWN_FIRST, KNOWN_AHEAD = range(4)
 NODE_TRIGGER, CHILD, CHILD_END, WILD, WILD_END = range(5)
@@ -188,7 +188,8 @@ def _classes(names: Iterable[str], numbers: dict[str, int]) -> int:
 
 def _numbers(rules: RuleSet, places: dict[Phrase, int]) -> dict[str, int]:
     known = {word for _, parts in places for word in parts if word[0] != "*"} | set(rules.terms) | set(_FORMS)
-    return {word: number for number, word in enumerate(sorted(known.union(*_WORD_BITS.values())), 1)}
+    numbers = {word: number for number, word in enumerate(sorted(known.union(*_WORD_BITS.values(), [RELATIVE])), 1)}
+    return numbers | dict.fromkeys(rules.words("relative"), numbers[RELATIVE])
 
 
 def _vocabulary(
@@ -197,6 +198,8 @@ def _vocabulary(
     known = np.zeros((len(numbers) + 1, 4), dtype=np.int64)
     held = _WORD_BITS | {bit: rules.words(name) for bit, name in _CLASS_BITS.items()}
     for word, number in numbers.items():
+        if word in rules.words("relative"):
+            continue
         known[number, KNOWN_BITS] = sum(bit for bit, words in held.items() if word in words) + NUMBER * word.isdigit()
         known[number, KNOWN_CLASSES] = _classes([rules.terms[word]], class_numbers) if word in rules.terms else 0
         known[number, KNOWN_FIRST], known[number, KNOWN_AHEAD] = (

@@ -21,7 +21,7 @@ from ground import ROOT
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.tables import Row, read_table
 
-__all__ = ["NOT_ANY", "SCOPES", "Phrase", "Rule", "RuleSet", "load_rules"]
+__all__ = ["NOT_ANY", "RELATIVE", "SCOPES", "Phrase", "Rule", "RuleSet", "load_rules"]
 
 _TOKEN = re.compile(r"<[a-z]+>|[a-z0-9]+(?:'[a-z]+|\.[0-9]+)?|_+|[^\sa-z0-9]")
 
@@ -33,6 +33,8 @@ _DEFAULT_COLUMNS = ("section", "kinds", "rank", "assertion", "source")
 _CLASS_COLUMNS = ("terms", "class", "source")
 # A wildcard stands for none of these: another clause begins there.
 NOT_ANY = frozenset({"except", "but", "which", "who", ".", ";", ":"})
+RELATIVE = "<relative>"
+"""Any word of the class ``relative``."""
 _ALTERNATIVES = re.compile(r"\(([^()\s][^()]*\|[^()]*|\|[^()]*)\)")
 _DIRECTIONS = frozenset({"forward", "backward", "both", "within", "lookahead", "lookahead-backward"})
 SCOPES = ("adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "opening", "latest", "these")
@@ -114,7 +116,8 @@ def load_rules(own: OwnRules = NO_RULES) -> RuleSet:
             raise row.refused("triggers stand for too many phrases", row["trigger"], f"at most {_MAX_PHRASES} in all")
         rule = _rule(row, order, known, sections)
         for phrase in _phrases(row["trigger"]):
-            own_rules = rules.phrases.setdefault((rule.direction.startswith("lookahead"), tuple(_parts(phrase))), [])
+            parts = tuple(RELATIVE if part in rules.words("relative") else part for part in _parts(phrase))
+            own_rules = rules.phrases.setdefault((rule.direction.startswith("lookahead"), parts), [])
             if rule not in own_rules:
                 own_rules.append(rule)
     for row in read_table(_DATA / "section_defaults.tsv", _DEFAULT_COLUMNS):

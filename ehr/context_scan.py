@@ -20,6 +20,7 @@ from ehr.context_arrays import (
     ALLERGY,
     AND,
     AND_JOINT,
+    AUXILIARY,
     BACKWARD,
     CHAIN,
     CLAUSE,
@@ -179,6 +180,9 @@ def _backward_reaches(
         return not has(words, begin, end - 1, COMMA) and (scope == LIST or not has(words, begin, end, AND))
     if scope == NEXT:
         return _joined(words, places[place, LAST], end, AND_JOINT)
+    # "This is A and B is excluded": a verb before it makes it a clause of its own.
+    if places[place, FIRST] > 0 and words[places[place, FIRST] - 1, BITS] & AUXILIARY:
+        return False
     return in_list and words[hit, DEPTH] <= words[places[place, FIRST], DEPTH]
 
 
@@ -247,8 +251,12 @@ def _ends_item(words: IndexArray, begin: int, end: int) -> bool:
 def _is_own(words: IndexArray, places: IndexArray, low: int, high: int, begin: int) -> bool:
     """Whether an item says something of its own: "CVA 2019", "COPD on home O2", "gout well controlled"."""
     place = left(places, FIRST, begin, low, high)
-    if place == high or words[begin, BITS] & OR or places[place, KIND] > 1:
+    if place == high or words[begin, BITS] & OR:
         return False
+    if places[place, KIND] > 1:
+        # "Denies cocaine, methadone 80 mg": a dose where the item before has none.
+        is_dosed = words[places[place, LAST], BITS] & NUMBER and not words[begin - 2, BITS] & (NUMBER | DOSE)
+        return bool(places[place, KIND] == _DRUG and is_dosed and places[place, FIRST] == begin)
     for position in range(begin, places[place, FIRST]):
         if words[position, BITS] & (COMMA | NUMBER) or words[position, HARD] != words[begin, HARD]:
             return bool(words[position, BITS] & NUMBER)
@@ -345,7 +353,7 @@ def _reaches(
     between = _last_between(classes, places, low, high, begin, end)
     if begin < end and words[begin, SOFT] != words[end, SOFT]:
         if backward:
-            return _plain_after(words, places, place, between, end)
+            return scope not in (ADJACENT, NEAR) and _plain_after(words, places, place, between, end)
         if scope != LIST or not _only_degrees(words, places, low, high, begin, end, is_denied):
             return False
     if backward:
@@ -353,7 +361,7 @@ def _reaches(
     if scope == NEXT:
         return between < 0 or _joined(words, begin, end, AND_JOINT)
     if scope == LIST:
-        if is_denied and places[place, KIND] < 2 and _is_apart(words, places, low, high, begin, end):
+        if is_denied and _is_apart(words, places, low, high, begin, end):
             return False
         return _one_group(words, places, low, high, place, begin, end)
     return _is_short(scope, words, begin, end)

@@ -28,6 +28,7 @@ from ehr.context_arrays import (
     OWNER,
     PREDICATE_END,
     REPORTS,
+    STOP,
     TRIGGER_AHEAD,
     TRIGGER_BEHIND,
     TRIGGER_BESIDE,
@@ -194,7 +195,7 @@ def _mark_words(base: int, stop: int, words: IndexArray, places: IndexArray, low
     for position in range(base, stop):
         bits = words[position, BITS]
         words[position, MARKS] = opens
-        if bits & COLON:
+        if bits & (COLON | STOP):
             opens = OPENS
         elif not bits & (OWNER | REPORTS) and (
             words[position, END] - words[position, BEGIN] > 1 or position > base + 2

@@ -1,7 +1,7 @@
 """The words of a note for the compiled scan of ``ehr.assertion``: one table with a row for each word."""
 
 # Loops instead of any() and all(), which are not compiled.
-# ruff: noqa: PLR0915, SIM110
+# ruff: noqa: PLR0911, PLR0912, PLR0915, SIM110
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ehr.context_arrays import (
     NO_ANSWER,
     NUMBER,
     TICKED,
+    UNTICKED,
     YEAR,
     YES,
     YES_ANSWER,
@@ -50,7 +51,7 @@ MARKS, HARD, SOFT, COMMAS, DEPTH = range(4, 9)
 _COLUMNS = 9
 # Notes have "___" where something was left out.
 _BLANK = 95
-_OPENING, _CLOSING, _X = 91, 93, 120
+_DOT, _OPENING, _CLOSING, _BAR, _X, _Y, _N = 46, 91, 93, 124, 120, 121, 110
 
 
 @part
@@ -133,7 +134,9 @@ def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) 
             is_number = (kind & DIGIT) != 0
             value = hash_with(value, code)
             position += 1
-            while code == _BLANK and position < size and codes[position] == _BLANK:
+            # Dots that lead from a label to its answer ("Stroke.....no") end no sentence.
+            is_leader = code == _DOT and position + 2 < size and codes[position + 2] == codes[position + 1] == _DOT
+            while position < size and codes[position] == code and (code == _BLANK or (is_leader and code == _DOT)):
                 value = hash_with(value, code)
                 position += 1
         elif position - begin == 1 and not is_number and _is_dotted(codes, position, size):
@@ -191,12 +194,15 @@ def _read_forms(codes: CodeArray, words: IndexArray, count: int, forms: IndexArr
             if opened:
                 is_ticked = lower(codes[end - 2]) in (43, _X)
                 if _leads_line(codes, end):
-                    form = TICKED if is_ticked else BOX
+                    form = TICKED if is_ticked else UNTICKED if _has_tick(codes, end) else BOX
                 else:
                     form = YES_ANSWER if is_ticked else NO_ANSWER
                 kept -= opened
         elif 0x2610 <= codes[begin] <= 0x2612:
-            form = BOX if codes[begin] == 0x2610 else TICKED
+            form = TICKED if codes[begin] != 0x2610 else UNTICKED if _has_tick(codes, end) else BOX
+        elif end - begin == 1 and lower(codes[begin]) in (_X, 0x2713, 0x2714) and _column(codes, begin) > 0:
+            answer = _column_answer(codes, begin)
+            form = YES_ANSWER if answer == _Y else NO_ANSWER if answer == _N else -1
         elif words[kept, BITS] & NUMBER and words[kept, WORD] == 0:
             is_dose = position + 1 < count and words[position + 1, BITS] & DOSE
             is_year = end - begin == 4 and not is_dose and _is_year(codes, begin)
@@ -226,11 +232,65 @@ def _box_words(codes: CodeArray, words: IndexArray, closing: int) -> int:
 
 
 @part
-def _leads_line(codes: CodeArray, end: int) -> bool:
-    """Whether the boxes of a line stand before what they ask ("[ ] asthma") and not behind it ("asthma [ ]")."""
-    position = end - 1
+def _line_begin(codes: CodeArray, position: int) -> int:
     while position > 0 and codes[position - 1] != 10:
         position -= 1
+    return position
+
+
+@part
+def _has_tick(codes: CodeArray, end: int) -> bool:
+    """Whether another box of the line is ticked: "[x] enoxaparin [ ] heparin" lists what was chosen from."""
+    position = _line_begin(codes, end - 1)
+    while position < codes.size and codes[position] != 10:
+        is_bracketed = position + 2 < codes.size and codes[position] == _OPENING and codes[position + 2] == _CLOSING
+        if codes[position] in (0x2611, 0x2612) or (is_bracketed and lower(codes[position + 1]) in (43, _X)):
+            return True
+        position += 1
+    return False
+
+
+@part
+def _column(codes: CodeArray, position: int) -> int:
+    """Return how many bars stand before a mark that is all of its cell ("| X |"); 0: it is none."""
+    before, after = position - 1, position + 1
+    while before > 0 and codes[before] == 32:
+        before -= 1
+    while after < codes.size and codes[after] == 32:
+        after += 1
+    if before < 0 or codes[before] != _BAR or (after < codes.size and codes[after] not in (_BAR, 10)):
+        return 0
+    count = 0
+    for place in range(_line_begin(codes, position), position):
+        count += codes[place] == _BAR
+    return count
+
+
+@part
+def _column_answer(codes: CodeArray, position: int) -> int:
+    """Return the letter with which the head of a mark's column begins, in the first line of its table."""
+    column = _column(codes, position)
+    first = _line_begin(codes, position)
+    while first > 0:
+        above = _line_begin(codes, first - 1)
+        has_bar = False
+        for place in range(above, first):
+            has_bar = has_bar or codes[place] == _BAR
+        if not has_bar:
+            break
+        first = above
+    while column > 0 and codes[first] != 10:
+        column -= codes[first] == _BAR
+        first += 1
+    while codes[first] == 32:
+        first += 1
+    return lower(codes[first])
+
+
+@part
+def _leads_line(codes: CodeArray, end: int) -> bool:
+    """Whether the boxes of a line stand before what they ask ("[ ] asthma") and not behind it ("asthma [ ]")."""
+    position = _line_begin(codes, end - 1)
     for place in range(position, end):
         if codes[place] == 58:
             position = place + 1
@@ -258,10 +318,12 @@ def _label_words(codes: CodeArray, words: IndexArray, answer: int) -> int:
     begin, mark = words[answer, BEGIN], codes[words[answer - 1, BEGIN]]
     if _breaks(codes, words[answer - 1, END], begin) > 1:
         return -1
-    if mark in (58, 61, 63, _BLANK):  # ":", "=", "?", "____"
+    if mark in (42, 58, 61, 63, _BLANK):  # "*", ":", "=", "?", "____"
         return 1
     if mark == 45:  # "Fever - no"
         return 1 if codes[words[answer - 1, BEGIN] - 1] == 32 and codes[begin - 1] == 32 else -1
+    if mark == _DOT and words[answer - 1, END] - words[answer - 1, BEGIN] > 1:
+        return 1
     dots = 0
     while dots < answer and codes[words[answer - 1 - dots, BEGIN]] == 46:
         dots += 1
@@ -275,8 +337,10 @@ def _label_words(codes: CodeArray, words: IndexArray, answer: int) -> int:
 def _ends_cell(codes: CodeArray, end: int, is_letter: bool) -> bool:
     """Whether an answer is all that its line, its column or its clause says."""
     after = end
-    while after < codes.size and codes[after] in (32, 9):
+    while after < codes.size and codes[after] in (32, 9, 42, _BLANK):
         after += 1
+    if after < codes.size and after > end and codes[after] in (47, _BAR):
+        return True
     if after == codes.size or after - end > 1 or (codes[after] in (41, 44, 46, 47, 59, 93, 124) and not is_letter):
         return True
     if codes[after] == 40:

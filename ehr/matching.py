@@ -47,8 +47,8 @@ LOWER, CAPITAL, UPPER = 0, 1, 2
 SOFT, SLASH, INITIAL, HARD, COMMA, HYPHEN, BREAK = 0, 1, 2, 3, 4, 5, 6
 # What a word may be beside a name, as bits: the head of a phrase, of which a name before it is a part (asthma clinic);
 # such a head of problems only; one that names share (hepatitis A and typhoid shots); a word between those; one that a
-# hyphen joins to a name that stays what it is (HIV-positive).
-ROLES = {"head": 1, "head_of_problems": 2, "shared": 4, "and": 8, "loose": 16}
+# hyphen joins to a name that stays what it is (HIV-positive); one that it joins to a drug that is none (heparin-free).
+ROLES = {"head": 1, "head_of_problems": 2, "shared": 4, "and": 8, "loose": 16, "bound": 32}
 # A name may go on after a comma with these words only: "diabetes mellitus, type 2".
 COMMA_WORDS = ("type", "stage", "grade", "class")
 PHRASE_HEADS = ROOT / "ehr" / "data" / "phrase_heads.tsv"
@@ -262,26 +262,30 @@ class Trie:
         """Return the number of each token, -1 for one that no name has."""
         return _numbers(hashes, self.slots, self.slot_token)
 
-    def unglued(self, tokens: Tokens) -> Tokens:
+    def unglued(self, tokens: Tokens) -> tuple[Tokens, IntArray]:
         """Return the tokens of a text, a known word apart from what is written to its end: "lisinopril20", "ToprolXL".
+
+        Their numbers come with them.
 
         Only tokens that no name has are cut, once, behind three letters or more.
         """
-        unknown = np.flatnonzero(self.token_numbers(tokens.hash) < 0)
+        numbers = self.token_numbers(tokens.hash)
+        unknown = np.flatnonzero(numbers < 0)
         cut = _cuts(read_only(tokens.codes), tokens.begin[unknown], tokens.end[unknown])
         unknown, cut = unknown[cut > 0], cut[cut > 0]
         places = zip(tokens.begin[unknown].tolist(), cut.tolist(), tokens.end[unknown].tolist(), strict=True)
         pieces = [tokens.codes[low:high] for begin, at, end in places for low, high in ((begin, at), (at, end))]
         gap = codes_of("\n\n")
         parts = tokenise(np.concatenate([gap, *(part for piece in pieces for part in (piece, gap))]))
-        is_known = self.token_numbers(parts.hash[::2]) >= 0
+        head = self.token_numbers(parts.hash[::2])
+        is_known = head >= 0
         if not is_known.any():
-            return tokens
+            return tokens, numbers
         which, cut = unknown[is_known], cut[is_known]
         heads, tails = ((parts.hash[at::2][is_known], parts.shape[at::2][is_known]) for at in (0, 1))
         end, value, shape = tokens.end.copy(), tokens.hash.copy(), tokens.shape.copy()
-        end[which], value[which], shape[which] = cut, *heads
-        return Tokens(
+        end[which], value[which], shape[which], numbers[which] = cut, *heads, head[is_known]
+        apart = Tokens(
             tokens.codes,
             np.insert(tokens.begin, which + 1, cut),
             np.insert(end, which + 1, tokens.end[which]),
@@ -289,6 +293,7 @@ class Trie:
             np.insert(shape, which + 1, tails[1]),
             np.insert(tokens.gap, which + 1, SOFT),
         )
+        return apart, np.insert(numbers, which + 1, self.token_numbers(tails[0]))
 
     def find(
         self, tokens: Tokens, numbers: IntArray | None = None, is_drug: npt.NDArray[np.bool_] | None = None
@@ -463,6 +468,7 @@ def _find(
         is_part: Any = False
         if after < size and gaps[after] in (0, 5):
             is_part = role & 1 or (role & 2 and not is_drug[entry[best_node]])
+            is_part |= gaps[after] == 5 and role & 32 and is_drug[entry[best_node]]
         # Two names with a hyphen are a list.
         if gaps[start] == 5 and (not count or lasts[count - 1] < start - 1):
             is_part |= _is_word(start - 1, codes, token_begin, token_end)

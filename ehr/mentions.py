@@ -185,15 +185,15 @@ def _header_end(text: str, header: str, begin: int, end: int) -> int:
     return written.end() if written else begin
 
 
-def _repaired(texts: Texts, tokens: Tokens, lexicon: Lexicon, speller: Speller | None) -> tuple[IntArray, IndexArray]:
-    """Return the numbers of the tokens, misspelled words with that of the word that is meant; and where these begin."""
-    numbers = lexicon.trie.token_numbers(tokens.hash)
+def _repair(texts: Texts, tokens: Tokens, numbers: IntArray, lexicon: Lexicon, speller: Speller | None) -> IndexArray:
+    """Give misspelled words among the tokens the numbers of the words that are meant; return where these begin."""
     if speller is None:
-        return numbers, np.zeros(0, dtype=np.int64)
+        return np.zeros(0, dtype=np.int64)
     unknown = np.flatnonzero((numbers < 0) & (tokens.end - tokens.begin >= SHORTEST) & (tokens.shape != UPPER))
     which, words = speller.repairs(texts.joined, texts.codes, tokens.begin[unknown], tokens.end[unknown])
     numbers[unknown[which]] = lexicon.trie.token_numbers(tokenise(codes_of(" ".join(words))).hash)
-    return numbers, tokens.begin[unknown[which]]
+    begins: IndexArray = tokens.begin[unknown[which]]
+    return begins
 
 
 def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[Mentions, Mentions, IndexArray]:
@@ -204,8 +204,8 @@ def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[
     Each of these counts once in a text: "nicotine dependence" speaks of nicotine, and does not say more. One that
     stands by itself as well is a mention already.
     """
-    tokens = lexicon.trie.unglued(tokenise(texts.codes))
-    numbers, repaired = _repaired(texts, tokens, lexicon, speller)
+    tokens, numbers = lexicon.trie.unglued(tokenise(texts.codes))
+    repaired = _repair(texts, tokens, numbers, lexicon, speller)
     matches, parts = lexicon.trie.find(tokens, numbers, lexicon.kind == _DRUG)
     nodes = lexicon.trie.entry.size
 

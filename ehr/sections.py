@@ -29,12 +29,13 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 # The compiled search compares letters of ASCII.
 _HEADER = re.compile(r"[a-z][ -@\[-~]{0,78}")
 # Sections that assert something of all their text: a paragraph under an unknown header is not part of them.
-_CLOSED = frozenset({"family_history", "allergies", "stopped_medications"})
+_CLOSED = frozenset({"family_history", "allergies", "stopped_medications", "warning_signs"})
 _PARAGRAPH = re.compile(r"\n[ \t]*\n(?=(?P<header>[A-Z][^\n:.,;]{1,40}):)")
 _SENTENCE = re.compile(
-    r"(?:\n|(?<=[a-z0-9)]\.) +)"
-    r"(?=(?P<header>)[A-Z](?![^\n]*(?i:allerg|react|rash|hive|anaphyl|intoler|caus|swell|itch))"
-    r"[^\n]*\b(?:is|was|were|has|had|he|she|patient|with|on|started|given|for)\b)"
+    r"(?:\n|(?<=[a-z0-9)\]]\.) +)"
+    r"(?=(?P<header>)(?:Now|Currently|Today|Takes|Taking|Receiv\w+)\b"
+    r"|[A-Z](?![^\n]*(?i:allerg|react|rash|hive|anaphyl|intoler|caus|swell|itch))"
+    r"[^\n]*\b(?:is|was|were|has|had|he|she|patient|with|w/o|on|started|given|for|[Gg]ave|[Cc]ontinu\w+)\b)"
 )
 _FILLED = re.compile(r"[^\n:]*:[ \t]*\S")
 _RELATIVES = re.compile(
@@ -60,7 +61,7 @@ _MARKS = "#*_= \t"
 _SMALL_WORDS = frozenset(
     {"of", "the", "and", "in", "on", "at", "to", "for", "this", "with", "by", "or", "other", "during", "upon", "from"}
     | {"these", "you", "your", "following", "not", "do", "should", "be", "were", "have", "been", "taking", "take"}
-    | {"stop", "start", "continue", "hold", "keep", "new"}
+    | {"stop", "start", "continue", "hold", "keep", "new", "things", "call", "us", "doctor", "home", "if", "when"}
 )
 # An unknown header ends these lists, where prose follows it.
 _LISTS = frozenset(
@@ -264,6 +265,8 @@ def _looks_like_header(text: str, begin: int, phrase: str) -> bool:
     if not phrase[0].isupper() or (len(phrase) < 10 and not phrase.isupper()):
         return False
     before = text[:begin].rstrip(" \t")
+    if phrase.isupper() and len(phrase) > 4 and before.endswith("\n"):
+        return True
     return not before or before.endswith(("\n\n", "\n \n")) or before[:-1].rstrip(" \t").endswith(("\n", ":"))
 
 

@@ -285,6 +285,15 @@ def _add(
 
 
 @part
+def _ends_name(codes: CodeArray, letter: int, start: int) -> bool:
+    """Whether a capital follows a long word in small letters: "hepatitis C." ends a sentence, "seen by J." does not."""
+    first = letter - 1
+    while first > start and 97 <= codes[first - 1] <= 122:
+        first -= 1
+    return bool(letter - first > 6 and codes[letter - 1] == 32 and 65 <= codes[letter] <= 90)
+
+
+@part
 def _is_abbreviation(
     codes: CodeArray, dot: int, after: int, start: int, characters: ByteArray, abbreviations: Abbreviations
 ) -> bool:
@@ -309,11 +318,26 @@ def _is_abbreviation(
             return True
         return is_kind(codes[after], DIGIT, characters) or codes[after] == 95
     if end - begin == 1 and is_kind(codes[begin], ALPHA, characters) and codes[begin] != 0x130:
-        return True
+        return not _ends_name(codes, begin, start)
     figures = 0
     for position in range(begin, end):
         figures += is_kind(codes[position], DIGIT, characters)
     return opens and figures == end - begin and figures <= 2
+
+
+@part
+def _is_answer(codes: CodeArray, begin: int, end: int) -> bool:
+    """Whether "No", "Yes", "N", "Y" or "__" is what follows a question."""
+    if codes[begin] == 95:
+        return True
+    after = begin + 1
+    if codes[begin] == 78:
+        after += after < end and codes[after] == 111
+    elif codes[begin] == 89:
+        after += 2 * (after + 1 < end and codes[after] == 101 and codes[after + 1] == 115)
+    else:
+        return False
+    return after >= end or not is_letter(codes[after])
 
 
 @part
@@ -334,7 +358,7 @@ def _next_sentence(codes: CodeArray, begin: int, end: int, characters: ByteArray
         if word == after or word >= end:
             continue
         first = word + _is_any(codes[word], (34, 39, 40, 91))
-        if first < end:
+        if first < end and not (codes[position - 1] == 63 and _is_answer(codes, first, end)):
             code = codes[first]
             if 65 <= code <= 90 or 48 <= code <= 57 or _is_any(code, (95, 63, 43, 35)):
                 return mark, word

@@ -75,8 +75,8 @@ def test_a_name_does_not_cross_words_or_sentences(name: str, text: str) -> None:
 )
 def test_a_name_is_read_apart_from_what_is_written_to_its_end(text: str, names: list[str]) -> None:
     trie = trie_of("lisinopril", "Toprol XL", "HCTZ", "B", "iron")
-    tokens = trie.unglued(tokenise(codes_of(text)))
-    matches, _ = trie.find(tokens)
+    tokens, numbers = trie.unglued(tokenise(codes_of(text)))
+    matches, _ = trie.find(tokens, numbers)
     assert [text[tokens.begin[a] : tokens.end[b]] for a, b in zip(matches.first, matches.last, strict=True)] == names
 
 

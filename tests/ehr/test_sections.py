@@ -203,6 +203,8 @@ def test_laboratory_values_inside_the_course_end_where_its_next_problem_begins()
         ("**Stop taking these medicines**", "stopped_medications"),
         ("MEDS DISCONTINUED AT ADMISSION:", "stopped_medications"),
         ("Medications to continue:", "discharge_medications"),
+        ("WHEN TO CALL", "warning_signs"),
+        ("RISKS REVIEWED", "warning_signs"),
     ],
 )
 def test_a_header_that_the_table_does_not_have_is_known_by_its_words(header: str, section: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ehr.abbreviations import read_terms
+from ehr.abbreviations import around, read_terms
 from ground import ROOT
 from ground.errors import InputError
 from ground.storage.own_rules import EXTENDABLE, MAX_BYTES, MAX_FIELD, OwnRules
@@ -96,7 +96,7 @@ def test_what_a_stage_would_fail_on_is_refused_where_rules_are_read(table: str, 
 def test_an_own_expression_takes_no_longer_than_its_text_is_long() -> None:
     own = OwnRules((("clinical_synonyms", f"{HEADERS['clinical_synonyms']}\nww\tx\tdrug\tany\tbefore:(a+)+$\tours\n"),))
     (sense,) = next(term for term in read_terms(own) if term.text == "ww").senses
-    assert sense.holds("aa ww", 3, 5, "") and not sense.holds("a" * 58 + "b ww", 60, 62, "")
+    assert sense.holds(around("aa ww", 3, 5, "")) and not sense.holds(around("a" * 58 + "b ww", 60, 62, ""))
 
 
 def test_every_table_that_can_be_added_to_is_there() -> None:

@@ -60,19 +60,21 @@ def read_texts(cursor: duckdb.DuckDBPyConnection, *, radiology: bool, denials: b
     notes = _texts(cursor, "part_note")
     # Of these patients only: the time to search for names grows with all of them.
     names = cursor.execute("from silent_name").pl()["name"]
+    # A figure by itself between both, so that no name goes over it.
+    all_words = pl.format("{}0{}", "text", "glued")
     for texts in (notes, *([_texts(cursor, REPORTS)] if radiology else [])):
-        set_table(cursor, "text_name", find_names(texts, names).select("hadm_id", "name").unique().to_arrow())
+        named = find_names(texts.select("hadm_id", text=all_words), names)
+        set_table(cursor, "text_name", named.select("hadm_id", "name").unique().to_arrow())
         run_sql(cursor, f"{SQL}/named_end")
     if denials:
-        denied = _texts(cursor, "denial", "id, ").unique()
+        denied = _texts(cursor, "denial", "id, ").drop("glued").unique()
         set_table(cursor, "denial_word", denied.to_arrow())
-        set_table(cursor, "denied_word", _texts(cursor, "denied_mention").to_arrow())
-        set_table(cursor, "note_word", notes.join(denied, on="hadm_id", how="semi").to_arrow())
+        set_table(cursor, "denied_word", _texts(cursor, "denied_mention").drop("glued").to_arrow())
+        set_table(cursor, "note_word", notes.drop("glued").join(denied, on="hadm_id", how="semi").to_arrow())
 
 
 def _texts(cursor: duckdb.DuckDBPyConnection, source: str, columns: str = "") -> pl.DataFrame:
-    """Return texts as words with a blank before and after each: *columns* hadm_id, text."""
+    """Return texts as words with a blank before and after each: *columns* hadm_id, text, glued (`unglued` words)."""
     rows = cursor.execute(f"select {columns}hadm_id, strip_accents(text) as text from {source}").pl()
     small = rows.with_columns(pl.col("text").str.to_lowercase(), glued=unglued("text").str.to_lowercase())
-    # A figure by itself, so that no name goes over it.
-    return small.with_columns(text=pl.format(" {} 0 {} ", words("text"), words("glued"))).drop("glued")
+    return small.with_columns(pl.format(" {} ", words(column)).alias(column) for column in ("text", "glued"))

@@ -180,7 +180,7 @@ def records_in(folder: Place, source: str, release: str | None = None) -> Record
     """
     if not folder.is_dir():
         raise InputError("there is no such folder", file=folder)
-    tables = [table for table in documented(source) if not table.made]
+    tables = [table for table in documented(source) if not table.derived]
     chosen, warnings = files_by_table([folder], {table.name for table in tables}, folder.name)
     missing = [table.name for table in tables if table.name not in chosen]
     if required := [table.name for table in tables if table.required and table.name in missing]:
@@ -253,7 +253,7 @@ def require_source(connection: duckdb.DuckDBPyConnection, source: str) -> None:
 def fill_tables(connection: duckdb.DuckDBPyConnection, tables: Iterable[Table]) -> None:
     """Give the warehouse the tables and columns that a site leaves out, without rows and values."""
     for table in tables:
-        if table.made:
+        if table.derived:
             continue
         fields = ", ".join(f"{quoted_name(name)} {kind}" for name, kind in table.types.items())
         connection.execute(f"create table if not exists {table.qualified} ({fields})")

@@ -143,7 +143,7 @@ def _write_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     Raises:
         InputError: a table is there in several schemas.
     """
-    known = {table.name for table in documented(SOURCE) if not table.made}
+    known = {table.name for table in documented(SOURCE) if not table.derived}
     rows = connection.execute(
         "select lower(table_name), list(table_schema || '.' || table_name order by table_schema), "
         "any_value(table_schema), any_value(table_name) from information_schema.tables "

@@ -30,7 +30,7 @@ class Table:
         module: the part of the source that it belongs to.
         name: its name, which is that of its file.
         required: without it nothing can be loaded.
-        made: the load makes it; it is no file of the source.
+        derived: the load makes it; it is no file of the source.
         types: DuckDB's types by column, in the documented order.
         needed: columns without which the table is useless.
         schema: of the warehouse.
@@ -41,7 +41,7 @@ class Table:
     module: str
     name: str
     required: bool
-    made: bool
+    derived: bool
     types: dict[str, str]
     needed: tuple[str, ...]
     schema: str
@@ -94,7 +94,7 @@ def _table(prefix: str, module: str, name: str, rows: list[dict[str, str]]) -> T
         module,
         name,
         rows[0]["file"] == "required",
-        rows[0]["file"] == "made",
+        rows[0]["file"] == "derived",
         {row["column"]: "varchar" if row["type"] in (LONG_TEXT, IDENTIFIER) else row["type"] for row in rows},
         tuple(row["column"] for row in rows if row["column_need"] == "needed"),
         prefix + module,

@@ -25,6 +25,7 @@ from torch.nn import functional
 from ground.errors import UsageError
 from training.encoder.quadrant_head import QuadrantHead, QuadrantLogits
 from training.encoder.windows import EncodedRows
+from training.packing.plan import first_fit
 
 __all__ = ["RUNS", "FrozenReader", "LateModel", "LayeredEncoder", "best_matches", "n_features", "pad"]
 
@@ -191,20 +192,6 @@ def best_matches(statement: Tensors, context: Tensors) -> tuple[torch.Tensor, to
     return torch.cat(features, dim=1), torch.stack(places, dim=1)
 
 
-def _shared_rows(lengths: Sequence[int]) -> list[list[int]]:
-    """Return which statements share a row of at most ``PLACES`` places, or of the longest: first fit, decreasing."""
-    rows: list[list[int]] = []
-    room: list[int] = []
-    for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        at = next((at for at, left in enumerate(room) if lengths[i] <= left), len(rows))
-        if at == len(rows):
-            rows.append([])
-            room.append(max(PLACES, lengths[i]))
-        rows[at].append(i)
-        room[at] -= lengths[i]
-    return rows
-
-
 class LateModel(nn.Module):
     """A statement's frozen states with the context's answers, read by the trained upper layers."""
 
@@ -317,7 +304,7 @@ class FrozenReader:
                 answer = torch.cat([layer[places[:, at]] for at, layer in enumerate(context)], dim=1)
                 parts.append((top, best, answer))
         lengths = [len(top) for top, *_ in parts]
-        rows = _shared_rows(lengths)
+        rows = first_fit(lengths, PLACES)
         owners = [torch.tensor([i + 1 for i in row for _ in range(lengths[i])], device=self._device) for row in rows]
         states, features, answers = ([torch.cat([parts[i][at] for i in row]) for row in rows] for at in range(3))
         padded = [nn.utils.rnn.pad_sequence(each, batch_first=True) for each in (states, owners, features, answers)]

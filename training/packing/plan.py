@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ground.errors import UsageError
 from ground.stable import stable_hash
 
-__all__ = ["Block", "Item", "RowPlan", "Step", "apart", "plan_epochs", "plan_rows"]
+__all__ = ["Block", "Item", "RowPlan", "Step", "apart", "first_fit", "plan_epochs", "plan_rows"]
 
 Lengths = npt.NDArray[np.int64]
 
@@ -106,6 +106,20 @@ def _fill(
     return [*blocks, (Block(context, tuple(here)), tokens)]
 
 
+def first_fit(lengths: Sequence[int], room: int) -> list[list[int]]:
+    """Return which of some lengths share a row of ``room``, the longest first; a longer one has a row of its own."""
+    rows: list[list[int]] = []
+    left: list[int] = []
+    for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        at = next((at for at, free in enumerate(left) if lengths[i] <= free), len(rows))
+        if at == len(rows):
+            rows.append([])
+            left.append(room)
+        rows[at].append(i)
+        left[at] -= lengths[i]
+    return rows
+
+
 def plan_rows(
     indices: Sequence[int],
     items: Sequence[Item],
@@ -132,15 +146,9 @@ def plan_rows(
         for block in _fill(context, own, items, (contexts, statements), tokens_per_row)
     ]
     blocks.sort(key=lambda block: (-block[1], block[0].context, block[0].items))
-    rows: list[tuple[list[Block], int]] = []
-    for block, tokens in blocks:
-        for at, (row, used) in enumerate(rows):
-            if join_contexts and used + tokens <= tokens_per_row:
-                rows[at] = ([*row, block], used + tokens)
-                break
-        else:
-            rows.append(([block], tokens))
-    return tuple(RowPlan(tuple(row)) for row, _ in rows)
+    tokens = [own for _, own in blocks]
+    rows = first_fit(tokens, tokens_per_row) if join_contexts else [[at] for at in range(len(blocks))]
+    return tuple(RowPlan(tuple(blocks[at][0] for at in row)) for row in rows)
 
 
 def plan_epochs(

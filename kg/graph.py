@@ -260,10 +260,10 @@ class ConceptGraph:
             place = np.arange(len(rows))
             rows = rows[place - np.searchsorted(rows[:, 0], rows[:, 0]) < limit]
         paths = self._in_words(source, rows[:, 1:])
-        said = (statements[place] for place in rows[:, 0].tolist())
+        stated = (statements[place] for place in rows[:, 0].tolist())
         return [
             Relation(predicate, pattern, tier, path)
-            for (predicate, pattern, tier), path in zip(said, paths, strict=True)
+            for (predicate, pattern, tier), path in zip(stated, paths, strict=True)
         ]
 
     def relations(

@@ -128,5 +128,6 @@ def draw_curves(sets: Mapping[str, Mapping[str, Any]], file: Path) -> None:
         axes.locator_params(axis="x", integer=True)
         tidy(axes)
     handles = figure.axes[0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    # A column for each arm: its curve above its mean.
+    figure.legend(*handles, loc="outside lower center", ncols=(len(handles[0]) + 1) // 2, frameon=False, fontsize=9)
     save(figure, file)

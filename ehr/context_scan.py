@@ -255,8 +255,10 @@ def _is_own(words: IndexArray, places: IndexArray, low: int, high: int, begin: i
         return False
     if places[place, KIND] > 1:
         # "Denies cocaine, methadone 80 mg": a dose where the item before has none.
-        is_dosed = words[places[place, LAST], BITS] & NUMBER and not words[begin - 2, BITS] & (NUMBER | DOSE)
-        return bool(places[place, KIND] == _DRUG and is_dosed and places[place, FIRST] == begin)
+        after = places[place, LAST]
+        if words[after, MARKS] & END_OF_SEGMENT or places[place, KIND] != _DRUG or places[place, FIRST] != begin:
+            return False
+        return bool(words[after, BITS] & NUMBER and not words[begin - 2, BITS] & (NUMBER | DOSE))
     for position in range(begin, places[place, FIRST]):
         if words[position, BITS] & (COMMA | NUMBER) or words[position, HARD] != words[begin, HARD]:
             return bool(words[position, BITS] & NUMBER)

@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from ground.errors import InputError, UsageError
+from ground.lm.local import reading_weights
 from ground.settings import parse_settings
 from training.encoder.cross import CrossModel
 from training.encoder.late import FrozenReader, LateModel, LayeredEncoder
@@ -142,7 +143,8 @@ def load_encoder(run: Path, device: str | None = None) -> EncoderClassifier:
     if isinstance(model.module, LateModel):
         if not (run / HEAD).is_file():
             raise InputError("the run lacks its quadrant head", file=run / HEAD)
-        lacking = model.module.load_state_dict(load_file(run / HEAD), strict=False)
+        with reading_weights(run / HEAD):
+            lacking = model.module.load_state_dict(load_file(run / HEAD), strict=False)
         missing = [name for name in lacking.missing_keys if not name.startswith("encoder.")]
         if missing or lacking.unexpected_keys:
             raise InputError(

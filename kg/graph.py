@@ -108,11 +108,7 @@ class ConceptGraph:
         return np.where(self._cuis[places] == wanted, places, -1)
 
     def _numbered(self, cuis: Sequence[str]) -> NDArray[np.int64]:
-        """Return the numbers of concepts in their order. Shape: (n,)
-
-        Raises:
-            InputError: the release has no such concept.
-        """
+        """Return the numbers of concepts in their order. Shape: (n,)"""
         nodes = self.numbers_of(cuis)
         # A list is searched in a tenth of the time that numpy takes to begin, and most questions are of two concepts.
         if -1 in nodes.tolist():

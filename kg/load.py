@@ -21,7 +21,6 @@ from ground.storage.loading import (
     Reject,
     finished_files,
     forget_other_tables,
-    keep_rejects,
     left_out,
     prepare,
     record,
@@ -268,9 +267,9 @@ def _load_exactly(job: _Job, scans: list[FileScan]) -> list[LoadedFile]:
         if not scans[-1].ends_line and any((reject.file, reject.line) == (last.name, end) for reject in rejects):
             require_whole(job.settings, f"{last.name} ends within a row, in line {end}", last.path)
         if len(rejects) > limit * lines:
-            keep_rejects(job.connection, job.release.kind, file.pieces, rejects)
             expected = f"UTF-8, {len(file.columns)} fields each followed by |: {','.join(file.columns)}"
-            raise too_many_rejects(file.pieces, rejects, len(rejects), lines, limit, expected)
+            counted = (len(rejects), lines, limit)
+            raise too_many_rejects(job.connection, job.release.kind, file.pieces, rejects, counted, expected)
         with transaction(job.connection):
             return _fill(job, [Path(copy.name)], lambda: (rows, rejects), lambda: scans)
 
@@ -299,9 +298,6 @@ def _fill(
         paths: what is read: its pieces, or a copy of its good rows.
         counted: how many rows there are, asked when they are read.
         scanned: what a pass over the pieces tells.
-
-    Raises:
-        InputError: rows were lost, a row stands twice, or a part of the file is missing.
     """
     file, connection, (column, what, values) = job.file, job.connection, job.chosen
     zstd = DIFFERING.get(file.name, ())

@@ -27,7 +27,6 @@ from ground.storage.loading import (
     Reject,
     SourceFile,
     finished_files,
-    keep_rejects,
     prepare,
     record,
     repeated_key,
@@ -193,11 +192,7 @@ def _parquet_below(folder: Place) -> Iterator[Place]:
 
 
 def _about(file: Place) -> dict[str, Any]:
-    """Return what dataset.json says; where there is none, nothing.
-
-    Raises:
-        InputError: it is no JSON object, or of a version of MEDS that is not read.
-    """
+    """Return what dataset.json says; where there is none, nothing."""
     if not file.is_file():
         return {}
     try:
@@ -248,11 +243,7 @@ def _load(
 
 @contextmanager
 def _whole(connection: duckdb.DuckDBPyConnection, dataset: _Dataset) -> Iterator[None]:
-    """Turn DuckDB's error of a file that is damaged within, met while the block reads all of them, into one of ours.
-
-    Raises:
-        InputError: which file it is.
-    """
+    """Turn DuckDB's error of a file that is damaged within, met while the block reads all of them, into one of ours."""
     try:
         yield
     except duckdb.Error as error:
@@ -269,11 +260,7 @@ def _item(file: SourceFile) -> str:
 
 
 def _read(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, patterns: Sequence[CodePattern]) -> None:
-    """Make views of the files, ``meds_row``, ``meds_title`` and ``meds_split``, and ``fitted``: what their codes mean.
-
-    Raises:
-        InputError: a file is damaged, or has other columns than MEDS.
-    """
+    """Make views of the files, ``meds_row``, ``meds_title``, ``meds_split``, and ``fitted``: what their codes mean."""
     selects = " union all ".join(map(_row_select, dataset.data))
     connection.execute(f"create or replace temp view meds_row as {selects}")
     for view, file, columns in (
@@ -305,11 +292,7 @@ def _fitted(code: str, patterns: Sequence[CodePattern]) -> dict[str, str | None]
 
 
 def _row_select(file: SourceFile) -> str:
-    """Return a select of the rows of a file of data, with the columns that the flow reads.
-
-    Raises:
-        InputError: it has other columns than MEDS.
-    """
+    """Return a select of the rows of a file of data, with the columns that the flow reads."""
     there = _check(file, "subject_id", "time", "code")
     admission = next((name for name in ADMISSIONS if name in there), "null")
     note, text = (name if name in there else "null" for name in ("note_id", "text_value"))
@@ -321,11 +304,7 @@ def _row_select(file: SourceFile) -> str:
 
 
 def _check(file: SourceFile, *columns: str) -> set[str]:
-    """Return the columns of a file; those named are there, and all are of the types that MEDS gives them.
-
-    Raises:
-        InputError: they are not, or the file is damaged.
-    """
+    """Return the columns of a file; those named are there, and all are of the types that MEDS gives them."""
     stored = dict.fromkeys(columns, "missing")
     stored |= {field.name: str(field.type) for field in parquet_schema(local_copy(file.path))}
     wrong = [name for name, kinds in TYPES.items() if not stored.get(name, "null").startswith(kinds)]
@@ -341,11 +320,7 @@ def _check(file: SourceFile, *columns: str) -> set[str]:
 
 
 def _make_tables(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables of ``meds`` from the views of the files.
-
-    Raises:
-        InputError: two admissions or two notes have one identifier, or a patient two splits or files.
-    """
+    """Make the tables of ``meds`` from the views of the files."""
     for step in STEPS:
         run_sql(connection, f"ehr/{step}")
     for table, (key, problem) in ONCE.items():
@@ -354,11 +329,7 @@ def _make_tables(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _refused(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, settings: LoadSettings) -> list[Reject]:
-    """Return the events without a patient or a code, and the notes without text.
-
-    Raises:
-        InputError: there are more than the allowed share, or no events at all.
-    """
+    """Return the events without a patient or a code, and the notes without text."""
     files, limit = list(dataset.data), settings.max_reject_share
     total = number_of(connection, "select count(*) from meds_row")
     if not total:
@@ -366,7 +337,6 @@ def _refused(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, settings:
     most = max(KEPT_REJECTS_OF_A_FAILED_FILE, int(limit * total) + 1)
     rejects = [Reject(*row) for row in connection.execute(sql_text("ehr/meds/refused")).fetchmany(most)]
     if len(rejects) > limit * total:
-        keep_rejects(connection, SOURCE, files, rejects)
         expected = "a patient, a code, and a text for each note"
-        raise too_many_rejects(files, rejects, len(rejects), total, limit, expected)
+        raise too_many_rejects(connection, SOURCE, files, rejects, (len(rejects), total, limit), expected)
     return rejects

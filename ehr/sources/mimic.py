@@ -5,21 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cache
 
 import duckdb
 
-from ehr.sources.contract import make_views
-from ehr.sources.loader import (
-    SUFFIXES,
-    Check,
-    Records,
-    files_by_table,
-    load_records,
-    refuse_rows,
-    row_warnings,
-    stem_of,
-)
+from ehr.sources.loader import SUFFIXES, Check, Records, files_by_table, load_records, stem_of
 from ehr.sources.tables import DATA, RecordFile, documented, schemas
 from ground.errors import InputError
 from ground.settings import LoadSettings, RemoteSettings
@@ -60,11 +51,7 @@ def _holds(folder: Place, module: str) -> bool:
 
 
 def _find_module(folder: Place, module: str) -> Place | None:
-    """Return the nearest folder of a module at or below a folder.
-
-    Raises:
-        InputError: several at the same depth, such as two releases side by side.
-    """
+    """Return the nearest folder of a module at or below a folder."""
     if folder.name == module and _holds(folder, module):
         return folder
     for level in LEVELS:
@@ -182,7 +169,7 @@ def find_mimic(*folders: Place, icu: bool = True) -> Records:
     # Tables of the unit stay where they were not looked for.
     forgotten = tuple(schema for schema in schemas(SOURCE) if icu or schema != "mimiciv_icu")
     parts = (tuple(files), releases, tuple(missing), tuple(warnings), forgotten)
-    return Records(SOURCE, *parts, CHECKS, ("", STAYS), ("mimiciv_hosp.admissions",))
+    return Records(SOURCE, *parts, CHECKS, ("", STAYS), ("mimiciv_hosp.admissions",), filled=False)
 
 
 def load_mimic(
@@ -208,17 +195,12 @@ def load_mimic(
         release = find_mimic(*several(folders), icu=settings.icu)
         for folder in several(folders):
             require_allowed(folder, credentialed=release.credentialed, settings=remote)
-        return _load(connection, release, settings)
-
-
-def _load(connection: duckdb.DuckDBPyConnection, release: Records, settings: LoadSettings) -> LoadReport:
-    loaded, warnings = load_records(connection, release, settings)
-    loaded = refuse_rows(connection, release, loaded)
-    warnings += _count_warnings(release, loaded)
-    warnings += row_warnings(loaded)
-    make_views(connection)
-    warnings += _orphan_warnings(connection)
-    return LoadReport(SOURCE, tuple(loaded), release.missing_optional, tuple(warnings), release.name)
+        report = load_records(connection, release, settings)
+    orphans = [
+        f"mimiciv_hosp.{table}: {n} rows of admissions that mimiciv_hosp.admissions lacks"
+        for table, n in run_sql(connection, "ehr/orphans").fetchall()
+    ]
+    return replace(report, warnings=(*report.warnings, *_count_warnings(release, report.tables), *orphans))
 
 
 def _count_warnings(release: Records, loaded: Sequence[LoadedFile]) -> list[str]:
@@ -231,8 +213,3 @@ def _count_warnings(release: Records, loaded: Sequence[LoadedFile]) -> list[str]
             stated = " or ".join(str(n) for n in sorted(published))
             warnings.append(f"{file.table} has {file.rows_read} rows, published for release {name}: {stated}")
     return warnings
-
-
-def _orphan_warnings(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    rows = run_sql(connection, "ehr/orphans").fetchall()
-    return [f"mimiciv_hosp.{table}: {n} rows of admissions that mimiciv_hosp.admissions lacks" for table, n in rows]

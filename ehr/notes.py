@@ -86,6 +86,10 @@ _MENTION = pa.schema(
     ]
 )
 _UNCLEAR = pa.schema([*list(_MENTION)[:6], ("reason", pa.string()), ("section", pa.string())])
+"""What is read but not asserted: signs of the examination, titles of studies, terms that their context does not decide.
+
+It can rule out "not attested", never support a fact (docs/definitions.md#mention).
+"""
 
 
 # It is read before workers start, so that functions are compiled once and not in every worker.
@@ -215,7 +219,7 @@ def split_notes(connection: duckdb.DuckDBPyConnection, settings: Settings, own: 
     expected = _section_fingerprint(connection, own)
     if is_current(connection, "sections", expected) and table_exists(connection, "ground.segment"):
         return _section_report(connection, skipped=True)
-    tables = NoteTables("sections", expected, "ehr/section_part", ("section", "segment"))
+    tables = NoteTables("sections", expected, {"section": _SECTION, "segment": _SEGMENT})
 
     def read(shards: Iterator[pa.Table]) -> Generator[ReadShard]:
         segment_arrays(codes_of(_FIRST), split_sections(_FIRST, own))
@@ -406,7 +410,7 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
     # Codes and orders corroborate mentions, or are missing where expected, once they are mapped to concepts.
     coded = table_exists(connection, "ground.admission_concept")
     closing = ("ehr/lasting", "ehr/recorded", "ehr/given") if coded else ()
-    tables = NoteTables("mentions", expected, "ehr/mention_part", ("mention", "unclear_mention"), closing)
+    tables = NoteTables("mentions", expected, {"mention": _MENTION, "unclear_mention": _UNCLEAR}, closing)
 
     def read(shards: Iterator[pa.Table]) -> Generator[ReadShard]:
         with (

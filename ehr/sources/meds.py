@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
+import re2
 
 from ehr.sources.contract import make_views
+from ehr.sources.loader import require_source
 from ground import ROOT
 from ground.errors import InputError
 from ground.flow.fingerprints import fingerprint
@@ -72,17 +74,10 @@ ONCE = {
 """What no two rows of a table share, and what is to be said where they do."""
 
 
-@dataclass(frozen=True)
-class CodePattern:
-    """What codes of one form mean.
+class CodePattern(NamedTuple):
+    """What codes of one form mean: what a whole code fits, a kind of `KINDS`, and a vocabulary or kind of note."""
 
-    Attributes:
-        expression: what a whole code fits; its groups ``code`` and ``name`` are parts of the code.
-        kind: one of `KINDS`.
-        vocabulary: UMLS' abbreviation, or the kind of a note; may be empty.
-    """
-
-    expression: re.Pattern[str]
+    expression: str
     kind: str
     vocabulary: str
 
@@ -127,8 +122,8 @@ def _pattern(row: Row) -> CodePattern:
         raise row.refused(
             "a pattern of codes cannot be read", row["pattern"], "text with {code}, {name} or {}, each once"
         )
-    text = "".join(PARTS.get(part) or re.escape(part) for part in parts)
-    return CodePattern(re.compile(text, re.IGNORECASE | re.DOTALL), row["kind"], row["vocabulary"])
+    text = "".join(PARTS.get(part) or re2.escape(part) for part in parts)
+    return CodePattern(f"(?is){text}", row["kind"], row["vocabulary"])
 
 
 def load_meds(
@@ -219,6 +214,7 @@ def _load(
     settings: LoadSettings,
     patterns: tuple[CodePattern, ...],
 ) -> LoadReport:
+    require_source(connection, SOURCE)
     prepare(connection)
     statements = [sql_text(name) for name in (*sql_names("ehr/meds"), "ehr/sources/by_time")]
     recipe = fingerprint({"release": dataset.release, "patterns": repr(patterns), "sql": statements})
@@ -272,22 +268,22 @@ def _read(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, patterns: Se
         item = _item(file) if file else f"(values (null, null::varchar)) as absent({', '.join(columns)}) where false"
         connection.execute(f"create or replace temp view {view} as select {', '.join(columns)} from {item}")
     codes = connection.execute("select distinct code from meds_row where code is not null order by code").fetchall()
-    table = pa.Table.from_pylist([_fitted(code, patterns) for (code,) in codes], FITTED)
+    # In time that is linear in a code, whatever a workspace's own pattern is.
+    compiled = [(re2.compile(pattern.expression), pattern) for pattern in patterns]
+    table = pa.Table.from_pylist([_fitted(code, compiled) for (code,) in codes], FITTED)
     set_table(connection, "fitted", table)
 
 
 FITTED = pa.schema([(name, pa.string()) for name in ("code", "kind", "vocabulary", "source_code", "name")])
 
 
-def _fitted(code: str, patterns: Sequence[CodePattern]) -> dict[str, str | None]:
+def _fitted(code: str, patterns: Sequence[tuple[re.Pattern[str], CodePattern]]) -> dict[str, str | None]:
     """Return what a code means by the first pattern that it fits."""
-    for pattern in patterns:
-        if match := pattern.expression.fullmatch(code):
-            source_code, name = (
-                None if (part := match.groupdict().get(slot)) == "UNK" else part for slot in ("code", "name")
-            )
+    for expression, pattern in patterns:
+        if match := expression.fullmatch(code):
+            parts = {slot: None if part == "UNK" else part for slot, part in match.groupdict().items()}
             meaning = {"kind": pattern.kind, "vocabulary": pattern.vocabulary or None}
-            return {"code": code, **meaning, "source_code": source_code, "name": name}
+            return {"code": code, **meaning, "source_code": parts.get("code"), "name": parts.get("name")}
     return {"code": code}
 
 

@@ -15,7 +15,7 @@ create or replace table kg.edge_code ( -- noqa: PRS
     rui varchar using compression zstd
 );
 
-insert into kg.edge_code
+insert into kg.edge_code by name
 with named as (
     select
         row.head,
@@ -44,12 +44,7 @@ with named as (
 
 stated as (
     select
-        named.head,
-        code.code as predicate,
-        named.tail,
-        named.kind,
-        named.forward,
-        named.rui,
+        named.* replace (code.code as predicate),
         code.implies,
         code."symmetric" as both_ways
     from named
@@ -57,74 +52,30 @@ stated as (
 ),
 
 implied as (
-    select
-        head,
-        tail,
-        kind,
-        forward,
-        rui,
-        implies
-    from stated
+    select * from stated
     where implies = 'broader'
     union all
-    select
-        tail as head,
-        head as tail,
-        kind,
-        forward,
-        rui,
-        implies
-    from stated
+    select * replace (tail as head, head as tail) from stated
     where implies = 'broader' and both_ways
     union all
     -- A whole that is a form of its part is another name of the same drug.
-    select
-        stated.head,
-        stated.tail,
-        stated.kind,
-        stated.forward,
-        stated.rui,
-        case when link.same then 'drug_form_of' else stated.implies end as implies
+    select stated.* replace (if(link.same, 'drug_form_of', stated.implies) as implies)
     from stated
     inner join drug_link as link on stated.head = link.head and stated.tail = link.tail
     where stated.implies = 'contains_drug'
 ),
 
 every as (
-    select
-        head,
-        predicate,
-        tail,
-        kind,
-        forward,
-        rui
-    from stated
+    select * exclude (implies, both_ways) from stated
     union
-    select
-        implied.head,
-        code.code as predicate,
-        implied.tail,
-        implied.kind,
-        implied.forward,
-        implied.rui
+    select implied.* exclude (implies, both_ways) replace (code.code as predicate)
     from implied
     inner join kg.predicate_code as code on implied.implies = code.predicate
 )
 
-select
-    every.head,
-    every.predicate,
-    every.tail,
-    every.kind,
-    every.forward,
-    every.rui
+select every.*
 from every
-inner join (
-    select distinct
-        kind,
-        evidence_rank
-    from edge_kind
-) as rank on every.kind = rank.kind
+inner join (select distinct edge_kind.kind, edge_kind.evidence_rank from edge_kind) as rank on every.kind = rank.kind
 order by
     every.head asc,
     every.predicate asc,

@@ -7,10 +7,7 @@ create or replace table kg.edge_refused as
 with judged as (
     select
         code.predicate,
-        coalesce(
-            row.refused,
-            case when code.predicate = 'has_pharmacologic_class' and coalesce(tail.is_part, false) then 7 end
-        ) as refused
+        coalesce(row.refused, if(code.predicate = 'has_pharmacologic_class' and tail.is_part, 7, null)) as refused
     from edge_row as row
     inner join kg.predicate_code as code on row.predicate = code.code
     left join drug as tail on row.tail = tail.node

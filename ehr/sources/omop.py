@@ -87,6 +87,8 @@ def _derive(connection: duckdb.DuckDBPyConnection, place: Place | duckdb.DuckDBP
         )
     for name, rows in own_tables(own).items():
         _set_table(connection, name, rows)
+    visits = "with visit_occurrence as (select * from omop.visit_occurrence)"
+    connection.execute(f"create or replace temp view stay as {visits} {sql_text('ehr/sources/omop/admission')}")
     for step in ("omop/record", "sources/by_time", "omop/code"):
         run_sql(connection, f"ehr/{step}")
     connection.execute("create or replace table omop.placed as from by_time")

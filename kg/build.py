@@ -138,7 +138,7 @@ def _register(connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, set
     rows: dict[str, Sequence[Mapping[str, Any]]] = {
         "kg.predicate": [vars(line) for line in vocabulary.predicates],
         "kg.pattern": [{**vars(line), "hops": line.hops} for line in vocabulary.patterns],
-        "kg.relation_map": [vars(line) for line in read_relation_lines()],
+        "kg.relation_map": read_relation_lines(),
         "kg.semantic_group": groups,
         "kg.dose_form_word": read_dose_form_words(),
     }

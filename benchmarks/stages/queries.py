@@ -12,9 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.command import run
 from benchmarks.measures import Check, Result, at_most
-from benchmarks.measuring import Done, Inputs, Watch, run_apart, stage_main, stopwatch
+from benchmarks.measuring import Done, Inputs, Watch, run_apart, stopwatch
 from ground.errors import InputError
 from ground.stable import stable_hash
 from ground.storage.workspace import Workspace
@@ -108,7 +107,3 @@ def measure(inputs: Inputs) -> Result:
             Check("facts a second and core", round(cohort.rows_per_core_second)),
         ],
     )
-
-
-if __name__ == "__main__":
-    run(stage_main(__doc__, measure))

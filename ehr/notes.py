@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ehr.mentions import Mentions, Texts
     from ehr.reading import TextReader
 
-__all__ = ["MentionReport", "SectionReport", "find_mentions", "note_tables", "split_notes"]
+__all__ = ["MENTION", "MentionReport", "SectionReport", "find_mentions", "note_tables", "split_notes"]
 
 _SECTION_CODE = (
     "ehr/sections.py",
@@ -71,7 +71,7 @@ _SEGMENT = pa.schema(
         ("block", pa.int32()),
     ]
 )
-_MENTION = pa.schema(
+MENTION = pa.schema(
     [
         ("note_id", pa.string()),
         ("hadm_id", pa.int64()),
@@ -85,7 +85,7 @@ _MENTION = pa.schema(
         ("reasons", pa.list_(pa.string())),
     ]
 )
-_UNCLEAR = pa.schema([*list(_MENTION)[:6], ("reason", pa.string()), ("section", pa.string())])
+_UNCLEAR = pa.schema([*list(MENTION)[:6], ("reason", pa.string()), ("section", pa.string())])
 """What is read but not asserted: signs of the examination, titles of studies, terms that their context does not decide.
 
 It can rule out "not attested", never support a fact (docs/definitions.md#mention).
@@ -340,7 +340,7 @@ def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa
     is_unsure = (read.unsure > 0).astype(np.int8)
     sureness = [_named(is_unsure, ("certain", "unsure")), in_words(read.unsure, read.against)]
     return (
-        table(read.clear, _named(read.assertion, ASSERTIONS), sureness, _MENTION),
+        table(read.clear, _named(read.assertion, ASSERTIONS), sureness, MENTION),
         table(read.unclear, _named(read.unclear.reason, REASONS), (), _UNCLEAR),
     )
 
@@ -410,7 +410,7 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
     # Codes and orders corroborate mentions, or are missing where expected, once they are mapped to concepts.
     coded = table_exists(connection, "ground.admission_concept")
     closing = ("ehr/lasting", "ehr/recorded", "ehr/given") if coded else ()
-    tables = NoteTables("mentions", expected, {"mention": _MENTION, "unclear_mention": _UNCLEAR}, closing)
+    tables = NoteTables("mentions", expected, {"mention": MENTION, "unclear_mention": _UNCLEAR}, closing)
 
     def read(shards: Iterator[pa.Table]) -> Generator[ReadShard]:
         with (

@@ -285,37 +285,19 @@ def _joined_notes(shard: _MentionShard) -> Iterator[tuple[pa.Table, Texts]]:
     from ehr.segments import SegmentArrays
 
     ids = shard.notes.column("note_id").combine_chunks()
-    names = shard.sections.column("section").unique()
-    sections = SectionArrays(
-        _places(shard.sections.column("note_id"), ids),
-        _places(shard.sections.column("section"), names),
-        *_offsets(shard.sections),
-        shard.sections.column("header").to_pylist(),
-        names.to_pylist(),
-    )
-    kinds = _places(shard.segments.column("kind"), pa.array(SEGMENT_KINDS))
-    segments = SegmentArrays(kinds, *_offsets(shard.segments), shard.segments.column("block").to_numpy())
-    owner = _places(shard.segments.column("note_id"), ids)
+    tables = [(rows, _places(rows.column("note_id"), ids)) for rows in (shard.sections, shard.segments)]
     for begin in range(0, len(ids), _READ_TOGETHER):
-        notes = shard.notes.slice(begin, _READ_TOGETHER)
-        first, last = np.searchsorted(sections.owner, (begin, begin + _READ_TOGETHER)).tolist()
-        low, high = np.searchsorted(owner, (begin, begin + _READ_TOGETHER)).tolist()
-        some = sections._replace(
-            owner=sections.owner[first:last] - begin,
-            name=sections.name[first:last],
-            begin=sections.begin[first:last],
-            end=sections.end[first:last],
-            header=sections.header[first:last],
-        )
-        yield (
-            notes,
-            join_texts(
-                _texts(notes),
-                some,
-                SegmentArrays(*(column[low:high] for column in segments)),
-                owner[low:high] - begin,
-            ),
-        )
+        notes, parts = shard.notes.slice(begin, _READ_TOGETHER), []
+        for rows, owner in tables:
+            low, high = np.searchsorted(owner, (begin, begin + _READ_TOGETHER)).tolist()
+            parts.append((rows.slice(low, high - low), owner[low:high] - begin))
+        (sections, of_sections), (segments, of_segments) = parts
+        names, headers = sections.column("section").unique(), sections.column("header").to_pylist()
+        placed = _places(sections.column("section"), names)
+        kinds = _places(segments.column("kind"), pa.array(SEGMENT_KINDS))
+        cut = SectionArrays(of_sections, placed, *_offsets(sections), headers, names.to_pylist())
+        pieces = SegmentArrays(kinds, *_offsets(segments), segments.column("block").to_numpy())
+        yield notes, join_texts(_texts(notes), cut, pieces, of_segments)
 
 
 def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa.Table, pa.Table]:

@@ -1,10 +1,9 @@
 -- Edges of the concept graph as numbers, sorted, and those that they imply
 -- Grain: one row per (head, predicate, tail, kind, RUI, direction)
--- Inputs: edge_row, edge_kind, drug and drug_link (kg/build.py), chemical_tree (kg/build.py), kg.predicate_code,
---   kg.evidence_kind
+-- Inputs: edge_row, edge_kind, drug, drug_link, chemical_source (kg/build.py), kg.predicate_code, kg.evidence_kind
 -- Output: kg.edge_code(head, predicate, tail, kind, forward, rui): by edge, evidence that reads forwards first, then by
 --   source and relation. kg.edge shows it in words.
--- Source: docs/definitions.md#edge; kg/data/chemical_trees.tsv; kg/composition.py
+-- Source: docs/definitions.md#edge; kg/data/chemical_trees.tsv
 create or replace table kg.edge_code ( -- noqa: PRS
     head integer,
     predicate utinyint,
@@ -38,7 +37,8 @@ with named as (
     inner join kg.predicate_code as code on row.predicate = code.code
     left join drug as head on row.head = head.node
     left join drug as tail on row.tail = tail.node
-    left join chemical_tree as tree on row.kind = tree.kind
+    left join kg.evidence_kind as tree
+        on row.kind = tree.kind and tree.rela is null and tree.sab in (select source.sab from chemical_source as source)
     where row.refused is null and not (code.predicate = 'has_pharmacologic_class' and coalesce(tail.is_part, false))
 ),
 

@@ -1,6 +1,6 @@
 -- Rows of MRREL that a line covers but that make no edge
 -- Grain: one row per (reason, predicate)
--- Inputs: edge_row, drug (kg/build.py), kg.predicate_code
+-- Inputs: edge_row, drug, kg.predicate_code
 -- Output: kg.edge_refused(reason, predicate, n). not_a_class: a parent that is no pharmacologic class but a substance
 --   that products hold, as the base above its salt (seen in USPMG). Source: docs/definitions.md#drop
 create or replace table kg.edge_refused as

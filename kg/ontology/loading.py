@@ -54,8 +54,7 @@ def load_ontology(
     if loaded is None:
         loaded, notes = _load(connection, sources, settings, recipe)
     join_release(connection)
-    release = "; ".join(f"{file.name}" for file in sources)
-    return LoadReport(SOURCE, tuple(loaded), (), tuple(notes), release)
+    return LoadReport(SOURCE, tuple(loaded), (), tuple(notes), "; ".join(file.name for file in sources))
 
 
 def check_files(files: Sequence[Place]) -> list[Path]:
@@ -69,10 +68,8 @@ def check_files(files: Sequence[Place]) -> list[Path]:
         if not isinstance(file, Path):
             raise InputError("ontologies are read from this machine's disk", file=file, do="download the file first")
         if not file.is_file():
-            found = "a folder" if file.is_dir() else None
-            raise InputError(
-                "there is no such file", file=file, found=found, expected="files of ontologies, each by name"
-            )
+            found, expected = "a folder" if file.is_dir() else None, "files of ontologies, each by name"
+            raise InputError("there is no such file", file=file, found=found, expected=expected)
         paths.append(file)
     names = [path.name for path in paths]
     if twice := sorted({name for name in names if names.count(name) > 1}):

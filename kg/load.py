@@ -291,14 +291,7 @@ def _clean_rows(job: _Job, scans: Sequence[FileScan]) -> Counted:
 def _fill(
     job: _Job, paths: Sequence[Place], counted: Callable[[], Counted], scanned: Callable[[], list[FileScan]]
 ) -> list[LoadedFile]:
-    """Make the table in one pass of DuckDB, with its bookkeeping, inside a transaction.
-
-    Args:
-        job: the file.
-        paths: what is read: its pieces, or a copy of its good rows.
-        counted: how many rows there are, asked when they are read.
-        scanned: what a pass over the pieces tells.
-    """
+    """Make the table of a file, or of a copy of its good rows, in one pass of DuckDB, and then count what was read."""
     file, connection, (column, what, values) = job.file, job.connection, job.chosen
     zstd = DIFFERING.get(file.name, ())
     fields = ", ".join(f'"{name}" varchar{" using compression zstd" * (name in zstd)}' for name in file.columns)

@@ -113,9 +113,6 @@ class ConceptGraph:
         """Return the sorted numbers of concepts, each once. Shape: (n,)"""
         return np.unique(self._numbered(list(cuis))).astype(np.int32)
 
-    def _cui(self, node: int) -> str:
-        return str(self._cuis[node], "ascii")
-
     def name(self, cui: str) -> str:
         """Return the preferred name of a concept."""
         node = self._node(cui)
@@ -383,7 +380,7 @@ class ConceptGraph:
     def _levels(self, cui: str, steps: Sequence[str], max_depth: int | None) -> dict[str, int]:
         reached = self.reach(np.array([0, 1]), np.array([self._node(cui)], np.int32), steps, max_depth)
         order = np.lexsort((reached[:, 1], reached[:, 2]))
-        return {self._cui(int(node)): int(level) for _, node, level in reached[order]}
+        return {str(self._cuis[node], "ascii"): int(level) for _, node, level in reached[order]}
 
     def ancestors(self, cui: str, max_depth: int | None = None) -> dict[str, int]:
         """Return the concepts above by ``is_a`` or ``placed_under`` with their least distance, nearest first."""

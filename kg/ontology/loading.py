@@ -150,9 +150,7 @@ def _unknown_vocabularies(connection: duckdb.DuckDBPyConnection) -> list[str]:
     ).fetchall()
     for prefix, n in rows:
         count_drop(connection, f"load {SOURCE}", f"cross-reference to an unknown vocabulary: {prefix}", n)
-    if not rows:
-        return []
     named = ", ".join(f"{n:,} of {prefix}" for prefix, n in rows[:PREFIXES_NAMED])
     rest = f", and {len(rows) - PREFIXES_NAMED} prefixes more" if len(rows) > PREFIXES_NAMED else ""
-    total = sum(n for _, n in rows)
-    return [f"{total:,} cross-references name vocabularies that kg/data/code_systems.tsv lacks: {named}{rest}"]
+    what = f"{sum(n for _, n in rows):,} cross-references name vocabularies that kg/data/code_systems.tsv lacks"
+    return [f"{what}: {named}{rest}"] if rows else []

@@ -17,6 +17,7 @@ from ground.progress import progress
 from ground.settings import LoadSettings
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.warehouse import (
+    arrow_of,
     count_drop,
     number_of,
     reset_drops,
@@ -184,9 +185,7 @@ def _report(connection: duckdb.DuckDBPyConnection, folder: Path, *, skipped: boo
         return {str(key): int(n) for key, n in connection.execute(query).fetchall()}
 
     by_predicate, by_sab = evidence_counts(open_arrays(folder))
-    uncovered = connection.execute(
-        "select rela, rel, sab, n from kg.uncovered order by n desc, rela, rel, sab"
-    ).fetchall()
+    uncovered = "select rela, rel, sab, n from kg.uncovered order by n desc, rela, rel, sab"
     return GraphReport(
         concepts=number_of(connection, "select count(*) from kg.concept"),
         names=number_of(connection, "select count(*) from kg.name"),
@@ -194,6 +193,6 @@ def _report(connection: duckdb.DuckDBPyConnection, folder: Path, *, skipped: boo
         edges_by_predicate=by_predicate,
         evidence_by_sab=by_sab,
         refused=pairs("select reason, sum(n) from kg.edge_refused group by reason order by reason"),
-        uncovered=[{"rela": rela, "rel": rel, "sab": sab, "n": int(n)} for rela, rel, sab, n in uncovered],
+        uncovered=arrow_of(connection, uncovered).to_pylist(),
         skipped=skipped,
     )

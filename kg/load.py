@@ -323,14 +323,13 @@ def _fill(
 def _count_warnings(file: RrfFile, loaded: Sequence[LoadedFile]) -> list[str]:
     """Compare rows and bytes with what MRFILES states; a subset of a release differs rightly."""
     warnings = []
-    rows = sum(piece.rows_read for piece in loaded)
-    refused = sum(piece.rows_rejected for piece in loaded)
+    rows, refused = (sum(getattr(piece, name) for piece in loaded) for name in ("rows_read", "rows_rejected"))
     size = sum(piece.path.stat().st_size for piece in file.pieces)
-    uncompressed = not any(is_gzip(piece.path) for piece in file.pieces)
-    if file.stated_rows is not None and file.stated_rows != rows:
+    known_size = None if any(is_gzip(piece.path) for piece in file.pieces) else file.stated_bytes
+    if file.stated_rows not in (None, rows):
         warnings.append(f"{file.name} has {rows} rows, MRFILES states {file.stated_rows}")
-    elif uncompressed and file.stated_bytes is not None and file.stated_bytes != size:
-        warnings.append(f"{file.name} has {size} bytes, MRFILES states {file.stated_bytes}")
+    elif known_size not in (None, size):
+        warnings.append(f"{file.name} has {size} bytes, MRFILES states {known_size}")
     if refused:
         warnings.append(f"{file.name}: {refused} malformed rows refused, see ground.reject")
     return warnings

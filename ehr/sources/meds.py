@@ -98,9 +98,8 @@ class _Dataset:
     @property
     def release(self) -> str | None:
         """Name and version of the dataset."""
-        return (
-            " ".join(str(self.about[key]) for key in ("dataset_name", "dataset_version") if self.about.get(key)) or None
-        )
+        named = (self.about.get(key) for key in ("dataset_name", "dataset_version"))
+        return " ".join(str(part) for part in named if part) or None
 
 
 def code_patterns(own: OwnRules = NO_RULES) -> tuple[CodePattern, ...]:

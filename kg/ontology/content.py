@@ -51,9 +51,9 @@ def code_systems() -> list[Row]:
 
 
 @cache
-def _known(column: str) -> dict[str, str]:
-    """Return the prefix of a vocabulary by each of its names (``names``) or by what its IRIs begin with (``iri``)."""
-    return {name: row["prefix"] for row in code_systems() for name in row[column].split(",")}
+def _known(column: str, value: str = "prefix") -> dict[str, str]:
+    """Return the prefix of a vocabulary, or its source, by each of its ``names`` or by what its IRIs begin with."""
+    return {name: row[value] for row in code_systems() for name in row[column].split(",")}
 
 
 def identifier(text: str) -> str:
@@ -161,15 +161,10 @@ class Content:
             raise malformed(self.file, f"is_a goes round: {' is_a '.join(circle[:6])}", "a hierarchy without circles")
 
 
-@cache
-def _sabs() -> dict[str, str]:
-    return {row["prefix"]: row["sab"] for row in code_systems()}
-
-
 def _sab(id: str, name: str) -> str:
     """Return the source of a class: UMLS' abbreviation where its vocabulary is known, else its prefix."""
     prefix = id.partition(":")[0]
-    return name if IRI.match(id) or CUI.match(id) else _sabs().get(prefix, prefix)
+    return name if IRI.match(id) or CUI.match(id) else _known("prefix", "sab").get(prefix, prefix)
 
 
 def _circle(pairs: Iterable[tuple[str | bool, str | bool]]) -> list[str]:

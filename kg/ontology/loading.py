@@ -122,10 +122,8 @@ def read_ontology(file: Path, settings: LoadSettings) -> Content:
         return read_icd_order(file)
     if name.endswith(".xml"):
         root = root_of(file)
-        if root == "terminology":
-            return read_medrt(file)
-        if root == "DescriptorRecordSet":
-            return read_mesh(file)
+        if reader := {"terminology": read_medrt, "DescriptorRecordSet": read_mesh}.get(root):
+            return reader(file)
         raise malformed(file, f"XML that begins with <{root}>", FORMATS)
     raise malformed(file, "a name with none of these endings", FORMATS)
 

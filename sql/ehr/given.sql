@@ -56,10 +56,10 @@ listed as (
         form.other as cui
     from (
         select
-            spoken.note_id,
-            unnest(spoken.cuis) as cui
+            *,
+            unnest(cuis) as cui
         from spoken
-        where spoken.section != 'brief_hospital_course'
+        where section != 'brief_hospital_course'
     ) as said
     inner join form on said.cui = form.cui
 ),

@@ -22,16 +22,11 @@ inner join grp on sty.tui = grp.tui
 group by sty.cui;
 
 create or replace table kg.node as
-with known as (
-    select distinct cui
-    from release.mrconso
-    where cui is not null
-)
-
 select
     cast(row_number() over (order by known.cui) - 1 as integer) as node,
     known.cui as cui,
     coalesce(typed.group_bits, 0) as group_bits
-from known
+from (select distinct conso.cui from release.mrconso as conso) as known
 left join concept_type as typed on known.cui = typed.cui
+where known.cui is not null
 order by known.cui;

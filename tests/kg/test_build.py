@@ -341,3 +341,10 @@ def test_a_therapeutic_class_is_no_pharmacologic_class(tmp_path: Path) -> None:
     release = build(tmp_path, [rel(DRUG, "has_TC", CLASS, "MED-RT"), rel(OTHER, "has_therapeutic_class", CLASS)])
     assert release.triples("has_pharmacologic_class") == set()
     assert release.triples("placed_under") == {(DRUG, "placed_under", CLASS), (OTHER, "placed_under", CLASS)}
+
+
+def test_an_edge_table_of_an_earlier_version_makes_room_for_the_view(tmp_path: Path) -> None:
+    release = Release(tmp_path, CONCEPTS, [rel(DRUG, "may_treat", DISEASE)])
+    release.connection.execute("create table kg.edge (head_cui varchar)")
+    assert release.build().edges_by_predicate["treats"] == 1
+    assert release.triples("treats") == {(DRUG, "treats", DISEASE)}

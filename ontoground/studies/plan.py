@@ -127,6 +127,7 @@ class Study(Section):
 
     Attributes:
         title: of the report.
+        basis: what the hours and the memory of its blocks rest on, in words.
         dataset: folder of a dataset; the workspace's own of each verb where left out.
         seeds: one run for each in every training block.
         models: hub name or folder, by the name that cells have.
@@ -134,6 +135,7 @@ class Study(Section):
     """
 
     title: str
+    basis: str = ""
     dataset: str | None = None
     seeds: tuple[int, ...] = (42,)
     models: dict[str, str | Model] = Field(min_length=1)

@@ -142,7 +142,8 @@ def _phrases() -> tuple[_Phrase, ...]:
     lines = [(line.predicate, False, line.sentence) for line in verbalised.values()]
     lines += [(line.predicate, True, line.inverse_sentence) for line in verbalised.values()]
     lines += [
-        (line.predicate, line.direction == "inverse", line.rela.replace("_", " ")) for line in read_relation_lines()
+        (row["predicate"], row["direction"] == "inverse", row["rela"].replace("_", " "))
+        for row in read_relation_lines()
     ]
     words = read_table(data_folder() / "relation_words.tsv", ("predicate", "words", "source"))
     lines += [(row["predicate"], False, row["words"]) for row in words]

@@ -39,6 +39,7 @@ from ehr.learned_scan import (
 )
 from ehr.lexicon import Lexicon
 from ehr.mentions import Mentions, Texts
+from ehr.spans import KINDS
 from ground import ROOT
 from ground.compiled import read_only
 from ground.errors import InputError
@@ -97,7 +98,7 @@ def load_model(path: Path = MODEL) -> Model:
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise InputError("the learned certainty cannot be read", file=path, found=str(error)) from error
     form = (weights.dtype, weights.shape, least.dtype, least.shape, slots.tolist())
-    expected = (np.dtype(np.int16), (len(GROUPS), TABLE), np.dtype(np.int64), (len(GROUPS),), SLOTS)
+    expected = (np.dtype(np.int16), (len(GROUPS), TABLE), np.dtype(np.int64), (len(GROUPS), len(KINDS)), SLOTS)
     if form != expected:
         raise InputError("the learned certainty has another form", file=path, found=str(form), expected=str(expected))
     return Model(read_only(weights), read_only(least))
@@ -156,8 +157,8 @@ def spoken_against(
     """Return which of the mentions that it is asked about the model calls unsure, and in words what speaks most against
     each."""
     sums, against = scores_of(inputs, model)
-    spans, group = inputs.mentions[:, :2], inputs.mentions[:, 2]
-    unsure = asked & (sums < model.least[group])
+    spans, group, kind = inputs.mentions[:, :2], inputs.mentions[:, 2], inputs.mentions[:, 3]
+    unsure = asked & (sums < model.least[group, kind])
     return unsure, _in_words(texts.codes, against[unsure], spans[unsure])
 
 

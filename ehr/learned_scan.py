@@ -73,7 +73,7 @@ class Inputs(NamedTuple):
 
 
 class Model(NamedTuple):
-    """Weights by group and place, and the least sum of a certain mention of each group."""
+    """Weights by group and place, and the least sum of a certain mention by group and kind."""
 
     weights: WeightArray
     least: IndexArray
@@ -377,6 +377,6 @@ def scores_of(inputs: Inputs, model: Model) -> tuple[IndexArray, IndexArray]:
             if features[slot, _PLACE] >= 0:
                 total += weights[features[slot, _PLACE]]
         sums[mention] = total
-        if total < model.least[group]:
+        if total < model.least[group, inputs.mentions[mention, _KIND]]:
             _name(words, weights, features, against[mention])
     return sums, against

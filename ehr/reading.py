@@ -27,7 +27,7 @@ from ehr.certainty import (
     named_in,
     reasons_of,
 )
-from ehr.characters import IndexArray, IntArray, codes_of
+from ehr.characters import IndexArray, IntArray, codes_of, plain
 from ehr.learned import inputs_of, load_model, spoken_against
 from ehr.mentions import Mentions, SectionArrays, Texts, find_mentions, join_texts
 from ehr.sections import UNKNOWN, split_sections
@@ -230,7 +230,7 @@ class TextReader:
     ) -> tuple[Texts, list[list[Section]], list[SegmentArrays]]:
         """Return texts as `judge` takes them, and the sections and segments of each."""
         parts = [self._sections(text, headers) for text in texts]
-        segments = [segment_arrays(codes_of(text), own) for text, own in zip(texts, parts, strict=True)]
+        segments = [segment_arrays(codes_of(plain(text)), own) for text, own in zip(texts, parts, strict=True)]
         return join_texts(texts, _arrays(parts), _one_after_another(segments), _owners(segments)), parts, segments
 
     def _read(self, texts: Sequence[str], headers: bool) -> Iterator[TextReading]:

@@ -157,7 +157,7 @@ def test_a_score_is_the_sum_of_whole_weights_of_its_own_group(lexicon: Lexicon) 
     sums, against = scores_of(inputs, model)
     group = inputs.mentions[:, COLUMNS.index("group")]
     assert group.size >= 8 and set(group.tolist()) == {0, 1, 2}
-    least = model.least[group]
+    least = model.least[group, inputs.mentions[:, COLUMNS.index("kind")]]
     assert (against[sums >= least] == -1).all() and (sums < least).any()
     ones = [np.full((len(GROUPS), TABLE), one, np.int16) for one in (1, -2)]
     counted, twice = (scores_of(inputs, model_of(weights, model.least))[0] for weights in ones)
@@ -170,7 +170,7 @@ def test_a_score_is_the_sum_of_whole_weights_of_its_own_group(lexicon: Lexicon) 
 def test_what_was_learned_says_the_same_of_a_note_among_others(lexicon: Lexicon) -> None:
     # With weights drawn at random no two features are taken for one another.
     weights = np.random.default_rng(0).integers(-9_000, 9_000, (len(GROUPS), TABLE)).astype(np.int16)
-    drawn = model_of(weights, np.zeros(len(GROUPS), np.int64))
+    drawn = model_of(weights, np.zeros((len(GROUPS), len(KINDS)), np.int64))
     alone = [scores_of(read_inputs(lexicon, [note]), drawn)[0].tolist() for note in NOTES]
     for order in ((0, 1, 2, 3), (3, 2, 0, 1), (2, 2, 0, 3)):
         together = scores_of(read_inputs(lexicon, [NOTES[number] for number in order]), drawn)[0].tolist()
@@ -203,7 +203,7 @@ def test_the_last_word_of_a_sentence_on_a_drug_counts() -> None:
 
 
 def test_a_model_of_no_weights_trusts_nothing_and_says_so(lexicon: Lexicon) -> None:
-    nothing = model_of(np.zeros((len(GROUPS), TABLE), np.int16), np.ones(len(GROUPS), np.int64))
+    nothing = model_of(np.zeros((len(GROUPS), TABLE), np.int16), np.ones((len(GROUPS), len(KINDS)), np.int64))
     (read,) = TextReader(lexicon, model=nothing).read_all(["Pneumonia. Father had COPD."])
     assert [one.unsure for one in read.mentions] == [("learned: little speaks for it",)] * 2
 
@@ -214,7 +214,7 @@ def test_the_learned_file_is_small_and_a_damaged_one_is_named(tmp_path: Path) ->
     damaged.write_bytes(MODEL.read_bytes()[:5000])
     with pytest.raises(InputError, match=r"cannot be read(.|\n)*damaged.npz"):
         load_model(damaged)
-    np.savez(other, weights=np.zeros(8, np.int16), least=np.zeros(len(GROUPS), np.int64), slots=np.array(1))
+    np.savez(other, weights=np.zeros(8, np.int16), least=np.zeros((len(GROUPS), len(KINDS)), np.int64), slots=np.array(1))
     with pytest.raises(InputError, match="another form"):
         load_model(other)
 

@@ -52,6 +52,8 @@ _MENTION_BEGIN, _MENTION_END, _GROUP, _KIND, _SECTION, _DOUBTS, _ELSEWHERE, _NAM
     len(COLUMNS)
 )
 _SEGMENT_KIND, _SEGMENT_BEGIN, _SEGMENT_END = range(3)
+# What mentions that follow one another share: the segment, its first word and that after it; the section.
+_AT_SEGMENT, _AT_OPENING, _AT_CLOSING, _AT_SECTION = range(4)
 
 
 class Inputs(NamedTuple):
@@ -220,16 +222,13 @@ def _layout(
     first: int,
     last: int,
     laid: np.uint64,
-    opens: int,
-    closes: int,
+    opening: int,
+    closing: int,
     words: IndexArray,
     hashes: HashArray,
-    n_words: int,
     features: IndexArray,
 ) -> None:
     """Write where the mention stands in its segment and its line, and how the line begins and ends."""
-    opening = left(words, _BEGIN, opens, 0, first)
-    closing = left_after(words, _BEGIN, closes, last, n_words)
     line = words[first, _LINE]
     ends = last
     while hashes[ends] > _BLANK and ends - last < 40:
@@ -257,25 +256,44 @@ def _header(begin: int, end: int, words: IndexArray, hashes: HashArray, n_words:
 
 @part
 def _features(
-    mention: int, first: int, inputs: Inputs, words: IndexArray, hashes: HashArray, n_words: int, features: IndexArray
+    mention: int,
+    first: int,
+    inputs: Inputs,
+    words: IndexArray,
+    hashes: HashArray,
+    n_words: int,
+    at: IndexArray,
+    features: IndexArray,
 ) -> None:
-    """Write the features of a mention, whose first word is ``first``; slots without one have the place -1."""
-    features[:] = -1
+    """Write the features of a mention, whose first word is ``first``; slots without one have the place -1.
+
+    ``at`` and the features of the header are those of the mention before it.
+    """
     mentions = inputs.mentions
     begin, end, section = (
         mentions[mention, _MENTION_BEGIN],
         mentions[mention, _MENTION_END],
         mentions[mention, _SECTION],
     )
+    features[:HEADER] = -1
+    features[BESIDE:] = -1
+    if section != at[_AT_SECTION]:
+        features[HEADER:BESIDE] = -1
+        _header(inputs.headers[section, 0], inputs.headers[section, 1], words, hashes, n_words, features)
     last, own = first, FNV_OFFSET
     while last < n_words and words[last, _BEGIN] < end:
         own = _both(own, hashes[last]) if hashes[last] != _LINE_END else own
         last += 1
-    segment = left(inputs.segments, _SEGMENT_BEGIN, begin + 1, 0, inputs.segments.shape[0]) - 1
+    known = at[_AT_SEGMENT]
+    segment = left_after(inputs.segments, _SEGMENT_BEGIN, begin + 1, max(known, 0), inputs.segments.shape[0]) - 1
     segment_kind, opens, closes = 3, begin, end
     if segment >= 0 and inputs.segments[segment, _SEGMENT_END] > begin:
         segment_kind = inputs.segments[segment, _SEGMENT_KIND]
         opens, closes = inputs.segments[segment, _SEGMENT_BEGIN], inputs.segments[segment, _SEGMENT_END]
+    if segment != known or segment_kind == 3:
+        at[_AT_OPENING] = left(words, _BEGIN, opens, 0, first)
+        at[_AT_CLOSING] = left_after(words, _BEGIN, closes, last, n_words)
+    at[_AT_SEGMENT], at[_AT_SECTION] = (-1 if segment_kind == 3 else segment), section
     kind, named = np.uint64(mentions[mention, _KIND] + 64), inputs.sections[section]
     asserted = np.uint64(mentions[mention, _ASSERTION])
     laid = _both(kind, np.uint64(segment_kind))
@@ -292,8 +310,7 @@ def _features(
     _write(OWN_TEXT + 2, OWN_TEXT + 2, hashes[last - 1], last - 1, features)
     _write(OWN_TEXT + 3, OWN_TEXT + 3, _both(kind, _ending(last - 1, inputs.codes, words, hashes)), last - 1, features)
     _write(OWN_TEXT + 4, OWN_TEXT + 4, _both(kind, shape), -1, features)
-    _layout(first, last, laid, opens, closes, words, hashes, n_words, features)
-    _header(inputs.headers[section, 0], inputs.headers[section, 1], words, hashes, n_words, features)
+    _layout(first, last, laid, at[_AT_OPENING], at[_AT_CLOSING], words, hashes, features)
     before = _words_beside(BEFORE, _BEFORE, first - 1, -1, opens, closes, words, hashes, features)
     after = _words_beside(AFTER, _AFTER, last, 1, opens, closes, words, hashes, features)
     _write(BESIDE, BESIDE, _both(before, own), first, features)
@@ -348,10 +365,11 @@ def features_of(inputs: Inputs) -> IntArray:
     words, hashes, n_words = _read_words(inputs.codes, inputs.characters)
     size = inputs.mentions.shape[0]
     result, features = np.empty((size, SLOTS), np.int32), np.empty((SLOTS, 2), np.int64)
+    at = np.full(4, -1, np.int64)
     first = 0
     for mention in range(size):
         first = left_after(words, _BEGIN, inputs.mentions[mention, _MENTION_BEGIN] + 1, first, n_words) - 1
-        _features(mention, first, inputs, words, hashes, n_words, features)
+        _features(mention, first, inputs, words, hashes, n_words, at, features)
         result[mention] = features[:, _PLACE]
     return result
 
@@ -365,13 +383,13 @@ def scores_of(inputs: Inputs, model: Model) -> tuple[IndexArray, IndexArray]:
     words, hashes, n_words = _read_words(inputs.codes, inputs.characters)
     size = inputs.mentions.shape[0]
     sums, against = np.zeros(size, np.int64), np.full((size, NAMED, 3), -1, np.int64)
-    features = np.empty((SLOTS, 2), np.int64)
+    features, at = np.empty((SLOTS, 2), np.int64), np.full(4, -1, np.int64)
     first = 0
     for mention in range(size):
         first = left_after(words, _BEGIN, inputs.mentions[mention, _MENTION_BEGIN] + 1, first, n_words) - 1
         group = inputs.mentions[mention, _GROUP]
         weights = model.weights[group]
-        _features(mention, first, inputs, words, hashes, n_words, features)
+        _features(mention, first, inputs, words, hashes, n_words, at, features)
         total = 0
         for slot in range(SLOTS):
             if features[slot, _PLACE] >= 0:
@@ -379,4 +397,5 @@ def scores_of(inputs: Inputs, model: Model) -> tuple[IndexArray, IndexArray]:
         sums[mention] = total
         if total < model.least[group, inputs.mentions[mention, _KIND]]:
             _name(words, weights, features, against[mention])
+            at[_AT_SECTION] = -1  # what is named is taken out
     return sums, against

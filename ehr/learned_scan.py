@@ -255,6 +255,32 @@ def _header(begin: int, end: int, words: IndexArray, hashes: HashArray, n_words:
 
 
 @part
+def _among(
+    mention: int,
+    kind: np.uint64,
+    named: np.uint64,
+    before: np.uint64,
+    word: int,
+    opens: int,
+    closes: int,
+    mentions: IndexArray,
+    features: IndexArray,
+) -> None:
+    """Write what the note says of the concept elsewhere, what is known of its name, and of the mentions beside it."""
+    elsewhere = _both(kind, np.uint64(mentions[mention, _ELSEWHERE]))
+    _write(ELSEWHERE, ELSEWHERE, elsewhere, -1, features)
+    _write(ELSEWHERE + 1, ELSEWHERE + 1, _both(elsewhere, named), -1, features)
+    _write(ELSEWHERE + 2, ELSEWHERE + 2, _both(kind, np.uint64(mentions[mention, _NAME])), -1, features)
+    if mentions[mention, _CONCEPT] >= 0:
+        _write(ELSEWHERE + 3, ELSEWHERE + 3, np.uint64(mentions[mention, _CONCEPT]), -1, features)
+    earlier, later = _said_of(mention - 1, opens, closes, mentions), _said_of(mention + 1, opens, closes, mentions)
+    _write(AMONG, AMONG, _both(kind, earlier), -1, features)
+    _write(AMONG + 1, AMONG + 1, _both(kind, later), -1, features)
+    _write(AMONG + 2, AMONG + 2, _both(earlier, later), -1, features)
+    _write(AMONG + 3, AMONG + 3, _both(earlier, before), word, features)
+
+
+@part
 def _features(
     mention: int,
     first: int,
@@ -320,17 +346,7 @@ def _features(
     ending = _ending(first - 1, inputs.codes, words, hashes)
     _write(BESIDE + 4, BESIDE + 4, _both(kind, ending), first - 1, features)
     _write(BESIDE + 5, BESIDE + 5, _both(kind, _ending(last, inputs.codes, words, hashes)), last, features)
-    elsewhere = _both(kind, np.uint64(mentions[mention, _ELSEWHERE]))
-    _write(ELSEWHERE, ELSEWHERE, elsewhere, -1, features)
-    _write(ELSEWHERE + 1, ELSEWHERE + 1, _both(elsewhere, named), -1, features)
-    _write(ELSEWHERE + 2, ELSEWHERE + 2, _both(kind, np.uint64(mentions[mention, _NAME])), -1, features)
-    if mentions[mention, _CONCEPT] >= 0:
-        _write(ELSEWHERE + 3, ELSEWHERE + 3, np.uint64(mentions[mention, _CONCEPT]), -1, features)
-    earlier, later = _said_of(mention - 1, opens, closes, mentions), _said_of(mention + 1, opens, closes, mentions)
-    _write(AMONG, AMONG, _both(kind, earlier), -1, features)
-    _write(AMONG + 1, AMONG + 1, _both(kind, later), -1, features)
-    _write(AMONG + 2, AMONG + 2, _both(earlier, later), -1, features)
-    _write(AMONG + 3, AMONG + 3, _both(earlier, before), first - 1, features)
+    _among(mention, kind, named, before, first - 1, opens, closes, mentions, features)
 
 
 @part

@@ -214,7 +214,7 @@ def test_the_learned_file_is_small_and_a_damaged_one_is_named(tmp_path: Path) ->
     damaged.write_bytes(MODEL.read_bytes()[:5000])
     with pytest.raises(InputError, match=r"cannot be read(.|\n)*damaged.npz"):
         load_model(damaged)
-    np.savez(other, weights=np.zeros(8, np.int16), least=np.zeros((len(GROUPS), len(KINDS)), np.int64), slots=np.array(1))
+    np.savez(other, weights=np.zeros(8, np.int16), least=np.zeros((3, 4), np.int64), slots=np.array(1))
     with pytest.raises(InputError, match="another form"):
         load_model(other)
 

@@ -27,6 +27,7 @@ from benchmarks.command import parser, run
 from benchmarks.measuring import RESULTS, machine
 from benchmarks.training import MODELS, PACKAGES, Sizes, matrix_rate, measured, random_model
 from benchmarks.whole_runs import VERBS, whole_run
+from ground.errors import InputError
 from ground.lm.tiny import tiny_tokenizer
 from ground.storage.files import private_directory, write_text
 from ontoground.cli.render import note
@@ -38,8 +39,8 @@ ROWS, ANSWER, SAMPLED = 2, 512, 128
 """Rows of one text each that MedHal and GRPO read at once, and the tokens of one that are learnt, and sampled."""
 LOGS = Path("work/gpu")
 """What parts that failed wrote."""
-DATASETS, LEARNT = Path("work/demo/datasets"), Path("work/learning-gpu")
-"""The open world's datasets (``make demo``) that are trained on, and the folder of what a small decoder has learnt."""
+DATASETS = Path("work/demo/datasets")
+"""The open world's datasets (``make demo``) that are trained on."""
 WORLD = DATASETS / "medieval"
 NOISE = 3.0
 """Packed rows may differ from separate ones by this many times what separate ones differ by among themselves."""
@@ -214,12 +215,15 @@ def _median_seconds(work: Callable[[], None], times: int, device: str) -> float:
     return float(median(seconds[1:]))
 
 
-def learning(device: str, world: Path = WORLD, out: Path = LEARNT) -> dict[str, Any]:
-    """Train a small decoder from scratch with every arm of `benchmarks.learning`; trained arms are used again."""
-    from benchmarks.learning import SEEDS, Recipe, experiment
+def learning(_device: str) -> dict[str, Any]:
+    """Do the study of `benchmarks.learning`; what is trained is used again."""
+    from benchmarks.learning import STUDY, main
 
-    recipe = Recipe(device=device) if device == "cuda" else Recipe(8, 16, 1, 128, 0.2, 0.2)
-    return experiment(world, out, recipe, SEEDS if device == "cuda" else SEEDS[:1])
+    if main(["--workspace", str(DATASETS.parent)]):
+        raise InputError("the study did not end", found="a cell failed", do=f"see {DATASETS.parent}/studies")
+    report = DATASETS.parent / "studies" / STUDY.stem / "report" / "quadrants" / "report.json"
+    kept = ("name", "kind", "seeds", "metrics")
+    return {"models": [{key: model[key] for key in kept} for model in json.loads(report.read_bytes())["models"]]}
 
 
 def _forward_flop(shape: str, context: int) -> float:

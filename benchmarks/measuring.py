@@ -20,9 +20,6 @@ A stage benchmark is a module with functions that do the work, and one ``measure
             at_most("peak memory, GiB", mine.peak_bytes / 2**30, 6.0),
         ])
 
-    if __name__ == "__main__":
-        run(stage_main(__doc__, measure))                     # python -m benchmarks.stages.load_umls --world ...
-
 Memory is the proportional set size (PSS) of the process and all its children, read while they run: a page that several
 of them share counts once, mapped files count as far as they are resident. ``private_bytes`` is the part that no file
 stands behind. Only Linux has PSS; elsewhere the peak is that of the process alone.
@@ -30,7 +27,6 @@ stands behind. Only Linux has PSS; elsewhere the peak is that of the process alo
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
 import os
@@ -39,7 +35,6 @@ import resource
 import shutil
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -50,9 +45,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.command import parser
 from benchmarks.measures import Measure, Result
-from benchmarks.tables import print_result
 from ground.errors import InputError, OntogroundError
 from ground.flow.executors import end_with_parent
 from ground.storage.files import private_directory, write_text
@@ -74,7 +67,6 @@ __all__ = [
     "peak_bytes",
     "run_apart",
     "save",
-    "stage_main",
     "stopwatch",
 ]
 
@@ -359,39 +351,3 @@ def save(name: str, results: Sequence[Result], settings: Mapping[str, Any], *, s
     if say:
         note(f"written: {path}")
     return path
-
-
-def stage_main(description: str | None, measure: Callable[[Inputs], Result]) -> Callable[[list[str]], int]:
-    """Return the program of one stage: it measures a world and a workspace that are there, and prints the table.
-
-    Its exit code is 1 where a check is not kept.
-    """
-
-    def main(values: list[str]) -> int:
-        program = f"stages.{Path(sys.argv[0]).stem}"
-        options = parser(program, description or "", f"python -m benchmarks.{program} --world DIR --workspace DIR")
-        options.add_argument("--world", type=Path, required=True, help="a world of openworld")
-        options.add_argument("--workspace", type=Path, required=True, help="its finished workspace; only read")
-        options.add_argument("--scale", type=float, default=0.0, help="size of the world, 1 = the real releases")
-        options.add_argument("--workers", type=int, default=1)
-        options.add_argument("--save", metavar="NAME", help="write benchmarks/results/NAME.json")
-        arguments = options.parse_args(values)
-        with tempfile.TemporaryDirectory(prefix="ontoground-bench-") as folder:
-            inputs = _inputs(arguments, Path(folder))
-            result = measure(inputs)
-        print_result(result)
-        if arguments.save:
-            save(arguments.save, [result], {"scale": arguments.scale, "workers": arguments.workers})
-        return 0 if result.met else 1
-
-    return main
-
-
-def _inputs(arguments: argparse.Namespace, folder: Path) -> Inputs:
-    for path in (arguments.world, arguments.workspace):
-        if not path.is_dir():
-            raise InputError("there is no such folder", file=path)
-    from openworld import World
-
-    world = World(arguments.world.absolute())
-    return Inputs(world, arguments.workspace.absolute(), folder, arguments.scale, arguments.workers)

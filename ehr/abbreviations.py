@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, Literal, cast, get_args
 
@@ -199,7 +199,15 @@ def read_terms(own: OwnRules = NO_RULES) -> tuple[Term, ...]:
                 raise row.refused("a term has no letters", spelling or "nothing", "words, with | between spellings")
             written = tuple(spelling.lower() if name == "=" else name for name in long_forms)
             sense = Sense(written, kind, conditions, names.startswith("!"), by_cui or names.startswith("^"))
-            senses.setdefault(spelling, []).append(sense)
+            known = senses.setdefault(spelling, [])
+            if (
+                known
+                and not (conditions or sense.long_form_first)
+                and known[-1] == replace(sense, names=known[-1].names)
+            ):
+                # Of two lines that mean the same, the second has what a release may call it besides.
+                sense = replace(sense, names=tuple(dict.fromkeys((*known.pop().names, *sense.names))))
+            known.append(sense)
             cases.setdefault(spelling, row["case"])
     return tuple(Term(text, cases[text], tuple(dict.fromkeys(words))) for text, words in senses.items())
 

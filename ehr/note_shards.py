@@ -6,7 +6,7 @@ workers or the size of its shards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -22,6 +22,7 @@ from ground.storage.warehouse import (
     number_of,
     one_thread,
     run_sql,
+    set_table,
     set_variables,
     table_exists,
     transaction,
@@ -45,15 +46,13 @@ class NoteTables:
     Attributes:
         stage: its name in ``ground.stage``.
         fingerprint: of all that decides the rows.
-        sql: the file that makes the tables, empty, as ``ground.NAME_part``.
-        names: of the tables, below ``ground``.
+        schemas: of the tables, by name below ``ground``; they are filled shard by shard as ``ground.NAME_part``.
         closing: SQL files that look at all notes, once they are read.
     """
 
     stage: str
     fingerprint: str
-    sql: str
-    names: tuple[str, ...]
+    schemas: Mapping[str, pa.Schema]
     closing: tuple[str, ...] = ()
 
 
@@ -85,8 +84,8 @@ def fill(
         size: notes in a shard.
     """
     done = _notes_done(connection, tables)
-    if not done:
-        run_sql(connection, tables.sql)
+    for name, schema in tables.schemas.items() if not done else ():
+        set_table(connection, f"ground.{name}_part", schema.empty_table(), kept=True)
     total = number_of(connection, "select count(*) from ehr.discharge_note")
     # Closed at once on an error, so that workers are not left waiting.
     with progress(tables.stage, total) as advance, closing(read(note_shards(connection, size, done))) as shards:
@@ -94,7 +93,7 @@ def fill(
         for shard in shards:
             done += shard.notes
             with one_thread(connection), transaction(connection):
-                for name, rows in zip(tables.names, shard.rows, strict=True):
+                for name, rows in zip(tables.schemas, shard.rows, strict=True):
                     add_rows(connection, f"ground.{name}_part", rows)
                 mark_done(connection, tables.stage, _until(tables, done))
             advance(shard.notes)
@@ -103,7 +102,7 @@ def fill(
         for name in tables.closing:
             run_sql(connection, name)
     with transaction(connection):
-        for name in tables.names:
+        for name in tables.schemas:
             connection.execute(f"drop table if exists ground.{name}")
             connection.execute(f"alter table ground.{name}_part rename to {name}")
         mark_done(connection, tables.stage, tables.fingerprint)
@@ -117,5 +116,5 @@ def _until(tables: NoteTables, done: int) -> str:
 def _notes_done(connection: duckdb.DuckDBPyConnection, tables: NoteTables) -> int:
     """Return how many notes an earlier run of the very same stage has finished."""
     fingerprint, _, done = stage_fingerprint(connection, tables.stage).partition("+")
-    there = all(table_exists(connection, f"ground.{name}_part") for name in tables.names)
+    there = all(table_exists(connection, f"ground.{name}_part") for name in tables.schemas)
     return int(done) if there and done and fingerprint == tables.fingerprint else 0

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ehr.mentions import Mentions, Texts
     from ehr.reading import TextReader
 
-__all__ = ["MentionReport", "SectionReport", "find_mentions", "note_tables", "split_notes"]
+__all__ = ["MENTION", "MentionReport", "SectionReport", "find_mentions", "note_tables", "split_notes"]
 
 _SECTION_CODE = (
     "ehr/sections.py",
@@ -71,7 +71,7 @@ _SEGMENT = pa.schema(
         ("block", pa.int32()),
     ]
 )
-_MENTION = pa.schema(
+MENTION = pa.schema(
     [
         ("note_id", pa.string()),
         ("hadm_id", pa.int64()),
@@ -85,7 +85,11 @@ _MENTION = pa.schema(
         ("reasons", pa.list_(pa.string())),
     ]
 )
-_UNCLEAR = pa.schema([*list(_MENTION)[:6], ("reason", pa.string()), ("section", pa.string())])
+_UNCLEAR = pa.schema([*list(MENTION)[:6], ("reason", pa.string()), ("section", pa.string())])
+"""What is read but not asserted: signs of the examination, titles of studies, terms that their context does not decide.
+
+It can rule out "not attested", never support a fact (docs/definitions.md#mention).
+"""
 
 
 # It is read before workers start, so that functions are compiled once and not in every worker.
@@ -215,7 +219,7 @@ def split_notes(connection: duckdb.DuckDBPyConnection, settings: Settings, own: 
     expected = _section_fingerprint(connection, own)
     if is_current(connection, "sections", expected) and table_exists(connection, "ground.segment"):
         return _section_report(connection, skipped=True)
-    tables = NoteTables("sections", expected, "ehr/section_part", ("section", "segment"))
+    tables = NoteTables("sections", expected, {"section": _SECTION, "segment": _SEGMENT})
 
     def read(shards: Iterator[pa.Table]) -> Generator[ReadShard]:
         segment_arrays(codes_of(_FIRST), split_sections(_FIRST, own))
@@ -281,37 +285,19 @@ def _joined_notes(shard: _MentionShard) -> Iterator[tuple[pa.Table, Texts]]:
     from ehr.segments import SegmentArrays
 
     ids = shard.notes.column("note_id").combine_chunks()
-    names = shard.sections.column("section").unique()
-    sections = SectionArrays(
-        _places(shard.sections.column("note_id"), ids),
-        _places(shard.sections.column("section"), names),
-        *_offsets(shard.sections),
-        shard.sections.column("header").to_pylist(),
-        names.to_pylist(),
-    )
-    kinds = _places(shard.segments.column("kind"), pa.array(SEGMENT_KINDS))
-    segments = SegmentArrays(kinds, *_offsets(shard.segments), shard.segments.column("block").to_numpy())
-    owner = _places(shard.segments.column("note_id"), ids)
+    tables = [(rows, _places(rows.column("note_id"), ids)) for rows in (shard.sections, shard.segments)]
     for begin in range(0, len(ids), _READ_TOGETHER):
-        notes = shard.notes.slice(begin, _READ_TOGETHER)
-        first, last = np.searchsorted(sections.owner, (begin, begin + _READ_TOGETHER)).tolist()
-        low, high = np.searchsorted(owner, (begin, begin + _READ_TOGETHER)).tolist()
-        some = sections._replace(
-            owner=sections.owner[first:last] - begin,
-            name=sections.name[first:last],
-            begin=sections.begin[first:last],
-            end=sections.end[first:last],
-            header=sections.header[first:last],
-        )
-        yield (
-            notes,
-            join_texts(
-                _texts(notes),
-                some,
-                SegmentArrays(*(column[low:high] for column in segments)),
-                owner[low:high] - begin,
-            ),
-        )
+        notes, parts = shard.notes.slice(begin, _READ_TOGETHER), []
+        for rows, owner in tables:
+            low, high = np.searchsorted(owner, (begin, begin + _READ_TOGETHER)).tolist()
+            parts.append((rows.slice(low, high - low), owner[low:high] - begin))
+        (sections, of_sections), (segments, of_segments) = parts
+        names, headers = sections.column("section").unique(), sections.column("header").to_pylist()
+        placed = _places(sections.column("section"), names)
+        kinds = _places(segments.column("kind"), pa.array(SEGMENT_KINDS))
+        cut = SectionArrays(of_sections, placed, *_offsets(sections), headers, names.to_pylist())
+        pieces = SegmentArrays(kinds, *_offsets(segments), segments.column("block").to_numpy())
+        yield notes, join_texts(_texts(notes), cut, pieces, of_segments)
 
 
 def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa.Table, pa.Table]:
@@ -337,7 +323,7 @@ def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa
     is_unsure = (read.unsure > 0).astype(np.int8)
     sureness = [_named(is_unsure, ("certain", "unsure")), in_words(read.unsure, read.against)]
     return (
-        table(read.clear, _named(read.assertion, ASSERTIONS), sureness, _MENTION),
+        table(read.clear, _named(read.assertion, ASSERTIONS), sureness, MENTION),
         table(read.unclear, _named(read.unclear.reason, REASONS), (), _UNCLEAR),
     )
 
@@ -407,7 +393,7 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
     # Codes and orders corroborate mentions, or are missing where expected, once they are mapped to concepts.
     coded = table_exists(connection, "ground.admission_concept")
     closing = ("ehr/lasting", "ehr/recorded", "ehr/given") if coded else ()
-    tables = NoteTables("mentions", expected, "ehr/mention_part", ("mention", "unclear_mention"), closing)
+    tables = NoteTables("mentions", expected, {"mention": MENTION, "unclear_mention": _UNCLEAR}, closing)
 
     def read(shards: Iterator[pa.Table]) -> Generator[ReadShard]:
         with (

@@ -39,10 +39,6 @@ __all__ = ["MANIFEST", "GraphArrays", "evidence_counts", "is_written", "open_arr
 MANIFEST = "manifest.json"
 COUNTED_ROWS = 1 << 15
 """Edges whose sources are counted at once: a flag for each edge and source has to stay in a cache."""
-ARRAY_NAMES = (
-    "cui", "groups", "name_begin", "name", "label_first", "label_begin", "label", "indptr", "step", "neighbour", "edge",
-    "head", "tail", "predicate", "evidence_begin", "rela", "sab", "rui",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -90,8 +86,9 @@ def open_arrays(folder: Path) -> GraphArrays:
         raise InputError("there is no graph here", file=path, do="run `ontoground graph build` first")
     manifest = json.loads(path.read_text(encoding="utf-8"))
     try:
+        names = [name for name, kind in GraphArrays.__annotations__.items() if kind.startswith("NDArray")]
         # Plain arrays over the same pages: indexing a memmap makes a new one each time.
-        arrays = {name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r")) for name in ARRAY_NAMES}
+        arrays = {name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r")) for name in names}
     except (OSError, ValueError) as error:
         raise InputError(
             "the arrays of the graph are incomplete",

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 
 from ground.errors import InputError
@@ -17,9 +16,7 @@ from ground.json_record import JsonRecord
 from ground.progress import progress
 from ground.settings import LoadSettings
 from ground.storage.own_rules import NO_RULES, OwnRules
-from ground.storage.sqlfiles import sql_text
 from ground.storage.warehouse import (
-    arrow_of,
     count_drop,
     number_of,
     reset_drops,
@@ -29,7 +26,6 @@ from ground.storage.warehouse import (
     transaction,
 )
 from kg.arrays import evidence_counts, is_written, open_arrays
-from kg.composition import ROUTES, resolve_drugs
 from kg.load import require_types
 from kg.ontology.joining import RELEASE_SOURCES, join_release
 from kg.predicates import (
@@ -105,9 +101,9 @@ def build_graph(
             for name in STEPS:
                 run_sql(connection, name)
                 advance(1)
-            _find_chemical_trees(connection)
-            _make_edges(connection)
-            run_sql(connection, "kg/edge")
+            # What rows say together of drugs and classes is taken in.
+            for name in ("kg/edge_row", "kg/product_route", "kg/drug", "kg/edge_refused", "kg/edge_code", "kg/edge"):
+                run_sql(connection, name)
             _count_drops(connection)
         write_arrays(connection, folder, vocabulary, expected)
         run_sql(connection, "kg/staging_drop")
@@ -138,7 +134,7 @@ def _register(connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, set
     rows: dict[str, Sequence[Mapping[str, Any]]] = {
         "kg.predicate": [vars(line) for line in vocabulary.predicates],
         "kg.pattern": [{**vars(line), "hops": line.hops} for line in vocabulary.patterns],
-        "kg.relation_map": [vars(line) for line in read_relation_lines()],
+        "kg.relation_map": read_relation_lines(),
         "kg.semantic_group": groups,
         "kg.dose_form_word": read_dose_form_words(),
     }
@@ -150,6 +146,7 @@ def _register(connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, set
     }
     for name, table in tables.items():
         set_table(connection, name, table, kept=True)
+    set_table(connection, "chemical_source", pa.table({"sab": pa.array(read_chemical_trees(), pa.string())}))
     ranked = table_exists(connection, "umls.mrrank")
     rank_source = "umls.mrrank" if ranked else "(select null as sab, null as tty, null as rank limit 0)"
     connection.execute(
@@ -178,38 +175,6 @@ def _predicate_codes(vocabulary: Vocabulary, groups: Iterable[str]) -> pa.Table:
     ]
     table = pa.Table.from_pylist(rows)
     return table.set_column(0, "code", table["code"].cast(pa.uint8()))
-
-
-def _find_chemical_trees(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make ``chemical_tree``: the kinds of rows that place chemicals in a tree and say no relation."""
-    query = "select kind from kg.evidence_kind where rela is null and list_contains($sabs, sab)"
-    kinds = [kind for (kind,) in connection.execute(query, {"sabs": read_chemical_trees()}).fetchall()]
-    set_table(connection, "chemical_tree", pa.table({"kind": pa.array(kinds, pa.uint16())}))
-
-
-def _make_edges(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make ``kg.edge_refused`` and ``kg.edge_code``: what rows say together of drugs and classes is taken in."""
-    run_sql(connection, "kg/edge_row")
-    run_sql(connection, "kg/product_route")
-    _resolve_drugs(connection)
-    run_sql(connection, "kg/edge_refused")
-    run_sql(connection, "kg/edge_code")
-
-
-def _resolve_drugs(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make ``drug_link`` and ``drug``: which drugs are the same, what holds others, and where each acts."""
-    link = arrow_of(connection, sql_text("kg/drug_link"))
-    product = arrow_of(connection, "select node, route from product_route order by node")
-    n_nodes = number_of(connection, "select count(*) from kg.node")
-    head, tail = (link[name].to_numpy() for name in ("head", "tail"))
-    route = np.array([ROUTES[name] for name in product["route"].to_pylist()], np.uint8)
-    drugs = resolve_drugs(head, tail, product["node"].to_numpy(), route, n_nodes)
-    is_part, is_whole = np.zeros(n_nodes, bool), np.zeros(n_nodes, bool)
-    is_part[tail] = is_whole[head] = True
-    node = np.flatnonzero(is_part | is_whole | drugs.systemic | drugs.local)
-    flags = {"is_part": is_part, "is_whole": is_whole, "systemic": drugs.systemic, "local": drugs.local}
-    set_table(connection, "drug_link", link.append_column("same", pa.array(drugs.same)))
-    set_table(connection, "drug", pa.table({"node": node, **{name: flag[node] for name, flag in flags.items()}}))
 
 
 def _count_drops(connection: duckdb.DuckDBPyConnection) -> None:

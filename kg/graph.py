@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -108,11 +107,7 @@ class ConceptGraph:
         return np.where(self._cuis[places] == wanted, places, -1)
 
     def _numbered(self, cuis: Sequence[str]) -> NDArray[np.int64]:
-        """Return the numbers of concepts in their order. Shape: (n,)
-
-        Raises:
-            InputError: the release has no such concept.
-        """
+        """Return the numbers of concepts in their order. Shape: (n,)"""
         nodes = self.numbers_of(cuis)
         # A list is searched in a tenth of the time that numpy takes to begin, and most questions are of two concepts.
         if -1 in nodes.tolist():
@@ -140,14 +135,6 @@ class ConceptGraph:
         node = self._node(cui)
         begin, end = self.arrays.name_begin[node : node + 2]
         return bytes(self.arrays.name[begin:end]).decode()
-
-    def names(self, cui: str) -> list[str]:
-        """Return the preferred name and the other English names of a concept."""
-        node, arrays = self._node(cui), self.arrays
-        first, last = (int(value) for value in arrays.label_first[node : node + 2])
-        begins = arrays.label_begin[first : last + 1]
-        labels = [bytes(arrays.label[begin:end]).decode() for begin, end in pairwise(begins)]
-        return [self.name(cui), *labels]
 
     def groups(self, cui: str) -> tuple[str, ...]:
         """Return the semantic groups of a concept, sorted."""
@@ -327,37 +314,6 @@ class ConceptGraph:
             ]
         return self._path_trees[text]
 
-    def facts(
-        self,
-        concepts: Iterable[str],
-        max_hops: int = MAX_HOPS,
-        tiers: Sequence[str] | None = None,
-        predicates: Sequence[str] | None = None,
-        *,
-        targets: Iterable[str] | None = None,
-        extended: bool = False,
-    ) -> pa.Table:
-        """Return what the patterns say about all ordered pairs of concepts at once; schema ``kg.facts.FACT_SCHEMA``.
-
-        The work grows with the edges that are visited, not with the number of pairs. The result depends on the sets of
-        concepts only, and is sorted by head, predicate, tail, hops, tier and pattern.
-
-        Args:
-            concepts: heads; also the tails where no targets are given.
-            max_hops: longest path, 1 to 3.
-            tiers: only patterns of these tiers; None means all.
-            predicates: only these statement predicates (inverse names are predicates of their own); None means all.
-            targets: the tails, where they differ from the heads.
-            extended: also patterns that describe the tail by one more edge.
-
-        Raises:
-            InputError: an unknown concept, predicate or tier, or a wrong number of hops.
-        """
-        from kg.facts import FACT_SCHEMA
-
-        tables = self.fact_tables(concepts, max_hops, tiers, predicates, targets=targets, extended=extended)
-        return pa.concat_tables([FACT_SCHEMA.empty_table(), *tables]).combine_chunks()
-
     def fact_tables(
         self,
         concepts: Iterable[str],
@@ -369,12 +325,23 @@ class ConceptGraph:
         extended: bool = False,
         ordered: bool = True,
     ) -> Iterator[pa.Table]:
-        """Return what ``facts`` returns, some heads at a time: for results that are larger than memory.
+        """Yield what the patterns say about all ordered pairs of concepts, some heads at a time (``FACT_SCHEMA``).
+
+        The work grows with the edges that are visited, not with the number of pairs. The result depends on the sets of
+        concepts only, and is sorted by head, predicate, tail, hops, tier and pattern.
 
         Args:
-            concepts, max_hops, tiers, predicates, targets, extended: as in ``facts``.
+            concepts: heads; also the tails where no targets are given.
+            max_hops: longest path, 1 to 3.
+            tiers: only patterns of these tiers; None means all.
+            predicates: only these statement predicates (inverse names are predicates of their own); None means all.
+            targets: the tails, where they differ from the heads.
+            extended: also patterns that describe the tail by one more edge.
             ordered: also sort the facts of each head; they come head after head in any case, and in the same order
                 for the same heads and tails.
+
+        Raises:
+            InputError: an unknown concept, predicate or tier, or a wrong number of hops.
         """
         heads = self.nodes(concepts)
         tails = heads if targets is None else self.nodes(targets)

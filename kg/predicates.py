@@ -18,7 +18,6 @@ __all__ = [
     "TIERS",
     "Pattern",
     "Predicate",
-    "RelationLine",
     "Vocabulary",
     "data_folder",
     "read_chemical_trees",
@@ -74,18 +73,6 @@ class Pattern:
     def hops(self) -> int:
         """Edges of a path of this pattern, the descriptive one included."""
         return len(self.steps) + bool(self.extends)
-
-
-@dataclass(frozen=True)
-class RelationLine:
-    """One line of ``relations.tsv``: which rows of MRREL make which edges."""
-
-    rela: str
-    rel: str
-    sab: str
-    predicate: str
-    direction: str
-    source: str
 
 
 @dataclass(frozen=True)
@@ -192,10 +179,10 @@ def read_vocabulary(folder: Path | None = None, own: OwnRules = NO_RULES) -> Voc
     return vocabulary
 
 
-def read_relation_lines() -> Sequence[RelationLine]:
-    """Read the lines that turn rows of MRREL into edges."""
-    path = data_folder() / "relations.tsv"
-    return [RelationLine(**row) for row in read_table(path, tuple(RelationLine.__dataclass_fields__))]
+def read_relation_lines() -> list[Row]:
+    """Read the lines that turn rows of MRREL (``rela``, ``rel``, ``sab``) into edges (``predicate``, ``direction``)."""
+    columns = ("rela", "rel", "sab", "predicate", "direction", "source")
+    return read_table(data_folder() / "relations.tsv", columns)
 
 
 def read_semantic_groups() -> list[Row]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -16,9 +16,10 @@ from ground.storage.remote import Place, at_most_one, in_order
 from ground.storage.scanning import open_bytes, whole_file
 from ground.storage.tables import read_table
 
-__all__ = ["Kind", "Release", "RrfFile", "find_release"]
+__all__ = ["Kind", "Release", "RrfFile", "documented", "find_release"]
 
 Kind = Literal["umls", "rxnorm"]
+Pieces = tuple[SourceFile, ...]
 
 COLUMN_TABLE = ROOT / "kg" / "data" / "rrf_columns.tsv"
 # Where a user may point: the folder of the files, or one above it.
@@ -29,91 +30,76 @@ FOLDERS: dict[Kind, tuple[str, ...]] = {
 # Pieces are named .aa, .ab, ... and any file may be gzipped (UMLS Reference Manual).
 SUFFIX = re.compile(r"\.RRF(\.(?!gz)[a-z]{2})?(\.gz)?$", re.IGNORECASE)
 
+IDENTIFIER = {"CUI": "C[A-Z]?[0-9]+", "CUI1": "C[A-Z]?[0-9]+", "RXCUI": "[0-9]+", "RXCUI1": "[0-9]+"}
+"""What the first column of a file that every release has may hold; a header line does not."""
+
 
 @dataclass(frozen=True)
-class Documented:
-    """A line of ``rrf_columns.tsv``; ``whole``: a release without rows of it is a subset."""
+class RrfFile:
+    """A line of ``rrf_columns.tsv``, and what a release has of it: pieces in order, what MRFILES states.
 
+    ``whole``: a release without rows of it is a subset.
+    """
+
+    kind: Kind
     name: str
     required: bool
     whole: bool
     columns: tuple[str, ...]
     key: tuple[str, ...]
+    pieces: Pieces = ()
+    stated_rows: int | None = None
+    stated_bytes: int | None = None
 
+    @property
+    def table(self) -> str:
+        """Name in the warehouse."""
+        return f"{self.kind}.{self.name.lower()}"
 
-@dataclass(frozen=True)
-class RrfFile(Documented):
-    """An RRF file that is there, with the columns that MRFILES states: table, pieces in order, rows and bytes."""
-
-    table: str
-    pieces: tuple[SourceFile, ...]
-    stated_rows: int | None
-    stated_bytes: int | None
+    @property
+    def identifier(self) -> str | None:
+        """What the first column holds, as a pattern, where that is known."""
+        return IDENTIFIER.get(self.columns[0]) if self.whole else None
 
 
 @dataclass(frozen=True)
 class Release:
-    """An RRF release; ``absent`` holds table and columns of each file that it lacks.
-
-    ``lacking``: those of them without which it is a subset.
-    """
+    """An RRF release: the files that are there, and the documented ones that are absent."""
 
     kind: Kind
     folder: Place
     name: str | None
     files: tuple[RrfFile, ...]
-    absent: tuple[tuple[str, tuple[str, ...]], ...]
-    lacking: tuple[str, ...]
+    absent: tuple[RrfFile, ...]
     warnings: tuple[str, ...]
-
-    @property
-    def missing_optional(self) -> tuple[str, ...]:
-        """Names of the optional files that are not there."""
-        return tuple(f"{table.split('.')[1].upper()}.RRF" for table, _ in self.absent)
-
-
-@dataclass(frozen=True)
-class Stated:
-    """A row of MRFILES: a file's columns, rows and bytes."""
-
-    columns: tuple[str, ...]
-    rows: int | None
-    bytes: int | None
 
 
 @cache
-def documented(kind: Kind) -> tuple[Documented, ...]:
+def documented(kind: Kind) -> tuple[RrfFile, ...]:
     """Return the documented files of a kind of release, in the order of the table."""
     rows = read_table(COLUMN_TABLE, ("release", "file", "need", "columns", "key", "source"))
     return tuple(
-        Documented(
+        RrfFile(
+            kind,
             row["file"],
             row["need"] == "required",
             row["need"] in ("required", "whole"),
             tuple(row["columns"].split(",")),
-            _key(row["key"]),
+            () if row["key"] == "-" else tuple(row["key"].split(",")),
         )
         for row in rows
         if row["release"] == kind
     )
 
 
-def _key(stated: str) -> tuple[str, ...]:
-    return () if stated == "-" else tuple(stated.split(","))
-
-
-def _pieces(folder: Place) -> dict[str, tuple[SourceFile, ...]]:
+def _pieces(folder: Place) -> dict[str, Pieces]:
     """Return the files of a folder by stem (``MRREL``), pieces in order, of a plain and a gzipped copy the plain."""
     paths: dict[str, dict[str, Place]] = {}
     for path in in_order(folder.iterdir()):
-        match = SUFFIX.search(path.name)
-        if match:
+        if match := SUFFIX.search(path.name):
             if not path.is_file():
-                raise InputError(
-                    "what has the name of a file of the release is not a file",
-                    file=path,
-                    found="a link to nothing, or a folder",
-                )
+                problem = "what has the name of a file of the release is not a file"
+                raise InputError(problem, file=path, found="a link to nothing, or a folder")
             part = (match.group(1) or "").lower()
             paths.setdefault(path.name[: match.start()].upper(), {}).setdefault(part, path)
     pieces = {}
@@ -143,95 +129,72 @@ def _find_folder(kind: Kind, folder: Place) -> Place:
     )
 
 
-def _lines(pieces: Sequence[SourceFile]) -> Iterable[list[str]]:
+def _lines(pieces: Iterable[SourceFile]) -> Iterable[list[str]]:
     for piece in pieces:
         with whole_file(piece.path), open_bytes(piece.path) as content:
             for line in content:
                 yield line.decode("utf-8", errors="replace").rstrip("\r\n").split("|")
 
 
-def _read_mrfiles(pieces: Sequence[SourceFile]) -> dict[str, Stated]:
+def _stated(kind: Kind, there: Mapping[str, Pieces]) -> dict[str, tuple[tuple[str, ...], int | None, int | None]]:
+    """Return columns, rows and bytes of files as MRFILES states them."""
     stated = {}
-    for fields in _lines(pieces):
+    for fields in _lines(there.get("MRFILES", ()) if kind == "umls" else ()):
         if len(fields) == 7 and fields[0].upper().endswith(".RRF"):
             rows, size = (int(text) if text.isdigit() else None for text in fields[4:6])
-            stated[fields[0].upper().removesuffix(".RRF")] = Stated(tuple(fields[2].split(",")), rows, size)
+            stated[fields[0].upper().removesuffix(".RRF")] = (tuple(fields[2].split(",")), rows, size)
     return stated
 
 
-def _check_columns(mrfiles: Place, file: Documented, stated: Stated) -> None:
-    """Refuse columns that the flow cannot work with: one that is documented is missing, or one is named twice."""
-    lacking = [column for column in file.columns if column not in stated.columns]
-    if lacking or len(set(stated.columns)) != len(stated.columns):
-        raise InputError(
-            f"MRFILES states other columns for {file.name}",
-            file=mrfiles,
-            found=names_found(stated.columns),
-            expected=",".join(file.columns),
-        )
+def _files(kind: Kind, there: Mapping[str, Pieces]) -> list[RrfFile]:
+    """Return the files that are there; MRFILES may state columns more, none less, and none twice."""
+    stated, files = _stated(kind, there), []
+    for file in documented(kind):
+        if file.name not in there:
+            continue
+        columns, rows, size = stated.get(file.name, (file.columns, None, None))
+        if not set(file.columns) <= set(columns) or len(set(columns)) != len(columns):
+            raise InputError(
+                f"MRFILES states other columns for {file.name}",
+                file=there["MRFILES"][0].path,
+                found=names_found(columns),
+                expected=",".join(file.columns),
+            )
+        files.append(replace(file, pieces=there[file.name], columns=columns, stated_rows=rows, stated_bytes=size))
+    return files
 
 
-def _rrf_file(
-    kind: Kind, file: Documented, pieces: dict[str, tuple[SourceFile, ...]], mrfiles: dict[str, Stated]
-) -> RrfFile:
-    stated = mrfiles.get(file.name)
-    if stated is not None:
-        _check_columns(pieces["MRFILES"][0].path, file, stated)
-    else:
-        stated = Stated(file.columns, None, None)
-    there = {"table": f"{kind}.{file.name.lower()}", "pieces": pieces[file.name], "columns": stated.columns}
-    return RrfFile(**{**vars(file), **there}, stated_rows=stated.rows, stated_bytes=stated.bytes)
-
-
-def _column_warnings(kind: Kind, files: Sequence[RrfFile], has: dict[str, tuple[SourceFile, ...]]) -> list[str]:
+def _column_warnings(kind: Kind, files: Sequence[RrfFile], there: Mapping[str, Pieces]) -> list[str]:
     if kind != "umls":
         return []
-    if "MRFILES" not in has:
+    if "MRFILES" not in there:
         return ["the release has no MRFILES.RRF: the documented columns are used, rows and bytes cannot be checked"]
     described = {"MRFILES", "MRCOLS"}
     unnamed = [file.name for file in files if file.stated_rows is None and file.name not in described]
     return [f"MRFILES does not list {name}: its documented columns are used" for name in unnamed]
 
 
-def _require(kind: Kind, folder: Place, pieces: dict[str, tuple[SourceFile, ...]]) -> None:
-    lacking = [file.name for file in documented(kind) if file.required and file.name not in pieces]
-    if lacking:
-        raise InputError(
-            "required files of the release are missing: " + ", ".join(f"{name}.RRF" for name in lacking),
-            file=folder,
-            found=", ".join(sorted(pieces)) or "no RRF file",
-            expected=", ".join(f"{file.name}.RRF" for file in documented(kind) if file.required),
-        )
-
-
 def _release_dat(folder: Place) -> str | None:
     for path in (folder / "release.dat", folder.parent / "release.dat"):
         if path.is_file():
             text = path.read_text(encoding="utf-8", errors="replace")
-            match = re.search(r"^\s*umls\.release\.name\s*=\s*(\S.*?)\s*$", text, re.MULTILINE)
-            if match:
+            if match := re.search(r"^\s*umls\.release\.name\s*=\s*(\S.*?)\s*$", text, re.MULTILINE):
                 return match.group(1)
     return None
 
 
-def _current_version(pieces: Sequence[SourceFile], vcui_sab: str) -> str | None:
-    """Return SVER of one source in MRSAB or RXNSAB (columns RSAB and SVER are the 4th and the 7th)."""
-    for fields in _lines(pieces):
-        if len(fields) > 6 and fields[3] == vcui_sab and fields[6]:
-            return fields[6]
-    return None
-
-
-def _release_name(kind: Kind, folder: Place, pieces: dict[str, tuple[SourceFile, ...]]) -> str | None:
+def _release_name(kind: Kind, folder: Place, there: Mapping[str, Pieces]) -> str | None:
     """Return the release's own name: of release.dat, else of the source table (MTH, RXNORM), else of the folder."""
-    if kind == "umls":
-        name = _release_dat(folder) or (_current_version(pieces["MRSAB"], "MTH") if "MRSAB" in pieces else None)
-        pattern = r"(20\d\d[A-B][A-B])"
-    else:
-        name = _current_version(pieces["RXNSAB"], "RXNORM") if "RXNSAB" in pieces else None
-        pattern = r"(\d{8})$"
-    if name:
+    table, source, pattern = {
+        "umls": ("MRSAB", "MTH", r"(20\d\d[A-B][A-B])"),
+        "rxnorm": ("RXNSAB", "RXNORM", r"(\d{8})$"),
+    }[kind]
+    if kind == "umls" and (name := _release_dat(folder)):
         return name
+    # Columns RSAB and SVER are the 4th and the 7th.
+    for fields in _lines(there.get(table, ())):
+        if len(fields) > 6 and fields[3] == source and fields[6]:
+            return fields[6]
     for part in (folder, *folder.parents[:3]):
         if match := re.search(pattern, part.name):
             return match.group(1)
@@ -245,12 +208,16 @@ def find_release(kind: Kind, folder: Place) -> Release:
         InputError: there is none, a required file is missing, or MRFILES states columns that cannot be right.
     """
     place = _find_folder(kind, folder)
-    pieces = _pieces(place)
-    _require(kind, place, pieces)
-    mrfiles = _read_mrfiles(pieces["MRFILES"]) if kind == "umls" and "MRFILES" in pieces else {}
-    files = [_rrf_file(kind, file, pieces, mrfiles) for file in documented(kind) if file.name in pieces]
-    absent = [(f"{kind}.{file.name.lower()}", file.columns) for file in documented(kind) if file.name not in pieces]
-    lacking = [file.name for file in documented(kind) if file.whole and file.name not in pieces]
-    warnings = _column_warnings(kind, files, pieces)
-    name = _release_name(kind, place, pieces)
-    return Release(kind, place, name, tuple(files), tuple(absent), tuple(lacking), tuple(warnings))
+    there = _pieces(place)
+    required = [file.name for file in documented(kind) if file.required]
+    if lacking := [name for name in required if name not in there]:
+        raise InputError(
+            "required files of the release are missing: " + ", ".join(f"{name}.RRF" for name in lacking),
+            file=place,
+            found=", ".join(sorted(there)) or "no RRF file",
+            expected=", ".join(f"{name}.RRF" for name in required),
+        )
+    files = _files(kind, there)
+    absent = tuple(file for file in documented(kind) if file.name not in there)
+    warnings = _column_warnings(kind, files, there)
+    return Release(kind, place, _release_name(kind, place, there), tuple(files), absent, tuple(warnings))

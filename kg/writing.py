@@ -46,12 +46,13 @@ def write_arrays(
         adjacency = adjacency_of(head, tail, predicate, vocabulary, n_nodes)
         for name, array in adjacency.items():
             np.save(part / f"{name}.npy", array)
+        groups = connection.execute("select distinct semantic_group from kg.semantic_group order by 1").fetchall()
         manifest = {
             "fingerprint": graph_fingerprint,
             "nodes": n_nodes,
             "edges": len(adjacency["edge"]) // 2,
             "evidence": number_of(connection, "select count(*) from kg.edge_code"),
-            "group_names": _column(connection, "select distinct semantic_group from kg.semantic_group order by 1"),
+            "group_names": [group for (group,) in groups],
             "rela_names": relas,
             "sab_names": sabs,
             "predicates": [vars(line) for line in vocabulary.predicates],
@@ -70,17 +71,13 @@ def _rows_in_order(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         connection.execute("set preserve_insertion_order = false")
 
 
-def _column(connection: duckdb.DuckDBPyConnection, query: str) -> list[str]:
-    return [str(value) for (value,) in connection.execute(query).fetchall()]
-
-
 class _Arrays:
     """Arrays of a folder that are written piece by piece; their lengths are known at the end."""
 
     def __init__(self, folder: Path, **dtypes: str) -> None:
         self._dtypes = {name: np.dtype(kind) for name, kind in dtypes.items()}
         self._files = {name: (folder / f"{name}.npy").open("wb") for name in dtypes}
-        self._sizes = dict.fromkeys(dtypes, 0)
+        self.sizes = dict.fromkeys(dtypes, 0)
 
     def __enter__(self) -> _Arrays:
         for name in self._files:
@@ -95,7 +92,7 @@ class _Arrays:
 
     def _write_header(self, name: str) -> None:
         # numpy leaves room in a header for the first axis to grow.
-        header = {"descr": self._dtypes[name].str, "fortran_order": False, "shape": (self._sizes[name],)}
+        header = {"descr": self._dtypes[name].str, "fortran_order": False, "shape": (self.sizes[name],)}
         write: Any = np.lib.format.write_array_header_1_0
         write(self._files[name], header)
 
@@ -103,7 +100,12 @@ class _Arrays:
         """Append to some arrays."""
         for name, array in values.items():
             self._files[name].write(np.ascontiguousarray(array, self._dtypes[name]).data)
-            self._sizes[name] += len(array)
+            self.sizes[name] += len(array)
+
+    def add_texts(self, name: str, texts: pa.Array) -> None:
+        """Append texts to an array of letters, and where each begins to another."""
+        lengths, letters = _bytes_of(texts)
+        self.add(**{f"{name}_begin": self.sizes[name] + np.cumsum(lengths) - lengths, name: letters})
 
 
 def _bytes_of(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
@@ -127,35 +129,27 @@ def _width(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> in
 
 def _write_concepts(connection: duckdb.DuckDBPyConnection, folder: Path) -> int:
     """Write CUIs, groups and preferred names in the order of the nodes; return how many there are."""
-    width, nodes, size = _width(connection, "kg.node", "cui"), 0, 0
+    width = _width(connection, "kg.node", "cui")
     query = (
         "select node.cui, node.group_bits, coalesce(concept.name, '') as name from kg.node as node "
         "left join kg.concept as concept on node.cui = concept.cui order by node.node"
     )
     with _Arrays(folder, cui=f"S{width}", groups="int64", name_begin="int64", name="uint8") as arrays:
         for batch in arrow_batches(connection, query, BATCH_ROWS):
-            lengths, letters = _bytes_of(batch.column("name"))
-            arrays.add(
-                cui=_padded(batch.column("cui"), width),
-                groups=batch.column("group_bits").to_numpy(),
-                name_begin=size + np.cumsum(lengths) - lengths,
-                name=letters,
-            )
-            nodes, size = nodes + batch.num_rows, size + letters.size
-        arrays.add(name_begin=np.array([size]))
-    return nodes
+            arrays.add(cui=_padded(batch.column("cui"), width), groups=batch.column("group_bits").to_numpy())
+            arrays.add_texts("name", batch.column("name"))
+        arrays.add(name_begin=np.array([arrays.sizes["name"]]))
+    return arrays.sizes["cui"]
 
 
 def _write_labels(connection: duckdb.DuckDBPyConnection, folder: Path, n_nodes: int) -> None:
     """Write the other names of each concept, in alphabetical order."""
-    counts, size = np.zeros(n_nodes, np.int64), 0
+    counts = np.zeros(n_nodes, np.int64)
     with _Arrays(folder, label_begin="int64", label="uint8") as arrays:
         for batch in arrow_batches(connection, sql_text("kg/label"), BATCH_ROWS):
             counts += np.bincount(batch.column("node").to_numpy(), minlength=n_nodes)
-            lengths, letters = _bytes_of(batch.column("name"))
-            arrays.add(label_begin=size + np.cumsum(lengths) - lengths, label=letters)
-            size += letters.size
-        arrays.add(label_begin=np.array([size]))
+            arrays.add_texts("label", batch.column("name"))
+        arrays.add(label_begin=np.array([arrays.sizes["label"]]))
     np.save(folder / "label_first.npy", np.concatenate(([0], np.cumsum(counts))))
 
 
@@ -174,7 +168,7 @@ def _names_of_kinds(connection: duckdb.DuckDBPyConnection, column: str) -> tuple
 def _write_edges(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[list[str], list[str]]:
     """Write canonical edges and their evidence; return the names of relations and sources that evidence has."""
     (relas, rela_of), (sabs, sab_of) = (_names_of_kinds(connection, column) for column in ("rela", "sab"))
-    width, rows, last = _width(connection, "kg.edge_code", "rui"), 0, np.full((3, 1), -1)
+    width, last = _width(connection, "kg.edge_code", "rui"), np.full((3, 1), -1)
     edge = {"head": "int32", "predicate": "uint8", "tail": "int32", "evidence_begin": "int64"}
     with _Arrays(folder, **edge, rela="uint16", sab="uint16", rui=f"S{width}") as arrays:
         query = "select head, predicate, tail, kind, rui from kg.edge_code"
@@ -182,10 +176,10 @@ def _write_edges(connection: duckdb.DuckDBPyConnection, folder: Path) -> tuple[l
             head, predicate, tail, kind = (batch.column(place).to_numpy() for place in range(4))
             ends = np.concatenate((last, np.stack((head, predicate, tail))), axis=1)
             begun, last = np.flatnonzero((np.diff(ends) != 0).any(axis=0)), ends[:, -1:]
+            rows = arrays.sizes["rui"]
             arrays.add(head=head[begun], predicate=predicate[begun], tail=tail[begun], evidence_begin=rows + begun)
             arrays.add(rela=rela_of[kind], sab=sab_of[kind], rui=_padded(batch.column("rui"), width))
-            rows += batch.num_rows
-        arrays.add(evidence_begin=np.array([rows]))
+        arrays.add(evidence_begin=np.array([arrays.sizes["rui"]]))
     return relas, sabs
 
 

@@ -13,9 +13,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.command import run
 from benchmarks.measures import Check, Result, at_most
-from benchmarks.measuring import Done, Inputs, bytes_on_disk, run_apart, stage_main, stopwatch
+from benchmarks.measuring import Done, Inputs, bytes_on_disk, run_apart, stopwatch
 from ground.settings import RunSettings
 from ground.storage.workspace import Workspace
 
@@ -110,7 +109,3 @@ def measure(inputs: Inputs) -> Result:
     if not kept.failed:
         checks.insert(2, Check("seconds, times the kept scan's", round(mine.seconds / kept.seconds, 2)))
     return Result("graph", [mine, theirs, kept, start], checks)
-
-
-if __name__ == "__main__":
-    run(stage_main(__doc__, measure))

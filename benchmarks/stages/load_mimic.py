@@ -6,9 +6,8 @@ and size of every file.
 
 from __future__ import annotations
 
-from benchmarks.command import run
 from benchmarks.measures import Result, at_most
-from benchmarks.measuring import Inputs, run_apart, stage_main
+from benchmarks.measuring import Inputs, run_apart
 from benchmarks.stages.bare import bare_csv
 from benchmarks.stages.loading import loaded, time_checks
 from ground.storage.workspace import Workspace
@@ -25,7 +24,3 @@ def measure(inputs: Inputs) -> Result:
     theirs = run_apart(bare_csv, files, folder / "bare.duckdb", settings.run, name="DuckDB read_csv", may_fail=True)
     checks = [at_most("peak memory, GiB", mine.peak_bytes / 2**30, 6.0)]
     return Result("load mimic", [mine, theirs], [*time_checks(mine, theirs), *checks])
-
-
-if __name__ == "__main__":
-    run(stage_main(__doc__, measure))

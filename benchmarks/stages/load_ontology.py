@@ -9,9 +9,8 @@ import gzip
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from benchmarks.command import run
 from benchmarks.measures import Measure, Result, at_most
-from benchmarks.measuring import Done, Inputs, run_apart, stage_main, stopwatch
+from benchmarks.measuring import Done, Inputs, run_apart, stopwatch
 from benchmarks.stages.loading import loaded
 from ground.errors import InputError
 
@@ -100,7 +99,3 @@ def measure(inputs: Inputs) -> Result:
         for measure, limit in zip(measures, limits, strict=True)
     ]
     return Result("load ontology", measures, checks)
-
-
-if __name__ == "__main__":
-    run(stage_main(__doc__, measure))

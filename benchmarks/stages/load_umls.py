@@ -6,9 +6,8 @@ every file, and reads the small files of the release.
 
 from __future__ import annotations
 
-from benchmarks.command import run
 from benchmarks.measures import Result, at_most
-from benchmarks.measuring import Inputs, run_apart, stage_main
+from benchmarks.measuring import Inputs, run_apart
 from benchmarks.stages.bare import bare_rrf
 from benchmarks.stages.loading import loaded, time_checks
 from ground.storage.workspace import Workspace
@@ -33,7 +32,3 @@ def measure(inputs: Inputs) -> Result:
         at_most("disk, times the files", mine.disk_bytes / max(size, 1), TIMES_INPUT),
     ]
     return Result("load umls", [mine, theirs], [*time_checks(mine, theirs), *checks])
-
-
-if __name__ == "__main__":
-    run(stage_main(__doc__, measure))

@@ -27,11 +27,12 @@ from kg.predicates import ANY, Predicate, data_folder, read_relation_lines, read
 
 __all__ = ["Alternative", "Claim", "Reading", "Unread", "claim_of"]
 
-NAMING = frozenset(["a", "an", "due"])
-"""Words that name a relation though they have no content: "is a", "due to"."""
+NAMING = frozenset(["a", "an", "one", "due"])
+"""Words that name a relation though they have no content: "is a", "is one of", "due to"."""
 BENEFIT = ("treats", "prevents")
 """What "for" or "in" says between what is used and a disorder."""
-MOST_CANDIDATES = 4
+CLASS = "has_pharmacologic_class"
+MOST_CANDIDATES = 5
 """Concepts that a name may mean, at most: what is told must hold of each."""
 FAR = 3
 """Steps of the hierarchy within which two names of a statement are one thing and a kind of it."""
@@ -78,6 +79,7 @@ class Claim:
         kinds: (concept, class) of "..., which is a type of ...".
         negated: it denies all that is claimed.
         whole: nothing more is claimed; else it may be false, but is never true.
+        is_one_thing: the candidates of each end have the same name.
     """
 
     words: tuple[str, str]
@@ -86,6 +88,7 @@ class Claim:
     kinds: tuple[tuple[str, str], ...] = ()
     negated: bool = False
     whole: bool = True
+    is_one_thing: bool = False
 
 
 class _Phrase(NamedTuple):
@@ -95,9 +98,11 @@ class _Phrase(NamedTuple):
 
 
 class _Named(NamedTuple):
-    """A name of a statement, and the concepts that it may mean."""
+    """A name of a statement, where it stands, and the concepts that it may mean."""
 
-    mention: ReadMention
+    begin: int
+    end: int
+    text: str
     cuis: tuple[str, ...]
 
 
@@ -137,7 +142,8 @@ def _phrases() -> tuple[_Phrase, ...]:
     lines = [(line.predicate, False, line.sentence) for line in verbalised.values()]
     lines += [(line.predicate, True, line.inverse_sentence) for line in verbalised.values()]
     lines += [
-        (line.predicate, line.direction == "inverse", line.rela.replace("_", " ")) for line in read_relation_lines()
+        (row["predicate"], row["direction"] == "inverse", row["rela"].replace("_", " "))
+        for row in read_relation_lines()
     ]
     words = read_table(data_folder() / "relation_words.tsv", ("predicate", "words", "source"))
     lines += [(row["predicate"], False, row["words"]) for row in words]
@@ -202,6 +208,50 @@ def _benefits(graph: ConceptGraph, ends: tuple[str, str]) -> Iterator[Alternativ
     yield from (Alternative(head, name, tail) for head, tail in pairs for name in BENEFIT)
 
 
+def _names(statement: str, reading: TextReading, graph: ConceptGraph) -> list[_Named]:
+    """Return the names of concepts; a class of a drug that is named, too, may be called by a part of its own name."""
+    # What has no concept stays a word.
+    names = [
+        _Named(mention.begin, mention.end, mention.text, _meant(mention, graph))
+        for mention in reading.mentions
+        if mention.cuis and all(cui in graph for cui in mention.cuis)
+    ]
+    classes: dict[tuple[int, int], list[str]] = {}
+    for cui in dict.fromkeys(cui for name in names for cui in name.cuis if "CHEM" in graph.groups(cui)):
+        own = (edge.tail for form in (cui, *graph.equivalents(cui)) for edge in graph.neighbours(form, CLASS))
+        for group in dict.fromkeys(own):
+            for match in _class_pattern(graph.name(group)).finditer(statement):
+                classes.setdefault(match.span(), []).append(group)
+    for (begin, end), groups in classes.items():
+        if not any(name.begin <= begin and end <= name.end for name in names):
+            names = [name for name in names if not (begin <= name.begin and name.end <= end)]
+            names.append(_Named(begin, end, statement[begin:end], tuple(dict.fromkeys(groups))))
+    return sorted(names)
+
+
+def _meant(mention: ReadMention, graph: ConceptGraph) -> tuple[str, ...]:
+    """Return what a name may mean: of things of one kind those that are called so first of all."""
+    called = tuple(cui for cui in mention.cuis if graph.name(cui).lower() == mention.text.lower())
+    alike = len({graph.groups(cui) for cui in mention.cuis}) == 1
+    return called if called and alike else mention.cuis
+
+
+@cache
+def _class_pattern(name: str) -> re.Pattern[str]:
+    """Return what is found where a class is called by its name or a part of it, one or many.
+
+    "Beta-lactam, Cephalosporins" are cephalosporins, "Diuretics, Loop" loop diuretics, and "Angiotensin-converting
+    Enzyme (ACE) Inhibitors" ACE inhibitors. A stroke names two classes of which it may be either.
+    """
+    parts = name.split(", ")
+    forms = {name, *parts, " ".join(reversed(parts))}
+    forms |= {re.sub(r" *\([^)]*\)", "", form) for form in forms}
+    forms |= {" ".join(match.groups()) for form in forms for match in re.finditer(r"\((\w+)\) (.+)", form)}
+    many = (form for form in sorted(forms) if form.endswith("s") and "/" not in form)
+    known = "|".join("[ -]".join(re.findall(r"\w+", form)) + "?" for form in many)
+    return re.compile(rf"\b(?:{known or '(?!)'})\b", re.IGNORECASE)
+
+
 def _kin(graph: ConceptGraph, named: _Named, other: _Named) -> bool:
     """Tell whether a name may mean the same as another one, or something above it."""
     above = {cui for own in other.cuis for cui in (own, *graph.equivalents(own), *graph.ancestors(own, FAR))}
@@ -222,7 +272,7 @@ def _two_ends(graph: ConceptGraph, names: list[_Named]) -> tuple[list[_Named], b
     Returns:
         The names that are left, and whether nothing that was left out claims anything.
     """
-    names = [name for name in names if _content(_WORD.findall(name.mention.text.lower()))]
+    names = [name for name in names if _content(_WORD.findall(name.text.lower()))]
     if len(names) > 2:
         names = [
             name
@@ -246,13 +296,11 @@ def claim_of(statement: str, reading: TextReading, graph: ConceptGraph) -> Claim
         reading: of it, without headers.
         graph: the concept graph.
     """
-    names = [_Named(mention, tuple(cui for cui in mention.cuis if cui in graph)) for mention in reading.mentions]
-    # What has no concept stays a word.
-    names = [name for name in names if name.cuis and len(name.cuis) == len(name.mention.cuis)]
+    names = _names(statement, reading, graph)
     kinds: tuple[tuple[str, str], ...] = ()
-    if len(names) == 3 and _KIND.fullmatch(statement[names[1].mention.end : names[2].mention.begin]):
+    if len(names) == 3 and _KIND.fullmatch(statement[names[1].end : names[2].begin]):
         kinds = ((names[1].cuis[0], names[2].cuis[0]),)
-    elif len(names) == 3 and _KIND.fullmatch(statement[names[0].mention.end : names[1].mention.begin]):
+    elif len(names) == 3 and _KIND.fullmatch(statement[names[0].end : names[1].begin]):
         kinds = ((names[0].cuis[0], names[1].cuis[0]),)
     all_names, described = names, None
     if kinds:
@@ -277,9 +325,9 @@ def _claim(
 ) -> Claim | Unread:
     masked = list(statement)
     for name in names:
-        masked[name.mention.begin : name.mention.end] = " " * (name.mention.end - name.mention.begin)
+        masked[name.begin : name.end] = " " * (name.end - name.begin)
     text = _KIND.sub(lambda match: " " * len(match[0]), "".join(masked)) if kinds else "".join(masked)
-    first, second = (end.mention for end in ends)
+    first, second = ends
     parts = (text[: first.begin], text[first.end : second.begin], text[second.end :])
     before, between, after = (_WORD.findall(_plain(part)) for part in parts)
     words = [*before, *between, *after]
@@ -305,4 +353,5 @@ def _claim(
         kinds,
         negated=bool(negations),
         whole=whole and not any(word.isdigit() for word in words),
+        is_one_thing=all(len({graph.name(cui).lower() for cui in end.cuis}) == 1 for end in ends),
     )

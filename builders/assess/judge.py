@@ -16,7 +16,7 @@ from uuid import uuid4
 import duckdb
 import pyarrow as pa
 
-from builders.assess.claims import BENEFIT, Alternative, Claim, Reading, Unread, claim_of
+from builders.assess.claims import BENEFIT, CLASS, Alternative, Claim, Reading, Unread, claim_of
 from builders.medieval.bare_text import find_names
 from builders.medieval.facts import find_true, read_knowledge, read_support, run_steps
 from builders.medieval.groups import TYING
@@ -124,8 +124,8 @@ def _world(
         for schema, table in tables:
             into = "kg" if schema == "kg" else "records"
             connection.execute(f'create view {into}."{table}" as from {outer}.{schema}."{table}"')
-        for name in {*RECORDS} - {f"{schema}.{table}" for schema, table in tables}:
-            connection.execute(f"create view records.{name.partition('.')[2]} as from {name} where false")
+        for absent in {*RECORDS} - {f"{schema}.{table}" for schema, table in tables}:
+            connection.execute(f"create view records.{absent.partition('.')[2]} as from {absent} where false")
         yield
     finally:
         connection.execute(f"use {outer}")
@@ -143,6 +143,13 @@ def _by_claim(connection: duckdb.DuckDBPyConnection, query: str) -> dict[Alterna
     for *claim, text in connection.execute(query).fetchall():
         texts.setdefault(Alternative(*claim), text)
     return texts
+
+
+def _agreed(values: set[bool | None], claim: Claim, *, sure: bool) -> bool | None:
+    """Return what holds whatever the names mean; sources split what is known of one thing among several concepts."""
+    if claim.is_one_thing and values == {sure, None}:
+        return sure
+    return values.pop() if len(values) == 1 else None
 
 
 class _Judged:
@@ -170,7 +177,8 @@ class _Judged:
         set_variables(
             connection,
             {
-                "known_edges": settings.known_edges,
+                # A person's falsehood is none of close relatives, as those of rows are: one edge is knowledge enough.
+                "known_edges": 1,
                 "company": 3,
                 "max_area_share": settings.max_area_share,
                 "max_lift": settings.max_lift,
@@ -208,13 +216,11 @@ class _Judged:
     def of(self, note: int, claim: Claim) -> Assessed:
         """Return what is told of one statement: what holds of each thing that its names may mean."""
         each = [self._told(note, claim, reading) for reading in claim.readings]
-        first = each[0]
-        same = {(told.is_true, told.is_supported) for told in each}
-        if len(same) == 1:
+        is_true = _agreed({told.is_true for told in each}, claim, sure=not claim.negated)
+        is_supported = _agreed({told.is_supported for told in each}, claim, sure=True)
+        first = max(each, key=lambda told: (told.is_true is is_true, told.is_supported is is_supported))
+        if (first.is_true, first.is_supported) == (is_true, is_supported):
             return first
-        is_true, is_supported = (
-            (values.pop() if len(values) == 1 else None) for values in map(set, zip(*same, strict=True))
-        )
         why = f"a name may mean several things, of which not the same holds: {first.why}"
         return replace(first, quadrant=None, is_true=is_true, is_supported=is_supported, why=why)
 
@@ -246,7 +252,7 @@ class _Judged:
                 kind = f"{self._graph.name(concept)} is a type of {self._graph.name(above)}"
                 return None, f"that {kind} is not known", [], first
         for relation in reading.alternatives:
-            if pattern := self._true.get(relation):
+            if pattern := self._pattern(relation):
                 if not claim.whole:
                     return None, "the graph relates the ends, but more is claimed", [], self._words(relation)
                 path = [dict(edge) for edge in self._graph.path(relation.head, relation.tail, pattern)]
@@ -262,6 +268,14 @@ class _Judged:
             return None, "nothing relates the ends, but more is claimed than what is denied", [], first
         return claim.negated, "nothing in graph or records relates the ends, and the graph knows both", [], first
 
+    def _pattern(self, relation: Alternative) -> str | None:
+        """Return the pattern that makes a relation true; what is of a class is of the class's own classes, too."""
+        known = self._true.get(relation)
+        if known or relation.predicate != CLASS:
+            return known
+        steps = (f"{form}{CLASS} . {CLASS}" for form in ("", "drug_form_of . ", "has_drug_form . "))
+        return next((each for each in steps if self._graph.path(relation.head, relation.tail, each)), None)
+
     def _is_kind(self, concept: str, above: str) -> bool:
-        classes = {edge.tail for edge in self._graph.neighbours(concept, "has_pharmacologic_class")}
+        classes = {edge.tail for edge in self._graph.neighbours(concept, CLASS)}
         return above in self._graph.ancestors(concept, 2) or above in classes

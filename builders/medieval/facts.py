@@ -18,7 +18,6 @@ from ground.errors import UsageError
 from ground.flow.executor import Executor
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import sql_text
-from ground.storage.tables import read_table
 from ground.storage.warehouse import set_table, set_variables
 from kg.facts import FACT_SCHEMA
 from kg.graph import ABOVE, BELOW, ConceptGraph
@@ -52,11 +51,7 @@ KNOWN_CONCEPTS = (
 )
 
 Ints = npt.NDArray[np.int64]
-KNOWLEDGE = {
-    "disputed_fact": ("head", "predicate", "tail", "reason", "source"),
-    "known_use": ("use_group", "use", "kind", "source"),
-    "known_use_group": ("substance", "use_group", "source"),
-}
+KNOWLEDGE = ("disputed_fact", "known_use", "known_use_group")
 
 
 def run_steps(connection: duckdb.DuckDBPyConnection, area: str, names: Iterable[str]) -> None:
@@ -205,7 +200,7 @@ def read_support(
         **settings.attesting(),
     }
     set_variables(connection, values)
-    steps = ("macros", "cohort", "admission", "context", "mention_type", "mention_concept", "statement_name")
+    steps = ("macros", "cohort", "admission", "context", "mention_type", "mention_concept")
     run_steps(connection, "support", steps)
     concepts = sorted({*cuis(connection, KNOWN_CONCEPTS), *further})
     set_table(connection, "closure", closure_of(graph, concepts))
@@ -218,11 +213,10 @@ def read_support(
 
 def read_knowledge(connection: duckdb.DuckDBPyConnection) -> None:
     """Make ``disputed``, ``known_user`` and ``known_kin`` from the tables in ``builders/data``."""
-    folder = ROOT / "builders" / "data"
-    for name, columns in KNOWLEDGE.items():
-        rows = read_table(folder / f"{name}s.tsv", columns)
-        schema = pa.schema([(column, pa.string()) for column in columns])
-        set_table(connection, f"{name}_name", pa.Table.from_pylist(rows, schema=schema))
+    for name in KNOWLEDGE:
+        lines = sql_text("builders/medieval/truth/knowledge_line")
+        set_variables(connection, {"file": str(ROOT / "builders" / "data" / f"{name}s.tsv")})
+        connection.execute(f"create or replace temp table {name}_name as {lines}")
     run_steps(connection, "truth", ["knowledge"])
 
 
@@ -285,6 +279,7 @@ def find_true_facts(
     run_steps(connection, "truth", ["twin", "near_fact"])
     ends = cuis(connection, "select distinct cui from fact_end")
     find_true(connection, graph, settings, [cui for cui in ends if cui in graph])
+    run_steps(connection, "support", ["statement_name"])
     run_steps(connection, "truth", ["usable_fact"])
     run_steps(connection, "support", ["attested"])
     find_admission_facts(connection, settings.seed, executor)

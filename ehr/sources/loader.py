@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field, replace
 
@@ -12,7 +12,7 @@ import duckdb
 from ehr.accounting import MAX_FIELDS, kept_lines, survey
 from ehr.csvfile import Columns, count_rejects, fetch_rejects, forget_rejects, match_columns, read_item, stored_item
 from ehr.exact import MARK, check_key, first_inexact
-from ehr.sources.contract import loaded_source
+from ehr.sources.contract import loaded_source, make_views
 from ehr.sources.tables import RecordFile, Table, documented, keys, schemas
 from ground.errors import InputError
 from ground.flow.manifest import is_open_release
@@ -21,11 +21,11 @@ from ground.settings import LoadSettings
 from ground.storage.loading import (
     KEPT_REJECTS_OF_A_FAILED_FILE,
     LoadedFile,
+    LoadReport,
     Reject,
     SourceFile,
     finished_files,
     forget_other_tables,
-    keep_rejects,
     left_out,
     prepare,
     record,
@@ -41,12 +41,10 @@ __all__ = [
     "Check",
     "Records",
     "files_by_table",
-    "fill_tables",
+    "load_files",
     "load_records",
     "records_in",
-    "refuse_rows",
     "require_source",
-    "row_warnings",
     "stem_of",
 ]
 
@@ -77,6 +75,8 @@ class Records:
         checks: how rows of tables are compared with patients and admissions, by table of the warehouse.
         known: the select of these patients (patient) and of these admissions (stay, patient); empty for all.
         compared: the tables that these are in: where one changes, what is compared with it is loaded again.
+        filled: the warehouse gets the tables and columns that a site leaves out, without rows and values.
+        done: what is loaded already.
     """
 
     source: str
@@ -88,6 +88,8 @@ class Records:
     checks: Mapping[str, Check] = field(default_factory=dict)
     known: tuple[str, str] = ("", "")
     compared: tuple[str, ...] = ()
+    filled: bool = True
+    done: tuple[LoadedFile, ...] = ()
 
     @property
     def name(self) -> str | None:
@@ -112,20 +114,17 @@ class _NotCleanError(Exception):
 
 
 class _TooManyRejectsError(Exception):
-    """The table is given up; what was refused is still to be kept. ``refused`` of ``total`` rows or lines are bad."""
-
-    def __init__(self, rejects: Sequence[Reject], refused: int, total: int) -> None:
-        super().__init__()
-        self.rejects = rejects
-        self.refused = refused
-        self.total = total
+    """The table is given up, its refused rows are still to be kept: these, and how many of how many rows are bad."""
 
 
 def stem_of(path: Place) -> str | None:
     """Return the table that a file's name says, of a part of one too, or None for a file that is no table."""
-    name = path.name.lower()
-    stem = next((name.removesuffix(suffix) for suffix in SUFFIXES if name.endswith(suffix)), None)
-    return stem and PART.sub("", stem)
+    suffix = _suffix(path)
+    return PART.sub("", path.name.lower().removesuffix(suffix)) if suffix else None
+
+
+def _suffix(path: Place) -> str:
+    return next((suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix)), "")
 
 
 def files_by_table(folders: Sequence[Place], known: Collection[str], name: str) -> tuple[dict[str, Place], list[str]]:
@@ -141,15 +140,9 @@ def files_by_table(folders: Sequence[Place], known: Collection[str], name: str) 
     """
     chosen: dict[str, Place] = {}
     warnings = []
-    order = {suffix: rank for rank, suffix in enumerate(SUFFIXES)}
-    paths = sorted(
-        (path for folder in folders for path in folder.iterdir() if not path.name.startswith(".")),
-        key=lambda path: (order.get(next((s for s in SUFFIXES if path.name.lower().endswith(s)), ""), 9), path.name),
-    )
-    for path in paths:
-        stem = stem_of(path)
-        if stem is None:
-            continue
+    paths = [path for folder in folders for path in folder.iterdir() if not path.name.startswith(".")]
+    named = [(SUFFIXES.index(_suffix(path)), path.name, stem, path) for path in paths if (stem := stem_of(path))]
+    for _, _, stem, path in sorted(named, key=lambda file: file[:2]):
         if stem not in known:
             warnings.append(f"{name}/{path.name} is not a documented table and is skipped")
         elif not path.is_file():
@@ -197,29 +190,54 @@ def records_in(folder: Place, source: str, release: str | None = None) -> Record
         {table.module: release for table in tables},
         tuple(missing),
         tuple(warnings),
-        forgotten=tuple(schemas(source)),
+        tuple(schemas(source)),
     )
 
 
 def load_records(
-    connection: duckdb.DuckDBPyConnection, records: Records, settings: LoadSettings
-) -> tuple[list[LoadedFile], list[str]]:
-    """Load the files of a source into its schemas; return what became of each, and warnings.
+    connection: duckdb.DuckDBPyConnection,
+    records: Records,
+    settings: LoadSettings,
+    derive: Callable[[], object] = lambda: None,
+) -> LoadReport:
+    """Load the files of a source into its schemas, refuse rows that cannot be, and make the views of the contract.
 
     Each file is one transaction together with its line in ``ground.load``: a load that was stopped goes on with the
-    next file, and a file that has not changed is skipped. What is made of the tables (`make_views`) is left to the
-    source, which may first look at them.
+    next file, and a file that has not changed is skipped.
+
+    Args:
+        connection: the warehouse.
+        records: the files.
+        settings: of loading.
+        derive: makes of the tables what the views read besides.
 
     Raises:
         InputError: the workspace holds another source; a needed column is missing, a file is damaged, or too
             many of its rows are malformed.
     """
+    loaded, warnings = load_files(connection, records, settings)
+    stale = forget_other_tables(connection, records.source, [file.table for file in loaded], list(records.forgotten))
+    warnings += [f"{table} of an earlier load is removed: it is no part of this one" for table in stale]
+    if records.filled:
+        _fill_tables(connection, documented(records.source))
+    loaded = [_refuse(connection, records, file) for file in loaded]
+    derive()
+    make_views(connection)
+    warnings += [f"{file.file}: not one row is loaded" for file in loaded if file.rows_read == file.rows_rejected]
+    refused = [file for file in loaded if file.rows_rejected]
+    warnings += [f"{file.file}: {file.rows_rejected} rows refused, see ground.reject" for file in refused]
+    return LoadReport(records.source, tuple(loaded), records.missing_optional, tuple(warnings), records.name)
+
+
+def load_files(
+    connection: duckdb.DuckDBPyConnection, records: Records, settings: LoadSettings
+) -> tuple[list[LoadedFile], list[str]]:
+    """Load files alone; return what became of each, and warnings. Errors as in `load_records`."""
     require_source(connection, records.source)
     prepare(connection)
     for schema in schemas(records.source):
         connection.execute(f"create schema if not exists {schema}")
-    warnings = list(records.warnings)
-    loaded: list[LoadedFile] = []
+    warnings, loaded = list(records.warnings), list(records.done)
     with progress(f"load {records.source}", len(records.files)) as advance:
         for source in records.files:
             if left_out(settings, source.table.name, required=source.table.required):
@@ -227,11 +245,12 @@ def load_records(
                 continue
             columns = match_columns(connection, source)
             loaded += _load_file(connection, records, source, columns, settings)
-            warnings += _column_warnings(source, columns)
+            for what, names in (
+                ("columns not documented, loaded as text", columns.unknown),
+                ("documented columns that this release lacks", columns.absent),
+            ):
+                warnings += [f"{source.file.name}: {what}: {', '.join(names)}"] if names else []
             advance(1)
-    tables = [file.table for file in loaded]
-    stale = forget_other_tables(connection, records.source, tables, list(records.forgotten))
-    warnings += [f"{table} of an earlier load is removed: it is no part of this one" for table in stale]
     return loaded, warnings
 
 
@@ -250,8 +269,7 @@ def require_source(connection: duckdb.DuckDBPyConnection, source: str) -> None:
         )
 
 
-def fill_tables(connection: duckdb.DuckDBPyConnection, tables: Iterable[Table]) -> None:
-    """Give the warehouse the tables and columns that a site leaves out, without rows and values."""
+def _fill_tables(connection: duckdb.DuckDBPyConnection, tables: Iterable[Table]) -> None:
     for table in tables:
         if table.derived:
             continue
@@ -261,19 +279,11 @@ def fill_tables(connection: duckdb.DuckDBPyConnection, tables: Iterable[Table]) 
             connection.execute(f"alter table {table.qualified} add column if not exists {quoted_name(name)} {kind}")
 
 
-def refuse_rows(
-    connection: duckdb.DuckDBPyConnection, records: Records, loaded: Sequence[LoadedFile]
-) -> list[LoadedFile]:
-    """Take out of loaded tables what cannot be, and count it and keep its identifier with the refused rows."""
-    return [
-        _refuse(connection, records, file, records.checks[file.table])
-        if file.table in records.checks and not file.skipped_because_done
-        else file
-        for file in loaded
-    ]
-
-
-def _refuse(connection: duckdb.DuckDBPyConnection, records: Records, file: LoadedFile, check: Check) -> LoadedFile:
+def _refuse(connection: duckdb.DuckDBPyConnection, records: Records, file: LoadedFile) -> LoadedFile:
+    """Take out of a loaded table what cannot be, and count it and keep its identifier with the refused rows."""
+    check = records.checks.get(file.table)
+    if check is None or file.skipped_because_done:
+        return file
     set_variables(connection, {"source": records.source, "file": file.file})
     columns = ", ".join(f"{expression} as {name}" for name, expression in asdict(check).items())
     patients, stays = records.known
@@ -310,13 +320,6 @@ def _compared(connection: duckdb.DuckDBPyConnection, records: Records, table: st
         "order by table_name"
     ).fetchall()
     return f";{' '.join(row[0] for row in rows)}"
-
-
-def row_warnings(loaded: Sequence[LoadedFile]) -> list[str]:
-    """Return what is to be said of files with refused rows, or without any."""
-    warnings = [f"{file.file}: not one row is loaded" for file in loaded if file.rows_read == file.rows_rejected]
-    refused = [file for file in loaded if file.rows_rejected]
-    return warnings + [f"{file.file}: {file.rows_rejected} rows refused, see ground.reject" for file in refused]
 
 
 def _load_file(
@@ -360,18 +363,13 @@ def _load_file(
                 return attempt(pending, refusing=True)
     except _TooManyRejectsError as error:
         expected = f"UTF-8, comma separated, quotes doubled, columns {', '.join(columns.types)}"
-        keep_rejects(connection, records.source, [source.file], error.rejects)
-        raise too_many_rejects(
-            [source.file], error.rejects, error.refused, error.total, settings.max_reject_share, expected
-        ) from None
+        rejects, refused, total = error.args
+        counted = (refused, total, settings.max_reject_share)
+        raise too_many_rejects(connection, records.source, [source.file], rejects, counted, expected) from None
 
 
 def _refuse_crowded(source: RecordFile, columns: Columns) -> None:
-    """Refuse a CSV file with a row of so many fields or lines that DuckDB takes minutes, and gigabytes, to refuse it.
-
-    Raises:
-        InputError: there is such a row.
-    """
+    """Refuse a CSV file with a row of so many fields or lines that DuckDB takes minutes to refuse it."""
     seen = survey(source.file.path)
     if seen.crowded:
         line, fields = seen.crowded
@@ -393,12 +391,7 @@ def _too_large(source: RecordFile, columns: Columns, line: int, what: str, found
 
 
 def _create_table(connection: duckdb.DuckDBPyConnection, source: RecordFile, columns: Columns, refusing: bool) -> int:
-    """Make a table and return its number of rows.
-
-    Raises:
-        _NotCleanError: a row is malformed, and none is to be refused.
-        InputError: the file cannot be read, or a value is not exactly of its type.
-    """
+    """Make a table and return its number of rows."""
     forget_rejects(connection)
     fields = ", ".join(
         f"{quoted_name(name)} {kind}{_compression(source, name)}" for name, kind in columns.types.items()
@@ -443,12 +436,7 @@ def _refused(
     scan: FileScan,
     settings: LoadSettings,
 ) -> list[Reject]:
-    """Return the rows of a CSV file that were refused, and one entry for lines that are in no row at all.
-
-    Raises:
-        _TooManyRejectsError: more than the allowed share of rows, or of lines.
-        InputError: a line is longer than a row may be.
-    """
+    """Return the rows of a CSV file that were refused, and one entry for lines that are in no row at all."""
     if scan.endless:
         what = f"a row has more than {MAX_ROW_BYTES:,} bytes"
         raise _too_large(source, columns, scan.endless, what, "no line end in time")
@@ -471,12 +459,3 @@ def _refused(
     if missing > limit * lines:
         raise _TooManyRejectsError(rejects[-1:] + rejects[:-1], missing, lines)
     return rejects
-
-
-def _column_warnings(source: RecordFile, columns: Columns) -> list[str]:
-    warnings = []
-    if columns.unknown:
-        warnings.append(f"{source.file.name}: columns not documented, loaded as text: {', '.join(columns.unknown)}")
-    if columns.absent:
-        warnings.append(f"{source.file.name}: documented columns that this release lacks: {', '.join(columns.absent)}")
-    return warnings

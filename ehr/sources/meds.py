@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
+import re2
 
 from ehr.sources.contract import make_views
+from ehr.sources.loader import require_source
 from ground import ROOT
 from ground.errors import InputError
 from ground.flow.fingerprints import fingerprint
@@ -27,7 +29,6 @@ from ground.storage.loading import (
     Reject,
     SourceFile,
     finished_files,
-    keep_rejects,
     prepare,
     record,
     repeated_key,
@@ -73,17 +74,10 @@ ONCE = {
 """What no two rows of a table share, and what is to be said where they do."""
 
 
-@dataclass(frozen=True)
-class CodePattern:
-    """What codes of one form mean.
+class CodePattern(NamedTuple):
+    """What codes of one form mean: what a whole code fits, a kind of `KINDS`, and a vocabulary or kind of note."""
 
-    Attributes:
-        expression: what a whole code fits; its groups ``code`` and ``name`` are parts of the code.
-        kind: one of `KINDS`.
-        vocabulary: UMLS' abbreviation, or the kind of a note; may be empty.
-    """
-
-    expression: re.Pattern[str]
+    expression: str
     kind: str
     vocabulary: str
 
@@ -128,8 +122,8 @@ def _pattern(row: Row) -> CodePattern:
         raise row.refused(
             "a pattern of codes cannot be read", row["pattern"], "text with {code}, {name} or {}, each once"
         )
-    text = "".join(PARTS.get(part) or re.escape(part) for part in parts)
-    return CodePattern(re.compile(text, re.IGNORECASE | re.DOTALL), row["kind"], row["vocabulary"])
+    text = "".join(PARTS.get(part) or re2.escape(part) for part in parts)
+    return CodePattern(f"(?is){text}", row["kind"], row["vocabulary"])
 
 
 def load_meds(
@@ -193,11 +187,7 @@ def _parquet_below(folder: Place) -> Iterator[Place]:
 
 
 def _about(file: Place) -> dict[str, Any]:
-    """Return what dataset.json says; where there is none, nothing.
-
-    Raises:
-        InputError: it is no JSON object, or of a version of MEDS that is not read.
-    """
+    """Return what dataset.json says; where there is none, nothing."""
     if not file.is_file():
         return {}
     try:
@@ -224,6 +214,7 @@ def _load(
     settings: LoadSettings,
     patterns: tuple[CodePattern, ...],
 ) -> LoadReport:
+    require_source(connection, SOURCE)
     prepare(connection)
     statements = [sql_text(name) for name in (*sql_names("ehr/meds"), "ehr/sources/by_time")]
     recipe = fingerprint({"release": dataset.release, "patterns": repr(patterns), "sql": statements})
@@ -248,11 +239,7 @@ def _load(
 
 @contextmanager
 def _whole(connection: duckdb.DuckDBPyConnection, dataset: _Dataset) -> Iterator[None]:
-    """Turn DuckDB's error of a file that is damaged within, met while the block reads all of them, into one of ours.
-
-    Raises:
-        InputError: which file it is.
-    """
+    """Turn DuckDB's error of a file that is damaged within, met while the block reads all of them, into one of ours."""
     try:
         yield
     except duckdb.Error as error:
@@ -269,11 +256,7 @@ def _item(file: SourceFile) -> str:
 
 
 def _read(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, patterns: Sequence[CodePattern]) -> None:
-    """Make views of the files, ``meds_row``, ``meds_title`` and ``meds_split``, and ``fitted``: what their codes mean.
-
-    Raises:
-        InputError: a file is damaged, or has other columns than MEDS.
-    """
+    """Make views of the files, ``meds_row``, ``meds_title``, ``meds_split``, and ``fitted``: what their codes mean."""
     selects = " union all ".join(map(_row_select, dataset.data))
     connection.execute(f"create or replace temp view meds_row as {selects}")
     for view, file, columns in (
@@ -285,31 +268,27 @@ def _read(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, patterns: Se
         item = _item(file) if file else f"(values (null, null::varchar)) as absent({', '.join(columns)}) where false"
         connection.execute(f"create or replace temp view {view} as select {', '.join(columns)} from {item}")
     codes = connection.execute("select distinct code from meds_row where code is not null order by code").fetchall()
-    table = pa.Table.from_pylist([_fitted(code, patterns) for (code,) in codes], FITTED)
+    # In time that is linear in a code, whatever a workspace's own pattern is.
+    compiled = [(re2.compile(pattern.expression), pattern) for pattern in patterns]
+    table = pa.Table.from_pylist([_fitted(code, compiled) for (code,) in codes], FITTED)
     set_table(connection, "fitted", table)
 
 
 FITTED = pa.schema([(name, pa.string()) for name in ("code", "kind", "vocabulary", "source_code", "name")])
 
 
-def _fitted(code: str, patterns: Sequence[CodePattern]) -> dict[str, str | None]:
+def _fitted(code: str, patterns: Sequence[tuple[re.Pattern[str], CodePattern]]) -> dict[str, str | None]:
     """Return what a code means by the first pattern that it fits."""
-    for pattern in patterns:
-        if match := pattern.expression.fullmatch(code):
-            source_code, name = (
-                None if (part := match.groupdict().get(slot)) == "UNK" else part for slot in ("code", "name")
-            )
+    for expression, pattern in patterns:
+        if match := expression.fullmatch(code):
+            parts = {slot: None if part == "UNK" else part for slot, part in match.groupdict().items()}
             meaning = {"kind": pattern.kind, "vocabulary": pattern.vocabulary or None}
-            return {"code": code, **meaning, "source_code": source_code, "name": name}
+            return {"code": code, **meaning, "source_code": parts.get("code"), "name": parts.get("name")}
     return {"code": code}
 
 
 def _row_select(file: SourceFile) -> str:
-    """Return a select of the rows of a file of data, with the columns that the flow reads.
-
-    Raises:
-        InputError: it has other columns than MEDS.
-    """
+    """Return a select of the rows of a file of data, with the columns that the flow reads."""
     there = _check(file, "subject_id", "time", "code")
     admission = next((name for name in ADMISSIONS if name in there), "null")
     note, text = (name if name in there else "null" for name in ("note_id", "text_value"))
@@ -321,11 +300,7 @@ def _row_select(file: SourceFile) -> str:
 
 
 def _check(file: SourceFile, *columns: str) -> set[str]:
-    """Return the columns of a file; those named are there, and all are of the types that MEDS gives them.
-
-    Raises:
-        InputError: they are not, or the file is damaged.
-    """
+    """Return the columns of a file; those named are there, and all are of the types that MEDS gives them."""
     stored = dict.fromkeys(columns, "missing")
     stored |= {field.name: str(field.type) for field in parquet_schema(local_copy(file.path))}
     wrong = [name for name, kinds in TYPES.items() if not stored.get(name, "null").startswith(kinds)]
@@ -341,11 +316,7 @@ def _check(file: SourceFile, *columns: str) -> set[str]:
 
 
 def _make_tables(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables of ``meds`` from the views of the files.
-
-    Raises:
-        InputError: two admissions or two notes have one identifier, or a patient two splits or files.
-    """
+    """Make the tables of ``meds`` from the views of the files."""
     for step in STEPS:
         run_sql(connection, f"ehr/{step}")
     for table, (key, problem) in ONCE.items():
@@ -354,11 +325,7 @@ def _make_tables(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _refused(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, settings: LoadSettings) -> list[Reject]:
-    """Return the events without a patient or a code, and the notes without text.
-
-    Raises:
-        InputError: there are more than the allowed share, or no events at all.
-    """
+    """Return the events without a patient or a code, and the notes without text."""
     files, limit = list(dataset.data), settings.max_reject_share
     total = number_of(connection, "select count(*) from meds_row")
     if not total:
@@ -366,7 +333,6 @@ def _refused(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, settings:
     most = max(KEPT_REJECTS_OF_A_FAILED_FILE, int(limit * total) + 1)
     rejects = [Reject(*row) for row in connection.execute(sql_text("ehr/meds/refused")).fetchmany(most)]
     if len(rejects) > limit * total:
-        keep_rejects(connection, SOURCE, files, rejects)
         expected = "a patient, a code, and a text for each note"
-        raise too_many_rejects(files, rejects, len(rejects), total, limit, expected)
+        raise too_many_rejects(connection, SOURCE, files, rejects, (len(rejects), total, limit), expected)
     return rejects

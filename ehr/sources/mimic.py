@@ -5,21 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 
 import duckdb
 
-from ehr.sources.contract import make_views
-from ehr.sources.loader import (
-    SUFFIXES,
-    Check,
-    Records,
-    files_by_table,
-    load_records,
-    refuse_rows,
-    row_warnings,
-    stem_of,
-)
+from ehr.sources.loader import SUFFIXES, Check, Records, files_by_table, load_records, stem_of
 from ehr.sources.tables import DATA, RecordFile, documented, schemas
 from ground.errors import InputError
 from ground.settings import LoadSettings, RemoteSettings
@@ -60,11 +52,7 @@ def _holds(folder: Place, module: str) -> bool:
 
 
 def _find_module(folder: Place, module: str) -> Place | None:
-    """Return the nearest folder of a module at or below a folder.
-
-    Raises:
-        InputError: several at the same depth, such as two releases side by side.
-    """
+    """Return the nearest folder of a module at or below a folder."""
     if folder.name == module and _holds(folder, module):
         return folder
     for level in LEVELS:
@@ -74,21 +62,13 @@ def _find_module(folder: Place, module: str) -> Place | None:
     return None
 
 
-def _release_in_names(folder: Place) -> str | None:
-    """Read the release off the names of the folders above a module: ``mimiciv/3.1/hosp``, ``...-demo-2.2/hosp``."""
+def _release(folder: Place) -> str | None:
+    """Return the release of a module by the folders above it (``mimiciv/3.1/hosp``), or the read-me beside it."""
     names = [parent.name.lower() for parent in folder.resolve().parents[:3]]
-    for position, name in enumerate(names):
-        if match := re.search(r"mimic-?iv\b.*?-v?(\d+(?:\.\d+)+)$", name):
-            return f"demo {match.group(1)}" if "demo" in name else match.group(1)
-        above = names[position + 1] if position + 1 < len(names) else ""
-        if re.fullmatch(r"v?\d+(\.\d+)+", name) and "mimic" in above:
-            number = name.removeprefix("v")
-            return f"demo {number}" if "demo" in above else number
-    return None
-
-
-def _release_in_texts(folder: Place) -> str | None:
-    """Read the release off the change log or the read-me beside a module's folder."""
+    for name, above in pairwise([*names, ""]):
+        dated = re.search(r"mimic-?iv\b.*?-v?(\d+(?:\.\d+)+)$", name)
+        if match := dated or ("mimic" in above and re.fullmatch(r"v?(\d+(?:\.\d+)+)", name)):
+            return f"demo {match.group(1)}" if "demo" in (name if dated else above) else match.group(1)
     for path in [*in_order(folder.parent.glob("CHANGELOG*")), *in_order(folder.parent.glob("README*"))]:
         text = path.read_text(encoding="utf-8", errors="replace")[:20_000]
         if match := re.search(r"MIMIC-IV( Clinical Database Demo)?[ ,]+(?:version |v)?(\d+\.\d+(?:\.\d+)?)\b", text):
@@ -156,33 +136,27 @@ def find_mimic(*folders: Place, icu: bool = True) -> Records:
             )
     wanted = [name for name in MODULES if icu or name != "icu"]
     modules = _find_modules(folders, wanted)
-    files: list[RecordFile] = []
-    warnings: list[str] = []
+    files, missing, warnings = list[RecordFile](), list[str](), list[str]()
     if "note" not in modules:
         astray = _astray(folders)
         warnings.append(f"no notes: {NOTES_BESIDE}" + (f"; {astray} is not read" if astray else ""))
-    paths: dict[tuple[str, str], Place] = {}
-    for module, folder in modules.items():
-        # Releases before 2.0 have three tables of hosp in a folder beside it.
-        core = folder.parent / "core"
-        folders_of = [folder, *([core] if module == "hosp" and core.is_dir() else [])]
-        known = {table.name for table in documented(SOURCE) if table.module == module}
-        chosen, passed_over = files_by_table(folders_of, known, module)
-        warnings += passed_over
-        paths |= {(module, stem): path for stem, path in chosen.items()}
-    missing = []
-    for table in documented(SOURCE):
-        path = paths.get((table.module, table.name))
-        if path is not None:
-            files.append(RecordFile(table, SourceFile(f"{path.parent.name}/{path.name}", path)))
-        elif table.module in wanted and not table.required:
-            missing.append(f"{table.module}/{table.name}")
+    for module in wanted:
+        tables = [table for table in documented(SOURCE) if table.module == module]
+        chosen = dict[str, Place]()
+        if place := modules.get(module):
+            # Releases before 2.0 have three tables of hosp in a folder beside it.
+            beside = [core for core in [place.parent / "core"] if module == "hosp" and core.is_dir()]
+            chosen, passed_over = files_by_table([place, *beside], {table.name for table in tables}, module)
+            warnings += passed_over
+        places = [(table, chosen[table.name]) for table in tables if table.name in chosen]
+        files += [RecordFile(table, SourceFile(f"{path.parent.name}/{path.name}", path)) for table, path in places]
+        missing += [f"{module}/{table.name}" for table in tables if not table.required and table.name not in chosen]
     _require(folders[0], modules, files)
-    releases = {module: _release_in_names(place) or _release_in_texts(place) for module, place in modules.items()}
+    releases = {module: _release(place) for module, place in modules.items()}
     # Tables of the unit stay where they were not looked for.
     forgotten = tuple(schema for schema in schemas(SOURCE) if icu or schema != "mimiciv_icu")
     parts = (tuple(files), releases, tuple(missing), tuple(warnings), forgotten)
-    return Records(SOURCE, *parts, CHECKS, ("", STAYS), ("mimiciv_hosp.admissions",))
+    return Records(SOURCE, *parts, CHECKS, ("", STAYS), ("mimiciv_hosp.admissions",), filled=False)
 
 
 def load_mimic(
@@ -208,17 +182,12 @@ def load_mimic(
         release = find_mimic(*several(folders), icu=settings.icu)
         for folder in several(folders):
             require_allowed(folder, credentialed=release.credentialed, settings=remote)
-        return _load(connection, release, settings)
-
-
-def _load(connection: duckdb.DuckDBPyConnection, release: Records, settings: LoadSettings) -> LoadReport:
-    loaded, warnings = load_records(connection, release, settings)
-    loaded = refuse_rows(connection, release, loaded)
-    warnings += _count_warnings(release, loaded)
-    warnings += row_warnings(loaded)
-    make_views(connection)
-    warnings += _orphan_warnings(connection)
-    return LoadReport(SOURCE, tuple(loaded), release.missing_optional, tuple(warnings), release.name)
+        report = load_records(connection, release, settings)
+    orphans = [
+        f"mimiciv_hosp.{table}: {n} rows of admissions that mimiciv_hosp.admissions lacks"
+        for table, n in run_sql(connection, "ehr/orphans").fetchall()
+    ]
+    return replace(report, warnings=(*report.warnings, *_count_warnings(release, report.tables), *orphans))
 
 
 def _count_warnings(release: Records, loaded: Sequence[LoadedFile]) -> list[str]:
@@ -231,8 +200,3 @@ def _count_warnings(release: Records, loaded: Sequence[LoadedFile]) -> list[str]
             stated = " or ".join(str(n) for n in sorted(published))
             warnings.append(f"{file.table} has {file.rows_read} rows, published for release {name}: {stated}")
     return warnings
-
-
-def _orphan_warnings(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    rows = run_sql(connection, "ehr/orphans").fetchall()
-    return [f"mimiciv_hosp.{table}: {n} rows of admissions that mimiciv_hosp.admissions lacks" for table, n in rows]

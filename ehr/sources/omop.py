@@ -11,12 +11,11 @@ from tempfile import TemporaryDirectory
 
 import duckdb
 
-from ehr.sources.contract import make_views
-from ehr.sources.loader import Check, Records, fill_tables, load_records, records_in, refuse_rows, row_warnings
+from ehr.sources.loader import Check, Records, load_files, load_records, records_in
 from ehr.sources.tables import DATA, documented
 from ground.errors import InputError
 from ground.settings import LoadSettings, RemoteSettings
-from ground.storage.loading import LoadedFile, LoadReport
+from ground.storage.loading import LoadReport
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.remote import Place, reading_from, require_allowed
 from ground.storage.sqlfiles import quoted, quoted_name, sql_text
@@ -71,7 +70,14 @@ def load_omop(
     with _folder_of(place) as folder, reading_from(connection, folder):
         records = _records(folder)
         require_allowed(folder, credentialed=True, settings=remote)
-        loaded, warnings, release = _load(connection, records, settings)
+        records, release = _release(connection, records, settings)
+        named = replace(records, releases=dict.fromkeys(records.releases, release))
+        report = load_records(connection, named, settings, lambda: _derive(connection, place, own))
+    return replace(report, warnings=(*report.warnings, *_row_counts(connection)))
+
+
+def _derive(connection: duckdb.DuckDBPyConnection, place: Place | duckdb.DuckDBPyConnection, own: OwnRules) -> None:
+    """Make what the views read besides the tables: records in one form, their codes, and the stays of those of none."""
     if not number_of(connection, "select count(*) from omop.concept"):
         raise InputError(
             "the table CONCEPT has no rows",
@@ -81,14 +87,11 @@ def load_omop(
         )
     for name, rows in own_tables(own).items():
         _set_table(connection, name, rows)
-    loaded = refuse_rows(connection, records, loaded)
-    fill_tables(connection, documented(SOURCE))
+    visits = "with visit_occurrence as (select * from omop.visit_occurrence)"
+    connection.execute(f"create or replace temp view stay as {visits} {sql_text('ehr/sources/omop/admission')}")
     for step in ("omop/record", "sources/by_time", "omop/code"):
         run_sql(connection, f"ehr/{step}")
     connection.execute("create or replace table omop.placed as from by_time")
-    make_views(connection)
-    warnings += [*row_warnings(loaded), *_row_counts(connection)]
-    return LoadReport(SOURCE, tuple(loaded), records.missing_optional, tuple(warnings), release)
 
 
 def own_tables(own: OwnRules = NO_RULES) -> dict[str, list[Row]]:
@@ -115,11 +118,7 @@ def _set_table(connection: duckdb.DuckDBPyConnection, name: str, rows: list[Row]
 
 @contextmanager
 def _folder_of(place: Place | duckdb.DuckDBPyConnection) -> Iterator[Place]:
-    """Yield a folder of files: the tables of a DuckDB file or connection are written as Parquet first.
-
-    Raises:
-        InputError: the file is no DuckDB file.
-    """
+    """Yield a folder of files: the tables of a DuckDB file or connection are written as Parquet first."""
     if isinstance(place, duckdb.DuckDBPyConnection):
         with TemporaryDirectory() as folder:
             _write_tables(place, Path(folder))
@@ -138,11 +137,7 @@ def _folder_of(place: Place | duckdb.DuckDBPyConnection) -> Iterator[Place]:
 
 
 def _write_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    """Write the documented tables of a database, in whatever schema they are.
-
-    Raises:
-        InputError: a table is there in several schemas.
-    """
+    """Write the documented tables of a database, in whatever schema they are."""
     known = {table.name for table in documented(SOURCE) if not table.derived}
     rows = connection.execute(
         "select lower(table_name), list(table_schema || '.' || table_name order by table_schema), "
@@ -164,11 +159,7 @@ def _write_tables(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
 
 
 def _records(folder: Place) -> Records:
-    """Return the files of a CDM; its tables that the flow does not read are told of in one line.
-
-    Raises:
-        InputError: as `records_in`.
-    """
+    """Return the files of a CDM; its tables that the flow does not read are told of in one line."""
     records = records_in(folder, SOURCE)
     skipped = [warning for warning in records.warnings if warning.endswith("is not a documented table and is skipped")]
     warnings = [warning for warning in records.warnings if warning not in skipped]
@@ -183,41 +174,34 @@ def _records(folder: Place) -> Records:
     return replace(records, warnings=tuple(warnings), checks=checks, known=KNOWN, compared=compared)
 
 
-def _load(
+def _release(
     connection: duckdb.DuckDBPyConnection, records: Records, settings: LoadSettings
-) -> tuple[list[LoadedFile], list[str], str | None]:
-    """Load what says the version first, and the rest if it is one that is read."""
+) -> tuple[Records, str | None]:
+    """Load what says the version first; return the files that are left, and the name: source, version and date."""
     about = [file for file in records.files if file.table.name == "cdm_source"]
-    release, warnings = None, [] if about else ["no CDM_SOURCE: the version is not checked"]
-    if about:
-        load_records(connection, replace(records, files=tuple(about), warnings=(), forgotten=()), settings)
-        release = _release(connection, about[0].file.path)
-    named = replace(records, releases=dict.fromkeys(records.releases, release))
-    loaded, further = load_records(connection, named, settings)
-    return loaded, [*warnings, *further], release
-
-
-def _release(connection: duckdb.DuckDBPyConnection, file: Place) -> str | None:
-    """Return the name of a release: its source, the version and the date.
-
-    Raises:
-        InputError: another version of the CDM.
-    """
-    fill_tables(connection, [table for table in documented(SOURCE) if table.name == "cdm_source"])
-    rows = connection.execute(
-        "select cdm_version, coalesce(cdm_source_abbreviation, cdm_source_name), cdm_release_date from omop.cdm_source"
-    ).fetchall()
-    for version, name, day in rows[:1]:
-        if not VERSION.fullmatch(str(version or "").strip().lower()):
-            raise InputError(
-                "this version of the OMOP CDM is not read",
-                file=file,
-                found=f"cdm_version {version}",
-                expected="5.3 or 5.4",
-            )
-        parts = (name, f"OMOP CDM {str(version).strip().lower().removeprefix('cdm ').removeprefix('v')}", day)
-        return ", ".join(str(part) for part in parts if part)
-    return None
+    if not about:
+        return replace(records, warnings=("no CDM_SOURCE: the version is not checked", *records.warnings)), None
+    done, warnings = load_files(connection, replace(records, files=tuple(about), warnings=()), settings)
+    stored = connection.execute("select * from omop.cdm_source limit 1")
+    names = [name for name, *_ in stored.description or ()]
+    row = dict(zip(names, stored.fetchone() or (None,) * len(names), strict=True))
+    version = str(row["cdm_version"] or "").strip().lower()
+    if any(row.values()) and not VERSION.fullmatch(version):
+        raise InputError(
+            "this version of the OMOP CDM is not read",
+            file=about[0].file.path,
+            found=f"cdm_version {row['cdm_version']}",
+            expected="5.3 or 5.4",
+        )
+    left = tuple(file for file in records.files if file not in about)
+    name = row.get("cdm_source_abbreviation") or row.get("cdm_source_name")
+    parts = (
+        name,
+        version and f"OMOP CDM {version.removeprefix('cdm ').removeprefix('v')}",
+        row.get("cdm_release_date"),
+    )
+    named = replace(records, files=left, done=tuple(done), warnings=(*records.warnings, *warnings))
+    return named, ", ".join(str(part) for part in parts if part) or None
 
 
 def _row_counts(connection: duckdb.DuckDBPyConnection) -> list[str]:

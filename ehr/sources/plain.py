@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import replace
 
 import duckdb
 
-from ehr.sources.contract import make_views
-from ehr.sources.loader import SUFFIXES, Check, fill_tables, load_records, records_in, refuse_rows, row_warnings
-from ehr.sources.tables import documented
+from ehr.sources.loader import SUFFIXES, Check, load_records, records_in
 from ground.errors import InputError
 from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.loading import LoadReport
@@ -44,10 +41,9 @@ def load_table(
             file is damaged or has too many malformed rows.
         RefusedError: it lies in object storage that the settings do not name for credentialed data.
     """
-    with ExitStack() as reading:
-        reading.enter_context(reading_from(connection, folder))
+    with reading_from(connection, folder):
         release = release_of(folder)
-        records = records_in(folder, SOURCE, release)
+        records = replace(records_in(folder, SOURCE, release), checks=CHECKS)
         require_allowed(folder, credentialed=release is None, settings=remote)
         if not records.files:
             raise InputError(
@@ -56,13 +52,9 @@ def load_table(
                 found=", ".join(sorted(path.name for path in folder.iterdir())[:12]) or "an empty folder",
                 expected=f"notes with the columns id, patient, text, as notes{', notes'.join(SUFFIXES)}",
             )
-        loaded, warnings = load_records(connection, records, settings)
-    fill_tables(connection, documented(SOURCE))
-    loaded = refuse_rows(connection, replace(records, checks=CHECKS), loaded)
-    make_views(connection)
+        report = load_records(connection, records, settings)
     _check_identifiers(connection)
-    warnings += [*row_warnings(loaded), *_unread_kinds(connection)]
-    return LoadReport(SOURCE, tuple(loaded), records.missing_optional, tuple(warnings), release)
+    return replace(report, warnings=(*report.warnings, *_unread_kinds(connection)))
 
 
 def release_of(folder: Place) -> str | None:
@@ -73,11 +65,7 @@ def release_of(folder: Place) -> str | None:
 
 
 def _check_identifiers(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make sure that an admission is one patient's, and that no two identifiers have the same number.
-
-    Raises:
-        InputError: it is of several, or they have.
-    """
+    """Make sure that an admission is one patient's, and that no two identifiers have the same number."""
     shared, texts, numbers = connection.execute(
         "with named as (select patient, admission from plain.notes union select patient, admission from plain.codes) "
         "select (select count(*) from (select admission from named where admission is not null group by admission "

@@ -26,7 +26,6 @@ __all__ = [
     "SourceFile",
     "finished_files",
     "forget_other_tables",
-    "keep_rejects",
     "left_out",
     "prepare",
     "record",
@@ -246,20 +245,28 @@ def repeated_key(connection: duckdb.DuckDBPyConnection, table: str, key: Sequenc
     return dict(zip(key, row, strict=True)) if row else None
 
 
-def keep_rejects(
-    connection: duckdb.DuckDBPyConnection, source: str, files: Sequence[SourceFile], rejects: Sequence[Reject]
-) -> None:
-    """Keep refused rows of files that were given up, the first of them, instead of any that were kept before."""
+def too_many_rejects(
+    connection: duckdb.DuckDBPyConnection,
+    source: str,
+    files: Sequence[SourceFile],
+    rejects: Sequence[Reject],
+    counted: tuple[int, int, float],
+    expected: str,
+) -> InputError:
+    """Return the error of files that are given up; the first of their refused rows are kept, instead of earlier ones.
+
+    Args:
+        connection: the warehouse, outside of the transaction that is given up.
+        source: of the files.
+        files: a table in pieces.
+        rejects: refused rows, of which the error names the first.
+        counted: refused rows or lines, all of them, and the share that is allowed.
+        expected: what a row has.
+    """
     for file in files:
         connection.execute("delete from ground.reject where source = ? and file = ?", [source, file.name])
     _insert_rejects(connection, source, rejects[:KEPT_REJECTS_OF_A_FAILED_FILE])
-
-
-def too_many_rejects(
-    files: Sequence[SourceFile], rejects: Sequence[Reject], refused: int, total: int, limit: float, expected: str
-) -> InputError:
-    """Return the error of a file that is given up; it names the first of the refused rows."""
-    first = rejects[0]
+    first, (refused, total, limit) = rejects[0], counted
     return InputError(
         f"too much is malformed: {refused} of {total} rows or lines, allowed is a share of {limit:g}",
         file={file.name: file.path for file in files}[first.file],

@@ -19,7 +19,6 @@ from ground.storage.warehouse import add_rows, count_drop, reset_drops, transact
 from kg.ontology.content import Content, code_systems, make_tables, malformed
 from kg.ontology.joining import join_release
 from kg.ontology.obo import read_obo
-from kg.ontology.rdf import read_rdf
 from kg.ontology.tabular import read_icd_order, read_sssom
 from kg.ontology.xmlfiles import read_medrt, read_mesh, root_of
 
@@ -117,6 +116,8 @@ def read_ontology(file: Path, settings: LoadSettings) -> Content:
     if name.endswith((".obo", ".json", ".owl")):
         return read_obo(file)
     if name.endswith((".ttl", ".nt", ".rdf")):
+        from kg.ontology.rdf import read_rdf
+
         return read_rdf(file, settings)
     if name.endswith(".tsv"):
         return read_sssom(file)

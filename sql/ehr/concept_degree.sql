@@ -7,15 +7,14 @@ create or replace temp table concept_degree as
 -- kg.edge is a view of joins: both ends are counted in one pass over it.
 with counted as (
     select
-        head_cui,
-        tail_cui,
+        coalesce(head_cui, tail_cui) as cui,
         count(*) as n
     from kg.edge
     group by grouping sets ((head_cui), (tail_cui))
 )
 
 select
-    coalesce(head_cui, tail_cui) as cui,
+    cui,
     sum(n)::bigint as n
 from counted
-group by coalesce(head_cui, tail_cui);
+group by cui;

@@ -7,13 +7,7 @@
 -- Inputs: ground.mention_part, recorded, kg.edge, kg.concept
 create or replace temp table given as
 with spoken as (
-    select
-        note_id,
-        hadm_id,
-        begin_offset,
-        cuis,
-        section
-    from ground.mention_part
+    select * from ground.mention_part
     where
         assertion in ('present', 'discontinued') and len(cuis) > 0
         and section in ('brief_hospital_course', 'medications_on_admission', 'discharge_medications')
@@ -40,8 +34,8 @@ step as (
     where predicate = 'drug_form_of'
     union
     select
-        drug.cui,
-        drug.cui as other
+        cui,
+        cui as other
     from drug
 ),
 

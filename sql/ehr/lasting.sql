@@ -13,10 +13,7 @@ with recursive is_a as materialized (
 ),
 
 kind as (
-    select
-        cui,
-        lasts
-    from lasting_target
+    select * from lasting_target
     union
     select
         is_a.head_cui as cui,

@@ -173,29 +173,19 @@ ordinary as (
         and english_word.zipf::double
         >= case when english_word.use = 'noun' then ordinary_limit.noun else ordinary_limit.other end::double
     union
-    select
-        named.cui,
-        named.name
-    from named
-    semi join trigger_phrase on lower(named.name) = trigger_phrase.phrase
-    where named.kind != 'disorder' and not named.is_sign
-    union
     -- An acronym that the tables do not have may be anything: ADA is a diet, ACLS is no syndrome.
     select
         named.cui,
         named.name
     from named
-    where named.kind != 'drug' and regexp_full_match(named.name, '[A-Z]{2,4}')
+    left join trigger_phrase on lower(named.name) = trigger_phrase.phrase
+    where
+        (trigger_phrase.phrase is not null and named.kind != 'disorder' and not named.is_sign)
+        or (named.kind != 'drug' and regexp_full_match(named.name, '[A-Z]{2,4}'))
 )
 
 select
-    named.cui,
-    named.name,
-    named.kind,
-    named.is_preferred,
-    named.n_sources,
-    named.rank,
-    named.is_brand,
+    named.* exclude (is_sign),
     ordinary.cui is not null as is_ordinary,
     coalesce(concept_degree.n, 0) as degree
 from named

@@ -51,14 +51,7 @@ name_word as (
 -- Bags are made only of names whose first two words and last one are words of a wanted name; brackets may hold a short
 -- form, which does not count.
 possible as (
-    select
-        cui,
-        is_preferred,
-        sab,
-        rank,
-        name,
-        normalized
-    from kg.name
+    select * from kg.name
     where
         length(normalized) < 60
         and not (sab = 'RXNORM' and tty[1:2] in ('SC', 'SB', 'BP', 'GP'))
@@ -88,31 +81,22 @@ bagged as (
 found as (
     select
         wanted.name,
-        name.cui,
-        name.is_preferred,
-        name.sab,
-        name.rank,
+        name.* exclude (name, normalized, tty, code),
         1 as tier
     from wanted
     inner join kg.name as name on wanted.normalized = name.normalized
-    union all
+    union all by name
     select
         wanted.name,
-        bagged.cui,
-        bagged.is_preferred,
-        bagged.sab,
-        bagged.rank,
+        bagged.* exclude (bag),
         2 as tier
     from wanted
     inner join bagged on wanted.bag = bagged.bag
     where len(wanted.bag) > 0
-    union all
+    union all by name
     select
         wanted.name,
-        name.cui,
-        name.is_preferred,
-        name.sab,
-        name.rank,
+        name.* exclude (name, normalized, tty, code),
         0 as tier
     from wanted
     inner join kg.name as name on wanted.name = name.cui

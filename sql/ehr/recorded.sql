@@ -42,14 +42,12 @@ step as (
 ),
 
 near as (
-    select
-        concept.cui,
-        concept.cui as other
-    from (select distinct meant.cui from meant) as concept
+    select distinct
+        meant.cui,
+        meant.cui as other
+    from meant
     union all
-    select
-        step.cui,
-        step.other
+    select step.*
     from step
     where
         step.cui in (select meant.cui from meant) and step.other in (select coded.cui from coded)
@@ -75,9 +73,7 @@ speaking as materialized (
 ),
 
 spoken_for as (
-    select
-        meant.hadm_id,
-        meant.cui
+    select meant.*
     from meant
     semi join speaking on meant.hadm_id = speaking.hadm_id and meant.cui = speaking.cui
     union
@@ -91,8 +87,7 @@ spoken_for as (
 )
 
 select
-    spoken_for.hadm_id,
-    spoken_for.cui,
+    spoken_for.*,
     list_contains(concept.groups, 'CHEM') as is_drug
 from spoken_for
 inner join kg.concept as concept on spoken_for.cui = concept.cui;
@@ -112,11 +107,7 @@ coding as (
 
 sure as (
     select
-        mention.note_id,
-        mention.begin_offset,
-        mention.hadm_id,
-        mention.cuis,
-        mention.section,
+        mention.*,
         list_contains(concept.groups, 'CHEM') as is_drug
     from ground.mention_part as mention
     inner join kg.concept as concept on mention.cuis[1] = concept.cui
@@ -136,10 +127,7 @@ said as (
 
 doubted as (
     select
-        sure.note_id,
-        sure.begin_offset,
-        sure.hadm_id,
-        sure.cuis,
+        sure.*,
         if(sure.is_drug, 'not_ordered', 'alone') as reason
     from sure
     left join said on sure.note_id = said.note_id and sure.cuis[1] = said.cui
@@ -180,9 +168,7 @@ from (
         meant.begin_offset
     from (
         select
-            note_id,
-            begin_offset,
-            hadm_id,
+            *,
             unnest(cuis) as cui,
             list_has_any(reasons, ['uncertain', 'stopped', 'said_otherwise']) as is_over
         from ground.mention_part

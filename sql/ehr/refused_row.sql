@@ -7,6 +7,7 @@ create or replace temp table refused_row as
 with judged as (
     select
         table_row.row,
+        table_row.id,
         case
             when table_row.patient is null then 'no patient is named'
             when known_patient.patient is null then 'there is no such patient'
@@ -20,9 +21,5 @@ with judged as (
     left join known_stay on table_row.stay = known_stay.stay
 )
 
-select
-    judged.*,
-    table_row.id
-from judged
-inner join table_row on judged.row = table_row.row
-where judged.reason is not null;
+select * from judged
+where reason is not null;

@@ -32,10 +32,7 @@ atom as (
 ),
 
 named as (
-    select
-        cui,
-        name
-    from best
+    select * from best
     union all
     select
         cui,

@@ -1,10 +1,9 @@
 -- Edges of the concept graph as numbers, sorted, and those that they imply
 -- Grain: one row per (head, predicate, tail, kind, RUI, direction)
--- Inputs: edge_row, edge_kind, drug and drug_link (kg/build.py), chemical_tree (kg/build.py), kg.predicate_code,
---   kg.evidence_kind
+-- Inputs: edge_row, edge_kind, drug, drug_link, chemical_source (kg/build.py), kg.predicate_code, kg.evidence_kind
 -- Output: kg.edge_code(head, predicate, tail, kind, forward, rui): by edge, evidence that reads forwards first, then by
 --   source and relation. kg.edge shows it in words.
--- Source: docs/definitions.md#edge; kg/data/chemical_trees.tsv; kg/composition.py
+-- Source: docs/definitions.md#edge; kg/data/chemical_trees.tsv
 create or replace table kg.edge_code ( -- noqa: PRS
     head integer,
     predicate utinyint,
@@ -15,7 +14,7 @@ create or replace table kg.edge_code ( -- noqa: PRS
     rui varchar using compression zstd
 );
 
-insert into kg.edge_code
+insert into kg.edge_code by name
 with named as (
     select
         row.head,
@@ -38,18 +37,14 @@ with named as (
     inner join kg.predicate_code as code on row.predicate = code.code
     left join drug as head on row.head = head.node
     left join drug as tail on row.tail = tail.node
-    left join chemical_tree as tree on row.kind = tree.kind
+    left join kg.evidence_kind as tree
+        on row.kind = tree.kind and tree.rela is null and tree.sab in (select source.sab from chemical_source as source)
     where row.refused is null and not (code.predicate = 'has_pharmacologic_class' and coalesce(tail.is_part, false))
 ),
 
 stated as (
     select
-        named.head,
-        code.code as predicate,
-        named.tail,
-        named.kind,
-        named.forward,
-        named.rui,
+        named.* replace (code.code as predicate),
         code.implies,
         code."symmetric" as both_ways
     from named
@@ -57,74 +52,30 @@ stated as (
 ),
 
 implied as (
-    select
-        head,
-        tail,
-        kind,
-        forward,
-        rui,
-        implies
-    from stated
+    select * from stated
     where implies = 'broader'
     union all
-    select
-        tail as head,
-        head as tail,
-        kind,
-        forward,
-        rui,
-        implies
-    from stated
+    select * replace (tail as head, head as tail) from stated
     where implies = 'broader' and both_ways
     union all
     -- A whole that is a form of its part is another name of the same drug.
-    select
-        stated.head,
-        stated.tail,
-        stated.kind,
-        stated.forward,
-        stated.rui,
-        case when link.same then 'drug_form_of' else stated.implies end as implies
+    select stated.* replace (if(link.same, 'drug_form_of', stated.implies) as implies)
     from stated
     inner join drug_link as link on stated.head = link.head and stated.tail = link.tail
     where stated.implies = 'contains_drug'
 ),
 
 every as (
-    select
-        head,
-        predicate,
-        tail,
-        kind,
-        forward,
-        rui
-    from stated
+    select * exclude (implies, both_ways) from stated
     union
-    select
-        implied.head,
-        code.code as predicate,
-        implied.tail,
-        implied.kind,
-        implied.forward,
-        implied.rui
+    select implied.* exclude (implies, both_ways) replace (code.code as predicate)
     from implied
     inner join kg.predicate_code as code on implied.implies = code.predicate
 )
 
-select
-    every.head,
-    every.predicate,
-    every.tail,
-    every.kind,
-    every.forward,
-    every.rui
+select every.*
 from every
-inner join (
-    select distinct
-        kind,
-        evidence_rank
-    from edge_kind
-) as rank on every.kind = rank.kind
+inner join (select distinct edge_kind.kind, edge_kind.evidence_rank from edge_kind) as rank on every.kind = rank.kind
 order by
     every.head asc,
     every.predicate asc,

@@ -6,10 +6,7 @@
 --   refused: the number of the reason in kg.edge_refused, null where nothing speaks against the edge.
 -- Source: UMLS Reference Manual, MRREL: it reads CUI2 RELA CUI1
 create or replace temp table edge_row as
-with every as (
-    -- A bit that all concepts share: it answers a line that asks for no group (kg/build.py).
-    select 1::bigint << 62 as bit
-),
+with every as (select 1::bigint << 62 as bit), -- that all concepts share: it answers a line that asks for no group
 
 chemical as (
     select
@@ -21,20 +18,14 @@ chemical as (
 
 ended as (
     select
-        line.predicate,
-        line.kind,
-        line.forward,
-        line."symmetric" as both_ways,
-        line.head_bits,
-        line.tail_bits,
-        line.same_bits,
+        line.* exclude (rela, rel, sab),
         nullif(row.rui, '') as rui,
         coalesce(row.cui1 = row.cui2, false) as is_loop,
         coalesce(row.suppress, 'N') in (select suppress from kg.suppressed) as is_suppressed,
-        case when line.forward then two.node else one.node end as source,
-        case when line.forward then one.node else two.node end as target,
-        case when line.forward then two.group_bits else one.group_bits end | every.bit as source_groups,
-        case when line.forward then one.group_bits else two.group_bits end | every.bit as target_groups
+        if(line.forward, two.node, one.node) as source,
+        if(line.forward, one.node, two.node) as target,
+        if(line.forward, two.group_bits, one.group_bits) | every.bit as source_groups,
+        if(line.forward, one.group_bits, two.group_bits) | every.bit as target_groups
     from release.mrrel as row
     inner join edge_kind as line
         on
@@ -47,8 +38,8 @@ ended as (
 )
 
 select
-    case when ended.both_ways then least(ended.source, ended.target) else ended.source end as head,
-    case when ended.both_ways then greatest(ended.source, ended.target) else ended.target end as tail,
+    if(ended."symmetric", least(ended.source, ended.target), ended.source) as head,
+    if(ended."symmetric", greatest(ended.source, ended.target), ended.target) as tail,
     ended.predicate,
     ended.kind,
     ended.forward,

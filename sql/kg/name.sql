@@ -15,28 +15,22 @@ create or replace table kg.name ( -- noqa: PRS
     rank integer
 );
 
-insert into kg.name
+insert into kg.name by name
 select
-    sorted.cui,
-    sorted.name,
+    sorted.*,
     -- Most names are plain words; the expression that replaces runs of characters is ten times as slow as this one.
     case
         when regexp_matches(sorted.name, '[^A-Za-z0-9 ]|  |^ | $')
             then trim(regexp_replace(lower(sorted.name), '[^\p{L}\p{N}]+', ' ', 'g'))
         else lower(sorted.name)
-    end as normalized,
-    sorted.sab,
-    sorted.tty,
-    sorted.code,
-    sorted.is_preferred,
-    sorted.rank
+    end as normalized
 from (
     select
-        atom.cui as cui,
+        atom.cui,
         atom.str as name,
-        atom.sab as sab,
-        atom.tty as tty,
-        atom.code as code,
+        atom.sab,
+        atom.tty,
+        atom.code,
         atom.ts = 'P' and atom.stt = 'PF' and atom.ispref = 'Y' as is_preferred,
         coalesce(rank.rank, 0) as rank
     from release.mrconso as atom

@@ -12,17 +12,10 @@ with link as (
     where code.predicate = 'has_dose_form' and row.refused is null
 ),
 
-known_word as (
-    select
-        list(word order by word) filter (where route = 'local') as local_words,
-        list(word order by word) filter (where route = 'systemic') as systemic_words
-    from kg.dose_form_word
-),
-
 form as (
     select
         node.node,
-        string_split_regex(lower(concept.name), '[^a-z]+') as words
+        unnest(string_split_regex(lower(concept.name), '[^a-z]+')) as word
     from kg.concept as concept
     inner join kg.node as node on concept.cui = node.cui
     where node.node in (select tail from link)
@@ -31,13 +24,11 @@ form as (
 routed as (
     select
         form.node,
-        case
-            when list_has_any(form.words, known_word.local_words) then 'local'
-            when list_has_any(form.words, known_word.systemic_words) then 'systemic'
-            else 'unknown'
-        end as route
+        -- local counts before systemic
+        coalesce(min(known.route), 'unknown') as route
     from form
-    cross join known_word
+    left join kg.dose_form_word as known on form.word = known.word
+    group by form.node
 )
 
 select

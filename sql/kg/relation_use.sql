@@ -16,13 +16,10 @@ with kind as (
 
 fit as (
     select
-        kind.rela,
-        kind.rel,
-        kind.sab,
-        kind.n,
+        kind.*,
         line.predicate,
         line.direction,
-        case when line.sab <> '*' then 2 else 0 end + case when line.rel <> '*' then 1 else 0 end as specificity
+        if(line.sab <> '*', 2, 0) + if(line.rel <> '*', 1, 0) as specificity
     from kind
     left join kg.relation_map as line
         on
@@ -31,13 +28,7 @@ fit as (
             and line.sab in ('*', kind.sab)
 )
 
-select
-    rela,
-    rel,
-    sab,
-    n,
-    predicate,
-    direction
+select * exclude (specificity)
 from fit
 qualify specificity = max(specificity) over (partition by rela, rel, sab)
 order by rela, rel, sab, predicate, direction;

@@ -7,8 +7,10 @@ import pytest
 from builders.assess.claims import Claim, Unread, claim_of
 from builders.assess.judge import Assessed, assess
 from ehr.reading import TextReader
+from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
 from tests.builders.medieval_world import Built
+from tests.kg.graphs import Release, atom, rel
 
 NOTE = """Chief Complaint:
 Cough.
@@ -117,3 +119,52 @@ def test_which_end_is_the_head_is_told_by_groups_or_by_the_order_of_such_a_sente
     found = claim.readings[0].alternatives if isinstance(claim, Claim) else ()
     assert {(graph.name(one.head), one.predicate, graph.name(one.tail)) for one in found} == alternatives
     assert bool(alternatives) == (not isinstance(claim, Unread))
+
+
+CLASSES = {
+    "C0000001": "CHEM Cefazolin",
+    "C0000002": "CHEM Lisinopril",
+    "C0000003": "CHEM Beta-lactam, Cephalosporins",
+    "C0000004": "CHEM Antibacterials",
+    "C0000005": "CHEM Angiotensin-converting Enzyme (ACE) Inhibitors",
+    "C0000006": "DISO gout",
+    "C0000007": "DISO Gouty Disease",
+    "C0000008": "CHEM Allopurinol",
+    "C0000009": "CHEM SSRIs/SNRIs (Selective Serotonin Reuptake Inhibitors/ Others)",
+    "C0000010": "DISO Gout",
+}
+IN_CLASSES = {
+    "Cefazolin is a cephalosporin.": "C0000003",
+    "Cefazolin is one of the cephalosporins.": "C0000003",
+    "Cefazolin is an antibacterial.": "C0000004",
+    "Lisinopril is an ACE inhibitor.": "C0000005",
+    "Lisinopril belongs to the angiotensin-converting enzyme inhibitors.": "C0000005",
+}
+
+
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Release, Workspace]:
+    workspace = Workspace.create(tmp_path_factory.mktemp("classes") / "work")
+    edges = [("1", "3"), ("2", "5"), ("3", "4"), ("8", "9")]
+    rows = [rel(f"C000000{head}", "has_EPC", f"C000000{tail}", sab="MED-RT") for head, tail in edges]
+    release = Release(workspace.root, CLASSES, [*rows, rel("C0000008", "may_treat", "C0000006")])
+    release.set_atoms([*release.atoms, atom("C0000007", "Gout", TS="S", AUI="A7")])
+    release.build()
+    return release, workspace
+
+
+def test_a_class_is_called_by_parts_of_its_name_and_its_own_classes_are_the_drugs_too(
+    classes: tuple[Release, Workspace],
+) -> None:
+    release, workspace = classes
+    reader, graph = TextReader.open(release.connection, workspace.settings.notes), release.graph()
+    asked = [*IN_CLASSES, "Allopurinol is an SSRI.", "Allopurinol treats gout."]
+    answers = assess(release.connection, workspace, reader, graph, ["Gout."], [(0, statement) for statement in asked])
+    told = dict(zip(asked, answers, strict=True))
+    for statement, cui in IN_CLASSES.items():
+        assert (told[statement].is_true, told[statement].ends[1]["cui"]) == (True, cui), statement
+    assert [edge["tail_cui"] for edge in told["Cefazolin is an antibacterial."].path] == ["C0000003", "C0000004"]
+    # Which of two classes a stroke leaves open.
+    assert told["Allopurinol is an SSRI."].is_true is None
+    # Two concepts have the name, of which the graph knows one; a third is called so besides.
+    assert told["Allopurinol treats gout."].is_true is True

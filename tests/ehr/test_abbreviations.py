@@ -119,3 +119,9 @@ def test_the_detector_of_scispacy_gives_the_same_kind_of_answer() -> None:
 def test_a_quick_expression_finds_the_same(pattern: str, text: str) -> None:
     found = [[one.span() for one in re.finditer(written, text)] for written in (pattern, edge_behind_letter(pattern))]
     assert found[0] == found[1]
+
+
+def test_lines_that_mean_the_same_are_one_sense_with_all_names_that_a_release_may_have() -> None:
+    (sense,) = next(term for term in read_terms() if term.text == "ACE inhibitor").senses
+    assert {"ace inhibitors", "angiotensin-converting enzyme (ace) inhibitors"} <= set(sense.names)
+    assert len(set(sense.names)) == len(sense.names)

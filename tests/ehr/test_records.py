@@ -7,7 +7,9 @@ from typing import NamedTuple
 import duckdb
 import pytest
 
+from ehr.notes import MENTION
 from ground.storage.sqlfiles import sql_text
+from ground.storage.warehouse import set_table
 
 GROUPS = {
     "pneumonia": "DISO",
@@ -45,7 +47,7 @@ def read(
     connection: duckdb.DuckDBPyConnection, said: list[Said], recorded: dict[str, str]
 ) -> list[tuple[str, str, list[str]]]:
     """Return assertion, certainty and reasons of each mention once the records are asked."""
-    connection.execute(sql_text("ehr/mention_part"))
+    set_table(connection, "ground.mention_part", MENTION.empty_table(), kept=True)
     connection.execute("create table kg.concept (cui varchar, groups varchar[])")
     connection.execute("create table kg.edge (head_cui varchar, predicate varchar, tail_cui varchar)")
     connection.execute("create table ground.admission_concept (hadm_id bigint, cui varchar, kind varchar)")

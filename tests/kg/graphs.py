@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 
 from ground.settings import LoadSettings
 from ground.storage.warehouse import connect
 from kg.arrays import GraphArrays
 from kg.build import GraphReport, build_graph
+from kg.facts import FACT_SCHEMA
 from kg.graph import ConceptGraph
 from kg.predicates import Vocabulary
 from kg.writing import adjacency_of
@@ -116,3 +120,17 @@ def plain_graph(vocabulary: Vocabulary, n_nodes: int, edges: set[tuple[int, int,
         if isinstance(array, np.ndarray):
             array.flags.writeable = False  # as if mapped: functions are compiled once more for others
     return ConceptGraph(arrays)
+
+
+def facts_of(graph: ConceptGraph, concepts: Any, *arguments: Any, **options: Any) -> pa.Table:
+    """Return all facts as one table."""
+    tables = graph.fact_tables(concepts, *arguments, **options)
+    return pa.concat_tables([FACT_SCHEMA.empty_table(), *tables]).combine_chunks()
+
+
+def other_names(graph: ConceptGraph, cui: str) -> list[str]:
+    """Return the names of a concept besides its preferred one."""
+    arrays, (node,) = graph.arrays, graph.numbers_of([cui])
+    first, last = arrays.label_first[node : node + 2]
+    begins = arrays.label_begin[first : last + 1]
+    return [bytes(arrays.label[begin:end]).decode() for begin, end in pairwise(begins)]

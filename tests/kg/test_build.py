@@ -12,7 +12,7 @@ from ground.errors import InputError
 from ground.settings import LoadSettings
 from ground.storage.warehouse import connect
 from kg.graph import ConceptGraph
-from tests.kg.graphs import Release, atom, rel
+from tests.kg.graphs import Release, atom, facts_of, other_names, rel
 
 DRUG, OTHER, CLASS, DISEASE, BROAD, BRAND, SALT, COMBO, COMBO_BRAND = (f"C00000{number:02d}" for number in range(1, 10))
 CONCEPTS = {
@@ -141,7 +141,7 @@ def test_a_combination_is_not_equivalent_to_an_ingredient(tmp_path: Path) -> Non
     assert graph.equivalents(COMBO_BRAND) == []
     assert graph.ingredients(COMBO_BRAND) == [DRUG, OTHER, BRAND, SALT, COMBO]
     assert COMBO_BRAND in graph.products(DRUG)
-    tiers = {row["tier"] for row in graph.facts([COMBO, COMBO_BRAND], targets=[DISEASE]).to_pylist()}
+    tiers = {row["tier"] for row in facts_of(graph, [COMBO, COMBO_BRAND], targets=[DISEASE]).to_pylist()}
     assert tiers == {"plausible"}
     assert [edge["predicate"] for edge in graph.path(BRAND, DISEASE, "drug_form_of . treats")] == [
         "drug_form_of",
@@ -173,7 +173,7 @@ def test_what_is_not_known_to_be_swallowed_does_not_treat_what_the_tablet_treats
     release = build(tmp_path, rows, concepts)
     assert release.triples("drug_form_of") == {(tablet, "drug_form_of", DRUG)}
     assert release.triples("contains_drug") == {(other, "contains_drug", DRUG)}
-    facts = release.graph().facts([other, tablet], targets=[DISEASE], predicates=["treats"]).to_pylist()
+    facts = facts_of(release.graph(), [other, tablet], targets=[DISEASE], predicates=["treats"]).to_pylist()
     assert {(row["head_cui"], row["tier"]) for row in facts if row["tier"] != "plausible"} == {(tablet, "equivalent")}
 
 
@@ -208,7 +208,12 @@ def test_the_preferred_name_follows_the_manual(tmp_path: Path) -> None:
     release.build()
     graph = release.graph()
     assert (graph.name(DRUG), graph.name(OTHER)) == ("high rank", "old name")
-    assert graph.names(DRUG) == ["high rank", "high rank, later", "low rank", "not preferred"]
+    assert [graph.name(DRUG), *other_names(graph, DRUG)] == [
+        "high rank",
+        "high rank, later",
+        "low rank",
+        "not preferred",
+    ]
     assert graph.groups(DRUG) == ("CHEM",)
     rows = release.connection.execute("select name, normalized from kg.name order by name").fetchall()
     assert ("high rank, later", "high rank later") in rows
@@ -315,7 +320,7 @@ def test_a_drug_below_another_ingredient_inherits_nothing(tmp_path: Path) -> Non
     graph = release.graph()
     assert graph.ancestors(OTHER) == {DRUG: 1}
     assert graph.descendants(DRUG) == {OTHER: 1}
-    facts = graph.facts([OTHER], targets=[DISEASE], predicates=["treats"]).to_pylist()
+    facts = facts_of(graph, [OTHER], targets=[DISEASE], predicates=["treats"]).to_pylist()
     assert {row["tier"] for row in facts} == {"plausible"}
 
 

@@ -15,7 +15,7 @@ from ground.errors import InputError
 from kg.graph import ConceptGraph
 from kg.numbers import pattern_name
 from kg.predicates import TIERS, Pattern, Predicate, Vocabulary, read_vocabulary
-from tests.kg.graphs import plain_graph
+from tests.kg.graphs import facts_of, plain_graph
 
 
 def _predicate(name: str, inverse: str) -> Predicate:
@@ -124,12 +124,12 @@ def test_facts_are_the_union_of_relations_and_ignore_the_order_of_concepts(
         for head, tail in product(heads, targets)
         for relation in graph.relations(head, tail, extended=True)
     }
-    table = graph.facts(heads, targets=targets, extended=True)
+    table = facts_of(graph, heads, targets=targets, extended=True)
     rows = [tuple(row.values()) for row in table.to_pylist()]
     assert set(rows) == expected
     assert len(rows) == len(expected)
-    assert graph.facts(sorted(heads), targets=sorted(targets), extended=True).equals(table)
-    assert graph.facts(order).to_pylist() == graph.facts(order, targets=CUIS).to_pylist()
+    assert facts_of(graph, sorted(heads), targets=sorted(targets), extended=True).equals(table)
+    assert facts_of(graph, order).to_pylist() == facts_of(graph, order, targets=CUIS).to_pylist()
 
 
 def test_facts_of_a_head_with_many_ways_are_those_of_its_pairs() -> None:
@@ -145,7 +145,7 @@ def test_facts_of_a_head_with_many_ways_are_those_of_its_pairs() -> None:
         for pair in pairs
         for relation in graph.relations(*pair, paths_per_pattern=1)
     }
-    facts = graph.facts([head for head, _ in pairs], targets=[tail for _, tail in pairs])
+    facts = facts_of(graph, [head for head, _ in pairs], targets=[tail for _, tail in pairs])
     columns = ("head_cui", "tail_cui", "predicate", "pattern", "tier")
     found = list(zip(*(facts.column(name).to_pylist() for name in columns), strict=True))
     assert set(found) == expected
@@ -157,11 +157,11 @@ def test_facts_of_a_head_with_many_ways_are_those_of_its_pairs() -> None:
 @given(EDGES)
 def test_fewer_hops_and_fewer_tiers_give_a_part_of_the_facts(edges: set[tuple[int, int, int]]) -> None:
     graph = plain_graph(VOCABULARY, NODES, edges)
-    by_hops = [{tuple(row.values()) for row in graph.facts(CUIS, max_hops=k).to_pylist()} for k in (1, 2, 3)]
+    by_hops = [{tuple(row.values()) for row in facts_of(graph, CUIS, max_hops=k).to_pylist()} for k in (1, 2, 3)]
     assert by_hops[0] <= by_hops[1] <= by_hops[2]
-    stated = {tuple(row.values()) for row in graph.facts(CUIS, tiers=["stated"]).to_pylist()}
+    stated = {tuple(row.values()) for row in facts_of(graph, CUIS, tiers=["stated"]).to_pylist()}
     assert stated == {row for row in by_hops[2] if row[4] == "stated"}
-    treats = {tuple(row.values()) for row in graph.facts(CUIS, predicates=["treats"]).to_pylist()}
+    treats = {tuple(row.values()) for row in facts_of(graph, CUIS, predicates=["treats"]).to_pylist()}
     assert treats == {row for row in by_hops[2] if row[1] == "treats"}
 
 
@@ -184,7 +184,7 @@ def test_facts_come_some_heads_at_a_time_and_are_sorted_throughout(monkeypatch: 
         (head, number, tail) for head in range(NODES) for tail in range(NODES) for number in range(2) if head < tail
     }
     graph = plain_graph(VOCABULARY, NODES, edges)
-    whole = graph.facts(CUIS, extended=True)
+    whole = facts_of(graph, CUIS, extended=True)
     monkeypatch.setattr("kg.facts.HEADS_AT_ONCE", 2)
     tables = list(graph.fact_tables(CUIS, extended=True))
     assert len(tables) == 4
@@ -253,7 +253,7 @@ def test_a_concept_that_is_not_there_is_an_input_error_that_names_it(small: Conc
         lambda: small.name("C9999999"),
         lambda: small.neighbours("C9999999"),
         lambda: small.relations(CUIS[0], "C9999999"),
-        lambda: small.facts([CUIS[0], "C9999999"]),
+        lambda: facts_of(small, [CUIS[0], "C9999999"]),
         lambda: small.ancestors("C9999999"),
     ):
         with pytest.raises(InputError, match="C9999999"):
@@ -264,9 +264,9 @@ def test_wrong_questions_are_input_errors(small: ConceptGraph) -> None:
     with pytest.raises(InputError, match="hops"):
         small.relations(CUIS[0], CUIS[1], max_hops=4)
     with pytest.raises(InputError, match="tier"):
-        small.facts(CUIS, tiers=["certain"])
+        facts_of(small, CUIS, tiers=["certain"])
     with pytest.raises(InputError, match="predicate"):
-        small.facts(CUIS, predicates=["cures"])
+        facts_of(small, CUIS, predicates=["cures"])
     with pytest.raises(InputError, match="predicate"):
         small.neighbours(CUIS[0], "cures")
     with pytest.raises(InputError, match="hops"):
@@ -274,11 +274,11 @@ def test_wrong_questions_are_input_errors(small: ConceptGraph) -> None:
 
 
 def test_an_empty_cohort_has_no_facts(small: ConceptGraph) -> None:
-    assert small.facts([]).num_rows == 0
-    assert small.facts(CUIS, targets=[]).num_rows == 0
+    assert facts_of(small, []).num_rows == 0
+    assert facts_of(small, CUIS, targets=[]).num_rows == 0
 
 
 def test_the_shipped_patterns_run_on_a_graph_without_edges() -> None:
     vocabulary = read_vocabulary()
     graph = plain_graph(vocabulary, 3, set())
-    assert graph.facts([f"C{node:07d}" for node in range(3)], extended=True).num_rows == 0
+    assert facts_of(graph, [f"C{node:07d}" for node in range(3)], extended=True).num_rows == 0

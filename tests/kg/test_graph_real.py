@@ -7,6 +7,7 @@ import pytest
 from kg.graph import ConceptGraph
 from kg.predicates import read_vocabulary
 from tests.builders.real_world import Real
+from tests.kg.graphs import facts_of
 
 pytestmark = pytest.mark.real
 
@@ -70,7 +71,7 @@ def test_the_counts_of_the_release_are_those_of_its_readme(real: Real) -> None:
 def test_facts_of_a_cohort_are_the_relations_of_its_pairs(real: Real) -> None:
     graph = real.graph
     cohort = sorted({cui for line in EVERYDAY for cui in line[:2]})
-    facts = graph.facts(cohort, extended=True).to_pylist()
+    facts = facts_of(graph, cohort, extended=True).to_pylist()
     expected = {
         (head, relation.predicate, tail, relation.pattern, relation.tier, relation.hops)
         for head in cohort

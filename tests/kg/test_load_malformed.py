@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,8 +16,8 @@ from ground.errors import InputError
 from ground.settings import LoadSettings
 from ground.storage.loading import SourceFile
 from kg.load import load_rxnorm, load_umls
-from kg.release import find_release
-from kg.rrf import Layout, copy_good_rows
+from kg.release import documented, find_release
+from kg.rrf import copy_good_rows
 from tests.kg.rrf_files import columns_of, line, write_release
 
 Connection = duckdb.DuckDBPyConnection
@@ -213,6 +214,7 @@ LINES = st.lists(
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=LINES, cuts=st.lists(st.integers(0, 2000), max_size=3))
 def test_pieces_say_the_same_as_the_whole(tmp_path: Path, lines: list[bytes], cuts: list[int]) -> None:
+    types = next(file for file in documented("umls") if file.name == "MRSTY")
     content = b"".join(lines)
     bounds = sorted({0, len(content), *(min(cut, len(content)) for cut in cuts)})
     files = []
@@ -222,16 +224,16 @@ def test_pieces_say_the_same_as_the_whole(tmp_path: Path, lines: list[bytes], cu
         files.append(SourceFile(path.name, path))
     target = tmp_path / "copy"
     with target.open("wb") as out:
-        copied = copy_good_rows(files, Layout(6), out, 1000)
+        rows, rejects = copy_good_rows(replace(types, pieces=tuple(files)), out, 1000)
     good = [row for row in lines if row == GOOD]
     blank = [row for row in lines if not row.strip()]
     assert target.read_bytes() == b"".join(good)
-    assert sum(copied.rows.values()) == len(lines) - len(blank)
-    assert len(copied.rejects) == len(lines) - len(blank) - len(good)
+    assert sum(rows) == len(lines) - len(blank)
+    assert len(rejects) == len(lines) - len(blank) - len(good)
     # A reject's line, counted from its own piece, is where the row begins in the whole.
     starts = {file.name: content[:begin].count(b"\n") for file, begin in zip(files, bounds, strict=False)}
     expected = [number for number, row in enumerate(lines, 1) if row != GOOD and row.strip()]
-    assert [starts[reject.file] + reject.line for reject in copied.rejects] == expected
+    assert [starts[reject.file] + reject.line for reject in rejects] == expected
 
 
 @pytest.mark.parametrize("missing", ["aa", "ab"])

@@ -98,11 +98,11 @@ def test_every_relation_line_names_a_predicate_and_a_direction() -> None:
     names = {line.predicate for line in VOCABULARY.predicates} | {"-"}
     keys = set()
     for line in read_relation_lines():
-        assert line.predicate in names
-        assert line.direction in ("forward", "inverse")
-        assert line.rela == line.rela.lower()
-        assert line.source
-        keys.add((line.rela, line.rel, line.sab, line.predicate, line.direction))
+        assert line["predicate"] in names
+        assert line["direction"] in ("forward", "inverse")
+        assert line["rela"] == line["rela"].lower()
+        assert line["source"]
+        keys.add((line["rela"], line["rel"], line["sab"], line["predicate"], line["direction"]))
     assert len(keys) == len(read_relation_lines())
 
 
@@ -110,7 +110,7 @@ def test_no_relation_is_read_in_both_directions_unless_it_is_symmetric() -> None
     symmetric = {line.predicate for line in VOCABULARY.predicates if line.symmetric} | {"-"}
     seen: dict[tuple[str, str, str, str], set[str]] = {}
     for line in read_relation_lines():
-        seen.setdefault((line.rela, line.rel, line.sab, line.predicate), set()).add(line.direction)
+        seen.setdefault((line["rela"], line["rel"], line["sab"], line["predicate"]), set()).add(line["direction"])
     assert all(len(directions) == 1 or key[3] in symmetric for key, directions in seen.items())
 
 

@@ -1,7 +1,25 @@
 -- Why statements must not be called false, by the rules of the builder of MediEval
 -- Grain: one row per claim and reason. Output: (head_cui, predicate, tail_cui, reason)
--- Inputs: asked_claim, related_end(head_cui, tail_cui), known_end, ground, scope, nameable, kg.predicate, together
+-- Inputs: asked_claim, related_end(head_cui, tail_cui), known_end, known_user, known_kin, ground, scope, nameable,
+--   kg.predicate, together. Parameter: taxonomic
 -- Source: docs/definitions.md#false
+-- What builders/data lists the uses of is known as well as what the graph does
+with listed as (
+    select
+        line.predicate,
+        'head' as slot,
+        known_user.cui
+    from known_user
+    inner join kg.predicate as line on line.asserts_benefit
+    union
+    select
+        line.predicate,
+        'tail' as slot,
+        known_kin.cui
+    from known_kin
+    inner join kg.predicate as line on line.asserts_benefit
+)
+
 select distinct
     claim.head_cui,
     claim.predicate,
@@ -29,6 +47,10 @@ anti join known_end
     on
         claim.predicate = known_end.predicate and slot.slot = known_end.slot
         and if(slot.slot = 'head', claim.head_cui, claim.tail_cui) = known_end.cui
+anti join listed
+    on
+        claim.predicate = listed.predicate and slot.slot = listed.slot
+        and if(slot.slot = 'head', claim.head_cui, claim.tail_cui) = listed.cui
 union all
 select
     claim.*,
@@ -48,4 +70,6 @@ select
 from asked_claim as claim
 inner join together
     on claim.head_cui = together.head_cui and claim.tail_cui = together.tail_cui
+-- company is no sign of what is a kind of what
+where not list_contains(getvariable('taxonomic'), claim.predicate)
 order by head_cui, predicate, tail_cui, reason;

@@ -9,9 +9,7 @@
 create or replace table meds.admission as
 with marked as (
     select
-        meds_row.subject_id,
-        meds_row.hadm_id,
-        meds_row.time,
+        meds_row.*,
         code.kind
     from meds_row
     inner join meds.code as code on meds_row.code = code.code
@@ -35,29 +33,12 @@ beginning as (
         subject_id,
         time as admittime,
         lead(time) over (partition by subject_id order by time) as next_time
-    from (
-        select distinct
-            subject_id,
-            time
-        from marked
-        where kind = 'admission' and hadm_id is null and time is not null
-    ) as begun
-),
-
-ending as (
-    select
-        subject_id,
-        time
     from marked
-    where kind = 'discharge' and hadm_id is null
+    where kind = 'admission' and hadm_id is null and time is not null
+    group by subject_id, time
 )
 
-select
-    subject_id,
-    hadm_id,
-    admittime,
-    dischtime
-from stated
+select * from stated
 union all
 select
     beginning.subject_id,
@@ -65,9 +46,9 @@ select
     beginning.admittime,
     min(ending.time) as dischtime
 from beginning
-left join ending
+left join marked as ending
     on
-        beginning.subject_id = ending.subject_id
+        ending.kind = 'discharge' and ending.hadm_id is null and beginning.subject_id = ending.subject_id
         and beginning.admittime <= ending.time
         and ending.time <= coalesce(beginning.next_time, 'infinity'::timestamp)
 group by beginning.subject_id, beginning.admittime

@@ -15,12 +15,6 @@ with pair as (
     where kind != 'note'
 ),
 
-alone as (
-    select source_concept_id
-    from pair
-    where concept_id = 0
-),
-
 mapped as (
     select
         concept_id_1 as source_concept_id,
@@ -30,7 +24,10 @@ mapped as (
     from omop.concept_relationship
     where
         relationship_id = 'Maps to' and coalesce(invalid_reason, '') = ''
-        and concept_id_1 in (select alone.source_concept_id from alone)
+        and concept_id_1 in (
+            select pair.source_concept_id from pair
+            where pair.concept_id = 0
+        )
     group by concept_id_1
 ),
 

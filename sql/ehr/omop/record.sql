@@ -1,8 +1,7 @@
 -- Conditions, procedures, drug exposures and notes of OMOP in one form
 -- Grain: one row per record; concepts are 0 where it has none
--- Inputs: omop.condition_occurrence, procedure_occurrence, drug_exposure, note, visit_occurrence
--- Output: omop.record, a view; for sql/ehr/sources/by_time.sql the records of no visit, timeless, and the visits, stay
--- Caveat: where a site has only dates, a visit ends at the end of its last day
+-- Inputs: omop.condition_occurrence, procedure_occurrence, drug_exposure, note
+-- Output: omop.record, a view; for sql/ehr/sources/by_time.sql the records of no visit, timeless
 -- Source: https://ohdsi.github.io/CommonDataModel/cdm54.html
 
 -- noqa: disable=LT02
@@ -46,11 +45,3 @@ select
     time
 from omop.record
 where hadm_id is null;
-
-create or replace temp view stay as
-select
-    person_id as subject_id,
-    visit_occurrence_id as hadm_id,
-    coalesce(visit_start_datetime, visit_start_date) as admittime,
-    coalesce(visit_end_datetime, visit_end_date + interval '1 day' - interval '1 second') as dischtime
-from omop.visit_occurrence;

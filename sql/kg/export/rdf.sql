@@ -57,23 +57,16 @@ select
         ], [])
     ) as lines,
     several(list_transform(evidence, lambda piece: ours('source', piece.sab))) as sources,
-    several(flatten(list_transform(evidence, lambda piece: list_filter([
-        {
-            'line': triple(ours('edge', edge::varchar), '<http://purl.org/dc/terms/source>', ours('source', piece.sab)),
-            'source': ours('source', piece.sab),
-            'value': piece.sab
-        },
-        {
-            'line': triple(ours('edge', edge::varchar), ours('predicate', 'rela'), literal(piece.rela)),
-            'source': ours('source', piece.sab),
-            'value': piece.rela
-        },
-        {
-            'line': triple(ours('edge', edge::varchar), ours('predicate', 'rui'), literal(piece.rui)),
-            'source': ours('source', piece.sab),
-            'value': piece.rui
+    several(flatten(list_transform(evidence, lambda piece: list_transform(
+        list_filter([
+            ['<http://purl.org/dc/terms/source>', ours('source', piece.sab), piece.sab],
+            [ours('predicate', 'rela'), literal(piece.rela), piece.rela],
+            [ours('predicate', 'rui'), literal(piece.rui), piece.rui]
+        ], lambda part: part[3] != ''),
+        lambda part: {
+            'line': triple(ours('edge', edge::varchar), part[1], part[2]), 'source': ours('source', piece.sab)
         }
-    ], lambda each: each.value != '')))) as said
+    )))) as said
 from graph_edge;
 
 create or replace temp view triples as

@@ -30,11 +30,7 @@ select
     min(atom.cui) as cui
 from identifier_code as known
 inner join (
-    select
-        cui,
-        sab,
-        code
-    from umls_atom
+    select * exclude (str) from umls_atom
     union all
     -- RxNorm's concepts have the codes of other sources too.
     select
@@ -119,9 +115,7 @@ agreeing as (
 )
 
 select
-    nearest.one,
-    nearest.other,
-    nearest.step,
+    nearest.*,
     agreeing.one is not null as agrees,
     count(*) over (partition by nearest.other, split_part(nearest.one, ':', 1))
     * count(*) over (partition by nearest.one, split_part(nearest.other, ':', 1)) as claims

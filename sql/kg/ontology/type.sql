@@ -22,9 +22,7 @@ with recursive below as (
 ),
 
 nearest as (
-    select
-        below.id,
-        below.branch
+    select below.*
     from below
     anti join (
         select
@@ -81,8 +79,7 @@ every as (
     inner join live_class as class on typed.id = class.id
     union
     select
-        cui,
-        tui,
+        *,
         false as stub
     from rxnorm_type
 )

@@ -7,17 +7,9 @@ select
     min(time) as admittime,
     max(time) as dischtime
 from (
-    select
-        notes.patient,
-        notes.admission,
-        notes.time
-    from notes
-    union all
-    select
-        codes.patient,
-        codes.admission,
-        codes.time
-    from codes
+    select * from notes
+    union all by name
+    select * from codes
 ) as dated
 where coalesce(patient, admission) is not null
 group by hadm_id

@@ -3,10 +3,8 @@
 -- Inputs: notes, codes. Source: docs/sources.md
 select ehr.identifier(patient) as subject_id
 from (
-    select notes.patient
-    from notes
+    select notes.patient from notes
     union
-    select codes.patient
-    from codes
+    select codes.patient from codes
 ) as named
 where patient is not null

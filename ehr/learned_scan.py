@@ -28,7 +28,7 @@ from ehr.characters import (
 from ehr.context_words import left, left_after
 from ground.compiled import kernel, maker, part
 
-__all__ = ["COLUMNS", "NAMED", "SLOTS", "TABLE", "Inputs", "Model", "features_of", "scores_of"]
+__all__ = ["COLUMNS", "NAMED", "SLOTS", "TABLE", "ChoiceArray", "Inputs", "Model", "features_of", "scores_of"]
 
 TABLE = 1 << 17
 """Weights of a group."""
@@ -43,9 +43,12 @@ FINDINGS, DOUBTED, OWN_TEXT, LAYOUT, LINE, HEADER, BESIDE, ELSEWHERE, AMONG, BEF
 _BEGIN, _END, _LINE = range(3)
 _PLACE, _WORD = range(2)
 _LINE_END, _BLANK, _NUMBER, _YEAR, _NOTHING = (np.uint64(number) for number in range(1, 6))
+_AHEAD = 10
+"""What another assertion's sum must be above that of the rules'."""
 _MIX_1, _MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 _SHIFT_1, _SHIFT_2 = np.uint64(31), np.uint64(47)
 WeightArray = npt.NDArray[np.int16]
+ChoiceArray = npt.NDArray[np.int8]
 COLUMNS = ("begin", "end", "group", "kind", "section", "reasons", "elsewhere", "name", "assertion", "concept")
 """What is known of a mention."""
 _MENTION_BEGIN, _MENTION_END, _GROUP, _KIND, _SECTION, _DOUBTS, _ELSEWHERE, _NAME, _ASSERTION, _CONCEPT = range(
@@ -75,10 +78,17 @@ class Inputs(NamedTuple):
 
 
 class Model(NamedTuple):
-    """Weights by group and place, and the least sum of a certain mention by group and kind."""
+    """What was learned.
+
+    Attributes:
+        weights: by group and place, of whether the rules are right.
+        least: the least sum of a certain mention, by group and kind.
+        choice: by place and assertion, of which it is; last of what is no mention. shape: (TABLE, assertions + 1)
+    """
 
     weights: WeightArray
     least: IndexArray
+    choice: ChoiceArray
 
 
 @part
@@ -390,20 +400,37 @@ def features_of(inputs: Inputs) -> IntArray:
     return result
 
 
-@kernel
-def scores_of(inputs: Inputs, model: Model) -> tuple[IndexArray, IndexArray]:
-    """Return the sum of each mention, and slot, begin and end of what speaks most against each unsure one (-1: none).
+@part
+def _likeliest(features: IndexArray, choice: ChoiceArray, asserted: int, sums: IndexArray) -> int:
+    """Return the assertion with the highest sum, what the rules say where it is no mention at all."""
+    sums[:] = 0
+    for slot in range(SLOTS):
+        place = features[slot, _PLACE]
+        if place >= 0:
+            for assertion in range(choice.shape[1]):
+                sums[assertion] += choice[place, assertion]
+    best = np.argmax(sums)
+    if best == choice.shape[1] - 1 or sums[best] < sums[asserted] + _AHEAD:
+        return asserted
+    return int(best)
 
-    shape: (mentions,) and (mentions, NAMED, 3)
+
+@kernel
+def scores_of(inputs: Inputs, model: Model) -> tuple[IndexArray, IndexArray, IndexArray]:
+    """Return of each mention its sum, the likeliest assertion, and what speaks most against it if it is unsure.
+
+    The first is what the rules say where the mention is sure. The last are slot, begin and end (-1: none).
+    shape: (mentions,), (mentions,) and (mentions, NAMED, 3)
     """
     words, hashes, n_words = _read_words(inputs.codes, inputs.characters)
     size = inputs.mentions.shape[0]
     sums, against = np.zeros(size, np.int64), np.full((size, NAMED, 3), -1, np.int64)
+    likeliest, of_assertions = np.empty(size, np.int64), np.empty(model.choice.shape[1], np.int64)
     features, at = np.empty((SLOTS, 2), np.int64), np.full(4, -1, np.int64)
     first = 0
     for mention in range(size):
         first = left_after(words, _BEGIN, inputs.mentions[mention, _MENTION_BEGIN] + 1, first, n_words) - 1
-        group = inputs.mentions[mention, _GROUP]
+        group, kind = inputs.mentions[mention, _GROUP], inputs.mentions[mention, _KIND]
         weights = model.weights[group]
         _features(mention, first, inputs, words, hashes, n_words, at, features)
         total = 0
@@ -411,7 +438,9 @@ def scores_of(inputs: Inputs, model: Model) -> tuple[IndexArray, IndexArray]:
             if features[slot, _PLACE] >= 0:
                 total += weights[features[slot, _PLACE]]
         sums[mention] = total
-        if total < model.least[group, inputs.mentions[mention, _KIND]]:
+        likeliest[mention] = inputs.mentions[mention, _ASSERTION]
+        if total < model.least[group, kind]:
+            likeliest[mention] = _likeliest(features, model.choice, likeliest[mention], of_assertions)
             _name(words, weights, features, against[mention])
             at[_AT_SECTION] = -1  # what is named is taken out
-    return sums, against
+    return sums, likeliest, against

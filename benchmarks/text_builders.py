@@ -7,47 +7,25 @@ that no copy is left out as a repetition. Each build is a process of its own, so
 from __future__ import annotations
 
 import argparse
+import io
 import json
-import os
-import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any
 
 from benchmarks.command import parser, run
-from benchmarks.measuring import RESULTS, machine
+from benchmarks.measures import Result
+from benchmarks.measuring import Done, run_apart, save
+from benchmarks.tables import print_result
 from ground.errors import InputError, UsageError
-from ground.storage.files import private_directory, write_text
-from ontoground.cli.render import console, note, table
+from ground.storage.files import private_directory
+from ontoground.cli.main import invoke
+from ontoground.cli.render import note
 
-__all__ = ["Measure", "build_once", "main", "multiply"]
+__all__ = ["build_once", "main", "multiply"]
 
 OPENING = "This is record {copy}. "
-PROGRAM = "import sys; from ontoground.cli.main import main; main()"
-
-
-@dataclass(frozen=True)
-class Measure:
-    """One build.
-
-    Attributes:
-        copies: how many times over the texts were built.
-        rows: in the dataset.
-        seconds: wall time of the whole process, its start among it.
-        cpu_seconds: of all its threads.
-        rows_per_minute: of CPU time: other work on the machine changes it less than wall time.
-        peak_bytes: the most memory that the process held.
-    """
-
-    copies: int
-    rows: int
-    seconds: float
-    cpu_seconds: float
-    rows_per_minute: float
-    peak_bytes: int
 
 
 def _questions(source: Path, target: Path, copies: int) -> None:
@@ -99,31 +77,22 @@ def multiply(texts: Path, target: Path, copies: int) -> list[str]:
     return found
 
 
-def build_once(texts: Path, workspace: Path, copies: int) -> tuple[Measure, dict[str, Any]]:
-    """Build a dataset in a process of its own; return what it took and what it printed.
+def build_once(texts: Path, workspace: Path) -> Done:
+    """Build a dataset; ``figures`` are the rows of each source.
 
     Raises:
         InputError: the build failed.
     """
-    arguments = ["build", "medhal", "--texts", str(texts), "--splits", "all", "--workspace", str(workspace), "--json"]
-    printed = workspace.with_suffix(".json")
-    begin = time.perf_counter()
-    with printed.open("w") as out:
-        child = os.posix_spawn(
-            sys.executable,
-            [sys.executable, "-c", PROGRAM, *arguments],
-            os.environ,
-            file_actions=[(os.POSIX_SPAWN_DUP2, out.fileno(), 1)],
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        code = invoke(
+            ["build", "medhal", "--texts", str(texts), "--splits", "all", "--workspace", str(workspace), "--json"]
         )
-        _, status, used = os.wait4(child, 0)
-    seconds = time.perf_counter() - begin
-    if os.waitstatus_to_exitcode(status):
-        raise InputError("the build failed", file=texts, found=f"exit code {os.waitstatus_to_exitcode(status)}")
-    payload: dict[str, Any] = json.loads(printed.read_text(encoding="utf-8"))
-    peak = used.ru_maxrss if sys.platform == "darwin" else used.ru_maxrss * 1024
-    cpu = used.ru_utime + used.ru_stime
-    rate = 60 * payload["rows"] / cpu
-    return Measure(copies, payload["rows"], round(seconds, 2), round(cpu, 2), round(rate), peak), payload
+    if code:
+        raise InputError("the build failed", file=texts, found=f"exit code {code}")
+    payload = json.loads(printed.getvalue())
+    rows = {source["source"]: source["factual"] + source["non_factual"] for source in payload["sources"]}
+    return Done(payload["rows"], "rows", disk=[workspace], figures=rows)
 
 
 def main(arguments: list[str]) -> int:
@@ -131,23 +100,17 @@ def main(arguments: list[str]) -> int:
     options = _options(arguments)
     if min(options.copies) < 1:
         raise UsageError("--copies below 1", found=str(min(options.copies)))
-    measures, shares = [], {}
+    measures = []
     with tempfile.TemporaryDirectory(prefix="ontoground-bench-") as folder:
         for copies in options.copies:
             texts = Path(folder) / f"texts-{copies}"
             names = multiply(options.texts, texts, copies)
             note(f"{', '.join(names)}: {copies} times")
-            measure, payload = build_once(texts, Path(folder) / f"work-{copies}", copies)
-            measures.append(measure)
-            shares[copies] = {one["source"]: one["factual"] + one["non_factual"] for one in payload["sources"]}
-    rows = [
-        [one.copies, one.rows, one.seconds, one.cpu_seconds, int(one.rows_per_minute), one.peak_bytes // 2**20]
-        for one in measures
-    ]
-    console().print(table(("copies", "rows", "seconds", "CPU seconds", "rows/CPU min", "peak MiB"), rows))
+            measures.append(run_apart(build_once, texts, Path(folder) / f"work-{copies}", name=f"{copies} times"))
+    result = Result("build medhal", measures)
+    print_result(result)
     if options.save:
-        result = {"machine": machine(), "measures": [asdict(one) for one in measures], "rows_by_source": shares}
-        write_text(RESULTS / "text-builders.json", json.dumps(result, indent=2) + "\n")
+        save("text-builders", [result], {"copies": options.copies})
     return 0
 
 

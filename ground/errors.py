@@ -6,7 +6,6 @@ import unicodedata
 from typing import ClassVar
 
 __all__ = [
-    "CheckError",
     "InputError",
     "OntogroundError",
     "RefusedError",
@@ -74,12 +73,6 @@ class OntogroundError(Exception):
             "line": self.line,
             "do": self.do,
         }
-
-
-class CheckError(OntogroundError):
-    """A check ran to its end and found disagreements."""
-
-    exit_code = 1
 
 
 class UsageError(OntogroundError):

@@ -85,6 +85,9 @@ DENIED_LIMITS = """
 """
 
 
+PAPER = {"admissions": ("admissions", 2015), "statements": ("distinct statements", 8350), "rows": ("rows", 37144)}
+"""Of what the dataset holds what the paper counts of its own (section 4.1)."""
+
 CONTRAINDICATED = "contraindicated"
 """Name of the configuration of true statements whose predicate no statement is called false of, and of its folder."""
 
@@ -150,9 +153,7 @@ def card_of(
         configs[CONTRAINDICATED] = {split: f"{CONTRAINDICATED}/{split}-*.parquet" for split in present}
     total = totals(connection)
     facts = [
-        f"- rows: {total['rows']}, groups: {total['groups']}, admissions: {total['admissions']}, "
-        f"distinct statements: {total['statements']}",
-        f"- complete groups (all four quadrants): {total['complete']}",
+        f"- groups: {total['groups']}, complete (all four quadrants): {total['complete']}",
         f"- statements that claim more than one edge: {total['multi_hop']}",
         *(f"- release of {source}: {release}" for source, release in releases(connection)),
         *(
@@ -172,6 +173,8 @@ def card_of(
         ),
         INTRODUCTION,
         "## Contents\n",
+        left_table(["", "here", "the paper"], [(what, total[name], n) for name, (what, n) in PAPER.items()]),
+        "",
         "\n".join(facts),
         "\n### By split\n",
         _by_quadrant(connection, "split"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
@@ -16,7 +17,7 @@ from ground.lm.results import FailureReason, Result, Usage
 from ground.lm.sampling import answers, prompt_tokens
 from ground.lm.settings import LmSettings
 
-__all__ = ["LocalModel", "check_model", "load_pretrained"]
+__all__ = ["LocalModel", "check_model", "load_pretrained", "reading_weights"]
 
 # Prompts are gathered and sorted by length, so that those of a batch need little padding.
 BATCHES_GATHERED = 16
@@ -95,13 +96,14 @@ def load_pretrained(kind: Any, model: str | Path, **options: Any) -> Any:
     """Return what one of transformers' classes loads.
 
     Raises:
-        InputError: there is no such model.
+        InputError: there is no such model, or its weights are cut off.
         UsageError: it needs FlashAttention or bitsandbytes, which are looked for only now and not installed.
     """
     hub = os.environ.get("HF_HUB_OFFLINE") == "0" and not Path(model).is_dir()
     reached = not hub or _hub_answers()
     try:
-        return kind.from_pretrained(str(model), **({} if reached else {"local_files_only": True}), **options)
+        with reading_weights(model):
+            return kind.from_pretrained(str(model), **({} if reached else {"local_files_only": True}), **options)
     except ImportError as error:
         missing = str(error).strip().splitlines()[0]
         raise UsageError("a package that the settings need is not installed", found=missing) from error
@@ -112,6 +114,17 @@ def load_pretrained(kind: Any, model: str | Path, **options: Any) -> Any:
                 "the hub cannot be reached, and this model is not in its cache", file=model, do=do
             ) from error
         raise _not_loaded(model, type(error).__name__) from error
+
+
+@contextmanager
+def reading_weights(place: str | Path) -> Iterator[None]:
+    """Refuse weights that are cut off or damaged (`InputError`)."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except SafetensorError as error:
+        raise InputError("a file of weights is cut off or damaged", file=place, do="train or copy it again") from error
 
 
 def check_model(model: str | Path) -> None:

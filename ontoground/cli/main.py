@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import errno
+import gc
 import json
 import os
 import re
@@ -68,6 +69,8 @@ def main() -> NoReturn:
     code = invoke(sys.argv[1:])
     if code == INTERRUPTED:
         _leave_at_once()
+    # An ending process need not look for cycles among all that libraries brought.
+    gc.freeze()
     sys.exit(code)
 
 
@@ -195,10 +198,6 @@ def _damaged(error: Exception) -> OntogroundError | None:
         file = named.group(1) if named else None
         return InputError(
             "a Parquet file is cut off or damaged", file=file, found=_place_of(error), do="build it again"
-        )
-    if type(error).__name__ == "SafetensorError":
-        return InputError(
-            "a file of weights is cut off or damaged", found=_place_of(error), do="train or copy it again"
         )
     if str(error) == "Out of buffer":
         # DuckDB's words, in an error of no kind, for a page of a Parquet file that ends too early.

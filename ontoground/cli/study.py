@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Container, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from ground.errors import OntogroundError, UsageError
+from ground.errors import InputError, OntogroundError, UsageError
 from ontoground.cli.app import command_of, group_of
 from ontoground.cli.options import InWorkspace, Result, verb
 from ontoground.cli.render import Blocks, note, relative, table, unfolded
@@ -50,11 +51,12 @@ def _opened(file: str, options: InWorkspace) -> _Opened:
     return _Opened(study, root, cells, options.workspace, hub)
 
 
-def _problems(opened: _Opened, card: float | None = None) -> list[OntogroundError]:
-    """Return what one of a study's verbs would refuse, each once."""
+def _problems(opened: _Opened, card: float | None = None, but: Container[str] = frozenset()) -> list[OntogroundError]:
+    """Return what one of a study's verbs would refuse, each once, ``but`` that some models are not here."""
     from ontoground.studies.work import state_of
 
-    checks = [partial(check, cell, opened.workspace) for cell in opened.cells for check in CHECKS]
+    checks = [partial(_check_data, cell, opened.workspace) for cell in opened.cells]
+    checks += [partial(_check_model, cell) for cell in opened.cells if cell.model not in but]
     open_cells = [cell for cell in opened.cells if state_of(cell) != "done"]
     found: dict[str, OntogroundError] = {}
     for check in (*checks, partial(_check_memory, open_cells, opened, card)):
@@ -65,7 +67,19 @@ def _problems(opened: _Opened, card: float | None = None) -> list[OntogroundErro
     return list(found.values())
 
 
-def _check_model(cell: Cell, _workspace: Path) -> None:
+def _of_hub(opened: _Opened) -> list[str]:
+    """Return the models that are not here and can be fetched by their names."""
+    names = []
+    for cell in opened.cells:
+        try:
+            _check_model(cell)
+        except InputError:
+            if re.fullmatch(r"[\w-]+/[\w.-]+", cell.model) and not Path(cell.model).parent.exists():
+                names.append(cell.model)
+    return list(dict.fromkeys(names))
+
+
+def _check_model(cell: Cell) -> None:
     from ground.lm.local import check_model
     from training.encoder.pretrained import resolve_model
 
@@ -91,9 +105,6 @@ def _check_data(cell: Cell, workspace: Path) -> None:
         raise UsageError("the dataset is not there", file=dataset, do="build it, or name another one in the study")
     if texts is not None and not Path(path_and_word(path_and_word(texts, ("open",))[0], LAYOUTS)[0]).exists():
         raise UsageError("texts of an evaluation are not there", file=texts, do="put them there, or name others")
-
-
-CHECKS = (_check_data, _check_model)
 
 
 def _check_labels(cell: Cell, workspace: Path, given: Mapping[str, Any]) -> None:
@@ -199,13 +210,16 @@ def plan(
     from ontoground.studies import rehearsal
 
     opened = _opened(file, options)
-    problems = _problems(opened, card)
+    fetched = [] if rehearse else _of_hub(opened)
+    problems = _problems(opened, card, fetched)
     if rehearse:
         for refusal in problems:
             raise refusal
         rehearsal.rehearse(opened.cells, opened.root, hub=opened.hub, say=note)
         problems = _problems(opened, card)
-    return _result("plan", opened, options, 1 if problems else 0, missing=[problem.as_dict() for problem in problems])
+    missing = [problem.as_dict() for problem in problems]
+    more = {"missing": missing, "fetched": fetched, "basis": opened.study.basis}
+    return _result("plan", opened, options, 1 if problems else 0, **more)
 
 
 @verb(group, "Write the tables of what is done of a study.", "ontoground study report medieval")
@@ -254,6 +268,10 @@ def _blocks(payload: dict[str, Any]) -> Blocks:
         yield f"ahead: {hours} hours{f' by {sources}' if sources else ''}{without}"
     if largest := max((cell["gib"] or 0 for cell in payload["cells"]), default=0):
         yield f"memory: at most {largest:.3g} GiB"
+    if any(cell["by"] == "the study" for cell in ahead) and (basis := payload.get("basis")):
+        yield f"the study: {basis}"
+    if fetched := payload.get("fetched"):
+        yield f"not here, and fetched by `ontoground --hub study run`: {', '.join(fetched)}"
     for problem in payload.get("missing", ()):
         yield f"missing: {problem['what']}" + "".join(
             f"; {problem[key]}" for key in ("file", "found") if problem.get(key)

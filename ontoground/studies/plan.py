@@ -35,6 +35,8 @@ __all__ = [
 
 PAPERS = Path(__file__).parent / "papers"
 """The study files that ship, one for each paper."""
+LONGEST = 100
+"""Characters of a cell's words in the names of its folders."""
 Scalar = str | int | float | bool
 Options = dict[str, Scalar | list[Scalar | list[Scalar]]]
 """Values by name; a list is a choice, and a list in it an option that is given several times."""
@@ -127,6 +129,7 @@ class Study(Section):
 
     Attributes:
         title: of the report.
+        basis: what the hours and the memory of its blocks rest on, in words.
         dataset: folder of a dataset; the workspace's own of each verb where left out.
         seeds: one run for each in every training block.
         models: hub name or folder, by the name that cells have.
@@ -134,6 +137,7 @@ class Study(Section):
     """
 
     title: str
+    basis: str = ""
     dataset: str | None = None
     seeds: tuple[int, ...] = (42,)
     models: dict[str, str | Model] = Field(min_length=1)
@@ -175,7 +179,10 @@ class Cell:
     @property
     def run(self) -> Path:
         """A run folder, named as the cell since reports name it so; an evaluation's report; a file of answers."""
-        return self.folder / {"train": self.folder.name, "evaluate": "report", "ask": "answers.parquet"}[self.group]
+        words, _, known = self.folder.name.rpartition("-")
+        # Words that were cut may be those of two cells.
+        name = words if len(words) < LONGEST else f"{words}-{known}"
+        return self.folder / {"train": name, "evaluate": "report", "ask": "answers.parquet"}[self.group]
 
     @property
     def model(self) -> str:
@@ -383,6 +390,6 @@ def _cell(
     at = own.index("--workspace")
     known = hashlib.sha256(json.dumps(own[:at] + own[at + 2 :]).encode()).hexdigest()[:8]
     words = "-".join("".join(letter if letter.isalnum() else " " for letter in f"{block} {name}").split())
-    folder = root / "cells" / f"{words[:100]}-{known}"
+    folder = root / "cells" / f"{words[:LONGEST]}-{known}"
     labels = of.labels if isinstance(of, AskBlock) else ()
     return Cell(block, group, name, tuple(arguments), folder, needs, labels, of.hours, of.gib)

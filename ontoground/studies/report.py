@@ -127,8 +127,12 @@ def _evaluated(
 
 def _quadrants(_block: EvaluateBlock, _cells: Sequence[Cell], report: Estimate) -> Iterator[str]:
     rows: list[list[str]] = []
+    # The paper's own lambda is not in a name.
+    swept = {point["model"]: f"{point['lambda']:g}" for point in report.get("lambda", ())}
     for model in report.get("models", ()):
-        rows.append([model["name"], *(percent_cell(model["metrics"][name]) for name in PAPER_COLUMNS)])
+        base, weight = model["name"].partition(", lambda")[0], swept.get(model["name"])
+        name = f"{base}, lambda {weight}" if weight else model["name"]
+        rows.append([name, *(percent_cell(model["metrics"][column]) for column in PAPER_COLUMNS)])
         if paper := model.get("paper"):
             own = (percent_cell(paper["metrics"][name]) for name in PAPER_COLUMNS)
             rows.append([f"the paper's ({paper['source']})", *own])

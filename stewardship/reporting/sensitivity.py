@@ -1,4 +1,7 @@
-"""How the counts move under other readings of the paper (docs/stewardship.md#what-is-assumed)."""
+"""How the counts move under other readings of the paper (docs/stewardship.md#what-is-assumed).
+
+Other quorums are no readings: `steward audit` and `steward recompute` count stored runs again under other settings.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +28,12 @@ from stewardship.adjudication.discrepancy import FLAGGED, SLACK, Flag, discrepan
 from stewardship.adjudication.finalise import POLICIES, finalise
 from stewardship.adjudication.standing import Standing
 from stewardship.adjudication.triage import TriageSummary
-from stewardship.benchmark.folder import Benchmark
-from stewardship.history.log import Event
-from stewardship.reporting.other_consensus import recounted
 from stewardship.reporting.published import printed
 from stewardship.reporting.report import LABELLERS, Report
 from stewardship.reporting.wording import count_of
-from stewardship.runs.votes import LIKELY_ERROR
 
 __all__ = ["Variant", "printed_inputs", "variants"]
 
-SEVERAL = 2
-"""Runs from which on there is something to vote about."""
 SEEDS = 20
 DATE_LIMITS = (1, 2, 7)
 FLAG_LIMITS = (0.01, 0.02, 0.1, 0.2)
@@ -60,9 +57,9 @@ class Variant(JsonRecord):
 AS_SET = "as set"
 
 
-def variants(benchmark: Benchmark, labels: Standing, report: Report, settings: StewardSettings) -> list[Variant]:
+def variants(labels: Standing, report: Report, settings: StewardSettings) -> list[Variant]:
     """Return every variant that these labels allow to compute, in the order of the phases."""
-    results = [*_audits(benchmark, settings), *_consensus(benchmark, labels, settings)]
+    results: list[Variant] = []
     if report.table is not None and report.triage is not None:
         results += _flags(report.table, report.triage.of, settings)
         results += _spellings(labels, report.table, report.triage.of, settings)
@@ -85,36 +82,6 @@ def printed_inputs(report: Report) -> list[Variant]:
         value = _mixed(item)
         inputs.append(Variant(f"test-wide sMAPE of the {name} labels", "from the sMAPE that the paper prints", value))
     return inputs
-
-
-def _audits(benchmark: Benchmark, settings: StewardSettings) -> Iterator[Variant]:
-    """Other quorums, where labels were audited by several runs; a verdict of one run stays what it is."""
-    audits = benchmark.history.latest("audit").values()
-    votes = {event.uid: _votes(event) for event in audits}
-    most = max((runs for _, runs in votes.values()), default=0)
-    if most < SEVERAL:
-        return
-    outcome = "likely errors of the audit"
-    held = {event.uid for event in audits if event.status == LIKELY_ERROR}
-    yield Variant(outcome, AS_SET, f"{len(held):,}")
-    own = next((int(str(result)) for event in audits if (result := event.evidence.get("audit_quorum"))), None)
-    usual = own or settings.audit_quorum
-    for quorum in (usual - 1, usual + 1):
-        if 0 < quorum <= most:
-            flagged = sum(count >= quorum if runs >= SEVERAL else uid in held for uid, (count, runs) in votes.items())
-            yield Variant(outcome, f"{quorum} Suspicious verdicts make a likely error", f"{flagged:,}")
-
-
-def _votes(event: Event) -> tuple[int, int]:
-    """Return how many runs found a label suspicious, and how many runs there were; 0 and 0 where it is not said."""
-    suspicious, runs = event.evidence.get("suspicious"), event.evidence.get("runs")
-    return (suspicious, runs) if isinstance(suspicious, int) and isinstance(runs, int) else (0, 0)
-
-
-def _consensus(benchmark: Benchmark, labels: Standing, settings: StewardSettings) -> Iterator[Variant]:
-    for item in recounted(benchmark, labels.original, settings):
-        value = f"{item.high:,} and {item.flagged:,} of {item.n:,}"
-        yield Variant("high-confidence labels, and flagged rows", item.rule or AS_SET, value)
 
 
 def _flags(table: pl.DataFrame, of: int, settings: StewardSettings) -> Iterator[Variant]:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from ground import errors
-from ground.errors import CheckError, InputError, OntogroundError, RefusedError, UsageError
+from ground.errors import InputError, OntogroundError, RefusedError, UsageError
 from ground.names import names_found
 
 
-@pytest.mark.parametrize(("kind", "code"), [(CheckError, 1), (UsageError, 2), (InputError, 3), (RefusedError, 4)])
+@pytest.mark.parametrize(("kind", "code"), [(UsageError, 2), (InputError, 3), (RefusedError, 4)])
 def test_exit_codes_are_those_of_the_contract(kind: type[OntogroundError], code: int) -> None:
     assert kind.exit_code == code
     assert issubclass(kind, OntogroundError)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +13,11 @@ import torch
 from torch import nn
 
 from ground.errors import InputError, UsageError
+from ground.lm.local import reading_weights
 from ground.settings import parse_settings
 from training.encoder.cross import CrossModel
 from training.encoder.late import FrozenReader, LateModel, LayeredEncoder
+from training.encoder.parts import Map, PartDropout, sharing
 from training.encoder.pretrained import load_backbone, load_encoder_tokenizer, resolve_model
 from training.encoder.quadrant_head import QuadrantLogits
 from training.encoder.windows import EncodedRows
@@ -54,6 +58,11 @@ class EncoderClassifier:
         reader = FrozenReader(late, rows, self.tokenizer.pad_token_id, self.device, self.settings.cache_gib)
         return lambda indices: late(*reader.batch(indices))
 
+    def sharing(self, rows: int) -> AbstractContextManager[Map]:
+        """Return what works on the parts of so many rows; the cross engine's dropout is its model's own affair."""
+        parts = math.ceil(rows / self.settings.statements_per_forward)
+        return sharing(self.device, parts) if isinstance(self.module, LateModel) else nullcontext(map)
+
     def parameter_groups(self) -> list[dict[str, Any]]:
         """Return what is trained, with the learning rate of each part; biases and norms do not decay."""
         pretrained = {id(p) for p in self.transformer.base_model.parameters()}
@@ -92,6 +101,7 @@ def _assemble(source: str, settings: EncoderSettings, name: str) -> EncoderClass
         transformer = load_backbone(source, settings.dropout)
         encoder = LayeredEncoder(transformer, settings.frozen_layers)
         module = LateModel(encoder, settings.match_layers, settings.dropout)
+        PartDropout.replace_in(module)
     else:
         transformer = load_backbone(source, settings.dropout, head=True)
         module = CrossModel(transformer, tokenizer, settings.window_tokens, settings.overlap_tokens)
@@ -133,7 +143,8 @@ def load_encoder(run: Path, device: str | None = None) -> EncoderClassifier:
     if isinstance(model.module, LateModel):
         if not (run / HEAD).is_file():
             raise InputError("the run lacks its quadrant head", file=run / HEAD)
-        lacking = model.module.load_state_dict(load_file(run / HEAD), strict=False)
+        with reading_weights(run / HEAD):
+            lacking = model.module.load_state_dict(load_file(run / HEAD), strict=False)
         missing = [name for name in lacking.missing_keys if not name.startswith("encoder.")]
         if missing or lacking.unexpected_keys:
             raise InputError(

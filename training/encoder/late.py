@@ -14,8 +14,8 @@ is there when three neighbours match three neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -23,6 +23,7 @@ from torch import nn
 from torch.nn import functional
 
 from ground.errors import UsageError
+from training.encoder.parts import sharing
 from training.encoder.quadrant_head import QuadrantHead, QuadrantLogits
 from training.encoder.windows import EncodedRows
 from training.packing.plan import first_fit
@@ -33,7 +34,7 @@ PROBE = 12
 TOLERANCE = 1e-4
 GIB = 1 << 30
 AT_ONCE = 128
-PLACES = 128
+PLACES = 64
 """Tokens of a row that short statements share: padding is a third of the work where each has a row of its own."""
 # Similarities of unrelated tokens lie around 0.3 to 0.7, logarithms of distances around -1: bring both near 0.
 FEATURE_SHIFT = 0.5
@@ -160,17 +161,6 @@ def _run_similarity(single: torch.Tensor, run: int) -> torch.Tensor:
     return torch.stack([before[i : i + t] for i in range(run)]).amax(dim=0)
 
 
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Let torch work in one thread: a statement's matches are too small to share out, above all on a busy machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def best_matches(statement: Tensors, context: Tensors) -> tuple[torch.Tensor, torch.Tensor]:
     """Match every token of a statement with every token of a context, layer by layer.
 
@@ -247,10 +237,20 @@ class FrozenReader:
         self._device = device
         self._left = cache_gib * GIB
         self._kept: dict[Any, Tensors] = {}
-        # Large groups of one length are read at once where they can be kept.
-        states = int(model.encoder.config.hidden_size) * torch.float32.itemsize * (len(model.match_layers) + 1)
-        if sum(map(len, set(rows.statements))) * states <= self._left:
-            self._read_statements(rows.statements)
+        # Large groups of one length are read at once, and no context twice, where they can be kept.
+        states = int(model.encoder.config.hidden_size) * torch.float32.itemsize
+        if sum(map(len, set(rows.statements))) * states * (len(model.match_layers) + 1) <= self._left:
+            self._share(self._read_group, self._groups(rows.statements))
+        if (
+            sum(len(window) for of in rows.windows.values() for window in of) * states * len(model.match_layers)
+            <= self._left
+        ):
+            self._share(self.context, list(rows.windows))
+
+    def _share(self, read: Callable[[Any], Any], texts: Sequence[Any]) -> None:
+        """Read texts in as many threads as torch has."""
+        with sharing(self._device, len(texts)) as in_threads:
+            deque(in_threads(read, texts), maxlen=0)
 
     def _keep(self, key: Any, tensors: Tensors) -> Tensors:
         """Return the tensors, and keep them if memory is left."""
@@ -278,18 +278,25 @@ class FrozenReader:
         inner[0, 0] |= not inner.any()
         return self._keep(admission, [unit[inner] for unit in units])
 
-    def _read_statements(self, wanted: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], Sequence[torch.Tensor]]:
-        """Return per statement the unit vectors of each match layer, and the highest frozen state last."""
-        read = {ids: self._kept[ids] for ids in wanted if ids in self._kept}
+    def _groups(self, wanted: Iterable[tuple[int, ...]]) -> list[list[tuple[int, ...]]]:
+        """Return statements that are not kept in groups of one length."""
         by_length: dict[int, list[tuple[int, ...]]] = {}
-        for ids in sorted(set(wanted) - set(read)):
+        for ids in sorted(set(wanted) - self._kept.keys()):
             by_length.setdefault(len(ids), []).append(ids)
-        for same in by_length.values():
-            for start in range(0, len(same), AT_ONCE):
-                group = same[start : start + AT_ONCE]
-                units, states, _ = self._lower(group)
-                for i, ids in enumerate(group):
-                    read[ids] = self._keep(ids, [state[i].clone() for state in (*units, states[-1])])
+        return [same[start : start + AT_ONCE] for same in by_length.values() for start in range(0, len(same), AT_ONCE)]
+
+    def _read_group(self, group: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], Tensors]:
+        """Return per statement the unit vectors of each match layer, and the highest frozen state last."""
+        units, states, _ = self._lower(group)
+        return {
+            ids: self._keep(ids, [state[i].clone() for state in (*units, states[-1])]) for i, ids in enumerate(group)
+        }
+
+    def _read_statements(self, wanted: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], Tensors]:
+        """Return what `_read_group` does of statements that are kept or read now."""
+        read = {ids: self._kept[ids] for ids in wanted if ids in self._kept}
+        for group in self._groups(ids for ids in wanted if ids not in read):
+            read |= self._read_group(group)
         return read
 
     def batch(self, indices: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -297,14 +304,13 @@ class FrozenReader:
         statements = self._read_statements([self._rows.statements[i] for i in indices])
         contexts = [self.context(self._rows.admissions[i]) for i in indices]
         parts: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = []
-        with _one_thread():
-            for i, context in zip(indices, contexts, strict=True):
-                *units, top = statements[self._rows.statements[i]]
-                best, places = self._kept.get(("row", i)) or self._keep(("row", i), best_matches(units, context))
-                answer = torch.cat([layer[places[:, at]] for at, layer in enumerate(context)], dim=1)
-                parts.append((top, best, answer))
+        for i, context in zip(indices, contexts, strict=True):
+            *units, top = statements[self._rows.statements[i]]
+            best, places = self._kept.get(("row", i)) or self._keep(("row", i), best_matches(units, context))
+            answer = torch.cat([layer[places[:, at]] for at, layer in enumerate(context)], dim=1)
+            parts.append((top, best, answer))
         lengths = [len(top) for top, *_ in parts]
-        rows = first_fit(lengths, PLACES)
+        rows = first_fit(lengths, max(PLACES, *lengths))
         owners = [torch.tensor([i + 1 for i in row for _ in range(lengths[i])], device=self._device) for row in rows]
         states, features, answers = ([torch.cat([parts[i][at] for i in row]) for row in rows] for at in range(3))
         padded = [nn.utils.rnn.pad_sequence(each, batch_first=True) for each in (states, owners, features, answers)]

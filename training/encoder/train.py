@@ -21,6 +21,7 @@ from ground.progress import progress
 from ground.stable import stable_hash
 from training.classifier.items import class_weights, predicted
 from training.encoder.classifier import EncoderClassifier, load_encoder, new_encoder
+from training.encoder.parts import drawing
 from training.encoder.pretrained import resolve_model
 from training.encoder.quadrant_head import quadrant_loss
 from training.encoder.windows import EncodedRows, tokenize_rows
@@ -37,15 +38,19 @@ READ = ("id", "hadm_id", "statement", "quadrant")
 @contextmanager
 def _reproducible(seed: int) -> Iterator[None]:
     """Seed torch and let it use algorithms only whose results repeat; both are put back afterwards."""
-    before = torch.get_deterministic_debug_mode()
+    deterministic: Any = torch.utils.deterministic
+    before, fills = torch.get_deterministic_debug_mode(), deterministic.fill_uninitialized_memory
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         # `use_deterministic_algorithms` says so to the compiler too, for which all of that is imported.
         torch.set_deterministic_debug_mode("warn" if torch.cuda.is_available() else "error")
+        # Nothing here reads memory that it has not written, and filling it is a twentieth of the work.
+        deterministic.fill_uninitialized_memory = False
         try:
             yield
         finally:
             torch.set_deterministic_debug_mode(before)
+            deterministic.fill_uninitialized_memory = fills
 
 
 def encoded_rows(model: EncoderClassifier, dataset: MedievalDataset, rows: pl.DataFrame) -> EncodedRows:
@@ -66,9 +71,10 @@ def _steps(ids: Sequence[str], settings: EncoderSettings) -> list[list[int]]:
 
 
 def _chunks(rows: EncodedRows, indices: Sequence[int], size: int) -> list[list[int]]:
-    """Cut rows into forward passes of statements of like length."""
+    """Deal rows to forward passes of about equal work."""
     order = sorted(indices, key=lambda i: (len(rows.statements[i]), i))
-    return [order[start : start + size] for start in range(0, len(order), size)]
+    parts = math.ceil(len(order) / size)
+    return [order[part::parts] for part in range(parts)]
 
 
 def _rate(step: int, warmup: int, steps: int) -> float:
@@ -84,20 +90,28 @@ def fit(model: EncoderClassifier, rows: EncodedRows, steps: list[list[int]]) -> 
     settings = model.settings
     labels = torch.tensor(rows.labels, device=model.device)
     weights = torch.from_numpy(class_weights(np.array(rows.labels), settings.class_weights)).float().to(model.device)
-    optimizer = torch.optim.AdamW(model.parameter_groups())
+    optimizer = torch.optim.AdamW(model.parameter_groups(), fused=True)
     warmup = math.ceil(settings.warmup_ratio * len(steps))
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, partial(_rate, warmup=warmup, steps=len(steps)))
     trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    judge, records = model.judge(rows), list[Record]()
-    with progress(f"training {model.name}", len(steps)) as advance:
+    judge, records, most = model.judge(rows), list[Record](), settings.statements_per_forward
+
+    def learn(number: int, part: tuple[int, list[int]]) -> tuple[float, Sequence[torch.Tensor]]:
+        """Return a part's share of a step's loss, and the gradients of it."""
+        at, chunk = part
+        with drawing(model.device, settings.seed, number, at):
+            loss = quadrant_loss(judge(chunk), labels[chunk], weights, settings.factor_weight)
+        loss = loss / weights[labels[steps[number - 1]]].sum()
+        return loss.item(), torch.autograd.grad(loss, trained)
+
+    with progress(f"training {model.name}", len(steps)) as advance, model.sharing(settings.batch_size) as in_threads:
         for number, step in enumerate(steps, 1):
             model.module.train()
-            total = weights[labels[step]].sum()
             loss = 0.0
-            for chunk in _chunks(rows, step, settings.statements_per_forward):
-                part = quadrant_loss(judge(chunk), labels[chunk], weights, settings.factor_weight) / total
-                part.backward()
-                loss += part.item()
+            for part, gradients in in_threads(partial(learn, number), enumerate(_chunks(rows, step, most))):
+                loss += part
+                for parameter, gradient in zip(trained, gradients, strict=True):
+                    parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
             if not math.isfinite(loss):
                 raise TrainingError(
                     "the loss is not a number any more",
@@ -181,8 +195,12 @@ def predict(
     encoded = encoded_rows(classifier, dataset, rows)
     classifier.module.eval()
     judge, scores = classifier.judge(encoded), torch.empty((len(encoded), len(QUADRANTS)), dtype=torch.float64)
-    with progress(f"predicting {classifier.name}", len(encoded)) as advance:
-        for chunk in _chunks(encoded, range(len(encoded)), settings.statements_per_forward):
-            scores[chunk] = judge(chunk).quadrant.double().softmax(dim=1).cpu()
+    chunks = _chunks(encoded, range(len(encoded)), settings.statements_per_forward)
+    with (
+        progress(f"predicting {classifier.name}", len(encoded)) as advance,
+        classifier.sharing(len(encoded)) as in_threads,
+    ):
+        for chunk, judged in zip(chunks, in_threads(torch.inference_mode()(judge), chunks), strict=True):
+            scores[chunk] = judged.quadrant.double().softmax(dim=1).cpu()
             advance(len(chunk))
     return predicted(rows["id"].to_list(), scores, classifier.name, settings.seed)

@@ -66,7 +66,6 @@ class Arm:
         data: what the run says of them: name and hash of the file, ``licence_tier``.
         sets: what it is evaluated on, by name.
         categories: names that labels can be.
-        smoke: the model is a random one, and the run shows only that the parts fit each other.
     """
 
     name: str
@@ -74,7 +73,6 @@ class Arm:
     data: Mapping[str, Any]
     sets: Mapping[str, Sequence[Row]]
     categories: Sequence[str] = ()
-    smoke: bool = False
 
 
 def train_arm(
@@ -95,7 +93,7 @@ def train_arm(
             The memory estimate is of optimizer steps; sampling needs less, or more with a large
             ``generation_batch_size``.
     """
-    own: dict[str, Any] = {"engine": "trl GRPOTrainer", "arm": arm.name, "smoke": arm.smoke}
+    own: dict[str, Any] = {"engine": "trl GRPOTrainer", "arm": arm.name}
     with open_run("grpo", model_name, out_dir, arm.data, settings, resume=resume, say=say, **own) as run:
         if run.whole is not None:
             return run.whole

@@ -15,7 +15,7 @@ import torch
 
 from ground.contracts.rows import QUADRANTS
 from ground.errors import InputError, UsageError
-from ground.lm.local import load_pretrained
+from ground.lm.local import load_pretrained, reading_weights
 from training.runs.settings import HardwareSettings, LoraSettings
 
 __all__ = [
@@ -354,7 +354,8 @@ def load_model(
             if task == "quadrants" and hasattr(loaded, HEAD):
                 # As it was trained (training.classifier.heads).
                 loaded.score.to(torch.promote_types(torch.float32, loaded.dtype))
-            loaded = PeftModel.from_pretrained(loaded, str(model), is_trainable=trainable)
+            with reading_weights(model):
+                loaded = PeftModel.from_pretrained(loaded, str(model), is_trainable=trainable)
     elif lora is not None and lora.r > 0:
         loaded = add_adapter(loaded, task, lora)
     return loaded if hardware.quantize != "none" else loaded.to(_place(hardware))
@@ -368,7 +369,8 @@ def _under_other_head(folder: str | Path, adapter: Any, base: Any, task: Task) -
     config.task_type, config.inference_mode, config.modules_to_save = _peft_kind(task), False, None
     model = get_peft_model(base, config)
     head = f".{HEAD}."
-    kept = load_peft_weights(str(folder), device="cpu")
+    with reading_weights(folder):
+        kept = load_peft_weights(str(folder), device="cpu")
     weights = {name: kept[name] for name in kept if head not in name}
     if task == "quadrants":
         new = getattr(model.get_base_model(), HEAD).modules_to_save["default"].weight
@@ -413,12 +415,14 @@ def restore_weights(model: Any, folder: Path) -> None:
     if (folder / ADAPTER).is_file():
         from peft import load_peft_weights, set_peft_model_state_dict
 
-        unmatched = set_peft_model_state_dict(model, load_peft_weights(str(folder), device="cpu"))
+        with reading_weights(folder):
+            unmatched = set_peft_model_state_dict(model, load_peft_weights(str(folder), device="cpu"))
         left = sorted((trained.keys() & set(unmatched.missing_keys)) | set(unmatched.unexpected_keys))
     else:
         # A head may be in float32 above a backbone in half precision.
         dtype = torch.promote_types(torch.float32, model.dtype)
-        kept, loading = type(model).from_pretrained(folder, dtype=dtype, output_loading_info=True)
+        with reading_weights(folder):
+            kept, loading = type(model).from_pretrained(folder, dtype=dtype, output_loading_info=True)
         theirs = dict(kept.named_parameters())
         left = sorted(trained.keys() & set(loading["missing_keys"]))
         with torch.no_grad():

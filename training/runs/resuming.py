@@ -112,20 +112,23 @@ def measuring(model: Any, device: str) -> Iterator[Measured]:
     It reads their ids, as they are or in a `PackedRow`, or states of theirs. *Shapes:* (rows, places) or (rows, places,
     width).
     """
-    measured: Measured = {"tokens": 0}
+    measured: Measured = {}
+    # Forward passes may run in several threads.
+    tokens: list[int] = []
 
     def count(module: Any, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
         # Neither generation nor the reference is learnt from.
         if module.training and torch.is_grad_enabled():
             row = inputs[0] if inputs else None
             ids = named["input_ids"] if "input_ids" in named else getattr(row, "input_ids", row)
-            measured["tokens"] += ids.shape[:2].numel() if torch.is_tensor(ids) else 0
+            tokens.append(ids.shape[:2].numel() if torch.is_tensor(ids) else 0)
 
     begin, hook = monotonic(), model.register_forward_pre_hook(count, with_kwargs=True)
     if torch.cuda.is_available():
         torch.cuda.reset_peak_memory_stats()
     yield measured
     hook.remove()
+    measured["tokens"] = sum(tokens)
     measured["seconds"] = round(monotonic() - begin, 3)
     measured["peak_memory"] = peak_memory(device)
     measured["tokens_per_second"] = measured["tokens"] / measured["seconds"] if measured["seconds"] else 0.0

@@ -213,9 +213,10 @@ class EncoderSettings(Section):
     epochs: int = Field(default=3, ge=1, description="passes over the training split")
     batch_size: int = Field(default=64, ge=1, description="statements in one optimizer step")
     statements_per_forward: int = Field(
-        default=64,
+        default=32,
         ge=1,
-        description="statements in one forward pass: memory, not results (but for the draws of dropout)",
+        description="statements in one forward pass, of which several run at once: memory, not results (but for the"
+        " draws of dropout)",
     )
     split_column: SplitColumn = "split"
     class_weights: ClassWeights = "balanced"

@@ -50,7 +50,7 @@ def report(options: ConfiguredBenchmark) -> Result:
         )
     medcalc = is_medcalc_v1(benchmark)
     compared = beside_the_paper(results) if medcalc else []
-    others = variants(benchmark, labels, results, settings) + (printed_inputs(results) if medcalc else [])
+    others = variants(labels, results, settings) + (printed_inputs(results) if medcalc else [])
     known = caveats(results, labels, paper=medcalc and labelled_by_the_paper(benchmark))
     estimates = label_estimates(benchmark)
     result = options.result(

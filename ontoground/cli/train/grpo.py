@@ -32,17 +32,12 @@ if TYPE_CHECKING:
 
 __all__ = ["grpo"]
 
-SMOKE = "A smoke run: the model's weights are random, and its numbers mean nothing."
-
 
 @dataclass(frozen=True, kw_only=True)
 class Grpo(Trained):
     """Options of the verb."""
 
-    model: Annotated[str | None, Option(metavar="NAME_OR_PATH", help="Base model: hub name or local folder")] = None
-    smoke: Annotated[bool, Option("--smoke", help="Two steps of a tiny random model, to test the installation.")] = (
-        False
-    )
+    model: Annotated[str, Option(metavar="NAME_OR_PATH", help="Base model: hub name or local folder")]
     benchmark: Annotated[
         str | None, Option(metavar="NAME", help="Benchmark to train on; may be left out if there is only one")
     ] = None
@@ -64,7 +59,6 @@ class Grpo(Trained):
 @verb(
     group,
     "A policy by rewards from labels (GRPO), an arm for each set.",
-    "ontoground train grpo --smoke",
     "ontoground --hub train grpo --model Qwen/Qwen3-8B --benchmark train \\",
     "    --arm original --arm recomputed --evaluate test:physician",
 )
@@ -79,19 +73,15 @@ def grpo(options: Grpo) -> Result:
     from training.runs.settings import GrpoSettings
 
     names = options.arms or ["original", "recomputed"]
-    if (options.model is None) != options.smoke:
-        raise UsageError("one of --model and --smoke is needed", expected="a base model, or a smoke run without one")
     if len(set(names)) < len(names):
         raise UsageError("an arm is named twice", found=", ".join(names), expected="other labels for each arm")
     settings = options.settings(GrpoSettings)
-    settings = _smoke_settings(settings) if options.smoke else settings
-    if options.model is not None:
-        check_model(options.model)
+    check_model(options.model)
     from ground.markdown import markdown_table
     from stewardship.benchmark.folder import Benchmark
 
     benchmark = Benchmark.open(options.workspace, options.benchmark)
-    out = options.folder("grpo", benchmark.name, short_name(options.model or "smoke"), f"seed{settings.seed}")
+    out = options.folder("grpo", benchmark.name, short_name(options.model), f"seed{settings.seed}")
     tables = _tables(options, names, benchmark, settings)
     # Late, since it takes seconds, and what is wrong is said before.
     from accelerate import PartialState
@@ -103,16 +93,17 @@ def grpo(options: Grpo) -> Result:
     join_processes(device)
     with PartialState(cpu=device == "cpu").main_process_first():
         _write_tables(out / "data", tables, begun=any(out.glob("arm-*")), resume=options.resume)
-        model = options.model or _random_model(out / "random-model", tables, settings)
     arms = _arms(options, names, benchmark, out / "data")
     if is_main():
         _announce(options, arms, settings)
     # Late, since it takes long, and what is wrong with the arms is said before.
     from training.grpo.train import train_arm
 
-    graded = {"base": _base(out, arms[0], model, settings, kept=options.resume)} if settings.evaluate_base else {}
+    graded = (
+        {"base": _base(out, arms[0], options.model, settings, kept=options.resume)} if settings.evaluate_base else {}
+    )
     records = {
-        arm.name: train_arm(arm, model, out / f"arm-{arm.name}", settings, resume=options.resume, say=note)
+        arm.name: train_arm(arm, options.model, out / f"arm-{arm.name}", settings, resume=options.resume, say=note)
         for arm in arms
     }
     # Of several processes that train together one speaks.
@@ -122,8 +113,7 @@ def grpo(options: Grpo) -> Result:
         "verb": "train grpo",
         "workspace": str(options.workspace),
         "benchmark": benchmark.name,
-        "model": model,
-        "smoke": options.smoke,
+        "model": options.model,
         "limits": options.limits,
         "folder": str(out),
         "seed": settings.seed,
@@ -232,27 +222,6 @@ def _write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], *, begun: bo
             )
 
 
-def _random_model(folder: Path, tables: Mapping[str, pl.DataFrame], settings: GrpoSettings) -> str:
-    from ground.lm.tiny import tiny_decoder, tiny_tokenizer
-    from training.grpo.prompts import system_prompt
-    from training.runs.models import quiet
-
-    if not (folder / "config.json").is_file():
-        texts = [system_prompt(), *(prompt for frame in tables.values() for prompt in frame["prompt"])]
-        with quiet():
-            tokenizer = tiny_tokenizer(texts, folder, chat=True, vocab_size=2000)
-            tiny_decoder("qwen3", tokenizer, folder, hidden=64, seed=settings.seed, positions=32_768)
-    return str(folder)
-
-
-def _smoke_settings(settings: GrpoSettings) -> GrpoSettings:
-    """Return settings of a run that shows that the parts fit each other: two steps of a few tokens."""
-    hardware = settings.hardware.model_copy(update={"gradient_checkpointing": False})
-    few = {"epochs": 1, "rows": 4, "evaluate_rows": 4, "prompts_per_step": 2, "group": 2, "per_device_batch_size": 2}
-    short = {"max_new_tokens": 16, "max_prompt_tokens": 100_000}
-    return settings.model_copy(update={**few, **short, "hardware": hardware})
-
-
 def _arms(options: Grpo, names: Sequence[str], benchmark: Benchmark, data: Path) -> list[Arm]:
     from training.grpo.prompts import read_rows, read_sets
     from training.grpo.train import Arm
@@ -270,7 +239,6 @@ def _arms(options: Grpo, names: Sequence[str], benchmark: Benchmark, data: Path)
             },
             sets=read_sets(evaluate, benchmark.categories),
             categories=benchmark.categories,
-            smoke=options.smoke,
         )
         for name, file in ((name, data / f"arm-{name}.parquet") for name in names)
     ]
@@ -282,10 +250,8 @@ def _announce(options: Grpo, arms: Sequence[Arm], settings: GrpoSettings) -> Non
     first, *others = ({row.uid: row.reference for row in arm.rows} for arm in arms)
     differ = sum(any(not within(other[uid].value, label) for other in others) for uid, label in first.items())
     steps = settings.epochs * (len(first) // settings.prompts_per_step)
-    if options.smoke:
-        note(SMOKE)
     note(
-        f"GRPO on {options.model or 'a random model'}, arms {', '.join(arm.name for arm in arms)}: {len(first):,} rows,"
+        f"GRPO on {options.model}, arms {', '.join(arm.name for arm in arms)}: {len(first):,} rows,"
         f" {differ:,} of them with a label outside these limits in another arm; at most {steps:,} steps of "
         f"{settings.prompts_per_step} rows, {settings.group} responses each, seed {settings.seed}; evaluation on "
         + ", ".join(f"{name} {len(rows):,}" for name, rows in arms[0].sets.items())
@@ -384,7 +350,7 @@ def _graded(payload: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def _notes(payload: dict[str, Any]) -> list[str]:
-    notes = [SMOKE] if payload["smoke"] else []
+    notes = []
     for arm in payload["arms"]:
         begin, end = ("-" if reward is None else f"{reward:.3f}" for reward in arm["rewards"].values())
         notes.append(

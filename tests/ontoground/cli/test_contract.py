@@ -243,14 +243,6 @@ def test_a_damaged_parquet_file_is_bad_input_and_named(
     assert "a Parquet file is cut off or damaged" in printed and str(path) in printed
 
 
-def test_weights_and_a_parquet_page_that_end_too_early_are_bad_input(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    safetensors = pytest.importorskip("safetensors.numpy")
-    (tmp_path / "model.safetensors").write_bytes(b"\xff" * 8)
-    with pytest.raises(Exception, match="deserializing header") as weights:
-        safetensors.load_file(tmp_path / "model.safetensors")
-    assert _failed(weights.value, as_json=False) == 3
-    assert "a file of weights is cut off or damaged" in capsys.readouterr().err
+def test_a_parquet_page_that_ends_too_early_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     assert _failed(duckdb.Error("Out of buffer"), as_json=False) == 3
     assert "a Parquet file is cut off or damaged" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""``train grpo``: a smoke run through the command line, and what is refused."""
+"""``train grpo``: a run of a few steps through the command line, and what is refused."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from ground.lm.tiny import tiny_decoder, tiny_tokenizer
 from ontoground.cli.main import invoke
 from tests.ontoground.cli.schemas import checked
+from training.grpo.prompts import system_prompt
 
 pytestmark = pytest.mark.xdist_group("grpo")
+FEW = {
+    **{"epochs": 1, "rows": 4, "evaluate_rows": 4, "prompts_per_step": 2, "group": 2, "per_device_batch_size": 2},
+    **{"max_new_tokens": 16, "max_prompt_tokens": 100_000, "hardware.gradient_checkpointing": "false"},
+}
 COLUMNS = ("uid=uid", "context=note", "question=ask", "original=answer", "recomputed=new", "physician=doctor")
 
 
@@ -22,18 +28,18 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "labels.csv").write_text("uid,note,ask,answer,new,doctor\n" + rows)
     given = [part for column in COLUMNS for part in ("--column", column)]
     assert invoke(["steward", "adopt", str(root / "labels.csv"), *given, "--workspace", str(root), "--json"]) == 0
+    tokenizer = tiny_tokenizer([system_prompt(), rows], root / "model", chat=True)
+    tiny_decoder("qwen3", tokenizer, root / "model", positions=32_768)
     return root
 
 
-def test_a_smoke_run_trains_both_arms_on_the_same_rows_and_says_what_it_is(
-    workspace: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_trains_both_arms_on_the_same_rows(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
-    asked = ["train", "grpo", "--smoke", "--workspace", str(workspace), "--set", "evaluate_every=1", "--json"]
+    few = [word for name, value in (FEW | {"evaluate_every": 1}).items() for word in ("--set", f"{name}={value}")]
+    asked = ["train", "grpo", "--model", str(workspace / "model"), "--workspace", str(workspace), *few, "--json"]
     assert invoke(asked) == 0
     printed = capsys.readouterr()
     payload = checked(printed.out, "train-grpo")
-    assert payload["smoke"] and "numbers mean nothing" in printed.err
     assert [arm["arm"] for arm in payload["arms"]] == ["original", "recomputed"]
     assert len({arm["order_sha256"] for arm in payload["arms"]}) == 1
     assert set(payload["sets"]) == {"physician", "recomputed", "original"}
@@ -42,7 +48,6 @@ def test_a_smoke_run_trains_both_arms_on_the_same_rows_and_says_what_it_is(
     one = payload["curves"]["physician"]["recomputed"]
     assert one["steps"] == [1, 2] and one["last"]["n"] == 2 and one["last"]["value"] == sum(one["accuracy"]) / 2
     assert (folder / "curve.png").is_file() and "last evaluations" in (folder / "comparison.md").read_text()
-    assert "numbers mean nothing" in (folder / "comparison.md").read_text()
     arms = [pl.read_parquet(folder / "data" / f"arm-{name}.parquet") for name in ("original", "recomputed")]
     assert arms[0].select("uid", "prompt").equals(arms[1].select("uid", "prompt"))
     assert not arms[0]["label"].eq(arms[1]["label"]).any()
@@ -56,14 +61,14 @@ def test_a_smoke_run_trains_both_arms_on_the_same_rows_and_says_what_it_is(
 
 def test_what_does_not_fit_is_refused(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, code, words in (
-        ([], 2, "--model and --smoke"),
-        (["--smoke", "--arm", "original", "--arm", "original"], 2, "named twice"),
-        (["--smoke", "--arm", "final"], 3, "no such labels yet"),
-        (["--smoke", "--evaluate", "other:original"], 3, "no such benchmark"),
-        (["--smoke", "--set", "group=1"], 2, "setting"),
+        (["--arm", "original", "--arm", "original"], 2, "named twice"),
+        (["--arm", "final"], 3, "no such labels yet"),
+        (["--evaluate", "other:original"], 3, "no such benchmark"),
+        (["--set", "group=1"], 2, "setting"),
     ):
         capsys.readouterr()
-        asked = ["train", "grpo", *arguments, "--workspace", str(workspace), "--out", str(workspace / "x"), "--json"]
+        asked = ["train", "grpo", "--model", str(workspace / "model"), *arguments, "--workspace", str(workspace)]
+        asked += ["--out", str(workspace / "x"), "--json"]
         assert invoke(asked) == code, arguments
         assert words in checked(capsys.readouterr().out, "error")["error"]["what"]
     assert not (workspace / "x").exists()

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.paper import PAPER_COLUMNS
 from ground.errors import UsageError
 from ontoground.studies.plan import PAPERS, Cell, EvaluateBlock, TrainBlock, cells_of, file_of, read_study
 from ontoground.studies.rehearsal import forecast
-from ontoground.studies.report import _arms, _changes
+from ontoground.studies.report import _arms, _changes, _quadrants
 
 STUDY = """
 title = "Two methods"
@@ -132,3 +133,13 @@ def test_a_study_says_what_training_changed_and_how_arms_end(tmp_path: Path) -> 
     row = "| a, seed 42 | physician | new | 50.0 (40.0 to 60.0) | 50.0 (40.0 to 60.0) | 51.9 |"
     trained = TrainBlock(verb="grpo", paper={"a": {"physician new": 0.519}})
     assert row in "".join(_arms([arms], trained, tmp_path))
+
+
+def test_each_row_of_a_sweep_has_its_lambda() -> None:
+    metrics = {key: {"value": 0.5} for key in PAPER_COLUMNS}
+    names = ("a + CoRFu (Q1 vs. Q2)", "a + CoRFu (Q1 vs. Q2), lambda 1", "a + SFT")
+    points = [{"model": name, "lambda": value} for name, value in zip(names[:2], (0.5, 1.0), strict=True)]
+    report = {"models": [{"name": name, "metrics": metrics} for name in names], "lambda": points}
+    rows = "".join(_quadrants(EvaluateBlock(verb="quadrants"), [], report)).splitlines()[2:]
+    wanted = ["a + CoRFu (Q1 vs. Q2), lambda 0.5", "a + CoRFu (Q1 vs. Q2), lambda 1", "a + SFT"]
+    assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == wanted

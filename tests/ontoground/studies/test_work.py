@@ -89,6 +89,9 @@ def test_what_a_verb_would_refuse_is_said_before_anything_runs(study: Path, tmp_
         study.write_text(text.replace(old, new))
         answer = answer_to("study", study, "--workspace", tmp_path / "work", "--json")
         assert answer.code == code and words in checked(answer.out, "error")["error"]["what"]
+    study.write_text(text.replace(f"{tmp_path}/TinyLlama", "someone/TinyLlama"))
+    planned = answer_to("study", "plan", study, "--workspace", tmp_path / "work", "--json").payload("study")
+    assert planned["fetched"] == ["someone/TinyLlama"] and not planned["missing"]
     assert not (tmp_path / "work" / "studies").exists()
 
 

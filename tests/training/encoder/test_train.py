@@ -4,6 +4,7 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 
 import polars as pl
 import pytest
@@ -69,6 +70,30 @@ def test_a_saved_classifier_gives_equal_logits(
     with torch.no_grad():
         first, second = (each.judge(rows)(range(len(rows))).quadrant for each in (model, again))
     assert torch.equal(first, second)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "quadrant_head.safetensors"])
+def test_weights_that_end_too_early_are_refused(late_run: Path, tmp_path: Path, name: str) -> None:
+    copytree(late_run, tmp_path / "run")
+    file = tmp_path / "run" / name
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(InputError, match="a file of weights is cut off or damaged"):
+        load_encoder(tmp_path / "run")
+
+
+def test_one_thread_and_two_learn_the_same(
+    dataset: MedievalDataset, tiny: Path, late: EncoderSettings, tmp_path: Path
+) -> None:
+    before, runs = torch.get_num_threads(), []
+    settings = _short(late, dropout=0.1, statements_per_forward=8)
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            runs.append(train_encoder(dataset, tiny, tmp_path / str(threads), settings))
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert runs[0]["losses"] == runs[1]["losses"] and runs[0]["files"] == runs[1]["files"]
 
 
 def test_the_encoder_of_a_run_loads_in_transformers_alone(late_run: Path) -> None:

@@ -103,7 +103,6 @@ def test_runs_on_texts_have_the_same_card(tmp_path: Path, kind: str) -> None:
         tmp_path,
         kind=kind,
         arm="original",
-        smoke=False,
         engine="trl",
         rows={"used": 1200, "left_out": {"too_long": 30}} | ({"without_explanation": 4} if kind == "medhal" else {}),
         tasks={"nli": 1200},

@@ -159,11 +159,6 @@ def _table(notes: pa.Table, owner: IntArray, columns: Sequence[pa.Array], schema
     return pa.Table.from_arrays([*repeated, *columns], names=schema.names)
 
 
-def _arrays(columns: Sequence[Sequence[object]], schema: pa.Schema) -> list[pa.Array]:
-    fields = list(schema)[-len(columns) :]
-    return [pa.array(column, type=field.type) for column, field in zip(columns, fields, strict=True)]
-
-
 def _section_shard(own: OwnRules, notes: pa.Table) -> ReadShard:
     from ehr.characters import codes_of, plain
     from ehr.segments import SegmentArrays, segment_arrays
@@ -186,7 +181,7 @@ def _section_shard(own: OwnRules, notes: pa.Table) -> ReadShard:
     return ReadShard(
         notes.num_rows,
         (
-            _table(notes, of_sections, _arrays(columns, _SECTION), _SECTION),
+            _table(notes, of_sections, list(map(pa.array, columns, _SECTION.types[2:])), _SECTION),
             _table(notes, of_segments, [kinds, begin, end, block], _SEGMENT),
         ),
     )
@@ -354,11 +349,6 @@ def _mention_shard(reader: TextReader, shard: _MentionShard) -> ReadShard:
     return ReadShard(shard.notes.num_rows, (clear, unclear))
 
 
-def _compile(reader: TextReader) -> None:
-    """Compile what reading a note needs, where that is not done."""
-    reader.read(_FIRST)
-
-
 def _mention_fingerprint(connection: duckdb.DuckDBPyConnection, settings: Settings, own: OwnRules) -> str:
     return fingerprint(
         {
@@ -405,7 +395,7 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
             folder = lexicon.folder or Path(scratch) / "lexicon"
             if lexicon.folder is None:
                 lexicon.save(folder)
-            _compile(_open_reader(SharedFolder(folder), settings.notes, own))
+            _open_reader(SharedFolder(folder), settings.notes, own).read(_FIRST)
             setup = partial(_open_reader, executor.share(folder), settings.notes, own)
             whole = (
                 _MentionShard(notes, _part_of(connection, "section"), _part_of(connection, "segment"))

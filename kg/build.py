@@ -17,6 +17,7 @@ from ground.progress import progress
 from ground.settings import LoadSettings
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.warehouse import (
+    arrow_of,
     count_drop,
     number_of,
     reset_drops,
@@ -44,14 +45,8 @@ __all__ = ["GraphReport", "build_graph"]
 STAGE = "graph"
 RELEASE = ("release.mrconso", "release.mrrel", "release.mrsty")
 ARRAY_FORMAT = 2
-STEPS = (
-    "kg/node",
-    "kg/name",
-    "kg/concept",
-    "kg/relation_use",
-    "kg/uncovered",
-    "kg/edge_kind",
-)
+STEPS = ("node", "name", "concept", "relation_use", "edge_kind", "edge_row", "product_route", "drug", "edge_refused",
+         "edge_code", "edge")  # fmt: skip
 EVERY_NODE = 1 << 62
 """A bit that all concepts share: it answers a line that asks for no group."""
 
@@ -98,12 +93,13 @@ def build_graph(
             # Until the arrays are written: what other stages keep of these tables goes by this mark.
             mark_done(connection, STAGE, "")
             _register(connection, vocabulary, settings)
+            if number_of(
+                connection, "select count(*) from duckdb_tables where schema_name = 'kg' and table_name = 'edge'"
+            ):
+                connection.execute("drop table kg.edge")  # An earlier version's; now it is a view.
             for name in STEPS:
-                run_sql(connection, name)
+                run_sql(connection, f"kg/{name}")
                 advance(1)
-            # What rows say together of drugs and classes is taken in.
-            for name in ("kg/edge_row", "kg/product_route", "kg/drug", "kg/edge_refused", "kg/edge_code", "kg/edge"):
-                run_sql(connection, name)
             _count_drops(connection)
         write_arrays(connection, folder, vocabulary, expected)
         run_sql(connection, "kg/staging_drop")
@@ -189,9 +185,7 @@ def _report(connection: duckdb.DuckDBPyConnection, folder: Path, *, skipped: boo
         return {str(key): int(n) for key, n in connection.execute(query).fetchall()}
 
     by_predicate, by_sab = evidence_counts(open_arrays(folder))
-    uncovered = connection.execute(
-        "select rela, rel, sab, n from kg.uncovered order by n desc, rela, rel, sab"
-    ).fetchall()
+    uncovered = "select rela, rel, sab, n from kg.uncovered order by n desc, rela, rel, sab"
     return GraphReport(
         concepts=number_of(connection, "select count(*) from kg.concept"),
         names=number_of(connection, "select count(*) from kg.name"),
@@ -199,6 +193,6 @@ def _report(connection: duckdb.DuckDBPyConnection, folder: Path, *, skipped: boo
         edges_by_predicate=by_predicate,
         evidence_by_sab=by_sab,
         refused=pairs("select reason, sum(n) from kg.edge_refused group by reason order by reason"),
-        uncovered=[{"rela": rela, "rel": rel, "sab": sab, "n": int(n)} for rela, rel, sab, n in uncovered],
+        uncovered=arrow_of(connection, uncovered).to_pylist(),
         skipped=skipped,
     )

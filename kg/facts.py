@@ -47,7 +47,6 @@ class FactSearch:
         tails: sorted concepts where paths may end. Shape: (n_tails,)
         chosen: numbers of the patterns.
         ordered: sort the facts of each head; without it they stay as they were found.
-        visited: how many edges have been looked at so far.
     """
 
     arrays: GraphArrays
@@ -55,7 +54,6 @@ class FactSearch:
     tails: NDArray[np.int32]
     chosen: Sequence[int]
     ordered: bool = True
-    visited: int = 0
 
     def __post_init__(self) -> None:
         arrays, back = self.arrays, self.numbers.back
@@ -115,10 +113,7 @@ class FactSearch:
     def _targets(self, heads: NDArray[np.int32]) -> tuple[Numbers, Numbers, Numbers]:
         """Return what is found: place of the head, pattern, place of the tail. Shapes: (n,)"""
         tree, groups = self._tree, self.arrays.groups
-        self._hits, begins, visited = find_targets(
-            self._graph, groups, tree, self._endings, self._room, heads, self._hits
-        )
-        self.visited += int(visited)
+        self._hits, begins = find_targets(self._graph, groups, tree, self._endings, self._room, heads, self._hits)
         node, tail = np.divmod(self._hits[: begins[-1], 0], 1 << 32)
         # A node stands for the patterns that end there.
         n = np.diff(tree.first)[node]

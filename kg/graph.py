@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,22 +19,10 @@ from kg.predicates import TIERS, Pattern
 if TYPE_CHECKING:
     from kg.paths import PatternTree
 
-__all__ = ["ConceptGraph", "Edge", "Relation"]
+__all__ = ["ConceptGraph", "Relation"]
 
 MAX_HOPS = 3
 FREE_FAN = 1 << 62
-
-
-@dataclass(frozen=True, order=True)
-class Edge:
-    """One edge beside a concept, read head PREDICATE tail, with the first piece of its evidence."""
-
-    head: str
-    predicate: str
-    tail: str
-    rela: str
-    sab: str
-    rui: str
 
 
 class Relation(NamedTuple):
@@ -52,7 +39,6 @@ class Relation(NamedTuple):
         return len(self.path)
 
 
-EDGE_PARTS = ("predicate", "tail_cui", "rela", "sab", "rui")
 Statement = tuple[str, str, str]
 """Predicate, name and tier of a pattern."""
 ABOVE, BELOW = ("is_a", "placed_under"), ("has_subtype", "has_placed")
@@ -127,9 +113,6 @@ class ConceptGraph:
         """Return the sorted numbers of concepts, each once. Shape: (n,)"""
         return np.unique(self._numbered(list(cuis))).astype(np.int32)
 
-    def _cui(self, node: int) -> str:
-        return str(self._cuis[node], "ascii")
-
     def name(self, cui: str) -> str:
         """Return the preferred name of a concept."""
         node = self._node(cui)
@@ -174,7 +157,7 @@ class ConceptGraph:
 
         Args:
             head: where the paths begin.
-            entries: adjacency entries of each, -1 for none. Shape: (n, 4)
+            entries: adjacency entries of each, -1 for none. Shape: (n, edges)
         """
         known, rows = self._described(entries), dict[int, Any]()
         paths = []
@@ -190,7 +173,7 @@ class ConceptGraph:
             paths.append(tuple(path))
         return paths
 
-    def neighbours(self, cui: str, predicate: str | None = None) -> list[Edge]:
+    def neighbours(self, cui: str, predicate: str | None = None) -> list[PathEdgeRow]:
         """Return the edges that begin at a concept, inverse predicates included, by predicate and tail.
 
         Args:
@@ -203,14 +186,9 @@ class ConceptGraph:
         node = self._node(cui)
         begin, end = (int(value) for value in self.arrays.indptr[node : node + 2])
         if predicate is not None:
-            begin, end = self._bounds(node, self._vocabulary.step_of(predicate))
-        rows = self._described(np.arange(begin, end))
-        return [Edge(cui, *(row[name] for name in EDGE_PARTS)) for row in rows.values()]
-
-    def _bounds(self, node: int, step: int) -> tuple[int, int]:
-        begin, end = (int(value) for value in self.arrays.indptr[node : node + 2])
-        steps = self.arrays.step[begin:end]
-        return begin + int(np.searchsorted(steps, step, "left")), begin + int(np.searchsorted(steps, step, "right"))
+            step = self._vocabulary.step_of(predicate)
+            begin, end = (begin + np.searchsorted(self.arrays.step[begin:end], (step, step + 1))).tolist()
+        return [edge for (edge,) in self._in_words(node, np.arange(begin, end)[:, np.newaxis])]
 
     # ---- relations
 
@@ -402,7 +380,7 @@ class ConceptGraph:
     def _levels(self, cui: str, steps: Sequence[str], max_depth: int | None) -> dict[str, int]:
         reached = self.reach(np.array([0, 1]), np.array([self._node(cui)], np.int32), steps, max_depth)
         order = np.lexsort((reached[:, 1], reached[:, 2]))
-        return {self._cui(int(node)): int(level) for _, node, level in reached[order]}
+        return {str(self._cuis[node], "ascii"): int(level) for _, node, level in reached[order]}
 
     def ancestors(self, cui: str, max_depth: int | None = None) -> dict[str, int]:
         """Return the concepts above by ``is_a`` or ``placed_under`` with their least distance, nearest first."""

@@ -291,14 +291,7 @@ def _clean_rows(job: _Job, scans: Sequence[FileScan]) -> Counted:
 def _fill(
     job: _Job, paths: Sequence[Place], counted: Callable[[], Counted], scanned: Callable[[], list[FileScan]]
 ) -> list[LoadedFile]:
-    """Make the table in one pass of DuckDB, with its bookkeeping, inside a transaction.
-
-    Args:
-        job: the file.
-        paths: what is read: its pieces, or a copy of its good rows.
-        counted: how many rows there are, asked when they are read.
-        scanned: what a pass over the pieces tells.
-    """
+    """Make the table of a file, or of a copy of its good rows, in one pass of DuckDB, and then count what was read."""
     file, connection, (column, what, values) = job.file, job.connection, job.chosen
     zstd = DIFFERING.get(file.name, ())
     fields = ", ".join(f'"{name}" varchar{" using compression zstd" * (name in zstd)}' for name in file.columns)
@@ -330,14 +323,13 @@ def _fill(
 def _count_warnings(file: RrfFile, loaded: Sequence[LoadedFile]) -> list[str]:
     """Compare rows and bytes with what MRFILES states; a subset of a release differs rightly."""
     warnings = []
-    rows = sum(piece.rows_read for piece in loaded)
-    refused = sum(piece.rows_rejected for piece in loaded)
+    rows, refused = (sum(getattr(piece, name) for piece in loaded) for name in ("rows_read", "rows_rejected"))
     size = sum(piece.path.stat().st_size for piece in file.pieces)
-    uncompressed = not any(is_gzip(piece.path) for piece in file.pieces)
-    if file.stated_rows is not None and file.stated_rows != rows:
+    known_size = None if any(is_gzip(piece.path) for piece in file.pieces) else file.stated_bytes
+    if file.stated_rows not in (None, rows):
         warnings.append(f"{file.name} has {rows} rows, MRFILES states {file.stated_rows}")
-    elif uncompressed and file.stated_bytes is not None and file.stated_bytes != size:
-        warnings.append(f"{file.name} has {size} bytes, MRFILES states {file.stated_bytes}")
+    elif known_size not in (None, size):
+        warnings.append(f"{file.name} has {size} bytes, MRFILES states {known_size}")
     if refused:
         warnings.append(f"{file.name}: {refused} malformed rows refused, see ground.reject")
     return warnings

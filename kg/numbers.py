@@ -48,10 +48,9 @@ class VocabularyNumbers:
     def __init__(self, vocabulary: Vocabulary, group_names: tuple[str, ...]) -> None:
         self._vocabulary = vocabulary
         self._group_names = group_names
-        self.step_names = vocabulary.step_names
         symmetric = [line.symmetric for line in vocabulary.predicates]
         self.back: NDArray[np.int64] = np.array(
-            [step if symmetric[step // 2] else step ^ 1 for step in range(len(self.step_names))], np.int64
+            [step if symmetric[step // 2] else step ^ 1 for step in range(len(vocabulary.step_names))], np.int64
         )
 
     def mask(self, groups: tuple[str, ...]) -> int:

@@ -348,7 +348,7 @@ def _second_steps(graph: Any, tree: Any, endings: Any, room: Any, walk: Any, run
     Args:
         walk: the head, the concept after one step, the node of the tree after two.
         run: begin and end of the entries of the second step.
-        n: hits, concepts reached, edges looked at.
+        n: hits, concepts reached.
     """
     neighbour, place, steps, groups, state, seen = (
         graph[2], endings.place, endings.steps, endings.groups, room.state, room.seen,
@@ -357,7 +357,6 @@ def _second_steps(graph: Any, tree: Any, endings: Any, room: Any, walk: Any, run
     tails, follows, row = tree.tails[second_node], tree.follows[second_node], tree.local[second_node]
     once = np.uint64(1) << np.uint64(2 * tree.sibling[second_node])
     several = once << np.uint64(1)
-    n[2] += run[1] - run[0]
     for entry in range(run[0], run[1]):
         y = neighbour[entry]
         if y == head:
@@ -387,12 +386,11 @@ def _last_steps(graph: Any, tree: Any, endings: Any, room: Any, walk: Any, passe
     Args:
         walk: the concept after two steps, and the node of the tree.
         passed: places among the targets of the concepts that the walk has passed, or -1.
-        n: hits, concepts reached, edges looked at.
+        n: hits, concepts reached.
     """
     child, step_of, target_of, groups, seen = tree.child, endings.step, endings.target, endings.groups, room.seen
     y, second_node = walk
     begin, end = endings.begin[y], endings.begin[y + 1]
-    n[2] += end - begin
     while begin < end:
         low, begin = begin, run_end(step_of, begin, end)
         third_node = child[second_node, step_of[low]]
@@ -419,11 +417,10 @@ def _first_steps(graph: Any, tree: Any, endings: Any, room: Any, walk: Any, head
         walk: the head, and the node of the tree after one step.
         head_groups: of the head.
         run: begin and end of the entries of the first step.
-        n: hits, concepts reached, edges looked at.
+        n: hits, concepts reached.
     """
     indptr, step, neighbour = graph
     head, first_node = walk
-    n[2] += run[1] - run[0]
     for first in range(run[0], run[1]):
         x: Any = np.int64(neighbour[first])
         if endings.place[x] >= 0 and tree.tails[first_node] & endings.groups[endings.place[x]] != 0:
@@ -464,10 +461,10 @@ def find_targets(graph: Any, groups: Any, tree: Any, endings: Any, room: Any, he
 
     Returns:
         (targets, each node of the tree << 32 | place of the target; where those of each head begin, shape
-        (n_heads + 1,); number of edges that were looked at).
+        (n_heads + 1,)).
     """
     indptr, step, _ = graph
-    begins, n = np.zeros(heads.size + 1, np.int64), np.zeros(3, np.int64)
+    begins, n = np.zeros(heads.size + 1, np.int64), np.zeros(2, np.int64)
     for i in range(heads.size):
         head: Any = np.int64(heads[i])
         head_groups, begin, end, to = groups[head] | ANY_GROUP, indptr[head], indptr[head + 1], begins[i]
@@ -485,4 +482,4 @@ def find_targets(graph: Any, groups: Any, tree: Any, endings: Any, room: Any, he
                 to += n[0]
                 _forget(tree, room, n)
         begins[i + 1] = to
-    return targets, begins, n[2]
+    return targets, begins

@@ -118,13 +118,9 @@ def data_folder() -> Path:
     return ROOT / "kg" / "data"
 
 
-def _groups(text: str) -> tuple[str, ...]:
-    return tuple(text.split(","))
-
-
 def _predicate(row: dict[str, str]) -> Predicate:
     flags = {name: row[name] == "yes" for name in ("same_group", "symmetric", "asserts_benefit")}
-    groups = {name: _groups(row[name]) for name in ("head_groups", "tail_groups")}
+    groups = {name: tuple(row[name].split(",")) for name in ("head_groups", "tail_groups")}
     return Predicate(**{**row, **flags, **groups})  # type: ignore[arg-type]
 
 

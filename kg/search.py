@@ -68,9 +68,7 @@ def levels(indptr: Any, step: Any, neighbour: Any, begin: Any, starts: Any, step
     """Search breadth first from each of some groups of concepts, along any of some steps.
 
     Args:
-        indptr: of the adjacency, as ``step`` and ``neighbour``.
-        step: of the adjacency.
-        neighbour: of the adjacency.
+        indptr, step, neighbour: the adjacency.
         begin: where the concepts of a group begin. Shape: (groups + 1,)
         starts: concepts of groups.
         steps: numbers of steps.

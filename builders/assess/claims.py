@@ -218,7 +218,7 @@ def _names(statement: str, reading: TextReading, graph: ConceptGraph) -> list[_N
     ]
     classes: dict[tuple[int, int], list[str]] = {}
     for cui in dict.fromkeys(cui for name in names for cui in name.cuis if "CHEM" in graph.groups(cui)):
-        own = (edge.tail for form in (cui, *graph.equivalents(cui)) for edge in graph.neighbours(form, CLASS))
+        own = (edge["tail_cui"] for form in (cui, *graph.equivalents(cui)) for edge in graph.neighbours(form, CLASS))
         for group in dict.fromkeys(own):
             for match in _class_pattern(graph.name(group)).finditer(statement):
                 classes.setdefault(match.span(), []).append(group)

@@ -277,5 +277,5 @@ class _Judged:
         return next((each for each in steps if self._graph.path(relation.head, relation.tail, each)), None)
 
     def _is_kind(self, concept: str, above: str) -> bool:
-        classes = {edge.tail for edge in self._graph.neighbours(concept, CLASS)}
+        classes = {edge["tail_cui"] for edge in self._graph.neighbours(concept, CLASS)}
         return above in self._graph.ancestors(concept, 2) or above in classes

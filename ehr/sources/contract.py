@@ -74,17 +74,18 @@ def _bodies(source: str | None, stored: Mapping[str, set[str]]) -> dict[str, str
         if (name := f"{AREA}/{source}/{view}") in written or view in tables:
             select = sql_text(name) if name in written else f"select * from {view}"
             named = [table for table in tables.values() if re.search(rf"\b(?:from|join) {table.name}\b", select)]
-            parts = ", ".join(f"{table.name} as ({_whole(table, stored.get(table.qualified))})" for table in named)
+            parts = ", ".join(
+                f"{table.name} as ({_whole(table, stored.get(table.qualified, set()))})" for table in named
+            )
             body = f"with {parts} select {typed} from ({body} union all by name\n(\n{select}\n)) as written"
         bodies[view] = body
     return bodies
 
 
-def _whole(table: Table, stored: set[str] | None) -> str:
+def _whole(table: Table, stored: set[str]) -> str:
     """Return a select of all documented columns of a table, whichever of them the warehouse has."""
-    there = stored or set()
-    columns = ", ".join(
-        quoted_name(name) if name in there else f"null::{kind} as {quoted_name(name)}"
+    columns = [
+        quoted_name(name) if name in stored else f"null::{kind} as {quoted_name(name)}"
         for name, kind in table.types.items()
-    )
-    return f"select {columns} from {table.qualified}" if stored else f"select {columns} where false"
+    ]
+    return f"select {', '.join(columns)} {f'from {table.qualified}' if stored else 'where false'}"

@@ -98,9 +98,8 @@ class _Dataset:
     @property
     def release(self) -> str | None:
         """Name and version of the dataset."""
-        return (
-            " ".join(str(self.about[key]) for key in ("dataset_name", "dataset_version") if self.about.get(key)) or None
-        )
+        named = (self.about.get(key) for key in ("dataset_name", "dataset_version"))
+        return " ".join(str(part) for part in named if part) or None
 
 
 def code_patterns(own: OwnRules = NO_RULES) -> tuple[CodePattern, ...]:
@@ -225,7 +224,11 @@ def _load(
             rejects = _refused(connection, dataset, settings)
             rows = [number_of(connection, f"select count(*) from {_item(file)}") for file in dataset.files]
             with transaction(connection):
-                _make_tables(connection)
+                for step in STEPS:
+                    run_sql(connection, f"ehr/{step}")
+                for table, (key, problem) in ONCE.items():
+                    if repeated_key(connection, f"meds.{table}", [key]):
+                        raise InputError(f"{problem}, which MEDS does not allow", expected=f"each {key} once")
                 read = (dataset.files, pending.result(), rows, rejects)
                 loaded = record(connection, SOURCE, EVENTS, *read, release=dataset.release, recipe=recipe)
     make_views(connection)
@@ -313,15 +316,6 @@ def _check(file: SourceFile, *columns: str) -> set[str]:
             do="write the dataset with a converter of MEDS 0.4",
         )
     return set(stored)
-
-
-def _make_tables(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables of ``meds`` from the views of the files."""
-    for step in STEPS:
-        run_sql(connection, f"ehr/{step}")
-    for table, (key, problem) in ONCE.items():
-        if repeated_key(connection, f"meds.{table}", [key]):
-            raise InputError(f"{problem}, which MEDS does not allow", expected=f"each {key} once")
 
 
 def _refused(connection: duckdb.DuckDBPyConnection, dataset: _Dataset, settings: LoadSettings) -> list[Reject]:

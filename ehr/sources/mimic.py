@@ -80,10 +80,8 @@ def _release(folder: Place) -> str | None:
 
 def _astray(folders: Sequence[Place]) -> str:
     """Return the names of files that may be notes and lie where none are read."""
-    near = {
-        path.name for folder in folders for path in folder.iterdir() if re.search("note|discharge", path.name, re.I)
-    }
-    return ", ".join(sorted(name for name in near if any(name.lower().endswith(suffix) for suffix in SUFFIXES)))
+    near = {path.name for folder in folders for path in folder.iterdir() if stem_of(path)}
+    return ", ".join(sorted(name for name in near if re.search("note|discharge", name, re.I)))
 
 
 def _require(folder: Place, modules: Mapping[str, Place], files: Sequence[RecordFile]) -> None:

@@ -78,6 +78,8 @@ def load_omop(
 
 def _derive(connection: duckdb.DuckDBPyConnection, place: Place | duckdb.DuckDBPyConnection, own: OwnRules) -> None:
     """Make what the views read besides the tables: records in one form, their codes, and the stays of those of none."""
+    import pyarrow as pa
+
     if not number_of(connection, "select count(*) from omop.concept"):
         raise InputError(
             "the table CONCEPT has no rows",
@@ -86,7 +88,8 @@ def _derive(connection: duckdb.DuckDBPyConnection, place: Place | duckdb.DuckDBP
             do="download it from athena.ohdsi.org, and load the records with it",
         )
     for name, rows in own_tables(own).items():
-        _set_table(connection, name, rows)
+        columns = [column for column in rows[0] if column != "source"]
+        set_table(connection, f"omop.{name}", pa.Table.from_pylist(rows).select(columns), kept=True)
     visits = "with visit_occurrence as (select * from omop.visit_occurrence)"
     connection.execute(f"create or replace temp view stay as {visits} {sql_text('ehr/sources/omop/admission')}")
     for step in ("omop/record", "sources/by_time", "omop/code"):
@@ -107,13 +110,6 @@ def own_tables(own: OwnRules = NO_RULES) -> dict[str, list[Row]]:
             by_key[tuple(row[column] for column in columns[:-2])] = row
         tables[table] = list(by_key.values())
     return tables
-
-
-def _set_table(connection: duckdb.DuckDBPyConnection, name: str, rows: list[Row]) -> None:
-    import pyarrow as pa
-
-    columns = [column for column in rows[0] if column != "source"]
-    set_table(connection, f"omop.{name}", pa.Table.from_pylist(rows).select(columns), kept=True)
 
 
 @contextmanager

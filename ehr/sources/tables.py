@@ -16,10 +16,9 @@ DATA = ROOT / "ehr" / "data"
 SOURCES = {"mimic": "mimiciv_", "omop": "", "meds": "", "table": ""}
 """What is put before a module's name to name its schema, by source."""
 
-# Notes are stored and read in their own way: their type in the tables of columns.
-LONG_TEXT = "text"
-# Text that writers may have stored as a whole number or a date.
-IDENTIFIER = "identifier"
+# Types in the tables of columns: of notes, which are stored and read in their own way, and of text that writers may
+# have stored as a whole number or a date.
+LONG_TEXT, IDENTIFIER = "text", "identifier"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ground import ROOT
 from ground.errors import InputError
 from ground.storage.sqlfiles import quoted, sql_root
 
-__all__ = ["code_digest", "fingerprint", "is_current", "load_fingerprint", "mark_done", "stage_fingerprint"]
+__all__ = ["code_digest", "fingerprint", "has_mark", "is_current", "load_fingerprint", "mark_done", "stage_fingerprint"]
 
 CODE = frozenset({".npz", ".py", ".sql", ".tsv"})
 Value = str | int | float | bool | None | Sequence[str] | Mapping[str, str]
@@ -59,6 +59,11 @@ def stage_fingerprint(connection: duckdb.DuckDBPyConnection, stage: str) -> str:
     """Return the fingerprint that a finished stage left, or an empty string."""
     row = connection.execute(f"select fingerprint from ground.stage where stage = {quoted(stage)}").fetchone()
     return str(row[0]) if row else ""
+
+
+def has_mark(connection: duckdb.DuckDBPyConnection, stage: str) -> bool:
+    """Tell whether a stage was ever finished; its mark is empty while it is made again."""
+    return bool(connection.execute(f"select 1 from ground.stage where stage = {quoted(stage)}").fetchone())
 
 
 def is_current(connection: duckdb.DuckDBPyConnection, stage: str, expected: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ from ground.storage.sqlfiles import quoted_files
 from ground.storage.warehouse import number_of
 
 if TYPE_CHECKING:
-    import polars as pl
     import pyarrow as pa
 
 __all__ = ["check_columns", "damaged", "parquet_rows", "parquet_schema"]
@@ -60,33 +59,31 @@ def check_columns(files: Iterable[Path], schema: pa.Schema) -> None:
     Raises:
         InputError: a column of the schema is missing, or of another kind; writers differ in widths (int8 or int64).
     """
-    expected = _types(schema)
     for file in files:
-        actual = _types(parquet_schema(file))
-        if missing := [name for name in expected if name not in actual]:
+        actual = parquet_schema(file)
+        if missing := [name for name in schema.names if name not in actual.names]:
             do = "build it again: `ontoground build`"
             raise InputError("columns are missing", file=file, found=f"no {', '.join(missing)}", do=do)
-        for name, kind in expected.items():
-            if not _alike(actual[name], kind):
+        for name, kind in zip(schema.names, schema.types, strict=True):
+            if not _alike(actual.field(name).type, kind):
                 what = f"the column {name} has another type"
-                raise InputError(what, file=file, found=str(actual[name]), expected=str(kind))
+                raise InputError(what, file=file, found=str(actual.field(name).type), expected=str(kind))
 
 
-def _types(schema: pa.Schema) -> Mapping[str, pl.DataType]:
-    import polars as pl
+def _alike(actual: pa.DataType, expected: pa.DataType) -> bool:
+    """Tell whether values of one type serve as those of another; a dictionary is what it holds."""
+    from pyarrow import types
 
-    return pl.DataFrame(schema.empty_table()).schema
-
-
-def _alike(actual: pl.DataType, expected: pl.DataType) -> bool:
-    import polars as pl
-
-    if isinstance(actual, pl.List) and isinstance(expected, pl.List):
-        return _alike(actual.inner, expected.inner)  # type: ignore[arg-type]
-    if isinstance(actual, pl.Struct) and isinstance(expected, pl.Struct):
-        return set(expected.to_schema()) <= set(actual.to_schema())
-    numbers = (actual.is_integer() and expected.is_integer()) or (actual.is_float() and expected.is_float())
-    return numbers or actual in (expected, pl.Null)
+    if types.is_dictionary(actual) or types.is_dictionary(expected):
+        return _alike(getattr(actual, "value_type", actual), getattr(expected, "value_type", expected))
+    if types.is_struct(actual) and types.is_struct(expected):
+        inner = {field.name: field.type for field in actual}
+        return all(field.name in inner and _alike(inner[field.name], field.type) for field in expected)
+    if types.is_nested(actual) and types.is_nested(expected):
+        lists = hasattr(actual, "value_type") and hasattr(expected, "value_type")
+        return lists and _alike(actual.value_type, expected.value_type)
+    kinds = (types.is_integer, types.is_floating, lambda kind: types.is_string(kind) or types.is_large_string(kind))
+    return types.is_null(actual) or actual == expected or any(kind(actual) and kind(expected) for kind in kinds)
 
 
 def damaged(file: Place) -> InputError:

@@ -51,13 +51,9 @@ def code_systems() -> list[Row]:
 
 
 @cache
-def _prefixes() -> dict[str, str]:
-    return {name: row["prefix"] for row in code_systems() for name in row["names"].split(",")}
-
-
-@cache
-def _iris() -> list[tuple[str, str]]:
-    return [(start, row["prefix"]) for row in code_systems() for start in row["iri"].split(",")]
+def _known(column: str, value: str = "prefix") -> dict[str, str]:
+    """Return the prefix of a vocabulary, or its source, by each of its ``names`` or by what its IRIs begin with."""
+    return {name: row[value] for row in code_systems() for name in row[column].split(",")}
 
 
 def identifier(text: str) -> str:
@@ -68,7 +64,7 @@ def identifier(text: str) -> str:
     if IRI.fullmatch(text):
         text = _short(text)
     prefix, colon, code = text.strip().partition(":")
-    known = _prefixes().get(EDITION.sub("", prefix).lower()) if colon else None
+    known = _known("names").get(EDITION.sub("", prefix).lower()) if colon else None
     if known is None or code.startswith("//"):
         if CUI.fullmatch(text.strip()):
             return text.strip()
@@ -80,7 +76,7 @@ def identifier(text: str) -> str:
 
 
 def _short(iri: str) -> str:
-    for start, prefix in _iris():
+    for start, prefix in _known("iri").items():
         if iri.startswith(start):
             return f"{prefix}:{iri.removeprefix(start)}"
     match = OBO_IRI.fullmatch(iri)
@@ -147,14 +143,9 @@ class Content:
     def tables(self) -> Iterator[tuple[str, pa.Table]]:
         """Yield each table with the name of the file."""
         for table, names in TABLES.items():
-            columns = {
-                name: pa.array(column, pa.bool_() if name in FLAGS else pa.string())
-                for name, column in zip(names, self.columns[table], strict=True)
-            }
-            yield (
-                table,
-                pa.table({**columns, "file": pa.array([self.file.name] * len(self.columns[table][0]), pa.string())}),
-            )
+            columns = [*self.columns[table], [self.file.name] * len(self.columns[table][0])]
+            kinds = [(name, pa.bool_() if name in FLAGS else pa.string()) for name in (*names, "file")]
+            yield table, pa.table(columns, schema=pa.schema(kinds))
 
     def check(self) -> None:
         """Make sure that there are classes, and that none is its own ancestor.
@@ -164,35 +155,28 @@ class Content:
         """
         if not self.columns["class"][0] and not self.columns["xref"][0]:
             raise malformed(self.file, "no class with a name", "classes, concepts or mappings")
-        heads, properties, tails, _ = self.columns["relation"]
-        circle = _circle(
-            (str(head), str(tail)) for head, word, tail in zip(heads, properties, tails, strict=True) if word == "isa"
-        )
-        if circle:
+        heads, words, tails, _ = self.columns["relation"]
+        pairs = ((head, tail) for head, word, tail in zip(heads, words, tails, strict=True) if word == "isa")
+        if circle := _circle(pairs):
             raise malformed(self.file, f"is_a goes round: {' is_a '.join(circle[:6])}", "a hierarchy without circles")
-
-
-@cache
-def _sabs() -> dict[str, str]:
-    return {row["prefix"]: row["sab"] for row in code_systems()}
 
 
 def _sab(id: str, name: str) -> str:
     """Return the source of a class: UMLS' abbreviation where its vocabulary is known, else its prefix."""
     prefix = id.partition(":")[0]
-    return name if IRI.match(id) or CUI.match(id) else _sabs().get(prefix, prefix)
+    return name if IRI.match(id) or CUI.match(id) else _known("prefix", "sab").get(prefix, prefix)
 
 
-def _circle(pairs: Iterable[tuple[str, str]]) -> list[str]:
+def _circle(pairs: Iterable[tuple[str | bool, str | bool]]) -> list[str]:
     """Return classes that are each above the one before, the last being the first again; empty where there are none."""
     from graphlib import CycleError, TopologicalSorter
 
-    sorter: TopologicalSorter[str] = TopologicalSorter()
+    sorter: TopologicalSorter[str | bool] = TopologicalSorter()
     for head, tail in pairs:
         if head != tail:
             sorter.add(head, tail)
     try:
         sorter.prepare()
     except CycleError as error:
-        return list(reversed(error.args[1]))
+        return [str(id) for id in reversed(error.args[1])]
     return []

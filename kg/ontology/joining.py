@@ -77,12 +77,13 @@ def _join(connection: duckdb.DuckDBPyConnection, expected: str) -> None:
 
 def _register(connection: duckdb.DuckDBPyConnection) -> None:
     """Put the data tables, and what UMLS and RxNorm have, under the names that the SQL reads."""
-    systems = [{**row, "place": place} for place, row in enumerate(code_systems())]
-    set_table(connection, "code_system", pa.Table.from_pylist(systems))
-    branches = [dict(row) for row in read_table(BRANCHES, ("branch", "tui", "source"))]
-    set_table(connection, "branch_type", pa.Table.from_pylist(branches))
-    types = [{"tui": row["tui"], "name": row["name"]} for row in read_semantic_groups()]
-    set_table(connection, "semantic_type", pa.Table.from_pylist(types))
+    tables = {
+        "code_system": [{**row, "place": place} for place, row in enumerate(code_systems())],
+        "branch_type": read_table(BRANCHES, ("branch", "tui", "source")),
+        "semantic_type": read_semantic_groups(),
+    }
+    for name, rows in tables.items():
+        set_table(connection, name, pa.Table.from_pylist(rows))
     alone = "false" if has_rows(connection, "umls.mrconso") else "true"
     for view, (table, columns, condition) in VIEWS.items():
         names = [f"{expression} as {name}" for name, expression in columns.items()]
@@ -97,9 +98,8 @@ def _unite(connection: duckdb.DuckDBPyConnection) -> None:
     links = connection.execute("select one, other from link").fetchall()
     classes = {id for (id,) in connection.execute("select distinct id from ontology.class").fetchall()}
     concepts, refused = united(links)
-    rows = [(id, _name_of(members, classes)) for members in concepts for id in members]
-    ids, cuis = zip(*rows, strict=True) if rows else ((), ())
-    set_table(connection, "joined", pa.table({"id": pa.array(ids, pa.string()), "cui": pa.array(cuis, pa.string())}))
+    rows = [{"id": id, "cui": _name_of(members, classes)} for members in concepts for id in members]
+    set_table(connection, "joined", pa.Table.from_pylist(rows, pa.schema([("id", pa.string()), ("cui", pa.string())])))
     reset_drops(connection, STAGE)
     count_drop(connection, STAGE, "cross-reference that would put two of one vocabulary into one concept", refused)
 

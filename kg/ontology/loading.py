@@ -54,8 +54,7 @@ def load_ontology(
     if loaded is None:
         loaded, notes = _load(connection, sources, settings, recipe)
     join_release(connection)
-    release = "; ".join(f"{file.name}" for file in sources)
-    return LoadReport(SOURCE, tuple(loaded), (), tuple(notes), release)
+    return LoadReport(SOURCE, tuple(loaded), (), tuple(notes), "; ".join(file.name for file in sources))
 
 
 def check_files(files: Sequence[Place]) -> list[Path]:
@@ -69,10 +68,8 @@ def check_files(files: Sequence[Place]) -> list[Path]:
         if not isinstance(file, Path):
             raise InputError("ontologies are read from this machine's disk", file=file, do="download the file first")
         if not file.is_file():
-            found = "a folder" if file.is_dir() else None
-            raise InputError(
-                "there is no such file", file=file, found=found, expected="files of ontologies, each by name"
-            )
+            found, expected = "a folder" if file.is_dir() else None, "files of ontologies, each by name"
+            raise InputError("there is no such file", file=file, found=found, expected=expected)
         paths.append(file)
     names = [path.name for path in paths]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -125,10 +122,8 @@ def read_ontology(file: Path, settings: LoadSettings) -> Content:
         return read_icd_order(file)
     if name.endswith(".xml"):
         root = root_of(file)
-        if root == "terminology":
-            return read_medrt(file)
-        if root == "DescriptorRecordSet":
-            return read_mesh(file)
+        if reader := {"terminology": read_medrt, "DescriptorRecordSet": read_mesh}.get(root):
+            return reader(file)
         raise malformed(file, f"XML that begins with <{root}>", FORMATS)
     raise malformed(file, "a name with none of these endings", FORMATS)
 
@@ -153,9 +148,7 @@ def _unknown_vocabularies(connection: duckdb.DuckDBPyConnection) -> list[str]:
     ).fetchall()
     for prefix, n in rows:
         count_drop(connection, f"load {SOURCE}", f"cross-reference to an unknown vocabulary: {prefix}", n)
-    if not rows:
-        return []
     named = ", ".join(f"{n:,} of {prefix}" for prefix, n in rows[:PREFIXES_NAMED])
     rest = f", and {len(rows) - PREFIXES_NAMED} prefixes more" if len(rows) > PREFIXES_NAMED else ""
-    total = sum(n for _, n in rows)
-    return [f"{total:,} cross-references name vocabularies that kg/data/code_systems.tsv lacks: {named}{rest}"]
+    what = f"{sum(n for _, n in rows):,} cross-references name vocabularies that kg/data/code_systems.tsv lacks"
+    return [f"{what}: {named}{rest}"] if rows else []

@@ -31,20 +31,17 @@ def read_obo(file: Path) -> Content:
     metadata = ontology.metadata
     if not (metadata.format_version or "1").startswith("1"):
         raise malformed(file, f"format-version {metadata.format_version}", "OBO 1.2 or 1.4")
-    content = Content(file, _name(metadata.ontology, file), metadata.data_version, imports=sorted(metadata.imports))
+    # The last part of the ontology's name, without an ending.
+    name = (metadata.ontology or file.name).rstrip("/").rsplit("/", 1)[-1].split(".")[0]
+    content = Content(file, name, metadata.data_version, imports=sorted(metadata.imports))
     terms, properties = ontology._terms, ontology._relationships.entities
+    names = {property: properties[property].name for property in properties}
     for id, term in terms.entities.items():
         if term.name:
-            _add(content, term, {property: properties[property].name for property in properties})
-            parents = terms.lineage[id].sup if id in terms.lineage else ()
-            for parent in sorted(parents):
+            _add(content, term, names)
+            for parent in sorted(terms.lineage[id].sup if id in terms.lineage else ()):
                 content.add_relation(content.own(id), "isa", content.own(parent))
     return content
-
-
-def _name(stated: str | None, file: Path) -> str:
-    """Return the last part of the ontology's name, without an ending."""
-    return (stated or file.name).rstrip("/").rsplit("/", 1)[-1].split(".")[0]
 
 
 def _ontology(file: Path) -> Any:

@@ -49,14 +49,10 @@ def read_sssom(file: Path) -> Content:
         if kind is None:
             raise malformed(file, f"predicate_id {row['predicate_id']}", f"one of {', '.join(KINDS)}", number)
         if row.get("predicate_modifier") != "Not":
-            one, other = (_expanded(row[name], iris) for name in ("subject_id", "object_id"))
+            parts = (row[name].partition(":") for name in ("subject_id", "object_id"))
+            one, other = (f"{iris.get(prefix, prefix + colon)}{code}" for prefix, colon, code in parts)
             content.add_xref(content.own(one), other, kind)
     return content
-
-
-def _expanded(curie: str, iris: dict[str, str]) -> str:
-    prefix, _, code = curie.partition(":")
-    return f"{iris[prefix]}{code}" if prefix in iris else curie
 
 
 def read_icd_order(file: Path) -> Content:

@@ -114,8 +114,7 @@ def _add_concept(content: Content, element: Element) -> None:
     if _text(element, "namespace") not in ("MED-RT", ""):
         return
     id, name = f"MED-RT:{_text(element, 'code')}", _text(element, "name")
-    kinds = [_text(part, "value") for part in element.iter("property") if _text(part, "name") == "CTY"]
-    kind = kinds[0] if kinds else ""
+    kind = next((_text(part, "value") for part in element.iter("property") if _text(part, "name") == "CTY"), "")
     bare = name.removesuffix(f"[{kind}]").strip()
     content.add_class(id, bare, obsolete=_text(element, "status") in ("I", "D"), branch=f"MED-RT:{kind}")
     for synonym in element.iter("synonym"):

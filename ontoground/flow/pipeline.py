@@ -222,8 +222,10 @@ def _forget(connection: duckdb.DuckDBPyConnection, stage: Stage, *, again: bool)
     A stage keeps a mark of its own, with which it resumes or skips itself; it is taken away where the stage is to run
     from its beginning: its input, settings or code changed, or the user asked for it.
     """
-    for mark in (PREFIX + stage.name, stage.name) if again else (PREFIX + stage.name,):
-        connection.execute("delete from ground.stage where stage = ?", [mark])
+    # An empty mark tells a rebuild from a first build.
+    connection.execute("update ground.stage set fingerprint = '' where stage = ?", [PREFIX + stage.name])
+    if again:
+        connection.execute("delete from ground.stage where stage = ?", [stage.name])
 
 
 def _remember(workspace: Workspace, connection: duckdb.DuckDBPyConnection, stage: Stage) -> None:

@@ -13,7 +13,7 @@ from typing import Literal
 import duckdb
 
 from ehr.sources.contract import loaded_source
-from ground.flow.fingerprints import code_digest, fingerprint, load_fingerprint, stage_fingerprint
+from ground.flow.fingerprints import code_digest, fingerprint, has_mark, load_fingerprint, stage_fingerprint
 from ground.storage.own_rules import OwnRules
 from ground.storage.warehouse import has_rows, table_exists
 from ground.storage.workspace import Workspace
@@ -250,6 +250,8 @@ def state_of(connection: duckdb.DuckDBPyConnection, workspace: Workspace, wanted
     if not _outputs_exist(connection, workspace, wanted):
         return StageState(wanted.name, "not built", "")
     if not left:
+        if not has_mark(connection, PREFIX + wanted.name):
+            return StageState(wanted.name, "not built", "a first build that was not finished")
         return StageState(wanted.name, "stale", "a rebuild that was not finished; what was built before is there")
     if left != expected_fingerprint(connection, workspace, wanted):
         stale = [name for name in wanted.after if state_of(connection, workspace, stage(name)).state != "current"]

@@ -91,7 +91,7 @@ def card_of(connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, cui: str
     types = connection.execute("select distinct sty from release.mrsty where cui = ? order by sty", [cui]).fetchall()
     by_predicate: dict[str, dict[str, None]] = {}
     for edge in graph.neighbours(cui):
-        by_predicate.setdefault(edge.predicate, {})[edge.tail] = None
+        by_predicate.setdefault(edge["predicate"], {})[edge["tail_cui"]] = None
     phrases = Phrases(graph)
     return {
         "cui": cui,

@@ -57,7 +57,7 @@ def _known(row: Mapping[str, Any], phrases: Phrases) -> list[str]:
     inverse = line.predicate if backwards else line.inverse
     lines = []
     for cui, predicate in ((row["head_cui"], row["predicate"]), (row["tail_cui"], inverse)):
-        names = sorted({phrases.name(edge.tail) for edge in phrases.graph.neighbours(cui, predicate)})
+        names = sorted({phrases.name(edge["tail_cui"]) for edge in phrases.graph.neighbours(cui, predicate)})
         if names:
             more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
             sentence = phrases.sentence(phrases.name(cui), predicate, ", ".join(names[:NAMED]))

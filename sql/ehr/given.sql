@@ -56,24 +56,22 @@ listed as (
         form.other as cui
     from (
         select
-            spoken.note_id,
-            unnest(spoken.cuis) as cui
+            *,
+            unnest(cuis) as cui
         from spoken
-        where spoken.section != 'brief_hospital_course'
+        where section != 'brief_hospital_course'
     ) as said
     inner join form on said.cui = form.cui
 ),
 
 told as (
     select
-        spoken.note_id,
-        spoken.begin_offset,
-        spoken.hadm_id,
-        unnest(spoken.cuis) as cui
+        *,
+        unnest(cuis) as cui
     from spoken
     where
-        spoken.section = 'brief_hospital_course'
-        and spoken.note_id in (
+        section = 'brief_hospital_course'
+        and note_id in (
             select other.note_id from spoken as other
             where other.section = 'discharge_medications'
         )

@@ -24,12 +24,9 @@ with typed as (
 
 kept as (
     select
-        name.cui,
+        name.* exclude (name, normalized, tty, code),
         typed.kind,
         typed.is_sign,
-        name.is_preferred,
-        name.rank,
-        name.sab,
         coalesce(name.tty in ('BN', 'SY'), false) and name.sab = 'RXNORM' as is_brand,
         -- Qualifiers that notes do not write: "(disorder)", "[ambiguous]", ", NOS", ", unspecified". Few names end as
         -- they do, and to replace is slow.

@@ -41,10 +41,7 @@ bag_word as (
 
 -- Plural endings are not in bags.
 name_word as (
-    select word
-    from bag_word
-    union
-    select word || 's' as word
+    select unnest([word, word || 's']) as word
     from bag_word
 ),
 

@@ -6,9 +6,7 @@
 --   refused: the number of the reason in kg.edge_refused, null where nothing speaks against the edge.
 -- Source: UMLS Reference Manual, MRREL: it reads CUI2 RELA CUI1
 create or replace temp table edge_row as
-with every as (select 1::bigint << 62 as bit), -- that all concepts share: it answers a line that asks for no group
-
-chemical as (
+with chemical as (
     select
         head_bits,
         tail_bits
@@ -24,8 +22,9 @@ ended as (
         coalesce(row.suppress, 'N') in (select suppress from kg.suppressed) as is_suppressed,
         if(line.forward, two.node, one.node) as source,
         if(line.forward, one.node, two.node) as target,
-        if(line.forward, two.group_bits, one.group_bits) | every.bit as source_groups,
-        if(line.forward, one.group_bits, two.group_bits) | every.bit as target_groups
+        -- A bit that all concepts share: it answers a line that asks for no group (kg/build.py).
+        if(line.forward, two.group_bits, one.group_bits) | (1::bigint << 62) as source_groups,
+        if(line.forward, one.group_bits, two.group_bits) | (1::bigint << 62) as target_groups
     from release.mrrel as row
     inner join edge_kind as line
         on
@@ -34,7 +33,6 @@ ended as (
             and coalesce(row.sab, '') = line.sab
     left join kg.node as one on row.cui1 = one.cui
     left join kg.node as two on row.cui2 = two.cui
-    cross join every
 )
 
 select

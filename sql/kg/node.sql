@@ -10,49 +10,23 @@ with grp as (
         semantic_group,
         1::bigint << (dense_rank() over (order by semantic_group) - 1) as bit
     from kg.semantic_group
-),
-
-counted as (
-    select
-        cui,
-        min(tui) as tui,
-        count(*) as n
-    from release.mrsty
-    where tui in (select grp.tui from grp)
-    group by cui
 )
 
--- Most concepts have one type, and need no sorted lists.
-select
-    counted.cui,
-    [grp.tui] as types,
-    [grp.semantic_group] as groups,
-    grp.bit as group_bits
-from counted
-inner join grp on counted.tui = grp.tui
-where counted.n = 1
-union all
 select
     sty.cui,
-    list(distinct sty.tui order by sty.tui) as types,
-    list(distinct grp.semantic_group order by grp.semantic_group) as groups,
+    list_sort(list_distinct(list(sty.tui))) as types,
+    list_sort(list_distinct(list(grp.semantic_group))) as groups,
     bit_or(grp.bit) as group_bits
 from release.mrsty as sty
 inner join grp on sty.tui = grp.tui
-inner join counted on sty.cui = counted.cui and counted.n > 1
 group by sty.cui;
 
 create or replace table kg.node as
-with known as (
-    select distinct cui
-    from release.mrconso
-    where cui is not null
-)
-
 select
     cast(row_number() over (order by known.cui) - 1 as integer) as node,
     known.cui as cui,
     coalesce(typed.group_bits, 0) as group_bits
-from known
+from (select distinct conso.cui from release.mrconso as conso) as known
 left join concept_type as typed on known.cui = typed.cui
+where known.cui is not null
 order by known.cui;

@@ -1,7 +1,8 @@
--- Which line of the relation table applies to which kind of row
+-- Which line of the relation table applies to which kind of row, and which kinds no line covers
 -- Grain: one row per kind of MRREL row (RELA, REL, SAB) and line that applies to it; no line: uncovered
 -- Inputs: release.mrrel, kg.relation_map
--- Output: kg.relation_use(rela, rel, sab, n, predicate, direction). The most specific lines win, SAB before REL.
+-- Output: kg.relation_use(rela, rel, sab, n, predicate, direction), kg.uncovered(rela, rel, sab, n). The most
+--   specific lines win, SAB before REL
 -- Source: kg/data/relations.tsv
 create or replace table kg.relation_use as
 with kind as (
@@ -32,3 +33,9 @@ select * exclude (specificity)
 from fit
 qualify specificity = max(specificity) over (partition by rela, rel, sab)
 order by rela, rel, sab, predicate, direction;
+
+create or replace table kg.uncovered as
+select * exclude (predicate, direction)
+from kg.relation_use
+where predicate is null
+order by n desc, rela asc, rel asc, sab asc;

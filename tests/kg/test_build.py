@@ -89,10 +89,10 @@ def test_both_directions_of_a_pair_are_one_edge_with_two_pieces_of_evidence(tmp_
     release = build(tmp_path, [rel(DRUG, "may_treat", DISEASE), rel(DISEASE, "may_be_treated_by", DRUG)])
     assert release.triples("treats") == {(DRUG, "treats", DISEASE)}
     graph = release.graph()
-    assert [edge.rela for edge in graph.neighbours(DRUG, "treats")] == ["may_treat"]
+    assert [edge["rela"] for edge in graph.neighbours(DRUG, "treats")] == ["may_treat"]
     relas = release.connection.execute("select rela from kg.edge order by all").fetchall()
     assert relas == [("may_be_treated_by",), ("may_treat",)]
-    assert [edge.tail for edge in graph.neighbours(DISEASE, "may_be_treated_by")] == [DRUG]
+    assert [edge["tail_cui"] for edge in graph.neighbours(DISEASE, "may_be_treated_by")] == [DRUG]
 
 
 def test_a_hierarchy_of_topics_is_no_subsumption(tmp_path: Path) -> None:
@@ -341,3 +341,10 @@ def test_a_therapeutic_class_is_no_pharmacologic_class(tmp_path: Path) -> None:
     release = build(tmp_path, [rel(DRUG, "has_TC", CLASS, "MED-RT"), rel(OTHER, "has_therapeutic_class", CLASS)])
     assert release.triples("has_pharmacologic_class") == set()
     assert release.triples("placed_under") == {(DRUG, "placed_under", CLASS), (OTHER, "placed_under", CLASS)}
+
+
+def test_an_edge_table_of_an_earlier_version_makes_room_for_the_view(tmp_path: Path) -> None:
+    release = Release(tmp_path, CONCEPTS, [rel(DRUG, "may_treat", DISEASE)])
+    release.connection.execute("create table kg.edge (head_cui varchar)")
+    assert release.build().edges_by_predicate["treats"] == 1
+    assert release.triples("treats") == {(DRUG, "treats", DISEASE)}

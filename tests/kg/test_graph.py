@@ -229,7 +229,7 @@ def test_the_hierarchy_agrees_with_networkx(edges: set[tuple[int, int, int]]) ->
 @given(EDGES)
 def test_neighbours_hold_every_edge_in_both_directions(edges: set[tuple[int, int, int]]) -> None:
     graph = plain_graph(VOCABULARY, NODES, edges)
-    found = {(edge.head, edge.predicate, edge.tail) for cui in CUIS for edge in graph.neighbours(cui)}
+    found = {(edge["head_cui"], edge["predicate"], edge["tail_cui"]) for cui in CUIS for edge in graph.neighbours(cui)}
     wanted = {(cui, step, other) for (cui, step), near in _steps(edges).items() for other in near}
     assert found == wanted
 

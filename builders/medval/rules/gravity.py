@@ -46,7 +46,7 @@ class Gravity:
         if drug not in self._bears_on:
             graph = self._concepts.graph
             known = [cui for cui in self._concepts.family(drug) if cui in graph]
-            forbidden = {edge.tail for cui in known for edge in graph.neighbours(cui, _FORBIDDEN)}
-            used = {edge.tail for cui in known for use in _USES for edge in graph.neighbours(cui, use)}
+            forbidden = {edge["tail_cui"] for cui in known for edge in graph.neighbours(cui, _FORBIDDEN)}
+            used = {edge["tail_cui"] for cui in known for use in _USES for edge in graph.neighbours(cui, use)}
             self._bears_on[drug] = frozenset(forbidden.union(filter(self.is_grave, used)))
         return self._bears_on[drug]

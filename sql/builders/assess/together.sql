@@ -63,20 +63,39 @@ alone as (
     group by end_cui
 ),
 
+claim as (
+    select distinct
+        head_cui,
+        tail_cui
+    from asked_claim
+),
+
+patient as (
+    select distinct
+        subject_id,
+        end_cui
+    from held
+),
+
 both_ends as (
     select
         claim.head_cui,
         claim.tail_cui,
-        count(distinct head.hadm_id) filter (where head.hadm_id = tail.hadm_id) as n,
-        count(distinct head.subject_id) as patients
-    from (
-        select distinct
-            head_cui,
-            tail_cui
-        from asked_claim
-    ) as claim
+        count(*) as patients
+    from claim
+    inner join patient as head on claim.head_cui = head.end_cui
+    inner join patient as tail on claim.tail_cui = tail.end_cui and head.subject_id = tail.subject_id
+    group by claim.head_cui, claim.tail_cui
+),
+
+same_stay as (
+    select
+        claim.head_cui,
+        claim.tail_cui,
+        count(*) as n
+    from claim
     inner join held as head on claim.head_cui = head.end_cui
-    inner join held as tail on claim.tail_cui = tail.end_cui and head.subject_id = tail.subject_id
+    inner join held as tail on claim.tail_cui = tail.end_cui and head.hadm_id = tail.hadm_id
     group by claim.head_cui, claim.tail_cui
 ),
 
@@ -132,5 +151,5 @@ select
     linked.tail_cui,
     'a note links the ends' as reason
 from linked
-inner join both_ends on linked.head_cui = both_ends.head_cui and linked.tail_cui = both_ends.tail_cui
-where getvariable('linked_share') * linked.n >= both_ends.n;
+inner join same_stay on linked.head_cui = same_stay.head_cui and linked.tail_cui = same_stay.tail_cui
+where getvariable('linked_share') * linked.n >= same_stay.n;

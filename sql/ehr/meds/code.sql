@@ -34,12 +34,10 @@ order by used.code;
 create or replace table meds.patient as
 select
     patient.subject_id,
-    case lower(meds_split.split)
-        when 'tuning' then 'validation'
-        when 'held_out' then 'test'
-        when 'train' then 'train'
-        when 'validation' then 'validation'
-        when 'test' then 'test'
+    case
+        when lower(meds_split.split) in ('tuning', 'validation') then 'validation'
+        when lower(meds_split.split) in ('held_out', 'test') then 'test'
+        when lower(meds_split.split) = 'train' then 'train'
     end as split,
     meds_split.split as source_split
 from (

@@ -3,12 +3,7 @@
 --   sql/ehr/sources/by_time.sql those that state none, timeless, and the stays, stay. Source: docs/sources.md
 create or replace temp view meds_wanted as
 select
-    meds_row.filename,
-    meds_row.file_row_number,
-    meds_row.subject_id,
-    meds_row.time,
-    meds_row.code,
-    meds_row.note_id,
+    meds_row.* exclude (hadm_id, text_value),
     code.kind,
     stay.hadm_id
 from meds_row

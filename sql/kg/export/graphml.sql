@@ -7,22 +7,17 @@ create or replace temp macro marked(text) as
 replace(replace(replace(replace(text, '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;');
 create or replace temp macro xml(text) as marked(regexp_replace(text, '[\x00-\x08\x0B\x0C\x0E-\x1F]', ' ', 'g'));
 create or replace temp macro element(key, text) as '<data key="' || key || '">' || xml(text) || '</data>';
+create or replace temp macro key(name, kind) as
+'<key id="' || name || '" for="' || kind || '" attr.name="' || name || '" attr.type="string"/>';
 
 create or replace temp view graphml as
 select
-    unnest([
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
-        '<key id="name" for="node" attr.name="name" attr.type="string"/>',
-        '<key id="category" for="node" attr.name="category" attr.type="string"/>',
-        '<key id="types" for="node" attr.name="types" attr.type="string"/>',
-        '<key id="predicate" for="edge" attr.name="predicate" attr.type="string"/>',
-        '<key id="biolink" for="edge" attr.name="biolink" attr.type="string"/>',
-        '<key id="sab" for="edge" attr.name="sab" attr.type="string"/>',
-        '<key id="rela" for="edge" attr.name="rela" attr.type="string"/>',
-        '<key id="rui" for="edge" attr.name="rui" attr.type="string"/>',
-        '<graph id="ontoground" edgedefault="directed">'
-    ]) as line
+    unnest(flatten([
+        ['<?xml version="1.0" encoding="UTF-8"?>', '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'],
+        list_transform(['name', 'category', 'types'], lambda name: key(name, 'node')),
+        list_transform(['predicate', 'biolink', 'sab', 'rela', 'rui'], lambda name: key(name, 'edge')),
+        ['<graph id="ontoground" edgedefault="directed">']
+    ])) as line
 union all
 select
     '<node id="' || xml(cui) || '">' || element('name', one_line(name))

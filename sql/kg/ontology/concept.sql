@@ -63,25 +63,19 @@ with name as (
 
 named as (
     select
-        class.cui,
-        class.sab,
+        class.* exclude (name),
         name.tty,
         code.code,
-        name.name as str,
-        class.id,
-        class.stub
+        name.name as str
     from name
     inner join live_class as class on name.id = class.id
     inner join identifier_code as code on class.id = code.id
-    union
+    union by name
     select
-        class.cui,
-        code.sab,
+        class.* exclude (name) replace (code.sab as sab),
         'XM' as tty,
         code.code,
-        class.name as str,
-        class.id,
-        class.stub
+        class.name as str
     from ontology.xref as xref
     inner join live_class as class on xref.id = class.id
     inner join identifier_code as code on xref.target = code.id and code.joins <> 'cui'
@@ -92,13 +86,10 @@ named as (
             select 1 from umls_atom as atom
             where atom.sab = code.sab and atom.code = code.code
         )
-    union all
+    union all by name
     select
+        atom.* exclude (rxcui, suppress),
         coalesce(concept.cui, 'RXNORM:' || atom.rxcui) as cui,
-        atom.sab,
-        atom.tty,
-        atom.code,
-        atom.str,
         'RXNORM:' || atom.rxcui as id,
         atom.suppress <> 'N' as stub
     from rxnorm_atom as atom

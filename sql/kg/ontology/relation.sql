@@ -16,15 +16,11 @@ from ontology.relation as relation
 inner join ontology.concept as head on relation.head = head.id
 inner join ontology.concept as tail on relation.tail = tail.id
 where head.cui <> tail.cui
-union all
+union all by name
 select
     coalesce(one.cui, relation.id1) as cui1,
-    relation.rel,
     coalesce(two.cui, relation.id2) as cui2,
-    relation.rela,
-    relation.rui,
-    relation.sab,
-    relation.suppress
+    relation.* exclude (id1, id2)
 from rxnorm_relation as relation
 left join ontology.concept as one on relation.id1 = one.id
 left join ontology.concept as two on relation.id2 = two.id

@@ -155,7 +155,10 @@ def test_distances_of_many_pairs_agree_with_networkx(medieval: Built) -> None:
     found = hierarchy.distances(graph, one, other, 4)
 
     edges = [
-        (edge.head, edge.tail) for cui in graph for step in HIERARCHY_STEPS for edge in graph.neighbours(cui, step)
+        (edge["head_cui"], edge["tail_cui"])
+        for cui in graph
+        for step in HIERARCHY_STEPS
+        for edge in graph.neighbours(cui, step)
     ]
     near = dict(networkx.all_pairs_shortest_path_length(networkx.Graph(edges), cutoff=4))
     expected = [0 if one == other else near.get(one, {}).get(other) for one, other in pairs]

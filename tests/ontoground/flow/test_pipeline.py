@@ -54,6 +54,9 @@ def test_a_stage_that_fails_does_not_pass_for_done_and_runs_again(
         states = {one.name: flow.state_of(connection, changed, one).state for one in STAGES}
     assert states["sections"] == "current" and states["mentions"] == states["medieval"] == "stale"
     with writing(changed) as connection:
+        connection.execute("delete from ground.stage where stage = 'flow.mentions'")  # as before a first build
+        state = flow.state_of(connection, changed, flow.stage("mentions"))
+        assert (state.state, state.reason) == ("not built", "a first build that was not finished")
         outcomes = run_stages(changed, connection, ["mentions"])
     assert [outcome.state for outcome in outcomes] == ["current", "current", "current", "done"]
 

@@ -6,25 +6,13 @@
 with kind_of_concept as (
     -- A concept by its number counts before one by its code.
     select
-        concept_id,
-        arg_min(kind, place) as kind
-    from (
-        select
-            try_cast(note_kind.value as bigint) as concept_id,
-            note_kind.kind,
-            0 as place
-        from note_kind
-        where note_kind.attribute = 'concept_id'
-        union all
-        select
-            concept.concept_id,
-            note_kind.kind,
-            1 as place
-        from concept
-        inner join note_kind
-            on concept.vocabulary_id = note_kind.attribute and concept.concept_code = note_kind.value
-    ) as stated
-    group by concept_id
+        coalesce(concept.concept_id, try_cast(note_kind.value as bigint)) as concept_id,
+        arg_min(note_kind.kind, note_kind.attribute != 'concept_id') as kind
+    from note_kind
+    left join concept
+        on note_kind.attribute = concept.vocabulary_id and note_kind.value = concept.concept_code
+    where note_kind.attribute = 'concept_id' or concept.concept_id is not null
+    group by all
 )
 
 select

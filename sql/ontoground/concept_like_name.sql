@@ -9,7 +9,10 @@ with named as (
         arg_min(name, lpad(length(name)::varchar, 6, '0') || name) as name,
         min(length(name)) as size
     from kg.name
-    where starts_with(normalized, trim(regexp_replace(lower(getvariable('wanted')), '[^\p{L}\p{N}]+', ' ', 'g')))
+    where
+        starts_with(normalized, trim(regexp_replace(lower(getvariable('wanted')), '[^\p{L}\p{N}]+', ' ', 'g')))
+        -- Every name begins with no letter.
+        and regexp_matches(getvariable('wanted'), '[\p{L}\p{N}]')
     group by cui
     order by size, cui
     limit 5

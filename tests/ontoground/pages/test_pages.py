@@ -245,6 +245,7 @@ def test_concepts_of_one_name_are_told_apart(asked: str) -> None:
             create table kg.concept as from (values ('C1', 'common cold'), ('C2', 'cold temperature'), ('C3', 'bold'))
             as concept (cui, name)""")
         assert names_like(connection, asked) == [("C1", "Cold (common cold)"), ("C2", "cold (cold temperature)")]
+        assert not names_like(connection, "(' 😀")
 
 
 def test_reports_of_runs_are_shown_with_their_pictures(reader: Reader, demo_copy: Callable[[], Path]) -> None:

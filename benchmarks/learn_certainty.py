@@ -2,12 +2,12 @@
 
     python -m benchmarks.learn_certainty WORKSPACE --real DIR --more A NOTES.csv[.gz] GOLD.jsonl[.gz] ... [--write]
 
-The workspace gives the names of the release. The written notes and phrases of ``tests/data/notes`` are learned from,
-all but the notes of ``unread``, which are only scored. DIR holds the texts of real notes by id (``notes.jsonl.gz``),
-whose gold is in ``tests/data/notes`` and in DIR (``gold.jsonl``); each ``--more`` names another set. A set of written
-notes is scored by a model that learned from all others, a tenth of the real notes by one that learned from all else.
-With ``--write`` the model of all is written to ``ehr/data``. No text is in it: weights by hashes of words that stand in
-three notes or more.
+The workspace gives the names of the release. The written notes, phrases and probes of ``tests/data/notes`` are learned
+from, all but the notes of ``unread`` and the probes that are kept, which are only scored. DIR holds the texts of real
+notes by id (``notes.jsonl.gz``), whose gold is in ``tests/data/notes`` and in DIR (``gold.jsonl``); each ``--more``
+names another set. A set of written notes, or the probes of a writer, is scored by a model that learned from all others,
+a tenth of the real notes by one that learned from all else. With ``--write`` the model of all is written to
+``ehr/data``. No text is in it: weights by hashes of words that stand in three notes or more.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ __all__ = ["Examples", "Options", "examples_of", "is_right", "learn", "left_out"
 
 GOLD = ROOT / "tests" / "data" / "notes"
 LEARNED_FROM = ("plain", "hard", "tuned", "kept", "scored_once")
-ONLY_SCORED = "unread"
+ONLY_SCORED = ("unread", "probes_kept")
+PROBES = "probes"
+_PROBE_COLUMNS = ("writer", "kind", "text", "target", "occurrence", "right", "never")
 REAL = "real"
 PIECES = ", paragraphs"
 PLAIN = frozenset({"brief_hospital_course", "history_of_present_illness", "chief_complaint", "unknown"})
@@ -55,11 +57,21 @@ FILLED = 6
 PROBLEMS = frozenset({"disorder", "finding"})
 AS_GOOD = {"present": {"present", "given"}, "absent": {"absent", "family"}, "family": {"family", "other"}}
 """What the gold may say where rules say the first; all others have the same name in both."""
-FOLDS = 10
-SCALE = 1000
-"""Weights are whole numbers of thousandths."""
-LEAST = {"present": 0.965, "absent": 0.96, "other": 0.96}
-"""How likely right a certain mention of each group is, at least; present ones alone make labels."""
+FOLDS, CHOICE_FOLDS = 10, 4
+SCALE, CHOICE_SCALE = 1000, 30
+"""Weights are whole numbers of thousandths, those of which assertion it is of thirtieths."""
+NO_MENTION = len(ASSERTIONS)
+SAME = {"given": "present", "other": "none"}
+"""Assertions of the gold that are learned as another."""
+LEAST: dict[str, dict[str, float]] = {
+    "present": {"disorder": 0.96, "finding": 0.97, "drug": 0.93, "procedure": 0.985},
+    "absent": dict.fromkeys(KINDS, 0.96),
+    "other": dict.fromkeys(KINDS, 0.96),
+}
+"""How likely right a certain mention of each group and kind is, at least; present ones alone make labels.
+
+Of the drugs that the model calls .93 likely more are right than of findings; few facts have procedures as ends.
+"""
 _TOGETHER = 16
 Mention = dict[str, Any]
 
@@ -70,20 +82,24 @@ class Options:
 
     Attributes:
         strength: inverse of the penalty.
-        real, pieces: what mentions of a real note, and of paragraphs by themselves, count.
-        notes: the least number of notes in which a feature stands.
+        real, pieces, probes: what mentions of a real note, of paragraphs by themselves, and of probes count.
+        notes: the least number of notes in which a feature stands; asserting: of one that tells which assertion it is.
     """
 
     strength: float = 0.1
     real: float = 3.0
     pieces: float = 0.5
+    probes: float = 1.0
+    probes_asserting: float = 8.0
     notes: int = 3
+    notes_asserting: int = 5
 
 
 @dataclass(frozen=True)
 class Examples:
     """Mentions with gold: set and note of each, group, if the rules are certain, if it has a concept, if it is right.
 
+    ``by_rule`` and ``asserted`` are places in ``ASSERTIONS``: what rules say, and the gold (NO_MENTION: nothing).
     ``weight`` is 0.5 where two annotators differ. shape of each: (mentions,); of ``places``: (mentions, SLOTS)
     """
 
@@ -93,6 +109,8 @@ class Examples:
     by_rules: npt.NDArray[np.bool_]
     has_concept: npt.NDArray[np.bool_]
     right: npt.NDArray[np.bool_]
+    by_rule: npt.NDArray[np.int64]
+    asserted: npt.NDArray[np.int64]
     weight: npt.NDArray[np.float64]
     places: npt.NDArray[np.int32]
 
@@ -153,6 +171,26 @@ def _texts(file: Path) -> dict[str, str]:
     return {row["note_id"]: row["text"] for row in csv.DictReader(_lines(file))}
 
 
+def _best(begin: int, end: int, gold: Sequence[Mention]) -> tuple[list[Mention], Mention | None]:
+    """Return the mentions of the gold that overlap with a span, and the one that does most."""
+    hits = [one for one in gold if one["start"] < end and begin < one["end"]]
+    return hits, max(hits, key=lambda one: min(end, one["end"]) - max(begin, one["start"]), default=None)
+
+
+def _is_other(gold: Mention, kind: Kind) -> bool:
+    """Whether a mention of the gold is of another kind; a probe's is of any."""
+    return gold["type"] is not None and (gold["type"] in PROBLEMS) != (kind in PROBLEMS)
+
+
+def _asserted(kind: Kind, begin: int, end: int, gold: Sequence[Mention]) -> int:
+    """Return the place of what the gold asserts of a mention."""
+    _, best = _best(begin, end, gold)
+    if best is None or _is_other(best, kind):
+        return NO_MENTION
+    asserted = str(SAME.get(best["assertion"], best["assertion"]))
+    return NO_MENTION if asserted == "none" else ASSERTIONS.index(Assertion(asserted))
+
+
 def is_right(
     rules: Assertion, kind: Kind, begin: int, end: int, gold: Sequence[Mention], *, is_real: bool
 ) -> bool | None:
@@ -160,15 +198,14 @@ def is_right(
 
     A problem that is part of a treatment's name, or the other way round ("balloon tamponade"), is another concept.
     """
-    hits = [one for one in gold if one["start"] < end and begin < one["end"]]
-    if not hits:
+    hits, best = _best(begin, end, gold)
+    if best is None:
         return False
-    best = max(hits, key=lambda one: min(end, one["end"]) - max(begin, one["start"]))
     if best.get("unsure"):
         return None
-    if (best["type"] in PROBLEMS) != (kind in PROBLEMS):
+    if _is_other(best, kind):
         return False
-    said = {best["assertion"]}
+    said = set(best.get("right", [best["assertion"]]))
     if rules == "present" and not is_real:
         said = {one["assertion"] for one in hits}
         # A drug of the stay that ended attests its concept, a stopped home drug does not; some gold does not tell.
@@ -231,6 +268,7 @@ def _examples(
     named = named_in(mentions.owner, reader.lexicon.best[mentions.entry])
     inputs = inputs_of(joined, mentions, reader.lexicon, named, judged.assertion, judged.unsure)
     right, weight = np.zeros(mentions.owner.size, dtype=np.bool_), np.zeros(mentions.owner.size)
+    asserted = np.zeros(mentions.owner.size, dtype=np.int64)
     rules = [ASSERTIONS[place] for place in judged.assertion.tolist()]
     kinds = [KINDS[place] for place in reader.lexicon.kind[mentions.entry].tolist()]
     columns = zip(mentions.owner.tolist(), *inputs.mentions[:, :2].T.tolist(), rules, kinds, strict=True)
@@ -240,6 +278,7 @@ def _examples(
         own = gold[pieces[owner].note]
         answers = [is_right(assertion, kind, begin + moved, end + moved, each, is_real=is_real) for each in own]
         right[number] = bool(answers[0])
+        asserted[number] = _asserted(kind, begin + moved, end + moved, own[0])
         weight[number] = 0 if answers[0] is None else (1 if len({*answers} - {None}) == 1 else 0.5)
     return Examples(
         np.full(right.size, of_set),
@@ -248,9 +287,30 @@ def _examples(
         judged.unsure == 0,
         reader.lexicon.best[mentions.entry] >= 0,
         right,
+        judged.assertion,
+        asserted,
         weight,
         features_of(inputs),
     ).take(weight > 0)
+
+
+def _probes(file: Path) -> Iterator[tuple[str, dict[str, str], dict[str, list[list[Mention]]]]]:
+    """Yield the probes of each writer: a name, the texts, and what is asserted of the targets; no more is known."""
+    rows = read_table(file, _PROBE_COLUMNS)
+    for writer in dict.fromkeys(row["writer"] for row in rows):
+        texts, gold = dict[str, str](), dict[str, list[list[Mention]]]()
+        for row in rows:
+            if row["writer"] != writer:
+                continue
+            text, target, begin = *(row[name].replace("\\n", "\n") for name in ("text", "target")), -1
+            for _ in range(int(row["occurrence"])):
+                begin = text.index(target, begin + 1)
+            right = [SAME.get(part, part) for part in row["right"].split("|")]
+            known = {"start": begin, "end": begin + len(target), "type": None, "assertion": right[0], "right": right}
+            rest = {"start": 0, "end": len(text), "type": "finding", "assertion": "other", "unsure": True}
+            texts[text] = text
+            gold.setdefault(text, [[rest]])[0].insert(0, known | {"in_stay": False})
+        yield f"{file.stem} {writer}", texts, gold
 
 
 def _known_places(examples: Examples, least: int) -> npt.NDArray[np.int64]:
@@ -270,14 +330,24 @@ def _matrix(places: npt.NDArray[np.int32]) -> Any:
     return csr_matrix((np.ones(begins[-1], dtype=np.float32), places[held], begins), shape=(len(places), TABLE))
 
 
+def _weights(examples: Examples, options: Options, probes: float) -> npt.NDArray[np.float64]:
+    """Return what each mention counts."""
+    weight = examples.weight.copy()
+    for is_some, counted in (
+        (np.char.startswith(examples.of_set, REAL), options.real),
+        (np.char.startswith(examples.of_set, PROBES), probes),
+        (np.char.endswith(examples.of_set, PIECES), options.pieces),
+    ):
+        weight[is_some] *= counted
+    return weight
+
+
 def learn(examples: Examples, options: Options) -> npt.NDArray[np.float64]:
     """Return the weight of each place, in logarithms of odds; the mentions are of one group."""
     from sklearn.linear_model import LogisticRegression
 
     known = _known_places(examples, options.notes)
-    is_real = np.char.startswith(examples.of_set, REAL)
-    is_piece = np.char.endswith(examples.of_set, PIECES)
-    weight = examples.weight * np.where(is_real, options.real, 1) * np.where(is_piece, options.pieces, 1)
+    weight = _weights(examples, options, options.probes)
     fitted = LogisticRegression(C=options.strength, fit_intercept=False, max_iter=300, tol=1e-5)
     fitted.fit(_matrix(examples.places)[:, known], examples.right, sample_weight=weight)
     weights = np.zeros(TABLE)
@@ -285,11 +355,46 @@ def learn(examples: Examples, options: Options) -> npt.NDArray[np.float64]:
     return weights
 
 
+def learn_choice(examples: Examples, options: Options) -> npt.NDArray[np.int8]:
+    """Return the weight of each place for each assertion, and last for no mention. shape: (TABLE, assertions + 1)"""
+    from sklearn.linear_model import LogisticRegression
+
+    known = _known_places(examples, options.notes_asserting)
+    weight = _weights(examples, options, options.probes_asserting)
+    fitted = LogisticRegression(C=options.strength, fit_intercept=False, max_iter=60, tol=1e-3)
+    fitted.fit(_matrix(examples.places)[:, known], examples.asserted, sample_weight=weight)
+    # What no gold asserts is never the likeliest.
+    choice = np.full((TABLE, NO_MENTION + 1), -8, dtype=np.int8)
+    choice[:, fitted.classes_] = 0
+    choice[np.ix_(known, fitted.classes_)] = np.clip(np.rint(fitted.coef_.T * CHOICE_SCALE), -127, 127)
+    return choice
+
+
+def choose(examples: Examples, options: Options) -> npt.NDArray[np.int64]:
+    """Return the likeliest assertion of each mention, by weights that learned from other sets (real: other notes)."""
+    is_real, learned_from = np.char.startswith(examples.of_set, REAL), _is_learned_from(examples)
+    name = np.where(is_real, examples.note, np.char.replace(examples.of_set, PIECES, ""))
+    fold = np.unique(name, return_inverse=True)[1] % CHOICE_FOLDS
+    chosen = np.zeros(examples.right.size, dtype=np.int64)
+    for number in range(CHOICE_FOLDS):
+        choice = learn_choice(examples.take(learned_from & (fold != number)), options)
+        which = np.flatnonzero(fold == number)
+        best = np.argmax(_matrix(examples.places[which]) @ choice, axis=1)
+        chosen[which] = np.where(best == NO_MENTION, examples.by_rule[which], best)
+    return chosen
+
+
+def _is_learned_from(examples: Examples) -> npt.NDArray[np.bool_]:
+    learned = np.ones(examples.right.size, dtype=np.bool_)
+    for name in ONLY_SCORED:
+        learned &= ~np.char.startswith(examples.of_set, name)
+    return learned
+
+
 def _parts(examples: Examples) -> Iterator[tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
     """Yield what is scored and what is learned from: each set in turn, real notes by tenths."""
     is_real = np.char.startswith(examples.of_set, REAL)
-    of_set = np.char.replace(examples.of_set, PIECES, "")
-    is_learned_from = of_set != ONLY_SCORED
+    of_set, is_learned_from = np.char.replace(examples.of_set, PIECES, ""), _is_learned_from(examples)
     for name in np.unique(of_set[~is_real]):
         yield of_set == name, is_learned_from & (of_set != name)
     notes = np.random.default_rng(0).permutation(np.unique(examples.note[is_real]))
@@ -332,20 +437,35 @@ def _print_table(examples: Examples, likely: npt.NDArray[np.float64]) -> None:
         console().print(table(heads, rows))
 
 
+def _print_choices(examples: Examples, likely: npt.NDArray[np.float64], chosen: npt.NDArray[np.int64]) -> None:
+    """Print how many unsure mentions the rules and the weights assert right."""
+    names = np.where(np.char.startswith(examples.of_set, REAL), REAL, examples.of_set)
+    unsure, rows = likely < min(LEAST["present"].values()), []
+    for name in dict.fromkeys(names.tolist()):
+        own = examples.take(unsure & (names == name))
+        by = (own.by_rule, chosen[unsure & (names == name)])
+        rows.append((name, own.right.size, *(_share(each == own.asserted, own.right.size) for each in by)))
+    console().print(table(("unsure", "mentions", "rules right", "weights right"), rows))
+
+
 def write(examples: Examples, options: Options, file: Path) -> None:
     """Write the model of all that is learned from."""
-    learned = examples.take(~np.char.startswith(examples.of_set, ONLY_SCORED))
+    learned = examples.take(_is_learned_from(examples))
     weights = np.stack([learn(learned.take(learned.group == group), options) for group in range(len(GROUPS))])
     whole = np.clip(np.rint(weights * SCALE), -32768, 32767).astype(np.int16)
-    least = np.array([round(SCALE * float(np.log(LEAST[each] / (1 - LEAST[each])))) for each in GROUPS], dtype=np.int64)
-    np.savez_compressed(file, weights=whole, least=least, slots=np.array(SLOTS))
+    likely = np.array([[LEAST[group][kind] for kind in KINDS] for group in GROUPS])
+    least = np.rint(SCALE * np.log(likely / (1 - likely))).astype(np.int64)
+    choice = learn_choice(learned, options)
+    np.savez_compressed(file, weights=whole, least=least, choice=choice, slots=np.array(SLOTS))
 
 
 def _sets(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, str], dict[str, list[list[Mention]]]]]:
     """Yield name, texts and gold of each set; each annotator's gold of real notes."""
-    for name in (*LEARNED_FROM, ONLY_SCORED):
+    for name in (*LEARNED_FROM, ONLY_SCORED[0]):
         yield name, _texts(GOLD / f"{name}.csv.gz"), _each(GOLD / f"{name}_gold.jsonl.gz")
     yield "phrases", *_phrases()
+    for name in (PROBES, ONLY_SCORED[1]):
+        yield from _probes(GOLD / f"{name}.tsv")
     for name, texts, gold in options.more:
         yield name, _texts(Path(texts)), _each(Path(gold))
     if options.real is not None:
@@ -353,6 +473,7 @@ def _sets(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, str], di
         yield REAL, texts, _each(GOLD / "real_first.jsonl.gz", GOLD / "real_second.jsonl.gz")
         yield f"{REAL}, later", texts, _each(GOLD / "real_later_first.jsonl.gz", GOLD / "real_later_second.jsonl.gz")
         yield f"{REAL}, judged", texts, _each(GOLD / "real_judged.jsonl.gz")
+        yield f"{REAL}, kept", texts, _each(GOLD / "real_kept.jsonl.gz")
         yield f"{REAL}, given", texts, _each(options.real / "gold.jsonl")
 
 
@@ -374,7 +495,9 @@ def main() -> None:
         reader = TextReader.open(connection, NoteSettings(certainty="rules"))
     examples = Examples.together([part for one in _sets(chosen) for part in examples_of(reader, *one)])
     if not chosen.quick:
-        _print_table(examples, left_out(examples, Options()))
+        likely = left_out(examples, Options())
+        _print_table(examples, likely)
+        _print_choices(examples, likely, choose(examples, Options()))
     if chosen.write:
         write(examples, Options(), MODEL)
 

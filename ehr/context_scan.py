@@ -181,9 +181,10 @@ def _backward_reaches(
     if scope == NEXT:
         return _joined(words, places[place, LAST], end, AND_JOINT)
     # "This is A and B is excluded": a verb before it makes it a clause of its own.
-    if places[place, FIRST] > 0 and words[places[place, FIRST] - 1, BITS] & AUXILIARY:
+    first = places[place, FIRST]
+    if not words[first, MARKS] & OPENS and first > 0 and words[first - 1, BITS] & AUXILIARY:
         return False
-    return in_list and words[hit, DEPTH] <= words[places[place, FIRST], DEPTH]
+    return in_list and words[hit, DEPTH] <= words[first, DEPTH]
 
 
 @part
@@ -725,15 +726,16 @@ def judge(
             led = n_lead
         base = left_after(words, BEGIN, begin, base, n_words)
         stop = left_after(words, BEGIN, end, base, n_words)
+        # The next segment first: each marks its words, and the word where it ends.
+        rule, turn, back, back_end = _turn_after(
+            codes, segment, segments, stop, words, n_words, vocabulary, tries, rules, places, high
+        )
         hits, n_hits = find_hits(codes, base, stop, words, vocabulary, tries, rules.triggers, places, low, high, False)
         position = left(sections, SECTION_BEGIN, begin + 1, 0, sections.shape[0]) - 1
         section = sections[position, SECTION_NUMBER] if position >= 0 else 0
         empty = -1
         if position >= 0 and _has_default(section, rules, ALLERGY):
             empty = _denied_at(words, sections[position, SECTION_BEGIN], stop, n_words)
-        rule, turn, back, back_end = _turn_after(
-            codes, segment, segments, stop, words, n_words, vocabulary, tries, rules, places, high
-        )
         for place in range(low, high):
             best = _best_rule(place, section, words, rules, places, low, high, hits, n_hits)
             if (

@@ -52,6 +52,8 @@ _COLUMNS = 9
 # Notes have "___" where something was left out.
 _BLANK = 95
 _DOT, _OPENING, _CLOSING, _BAR, _X, _Y, _N = 46, 91, 93, 124, 120, 121, 110
+# Characters of a line or a table that are looked at; more are no form.
+_FAR = 4000
 
 
 @part
@@ -233,7 +235,8 @@ def _box_words(codes: CodeArray, words: IndexArray, closing: int) -> int:
 
 @part
 def _line_begin(codes: CodeArray, position: int) -> int:
-    while position > 0 and codes[position - 1] != 10:
+    least = max(position - _FAR, 0)
+    while position > least and codes[position - 1] != 10:
         position -= 1
     return position
 
@@ -242,7 +245,7 @@ def _line_begin(codes: CodeArray, position: int) -> int:
 def _has_tick(codes: CodeArray, end: int) -> bool:
     """Whether another box of the line is ticked: "[x] enoxaparin [ ] heparin" lists what was chosen from."""
     position = _line_begin(codes, end - 1)
-    while position < codes.size and codes[position] != 10:
+    while position < min(codes.size, end + _FAR) and codes[position] != 10:
         is_bracketed = position + 2 < codes.size and codes[position] == _OPENING and codes[position + 2] == _CLOSING
         if codes[position] in (0x2611, 0x2612) or (is_bracketed and lower(codes[position + 1]) in (43, _X)):
             return True
@@ -271,7 +274,7 @@ def _column_answer(codes: CodeArray, position: int) -> int:
     """Return the letter with which the head of a mark's column begins, in the first line of its table."""
     column = _column(codes, position)
     first = _line_begin(codes, position)
-    while first > 0:
+    while 0 < first > position - _FAR:
         above = _line_begin(codes, first - 1)
         has_bar = False
         for place in range(above, first):
@@ -318,6 +321,8 @@ def _label_words(codes: CodeArray, words: IndexArray, answer: int) -> int:
     begin, mark = words[answer, BEGIN], codes[words[answer - 1, BEGIN]]
     if _breaks(codes, words[answer - 1, END], begin) > 1:
         return -1
+    if mark == 42 and (answer == 1 or _breaks(codes, words[answer - 2, END], words[answer - 1, BEGIN])):
+        return -1  # the mark of an item: "* No murmur"
     if mark in (42, 58, 61, 63, _BLANK):  # "*", ":", "=", "?", "____"
         return 1
     if mark == 45:  # "Fever - no"

@@ -2,8 +2,8 @@
 
 A logistic regression over hashed features: what the rules say of the mention, its text, the layout of its line, the
 words around it, and what the note says of its concept elsewhere. Weights and sums are whole numbers, so that every
-machine says the same. The rules say which assertion it is; this says where they are not to be trusted, and what speaks
-against them.
+machine says the same. The rules say which assertion it is; this says where they are not to be trusted, what speaks
+against them, and which assertion is the likeliest there.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from ehr.learned_scan import (
 )
 from ehr.lexicon import Lexicon
 from ehr.mentions import Mentions, Texts
+from ehr.spans import KINDS
 from ground import ROOT
 from ground.compiled import read_only
 from ground.errors import InputError
@@ -93,14 +94,18 @@ def load_model(path: Path = MODEL) -> Model:
     """
     try:
         with np.load(path, allow_pickle=False) as file:
-            weights, least, slots = (file[name] for name in ("weights", "least", "slots"))
+            weights, least, choice, slots = (file[name] for name in ("weights", "least", "choice", "slots"))
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise InputError("the learned certainty cannot be read", file=path, found=str(error)) from error
-    form = (weights.dtype, weights.shape, least.dtype, least.shape, slots.tolist())
-    expected = (np.dtype(np.int16), (len(GROUPS), TABLE), np.dtype(np.int64), (len(GROUPS),), SLOTS)
-    if form != expected:
+    form = [(array.dtype, array.shape) for array in (weights, least, choice)]
+    expected = [
+        (np.dtype(np.int16), (len(GROUPS), TABLE)),
+        (np.dtype(np.int64), (len(GROUPS), len(KINDS))),
+        (np.dtype(np.int8), (TABLE, len(ASSERTIONS) + 1)),
+    ]
+    if (form, slots.tolist()) != (expected, SLOTS):
         raise InputError("the learned certainty has another form", file=path, found=str(form), expected=str(expected))
-    return Model(read_only(weights), read_only(least))
+    return Model(read_only(weights), read_only(least), read_only(choice))
 
 
 def _elsewhere(named: IndexArray, assertion: IndexArray) -> IndexArray:
@@ -152,13 +157,14 @@ def inputs_of(
 
 def spoken_against(
     texts: Texts, inputs: Inputs, model: Model, asked: npt.NDArray[np.bool_]
-) -> tuple[npt.NDArray[np.bool_], pa.StringArray]:
-    """Return which of the mentions that it is asked about the model calls unsure, and in words what speaks most against
-    each."""
-    sums, against = scores_of(inputs, model)
-    spans, group = inputs.mentions[:, :2], inputs.mentions[:, 2]
-    unsure = asked & (sums < model.least[group])
-    return unsure, _in_words(texts.codes, against[unsure], spans[unsure])
+) -> tuple[npt.NDArray[np.bool_], IndexArray, pa.StringArray]:
+    """Return which of the mentions that it is asked about the model calls unsure, what each mention likeliest asserts,
+    and in words what speaks most against each unsure one."""
+    sums, likeliest, against = scores_of(inputs, model)
+    spans, group, kind = inputs.mentions[:, :2], inputs.mentions[:, 2], inputs.mentions[:, 3]
+    unsure = asked & (sums < model.least[group, kind])
+    likeliest = np.where(asked, likeliest, inputs.mentions[:, COLUMNS.index("assertion")])
+    return unsure, likeliest, _in_words(texts.codes, against[unsure], spans[unsure])
 
 
 def _in_words(codes: CodeArray, against: IndexArray, spans: IndexArray) -> pa.StringArray:

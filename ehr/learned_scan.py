@@ -28,7 +28,7 @@ from ehr.characters import (
 from ehr.context_words import left, left_after
 from ground.compiled import kernel, maker, part
 
-__all__ = ["COLUMNS", "NAMED", "SLOTS", "TABLE", "Inputs", "Model", "features_of", "scores_of"]
+__all__ = ["COLUMNS", "NAMED", "SLOTS", "TABLE", "ChoiceArray", "Inputs", "Model", "features_of", "scores_of"]
 
 TABLE = 1 << 17
 """Weights of a group."""
@@ -43,15 +43,20 @@ FINDINGS, DOUBTED, OWN_TEXT, LAYOUT, LINE, HEADER, BESIDE, ELSEWHERE, AMONG, BEF
 _BEGIN, _END, _LINE = range(3)
 _PLACE, _WORD = range(2)
 _LINE_END, _BLANK, _NUMBER, _YEAR, _NOTHING = (np.uint64(number) for number in range(1, 6))
+_AHEAD = 10
+"""What another assertion's sum must be above that of the rules'."""
 _MIX_1, _MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 _SHIFT_1, _SHIFT_2 = np.uint64(31), np.uint64(47)
 WeightArray = npt.NDArray[np.int16]
+ChoiceArray = npt.NDArray[np.int8]
 COLUMNS = ("begin", "end", "group", "kind", "section", "reasons", "elsewhere", "name", "assertion", "concept")
 """What is known of a mention."""
 _MENTION_BEGIN, _MENTION_END, _GROUP, _KIND, _SECTION, _DOUBTS, _ELSEWHERE, _NAME, _ASSERTION, _CONCEPT = range(
     len(COLUMNS)
 )
 _SEGMENT_KIND, _SEGMENT_BEGIN, _SEGMENT_END = range(3)
+# What mentions that follow one another share: the segment, its first word and that after it; the section.
+_AT_SEGMENT, _AT_OPENING, _AT_CLOSING, _AT_SECTION = range(4)
 
 
 class Inputs(NamedTuple):
@@ -73,10 +78,17 @@ class Inputs(NamedTuple):
 
 
 class Model(NamedTuple):
-    """Weights by group and place, and the least sum of a certain mention of each group."""
+    """What was learned.
+
+    Attributes:
+        weights: by group and place, of whether the rules are right.
+        least: the least sum of a certain mention, by group and kind.
+        choice: by place and assertion, of which it is; last of what is no mention. shape: (TABLE, assertions + 1)
+    """
 
     weights: WeightArray
     least: IndexArray
+    choice: ChoiceArray
 
 
 @part
@@ -220,16 +232,13 @@ def _layout(
     first: int,
     last: int,
     laid: np.uint64,
-    opens: int,
-    closes: int,
+    opening: int,
+    closing: int,
     words: IndexArray,
     hashes: HashArray,
-    n_words: int,
     features: IndexArray,
 ) -> None:
     """Write where the mention stands in its segment and its line, and how the line begins and ends."""
-    opening = left(words, _BEGIN, opens, 0, first)
-    closing = left_after(words, _BEGIN, closes, last, n_words)
     line = words[first, _LINE]
     ends = last
     while hashes[ends] > _BLANK and ends - last < 40:
@@ -256,26 +265,71 @@ def _header(begin: int, end: int, words: IndexArray, hashes: HashArray, n_words:
 
 
 @part
-def _features(
-    mention: int, first: int, inputs: Inputs, words: IndexArray, hashes: HashArray, n_words: int, features: IndexArray
+def _among(
+    mention: int,
+    kind: np.uint64,
+    named: np.uint64,
+    before: np.uint64,
+    word: int,
+    opens: int,
+    closes: int,
+    mentions: IndexArray,
+    features: IndexArray,
 ) -> None:
-    """Write the features of a mention, whose first word is ``first``; slots without one have the place -1."""
-    features[:] = -1
+    """Write what the note says of the concept elsewhere, what is known of its name, and of the mentions beside it."""
+    elsewhere = _both(kind, np.uint64(mentions[mention, _ELSEWHERE]))
+    _write(ELSEWHERE, ELSEWHERE, elsewhere, -1, features)
+    _write(ELSEWHERE + 1, ELSEWHERE + 1, _both(elsewhere, named), -1, features)
+    _write(ELSEWHERE + 2, ELSEWHERE + 2, _both(kind, np.uint64(mentions[mention, _NAME])), -1, features)
+    if mentions[mention, _CONCEPT] >= 0:
+        _write(ELSEWHERE + 3, ELSEWHERE + 3, np.uint64(mentions[mention, _CONCEPT]), -1, features)
+    earlier, later = _said_of(mention - 1, opens, closes, mentions), _said_of(mention + 1, opens, closes, mentions)
+    _write(AMONG, AMONG, _both(kind, earlier), -1, features)
+    _write(AMONG + 1, AMONG + 1, _both(kind, later), -1, features)
+    _write(AMONG + 2, AMONG + 2, _both(earlier, later), -1, features)
+    _write(AMONG + 3, AMONG + 3, _both(earlier, before), word, features)
+
+
+@part
+def _features(
+    mention: int,
+    first: int,
+    inputs: Inputs,
+    words: IndexArray,
+    hashes: HashArray,
+    n_words: int,
+    at: IndexArray,
+    features: IndexArray,
+) -> None:
+    """Write the features of a mention, whose first word is ``first``; slots without one have the place -1.
+
+    ``at`` and the features of the header are those of the mention before it.
+    """
     mentions = inputs.mentions
     begin, end, section = (
         mentions[mention, _MENTION_BEGIN],
         mentions[mention, _MENTION_END],
         mentions[mention, _SECTION],
     )
+    features[:HEADER] = -1
+    features[BESIDE:] = -1
+    if section != at[_AT_SECTION]:
+        features[HEADER:BESIDE] = -1
+        _header(inputs.headers[section, 0], inputs.headers[section, 1], words, hashes, n_words, features)
     last, own = first, FNV_OFFSET
     while last < n_words and words[last, _BEGIN] < end:
         own = _both(own, hashes[last]) if hashes[last] != _LINE_END else own
         last += 1
-    segment = left(inputs.segments, _SEGMENT_BEGIN, begin + 1, 0, inputs.segments.shape[0]) - 1
+    known = at[_AT_SEGMENT]
+    segment = left_after(inputs.segments, _SEGMENT_BEGIN, begin + 1, max(known, 0), inputs.segments.shape[0]) - 1
     segment_kind, opens, closes = 3, begin, end
     if segment >= 0 and inputs.segments[segment, _SEGMENT_END] > begin:
         segment_kind = inputs.segments[segment, _SEGMENT_KIND]
         opens, closes = inputs.segments[segment, _SEGMENT_BEGIN], inputs.segments[segment, _SEGMENT_END]
+    if segment != known or segment_kind == 3:
+        at[_AT_OPENING] = left(words, _BEGIN, opens, 0, first)
+        at[_AT_CLOSING] = left_after(words, _BEGIN, closes, last, n_words)
+    at[_AT_SEGMENT], at[_AT_SECTION] = (-1 if segment_kind == 3 else segment), section
     kind, named = np.uint64(mentions[mention, _KIND] + 64), inputs.sections[section]
     asserted = np.uint64(mentions[mention, _ASSERTION])
     laid = _both(kind, np.uint64(segment_kind))
@@ -292,8 +346,7 @@ def _features(
     _write(OWN_TEXT + 2, OWN_TEXT + 2, hashes[last - 1], last - 1, features)
     _write(OWN_TEXT + 3, OWN_TEXT + 3, _both(kind, _ending(last - 1, inputs.codes, words, hashes)), last - 1, features)
     _write(OWN_TEXT + 4, OWN_TEXT + 4, _both(kind, shape), -1, features)
-    _layout(first, last, laid, opens, closes, words, hashes, n_words, features)
-    _header(inputs.headers[section, 0], inputs.headers[section, 1], words, hashes, n_words, features)
+    _layout(first, last, laid, at[_AT_OPENING], at[_AT_CLOSING], words, hashes, features)
     before = _words_beside(BEFORE, _BEFORE, first - 1, -1, opens, closes, words, hashes, features)
     after = _words_beside(AFTER, _AFTER, last, 1, opens, closes, words, hashes, features)
     _write(BESIDE, BESIDE, _both(before, own), first, features)
@@ -303,17 +356,7 @@ def _features(
     ending = _ending(first - 1, inputs.codes, words, hashes)
     _write(BESIDE + 4, BESIDE + 4, _both(kind, ending), first - 1, features)
     _write(BESIDE + 5, BESIDE + 5, _both(kind, _ending(last, inputs.codes, words, hashes)), last, features)
-    elsewhere = _both(kind, np.uint64(mentions[mention, _ELSEWHERE]))
-    _write(ELSEWHERE, ELSEWHERE, elsewhere, -1, features)
-    _write(ELSEWHERE + 1, ELSEWHERE + 1, _both(elsewhere, named), -1, features)
-    _write(ELSEWHERE + 2, ELSEWHERE + 2, _both(kind, np.uint64(mentions[mention, _NAME])), -1, features)
-    if mentions[mention, _CONCEPT] >= 0:
-        _write(ELSEWHERE + 3, ELSEWHERE + 3, np.uint64(mentions[mention, _CONCEPT]), -1, features)
-    earlier, later = _said_of(mention - 1, opens, closes, mentions), _said_of(mention + 1, opens, closes, mentions)
-    _write(AMONG, AMONG, _both(kind, earlier), -1, features)
-    _write(AMONG + 1, AMONG + 1, _both(kind, later), -1, features)
-    _write(AMONG + 2, AMONG + 2, _both(earlier, later), -1, features)
-    _write(AMONG + 3, AMONG + 3, _both(earlier, before), first - 1, features)
+    _among(mention, kind, named, before, first - 1, opens, closes, mentions, features)
 
 
 @part
@@ -348,35 +391,56 @@ def features_of(inputs: Inputs) -> IntArray:
     words, hashes, n_words = _read_words(inputs.codes, inputs.characters)
     size = inputs.mentions.shape[0]
     result, features = np.empty((size, SLOTS), np.int32), np.empty((SLOTS, 2), np.int64)
+    at = np.full(4, -1, np.int64)
     first = 0
     for mention in range(size):
         first = left_after(words, _BEGIN, inputs.mentions[mention, _MENTION_BEGIN] + 1, first, n_words) - 1
-        _features(mention, first, inputs, words, hashes, n_words, features)
+        _features(mention, first, inputs, words, hashes, n_words, at, features)
         result[mention] = features[:, _PLACE]
     return result
 
 
-@kernel
-def scores_of(inputs: Inputs, model: Model) -> tuple[IndexArray, IndexArray]:
-    """Return the sum of each mention, and slot, begin and end of what speaks most against each unsure one (-1: none).
+@part
+def _likeliest(features: IndexArray, choice: ChoiceArray, asserted: int, sums: IndexArray) -> int:
+    """Return the assertion with the highest sum, what the rules say where it is no mention at all."""
+    sums[:] = 0
+    for slot in range(SLOTS):
+        place = features[slot, _PLACE]
+        if place >= 0:
+            for assertion in range(choice.shape[1]):
+                sums[assertion] += choice[place, assertion]
+    best = np.argmax(sums)
+    if best == choice.shape[1] - 1 or sums[best] < sums[asserted] + _AHEAD:
+        return asserted
+    return int(best)
 
-    shape: (mentions,) and (mentions, NAMED, 3)
+
+@kernel
+def scores_of(inputs: Inputs, model: Model) -> tuple[IndexArray, IndexArray, IndexArray]:
+    """Return of each mention its sum, the likeliest assertion, and what speaks most against it if it is unsure.
+
+    The first is what the rules say where the mention is sure. The last are slot, begin and end (-1: none).
+    shape: (mentions,), (mentions,) and (mentions, NAMED, 3)
     """
     words, hashes, n_words = _read_words(inputs.codes, inputs.characters)
     size = inputs.mentions.shape[0]
     sums, against = np.zeros(size, np.int64), np.full((size, NAMED, 3), -1, np.int64)
-    features = np.empty((SLOTS, 2), np.int64)
+    likeliest, of_assertions = np.empty(size, np.int64), np.empty(model.choice.shape[1], np.int64)
+    features, at = np.empty((SLOTS, 2), np.int64), np.full(4, -1, np.int64)
     first = 0
     for mention in range(size):
         first = left_after(words, _BEGIN, inputs.mentions[mention, _MENTION_BEGIN] + 1, first, n_words) - 1
-        group = inputs.mentions[mention, _GROUP]
+        group, kind = inputs.mentions[mention, _GROUP], inputs.mentions[mention, _KIND]
         weights = model.weights[group]
-        _features(mention, first, inputs, words, hashes, n_words, features)
+        _features(mention, first, inputs, words, hashes, n_words, at, features)
         total = 0
         for slot in range(SLOTS):
             if features[slot, _PLACE] >= 0:
                 total += weights[features[slot, _PLACE]]
         sums[mention] = total
-        if total < model.least[group]:
+        likeliest[mention] = inputs.mentions[mention, _ASSERTION]
+        if total < model.least[group, kind]:
+            likeliest[mention] = _likeliest(features, model.choice, likeliest[mention], of_assertions)
             _name(words, weights, features, against[mention])
-    return sums, against
+            at[_AT_SECTION] = -1  # what is named is taken out
+    return sums, likeliest, against

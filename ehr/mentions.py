@@ -22,7 +22,7 @@ from ehr.misspellings import SHORTEST, Speller
 from ehr.segments import SegmentArrays
 from ehr.spans import KINDS, REASONS, Kind, Reason
 
-__all__ = ["Mentions", "SectionArrays", "Texts", "find_mentions", "join_texts"]
+__all__ = ["Mentions", "SectionArrays", "Texts", "as_written", "find_mentions", "join_texts"]
 
 # Release forms belong to the name of a drug: "Metformin XR".
 _RELEASE = re.compile(r"[ -](?:XL|XR|ER|SR|CR|LA|CD|EC|DR)\b")
@@ -62,7 +62,7 @@ class SectionArrays(NamedTuple):
 class Texts(NamedTuple):
     """Texts that are read together; all offsets are those in ``joined``, where ``begin`` says where each begins.
 
-    ``texts`` are as they were given, ``joined`` and ``codes`` in plain characters (`ehr.characters.plain`).
+    All of them are in plain characters (`ehr.characters.plain`).
     ``sections`` are as they were given, but for the offsets; ``body`` is where the header of each ends. The blocks of
     ``segments`` are numbered through.
     """
@@ -74,10 +74,6 @@ class Texts(NamedTuple):
     sections: SectionArrays
     body: IntArray
     segments: SegmentArrays
-
-    def as_written(self) -> CodeArray:
-        """Return the code points of the texts as they were given, by the offsets of ``joined``."""
-        return codes_of(_BETWEEN.join(self.texts))
 
 
 class Mentions(NamedTuple):
@@ -148,11 +144,17 @@ class _Edited:
         return Mentions.together([new, self._known]).take(np.array(self._order, dtype=np.int64))
 
 
+def as_written(texts: Sequence[str]) -> CodeArray:
+    """Return the code points of texts as they were given, by the offsets of ``Texts.joined``."""
+    return codes_of(_BETWEEN.join(texts))
+
+
 def join_texts(
     texts: Sequence[str], sections: SectionArrays, segments: SegmentArrays, segment_owner: IntArray
 ) -> Texts:
     """Return texts one after another; the offsets that are given count from the beginning of each."""
-    joined = plain(_BETWEEN.join(texts))
+    texts = [plain(text) for text in texts]
+    joined = _BETWEEN.join(texts)
     lengths = np.fromiter(map(len, texts), dtype=np.int32, count=len(texts)) + len(_BETWEEN)
     begin = (np.cumsum(lengths) - lengths).astype(np.int32)
     moved = sections._replace(begin=sections.begin + begin[sections.owner], end=sections.end + begin[sections.owner])

@@ -160,7 +160,7 @@ def _table(notes: pa.Table, owner: IntArray, columns: Sequence[pa.Array], schema
 
 
 def _section_shard(own: OwnRules, notes: pa.Table) -> ReadShard:
-    from ehr.characters import codes_of
+    from ehr.characters import codes_of, plain
     from ehr.segments import SegmentArrays, segment_arrays
 
     # No section is kept: the garbage collector would visit all of them repeatedly.
@@ -172,7 +172,7 @@ def _section_shard(own: OwnRules, notes: pa.Table) -> ReadShard:
         for column, name in zip(columns, ("section", "header", "begin", "end"), strict=True):
             column.extend(map(attrgetter(name), cut))
         sections.append(len(cut))
-        segments.append(segment_arrays(codes_of(text), cut))
+        segments.append(segment_arrays(codes_of(plain(text)), cut))
     kind, begin, end, block = (pa.array(np.concatenate(column)) for column in zip(*segments, strict=True))
     kinds = pa.DictionaryArray.from_arrays(kind, pa.array(SEGMENT_KINDS))
     number = np.arange(notes.num_rows, dtype=np.int32)
@@ -299,6 +299,7 @@ def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa
     """Return the rows of ``ground.mention`` and ``ground.unclear_mention`` for some notes."""
     from ehr.certainty import ASSERTIONS, in_words
     from ehr.characters import cut_out
+    from ehr.mentions import as_written
 
     def table(mentions: Mentions, judged: pa.Array, further: Sequence[pa.Array], schema: pa.Schema) -> pa.Table:
         moved = texts.begin[mentions.owner]
@@ -313,7 +314,7 @@ def _mention_rows(reader: TextReader, notes: pa.Table, texts: Texts) -> tuple[pa
         ]
         return _table(notes, mentions.owner, columns, schema)
 
-    read, written = reader.judge(texts), texts.as_written()
+    read, written = reader.judge(texts), as_written(_texts(notes))
     is_unsure = (read.unsure > 0).astype(np.int8)
     sureness = [_named(is_unsure, ("certain", "unsure")), in_words(read.unsure, read.against)]
     return (

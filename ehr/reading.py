@@ -17,6 +17,7 @@ from ehr.abbreviations import TERM_COLUMNS, Definition, defined_abbreviations, s
 from ehr.assertion import assert_arrays
 from ehr.certainty import (
     ASSERTIONS,
+    DOUBT_OF,
     LEARNED,
     MISSPELLED,
     NOTHING_AGAINST,
@@ -27,7 +28,7 @@ from ehr.certainty import (
     named_in,
     reasons_of,
 )
-from ehr.characters import IndexArray, IntArray, codes_of
+from ehr.characters import IndexArray, IntArray, codes_of, plain
 from ehr.learned import inputs_of, load_model, spoken_against
 from ehr.mentions import Mentions, SectionArrays, Texts, find_mentions, join_texts
 from ehr.sections import UNKNOWN, split_sections
@@ -202,10 +203,10 @@ class TextReader:
             if self._own.only("context_rules").texts:
                 is_own |= by_rules != assert_arrays(*scanned, self.lexicon.package)[0]
             inputs = inputs_of(texts, clear, self.lexicon, named, assertion, unsure)
-            is_against, against = spoken_against(texts, inputs, self._model, ~is_own)
+            is_against, assertion, against = spoken_against(texts, inputs, self._model, ~is_own)
             # Nothing was learned of the user's own words: what they decide is as certain as by the rules. Words that
             # speak against a mention come with all that the rules doubt.
-            unsure = np.where(is_own | is_against, unsure, unsure & _KEPT) | LEARNED * is_against
+            unsure = np.where(is_own | is_against, unsure & ~DOUBT_OF[assertion], unsure & _KEPT) | LEARNED * is_against
         return Judged(clear, assertion, unsure, against, unclear.in_order())
 
     def _named_by_user(self, texts: Texts, mentions: Mentions) -> npt.NDArray[np.bool_]:
@@ -230,7 +231,7 @@ class TextReader:
     ) -> tuple[Texts, list[list[Section]], list[SegmentArrays]]:
         """Return texts as `judge` takes them, and the sections and segments of each."""
         parts = [self._sections(text, headers) for text in texts]
-        segments = [segment_arrays(codes_of(text), own) for text, own in zip(texts, parts, strict=True)]
+        segments = [segment_arrays(codes_of(plain(text)), own) for text, own in zip(texts, parts, strict=True)]
         return join_texts(texts, _arrays(parts), _one_after_another(segments), _owners(segments)), parts, segments
 
     def _read(self, texts: Sequence[str], headers: bool) -> Iterator[TextReading]:

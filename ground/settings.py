@@ -88,7 +88,7 @@ CERTAINTIES = {"certain": ["certain", "corroborated"], "any": ["certain", "corro
 class Section(BaseModel):
     """A table of settings: frozen, and closed to unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class RunSettings(Section):
@@ -450,6 +450,11 @@ def parse_settings(
                 f"unknown setting {'.'.join(place)}",
                 file=source,
                 expected=f"did you mean {near[0]}? known: {', '.join(known)}" if near else None,
+            ) from error
+        if isinstance(first["input"], dict) and first["type"] == "value_error":
+            section = f" of {'.'.join(place)}" if place else ""
+            raise UsageError(
+                f"settings{section} do not fit together", file=source, expected=_in_words(first)
             ) from error
         raise UsageError(
             f"setting {'.'.join(place)} has a wrong value",

@@ -117,7 +117,9 @@ NO_RULES = OwnRules()
 
 
 def _text(file: Path) -> str:
-    if file.suffix != ".tsv" or file.stem not in EXTENDABLE or not file.is_file():
+    if file.suffix == ".tsv" and file.stem in EXTENDABLE and not file.is_file():
+        raise InputError("own rules are no file", file=file, do="remove it, or put a file in its place")
+    if file.suffix != ".tsv" or file.stem not in EXTENDABLE:
         known = [f"{name}.tsv" for name in EXTENDABLE]
         raise InputError(
             "no table is called so",

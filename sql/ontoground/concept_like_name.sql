@@ -2,11 +2,26 @@
 -- Grain: one row per concept, at most five
 -- Inputs: kg.name; variable wanted
 -- Output: suggestions for the verbs of `ontoground graph`. Source: sql/kg/name.sql (the same normalisation)
+-- Concepts whose name is the same are told apart by what the release prefers to call them
+with named as (
+    select
+        cui,
+        arg_min(name, lpad(length(name)::varchar, 6, '0') || name) as name,
+        min(length(name)) as size
+    from kg.name
+    where
+        starts_with(normalized, trim(regexp_replace(lower(getvariable('wanted')), '[^\p{L}\p{N}]+', ' ', 'g')))
+        -- Every name begins with no letter.
+        and regexp_matches(getvariable('wanted'), '[\p{L}\p{N}]')
+    group by cui
+    order by size, cui
+    limit 5
+)
+
 select
-    cui,
-    arg_min(name, lpad(length(name)::varchar, 6, '0') || name) as name
-from kg.name
-where starts_with(normalized, trim(regexp_replace(lower(getvariable('wanted')), '[^\p{L}\p{N}]+', ' ', 'g')))
-group by cui
-order by min(length(name)), cui
-limit 5
+    named.cui,
+    named.name
+    || if(count(*) over (partition by lower(named.name)) > 1, ' (' || concept.name || ')', '') as name
+from named
+inner join kg.concept as concept on named.cui = concept.cui
+order by named.size, named.cui

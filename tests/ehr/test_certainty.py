@@ -27,7 +27,7 @@ from ehr.certainty import (
 )
 from ehr.characters import IndexArray, codes_of, cut_out
 from ehr.learned import GROUPS, MODEL, inputs_of, load_model
-from ehr.learned_scan import COLUMNS, TABLE, Inputs, Model, WeightArray, scores_of
+from ehr.learned_scan import COLUMNS, TABLE, ChoiceArray, Inputs, Model, WeightArray, scores_of
 from ehr.lexicon import Lexicon, build_lexicon
 from ehr.reading import TextReader
 from ehr.segments import segment_arrays
@@ -147,18 +147,21 @@ def read_inputs(lexicon: Lexicon, notes: Sequence[str]) -> Inputs:
     return inputs_of(texts, judged.clear, lexicon, named, judged.assertion, judged.unsure)
 
 
-def model_of(weights: WeightArray, least: IndexArray) -> Model:
+def model_of(weights: WeightArray, least: IndexArray, choice: ChoiceArray | None = None) -> Model:
     """Return a model as the learned one is opened: a scan is compiled once more for arrays that can be written."""
-    return Model(read_only(weights), read_only(least))
+    choice = np.zeros((TABLE, len(ASSERTIONS) + 1), np.int8) if choice is None else choice
+    return Model(read_only(weights), read_only(least), read_only(choice))
 
 
 def test_a_score_is_the_sum_of_whole_weights_of_its_own_group(lexicon: Lexicon) -> None:
     inputs, model = read_inputs(lexicon, NOTES), load_model()
-    sums, against = scores_of(inputs, model)
+    sums, likeliest, against = scores_of(inputs, model)
     group = inputs.mentions[:, COLUMNS.index("group")]
     assert group.size >= 8 and set(group.tolist()) == {0, 1, 2}
-    least = model.least[group]
+    least = model.least[group, inputs.mentions[:, COLUMNS.index("kind")]]
     assert (against[sums >= least] == -1).all() and (sums < least).any()
+    by_rules = inputs.mentions[:, COLUMNS.index("assertion")]
+    assert (likeliest == by_rules)[sums >= least].all()
     ones = [np.full((len(GROUPS), TABLE), one, np.int16) for one in (1, -2)]
     counted, twice = (scores_of(inputs, model_of(weights, model.least))[0] for weights in ones)
     assert (counted > 0).all() and (twice == -2 * counted).all()
@@ -170,7 +173,7 @@ def test_a_score_is_the_sum_of_whole_weights_of_its_own_group(lexicon: Lexicon) 
 def test_what_was_learned_says_the_same_of_a_note_among_others(lexicon: Lexicon) -> None:
     # With weights drawn at random no two features are taken for one another.
     weights = np.random.default_rng(0).integers(-9_000, 9_000, (len(GROUPS), TABLE)).astype(np.int16)
-    drawn = model_of(weights, np.zeros(len(GROUPS), np.int64))
+    drawn = model_of(weights, np.zeros((len(GROUPS), len(KINDS)), np.int64))
     alone = [scores_of(read_inputs(lexicon, [note]), drawn)[0].tolist() for note in NOTES]
     for order in ((0, 1, 2, 3), (3, 2, 0, 1), (2, 2, 0, 3)):
         together = scores_of(read_inputs(lexicon, [NOTES[number] for number in order]), drawn)[0].tolist()
@@ -185,7 +188,8 @@ def test_rules_alone_decide_where_that_is_set(lexicon: Lexicon) -> None:
         for pair in zip(*(one.mentions for one in texts), strict=True)
     ]
     assert {why for rules, _ in pairs for why in rules.unsure} <= {*UNSURE}
-    assert all((rules.begin, rules.end, rules.assertion) == (one.begin, one.end, one.assertion) for rules, one in pairs)
+    assert all((rules.begin, rules.end) == (one.begin, one.end) for rules, one in pairs)
+    assert all(rules.assertion == one.assertion for rules, one in pairs if not one.unsure)
     words = [why for _, one in pairs for why in one.unsure if why not in UNSURE]
     assert words and all(re.fullmatch(r"learned: (\S| )+", why) for why in words)
     assert any('"' in why for why in words)
@@ -203,9 +207,29 @@ def test_the_last_word_of_a_sentence_on_a_drug_counts() -> None:
 
 
 def test_a_model_of_no_weights_trusts_nothing_and_says_so(lexicon: Lexicon) -> None:
-    nothing = model_of(np.zeros((len(GROUPS), TABLE), np.int16), np.ones(len(GROUPS), np.int64))
+    nothing = model_of(np.zeros((len(GROUPS), TABLE), np.int16), np.ones((len(GROUPS), len(KINDS)), np.int64))
     (read,) = TextReader(lexicon, model=nothing).read_all(["Pneumonia. Father had COPD."])
     assert [one.unsure for one in read.mentions] == [("learned: little speaks for it",)] * 2
+
+
+def test_an_unsure_mention_has_the_likeliest_assertion(lexicon: Lexicon) -> None:
+    weights, least = np.zeros((len(GROUPS), TABLE), np.int16), np.ones((len(GROUPS), len(KINDS)), np.int64)
+    for asserted in (*ASSERTIONS, None):
+        choice = np.zeros((TABLE, len(ASSERTIONS) + 1), np.int8)
+        choice[:, ASSERTIONS.index(asserted) if asserted else -1] = 1
+        read, by_rules = (
+            [
+                one.assertion
+                for one in TextReader(lexicon, model=model).read_all(["Pneumonia. Father had COPD."])[0].mentions
+            ]
+            for model in (model_of(weights, least, choice), None)
+        )
+        # What is likeliest no mention keeps what the rules say.
+        assert read == ([asserted] * 2 if asserted else by_rules)
+        sure = model_of(weights, least - 1, choice)
+        assert [
+            one.assertion for one in TextReader(lexicon, model=sure).read_all(["Pneumonia."])[0].mentions
+        ] == by_rules[:1]
 
 
 def test_the_learned_file_is_small_and_a_damaged_one_is_named(tmp_path: Path) -> None:
@@ -214,7 +238,9 @@ def test_the_learned_file_is_small_and_a_damaged_one_is_named(tmp_path: Path) ->
     damaged.write_bytes(MODEL.read_bytes()[:5000])
     with pytest.raises(InputError, match=r"cannot be read(.|\n)*damaged.npz"):
         load_model(damaged)
-    np.savez(other, weights=np.zeros(8, np.int16), least=np.zeros(len(GROUPS), np.int64), slots=np.array(1))
+    np.savez(
+        other, weights=np.zeros(8, np.int16), least=np.zeros((3, 4), np.int64), choice=np.zeros(1), slots=np.array(1)
+    )
     with pytest.raises(InputError, match="another form"):
         load_model(other)
 

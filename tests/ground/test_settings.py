@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from ground.errors import UsageError
-from ground.settings import Settings, read_settings, settings_from
+from ground.settings import Settings, parse_settings, read_settings, settings_from
+from training.runs.settings import EncoderSettings
 
 
 def test_a_file_that_is_not_there_or_empty_means_the_defaults(tmp_path: Path) -> None:
@@ -53,6 +55,7 @@ def test_an_unknown_key_names_the_nearest_known_one(values: dict[str, Any], plac
         ("build", "max_hops", 2.5, "a whole number"),
         ("build", "max_hops", 4, "a number of 3 or less"),
         ("build", "max_lift", "high", "a number"),
+        ("build", "max_lift", math.inf, "a number"),
         ("build", "max_pair_share", 0, "a number above 0.0"),
         ("build", "max_pair_share", 1.5, "a number of 1.0 or less"),
         ("build", "seed", -1, "a number of 0 or more"),
@@ -66,6 +69,15 @@ def test_a_wrong_value_is_explained_in_words(section: str, key: str, value: obje
         settings_from({section: {key: value}})
     assert "wrong value" in caught.value.what and caught.value.found
     assert caught.value.expected == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"), [({"match_layers": [5, 3]}, "ascending"), ({"overlap_tokens": 500}, "half")]
+)
+def test_settings_that_do_not_fit_together_are_not_printed_whole(change: dict[str, Any], expected: str) -> None:
+    with pytest.raises(UsageError, match="do not fit together") as caught:
+        parse_settings(EncoderSettings, change)
+    assert caught.value.found is None and expected in str(caught.value.expected)
 
 
 @pytest.mark.parametrize("content", [b"[build", b"a = ", b"\xff\xfe\x00"])

@@ -59,6 +59,12 @@ def test_rules_that_are_no_folder_are_refused(tmp_path: Path, link: bool) -> Non
         OwnRules.read(rules)
 
 
+def test_a_folder_in_the_place_of_a_table_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "sections.tsv").mkdir()
+    with pytest.raises(InputError, match="own rules are no file"):
+        OwnRules.read(tmp_path)
+
+
 def test_files_and_fields_have_limits(tmp_path: Path) -> None:
     text = "name\treason\tsource\n" + "x" * (MAX_FIELD + 1) + "\tfood\tours\n"
     (tmp_path / "name_stops.tsv").write_text(text)

@@ -26,7 +26,7 @@ from kg.graph import ConceptGraph
 from ontoground.pages.marks import pieces
 from ontoground.pages.pictures import path_picture
 from ontoground.pages.render import reasons_in_words
-from ontoground.views.concepts import Phrases
+from ontoground.views.concepts import Phrases, names_like
 from ontoground.views.named import named_queries
 from ontoground.views.row import changed
 from tests.ontoground.conftest import Demo
@@ -235,6 +235,17 @@ def test_a_concept_and_a_relation(pages: TestClient, demo: Demo) -> None:
         '<ol class="path"' in relation
         and ontoground.open(demo.workspace).relations("lisinopril", "hypertension")[0]["sentence"] in relation
     )
+
+
+@pytest.mark.parametrize("asked", ["COLD", "colt"])
+def test_concepts_of_one_name_are_told_apart(asked: str) -> None:
+    with duckdb.connect() as connection:
+        connection.execute("""create schema kg; create table kg.name as from (values
+            ('C1', 'Cold', 'cold'), ('C2', 'cold', 'cold'), ('C3', 'bold', 'bold')) as name (cui, name, normalized);
+            create table kg.concept as from (values ('C1', 'common cold'), ('C2', 'cold temperature'), ('C3', 'bold'))
+            as concept (cui, name)""")
+        assert names_like(connection, asked) == [("C1", "Cold (common cold)"), ("C2", "cold (cold temperature)")]
+        assert not names_like(connection, "(' 😀")
 
 
 def test_reports_of_runs_are_shown_with_their_pictures(reader: Reader, demo_copy: Callable[[], Path]) -> None:

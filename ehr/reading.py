@@ -203,7 +203,10 @@ class TextReader:
             if self._own.only("context_rules").texts:
                 is_own |= by_rules != assert_arrays(*scanned, self.lexicon.package)[0]
             inputs = inputs_of(texts, clear, self.lexicon, named, assertion, unsure)
-            is_against, assertion, against = spoken_against(texts, inputs, self._model, ~is_own)
+            is_against, likeliest, against = spoken_against(texts, inputs, self._model, ~is_own)
+            # What the rules say is a doubt of another assertion.
+            unsure |= np.where(likeliest == assertion, 0, DOUBT_OF[assertion])
+            assertion = ended_later(kind, best, segment, likeliest)
             # Nothing was learned of the user's own words: what they decide is as certain as by the rules. Words that
             # speak against a mention come with all that the rules doubt.
             unsure = np.where(is_own | is_against, unsure & ~DOUBT_OF[assertion], unsure & _KEPT) | LEARNED * is_against

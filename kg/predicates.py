@@ -177,8 +177,7 @@ def read_vocabulary(folder: Path | None = None, own: OwnRules = NO_RULES) -> Voc
 
 def read_relation_lines() -> list[Row]:
     """Read the lines that turn rows of MRREL (``rela``, ``rel``, ``sab``) into edges (``predicate``, ``direction``)."""
-    columns = ("rela", "rel", "sab", "predicate", "direction", "source")
-    return read_table(data_folder() / "relations.tsv", columns)
+    return read_table(data_folder() / "relations.tsv", ("rela", "rel", "sab", "predicate", "direction", "source"))
 
 
 def read_semantic_groups() -> list[Row]:

@@ -20,7 +20,7 @@ from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.remote import Place, reading_from, require_allowed
 from ground.storage.sqlfiles import quoted, quoted_name, sql_text
 from ground.storage.tables import Row, read_table
-from ground.storage.warehouse import count_drop, number_of, open_database, reset_drops, run_sql, set_table
+from ground.storage.warehouse import count_drop, has_rows, open_database, reset_drops, run_sql, set_table
 
 __all__ = ["load_omop", "own_tables"]
 
@@ -80,12 +80,12 @@ def _derive(connection: duckdb.DuckDBPyConnection, place: Place | duckdb.DuckDBP
     """Make what the views read besides the tables: records in one form, their codes, and the stays of those of none."""
     import pyarrow as pa
 
-    if not number_of(connection, "select count(*) from omop.concept"):
+    if empty := [name.upper() for name in ("person", "concept") if not has_rows(connection, f"omop.{name}")]:
         raise InputError(
-            "the table CONCEPT has no rows",
+            f"the table {empty[0]} has no rows",
             file=None if isinstance(place, duckdb.DuckDBPyConnection) else place,
-            expected="the vocabulary of Athena, with the concepts that the records name",
-            do="download it from athena.ohdsi.org, and load the records with it",
+            expected="patients, and the vocabulary of Athena with the concepts that the records name",
+            do="write the table again; the vocabulary is at athena.ohdsi.org",
         )
     for name, rows in own_tables(own).items():
         columns = [column for column in rows[0] if column != "source"]

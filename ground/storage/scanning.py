@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ground.errors import InputError
 from ground.storage.remote import Place, RemotePath
@@ -56,7 +56,7 @@ class _HashingReader(io.RawIOBase):
     """Bytes of a file, hashed while they pass."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+        self._file: Any = file
         self._digest = hashlib.sha256()
         self.size = 0
 
@@ -64,11 +64,10 @@ class _HashingReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        data = self._file.read(len(buffer))
-        buffer[: len(data)] = data
-        self._digest.update(data)
-        self.size += len(data)
-        return len(data)
+        size: int = self._file.readinto(buffer)
+        self._digest.update(memoryview(buffer)[:size])
+        self.size += size
+        return size
 
     def hexdigest(self) -> str:
         return self._digest.hexdigest()

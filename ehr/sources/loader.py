@@ -342,16 +342,9 @@ def _load_file(
             rejects = [] if source.is_parquet else _refused(connection, source, columns, kept, scans[0], settings)
             if columns.types.keys() >= set(keys().get(table, ())):
                 check_key(connection, source, stored_item(source, columns))
+            release, rows = records.releases.get(source.table.module), [kept + len(rejects)]
             return record(
-                connection,
-                records.source,
-                table,
-                [source.file],
-                scans,
-                [kept + len(rejects)],
-                rejects,
-                release=records.releases.get(source.table.module),
-                recipe=recipe,
+                connection, records.source, table, [source.file], scans, rows, rejects, release=release, recipe=recipe
             )
 
     try:

@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from ehr.certainty import ASSERTIONS, named_in
 from ehr.learned import GROUPS, MODEL, inputs_of
-from ehr.learned_scan import SLOTS, TABLE, features_of
+from ehr.learned_scan import AHEAD, SLOTS, TABLE, features_of
 from ehr.reading import TextReader
 from ehr.spans import KINDS, Assertion, Kind
 from ground import ROOT
@@ -97,7 +97,9 @@ class Options:
 
 @dataclass(frozen=True)
 class Examples:
-    """Mentions with gold: set and note of each, group, if the rules are certain, if it has a concept, if it is right.
+    """Mentions with gold.
+
+    Of each: set, note, group, kind, if the rules are certain, if it has a concept, if it is right.
 
     ``by_rule`` and ``asserted`` are places in ``ASSERTIONS``: what rules say, and the gold (NO_MENTION: nothing).
     ``weight`` is 0.5 where two annotators differ. shape of each: (mentions,); of ``places``: (mentions, SLOTS)
@@ -106,6 +108,7 @@ class Examples:
     of_set: npt.NDArray[np.str_]
     note: npt.NDArray[np.str_]
     group: npt.NDArray[np.int64]
+    kind: npt.NDArray[np.int64]
     by_rules: npt.NDArray[np.bool_]
     has_concept: npt.NDArray[np.bool_]
     right: npt.NDArray[np.bool_]
@@ -207,7 +210,7 @@ def is_right(
         return False
     said = set(best.get("right", [best["assertion"]]))
     if rules == "present" and not is_real:
-        said = {one["assertion"] for one in hits}
+        said |= {one["assertion"] for one in hits}
         # A drug of the stay that ended attests its concept, a stopped home drug does not; some gold does not tell.
         if best["assertion"] == "discontinued" and said.isdisjoint(AS_GOOD["present"]):
             in_stay: bool | None = best.get("in_stay")
@@ -284,6 +287,7 @@ def _examples(
         np.full(right.size, of_set),
         np.array([piece.note for piece in pieces])[mentions.owner],
         inputs.mentions[:, 2],
+        inputs.mentions[:, 3],
         judged.unsure == 0,
         reader.lexicon.best[mentions.entry] >= 0,
         right,
@@ -379,8 +383,9 @@ def choose(examples: Examples, options: Options) -> npt.NDArray[np.int64]:
     for number in range(CHOICE_FOLDS):
         choice = learn_choice(examples.take(learned_from & (fold != number)), options)
         which = np.flatnonzero(fold == number)
-        best = np.argmax(_matrix(examples.places[which]) @ choice, axis=1)
-        chosen[which] = np.where(best == NO_MENTION, examples.by_rule[which], best)
+        sums, by_rule = _matrix(examples.places[which]) @ choice, examples.by_rule[which]
+        best, ahead = np.argmax(sums, axis=1), sums.max(axis=1) - sums[np.arange(which.size), by_rule]
+        chosen[which] = np.where((best == NO_MENTION) | (ahead < AHEAD), by_rule, best)
     return chosen
 
 
@@ -437,10 +442,14 @@ def _print_table(examples: Examples, likely: npt.NDArray[np.float64]) -> None:
         console().print(table(heads, rows))
 
 
+def _least() -> npt.NDArray[np.float64]:
+    return np.array([[LEAST[group][kind] for kind in KINDS] for group in GROUPS])
+
+
 def _print_choices(examples: Examples, likely: npt.NDArray[np.float64], chosen: npt.NDArray[np.int64]) -> None:
     """Print how many unsure mentions the rules and the weights assert right."""
     names = np.where(np.char.startswith(examples.of_set, REAL), REAL, examples.of_set)
-    unsure, rows = likely < min(LEAST["present"].values()), []
+    unsure, rows = likely < _least()[examples.group, examples.kind], []
     for name in dict.fromkeys(names.tolist()):
         own = examples.take(unsure & (names == name))
         by = (own.by_rule, chosen[unsure & (names == name)])
@@ -453,7 +462,7 @@ def write(examples: Examples, options: Options, file: Path) -> None:
     learned = examples.take(_is_learned_from(examples))
     weights = np.stack([learn(learned.take(learned.group == group), options) for group in range(len(GROUPS))])
     whole = np.clip(np.rint(weights * SCALE), -32768, 32767).astype(np.int16)
-    likely = np.array([[LEAST[group][kind] for kind in KINDS] for group in GROUPS])
+    likely = _least()
     least = np.rint(SCALE * np.log(likely / (1 - likely))).astype(np.int64)
     choice = learn_choice(learned, options)
     np.savez_compressed(file, weights=whole, least=least, choice=choice, slots=np.array(SLOTS))

@@ -115,7 +115,7 @@ def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) 
     # These loops pass no arrays: counting references to them takes longer than the work itself.
     size, slots, slot_word, known = codes.size, vocabulary.slots, vocabulary.slot_word, vocabulary.known
     mask = np.uint64(slots.size - 1)
-    words = np.empty((size + 1, _COLUMNS), np.int64)
+    words = np.zeros((size + 1, _COLUMNS), np.int64)
     count = position = 0
     while position < size:
         kind = characters[codes[position]] if codes[position] < characters.size else 0

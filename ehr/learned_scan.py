@@ -26,9 +26,10 @@ from ehr.characters import (
     lower,
 )
 from ehr.context_words import left, left_after
+from ehr.spans import KINDS, Assertion
 from ground.compiled import kernel, maker, part
 
-__all__ = ["COLUMNS", "NAMED", "SLOTS", "TABLE", "ChoiceArray", "Inputs", "Model", "features_of", "scores_of"]
+__all__ = ["AHEAD", "COLUMNS", "NAMED", "SLOTS", "TABLE", "ChoiceArray", "Inputs", "Model", "features_of", "scores_of"]
 
 TABLE = 1 << 17
 """Weights of a group."""
@@ -43,8 +44,11 @@ FINDINGS, DOUBTED, OWN_TEXT, LAYOUT, LINE, HEADER, BESIDE, ELSEWHERE, AMONG, BEF
 _BEGIN, _END, _LINE = range(3)
 _PLACE, _WORD = range(2)
 _LINE_END, _BLANK, _NUMBER, _YEAR, _NOTHING = (np.uint64(number) for number in range(1, 6))
-_AHEAD = 10
+AHEAD = 10
 """What another assertion's sum must be above that of the rules'."""
+_ASSERTIONS = tuple(Assertion)
+_ALLERGY, _DISCONTINUED = _ASSERTIONS.index(Assertion.ALLERGY), _ASSERTIONS.index(Assertion.DISCONTINUED)
+_FIRST_TREATMENT = min(KINDS.index("drug"), KINDS.index("procedure"))
 _MIX_1, _MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 _SHIFT_1, _SHIFT_2 = np.uint64(31), np.uint64(47)
 WeightArray = npt.NDArray[np.int16]
@@ -401,18 +405,24 @@ def features_of(inputs: Inputs) -> IntArray:
 
 
 @part
-def _likeliest(features: IndexArray, choice: ChoiceArray, asserted: int, sums: IndexArray) -> int:
-    """Return the assertion with the highest sum, what the rules say where it is no mention at all."""
+def _likeliest(features: IndexArray, choice: ChoiceArray, kind: int, asserted: int, sums: IndexArray) -> int:
+    """Return the assertion with the highest sum, what the rules say where it is no mention at all.
+
+    A problem is neither an allergen nor stopped.
+    """
     sums[:] = 0
     for slot in range(SLOTS):
         place = features[slot, _PLACE]
         if place >= 0:
             for assertion in range(choice.shape[1]):
                 sums[assertion] += choice[place, assertion]
-    best = np.argmax(sums)
-    if best == choice.shape[1] - 1 or sums[best] < sums[asserted] + _AHEAD:
-        return asserted
-    return int(best)
+    best = asserted
+    for assertion in range(choice.shape[1]):
+        if kind < _FIRST_TREATMENT and assertion in (_ALLERGY, _DISCONTINUED):
+            continue
+        if sums[assertion] > sums[best] and sums[assertion] >= sums[asserted] + AHEAD:
+            best = assertion
+    return asserted if best == choice.shape[1] - 1 else best
 
 
 @kernel
@@ -440,7 +450,7 @@ def scores_of(inputs: Inputs, model: Model) -> tuple[IndexArray, IndexArray, Ind
         sums[mention] = total
         likeliest[mention] = inputs.mentions[mention, _ASSERTION]
         if total < model.least[group, kind]:
-            likeliest[mention] = _likeliest(features, model.choice, likeliest[mention], of_assertions)
+            likeliest[mention] = _likeliest(features, model.choice, kind, likeliest[mention], of_assertions)
             _name(words, weights, features, against[mention])
             at[_AT_SECTION] = -1  # what is named is taken out
     return sums, likeliest, against

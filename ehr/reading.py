@@ -34,6 +34,7 @@ from ehr.mentions import Mentions, SectionArrays, Texts, find_mentions, join_tex
 from ehr.sections import UNKNOWN, split_sections
 from ehr.segments import SegmentArrays, segment_arrays, segments_of
 from ehr.spans import KINDS, REASONS, Assertion, Kind, Reason, Section, Segment
+from ground.compiled import read_only
 from ground.storage.own_rules import NO_RULES, OwnRules
 
 if TYPE_CHECKING:
@@ -142,8 +143,17 @@ class TextReader:
         connection: duckdb.DuckDBPyConnection,
         settings: NoteSettings | None = None,
         own: OwnRules = NO_RULES,
+        *,
+        of_notes: bool = True,
     ) -> TextReader:
         """Open the lexicon of the release in a warehouse, which may be opened read-only.
+
+        Args:
+            connection: the warehouse.
+            settings: of the reading of notes.
+            own: the user's rules.
+            of_notes: False for questions and answers, in which unsure mentions keep what the rules say: which
+                assertion is the likeliest was learned from notes.
 
         Raises:
             InputError: the concept graph with its names is not built, or an own rule cannot be read.
@@ -163,7 +173,10 @@ class TextReader:
         settings = settings or NoteSettings()
         with connection.cursor() as cursor:
             lexicon = open_lexicon(cursor, own, linked=settings.linker == "scispacy")
-        return cls.of(lexicon, settings, own)
+        reader = cls.of(lexicon, settings, own)
+        if reader._model is not None and not of_notes:
+            reader._model = reader._model._replace(choice=read_only(np.zeros_like(reader._model.choice)))
+        return reader
 
     @classmethod
     def of(cls, lexicon: Lexicon, settings: NoteSettings, own: OwnRules = NO_RULES) -> TextReader:

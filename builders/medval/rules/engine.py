@@ -30,7 +30,7 @@ def open_rules(workspace: Workspace, peers: Peers) -> tuple[Generator, Validator
         InputError: the workspace has no warehouse, no graph or no names.
     """
     with connect(workspace.warehouse, workspace.settings.run, read_only=True) as connection:
-        reader = TextReader.open(connection, workspace.settings.notes, workspace.rules)
+        reader = TextReader.open(connection, workspace.settings.notes, workspace.rules, of_notes=False)
         in_names = dict(run_sql(connection, "builders/medval/name_word").fetchall())
         of_names = frozenset(word for (word,) in run_sql(connection, "builders/medval/known_word").fetchall())
         concepts = Concepts(ConceptGraph.open(workspace.graph), reader, WordFrequencies(in_names))

@@ -47,6 +47,7 @@ _LINE_END, _BLANK, _NUMBER, _YEAR, _NOTHING = (np.uint64(number) for number in r
 AHEAD = 10
 """What another assertion's sum must be above that of the rules'."""
 _ASSERTIONS = tuple(Assertion)
+_CHOICES = len(_ASSERTIONS) + 1
 _ALLERGY, _DISCONTINUED = _ASSERTIONS.index(Assertion.ALLERGY), _ASSERTIONS.index(Assertion.DISCONTINUED)
 _FIRST_TREATMENT = min(KINDS.index("drug"), KINDS.index("procedure"))
 _MIX_1, _MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
@@ -405,7 +406,7 @@ def features_of(inputs: Inputs) -> IntArray:
 
 
 @part
-def _likeliest(features: IndexArray, choice: ChoiceArray, kind: int, asserted: int, sums: IndexArray) -> int:
+def _likeliest(features: IndexArray, choice: ChoiceArray, kind: int, asserted: int, sums: IntArray) -> int:
     """Return the assertion with the highest sum, what the rules say where it is no mention at all.
 
     A problem is neither an allergen nor stopped.
@@ -414,15 +415,15 @@ def _likeliest(features: IndexArray, choice: ChoiceArray, kind: int, asserted: i
     for slot in range(SLOTS):
         place = features[slot, _PLACE]
         if place >= 0:
-            for assertion in range(choice.shape[1]):
+            for assertion in range(_CHOICES):
                 sums[assertion] += choice[place, assertion]
     best = asserted
-    for assertion in range(choice.shape[1]):
+    for assertion in range(_CHOICES):
         if kind < _FIRST_TREATMENT and assertion in (_ALLERGY, _DISCONTINUED):
             continue
         if sums[assertion] > sums[best] and sums[assertion] >= sums[asserted] + AHEAD:
             best = assertion
-    return asserted if best == choice.shape[1] - 1 else best
+    return asserted if best == _CHOICES - 1 else best
 
 
 @kernel
@@ -435,7 +436,7 @@ def scores_of(inputs: Inputs, model: Model) -> tuple[IndexArray, IndexArray, Ind
     words, hashes, n_words = _read_words(inputs.codes, inputs.characters)
     size = inputs.mentions.shape[0]
     sums, against = np.zeros(size, np.int64), np.full((size, NAMED, 3), -1, np.int64)
-    likeliest, of_assertions = np.empty(size, np.int64), np.empty(model.choice.shape[1], np.int64)
+    likeliest, of_assertions = np.empty(size, np.int64), np.empty(_CHOICES, np.int32)
     features, at = np.empty((SLOTS, 2), np.int64), np.full(4, -1, np.int64)
     first = 0
     for mention in range(size):

@@ -59,7 +59,7 @@ def exact(name: str, kind: str) -> str:
         return column
     holds = _holds(column, kind)
     return (
-        f"case when {column} is null then null when {holds} then cast({column} as {kind}) "
+        f"case when {holds} then cast({column} as {kind}) when {column} is null then null "
         f"else error({quoted(MARK + name)}) end as {column}"
     )
 

@@ -45,6 +45,8 @@ CUI = re.compile(r"C\d{7}")
 _EDGE = re.compile(r"(?<!\\)\\b([a-z])(?![?*+{])")
 _WINDOW = 60
 _LONGEST_FORM = 120
+# RE2 refuses more than 1,000 repetitions, but takes a number of nine digits or more for the letters it is written with.
+_LITERAL_COUNT = re.compile(r"(?<!\\)(?:\\\\)*\{\d*,?\d{9}")
 _QUIET = re2.Options()
 _QUIET.log_errors = False
 
@@ -159,12 +161,15 @@ def _condition(part: str, row: Row) -> _Condition:
         if place == "before" and pattern.endswith("$"):
             pattern = pattern.removesuffix("$") + r"\s*$"
         condition = _Condition(place, negated, pattern, row.file.parent != _DATA)
+        if condition.is_own and _LITERAL_COUNT.search(pattern):
+            raise ValueError(pattern)
         _compiled(pattern, condition.is_own)
     except (ValueError, re.error, re2.error) as error:
         raise row.refused(
             "a condition of a term cannot be read",
             f"{row['term']}: {part}",
-            "text:, before:, after:, near:, line: or section: and a regular expression (a user's: RE2), also with not_",
+            "text:, before:, after:, near:, line: or section:, also with not_, and a regular expression"
+            " (a user's: RE2, at most 1,000 repetitions)",
         ) from error
     return condition
 

@@ -26,7 +26,7 @@ from ground.errors import OntogroundError, UsageError
 from ground.storage.workspace import Workspace
 from ontoground.flow.session import is_held
 from ontoground.pages import concepts, coverage, notes, review, runs, statements
-from ontoground.pages.explorer import BUSY, Explorer, page_of
+from ontoground.pages.explorer import Explorer, page_of, status_of
 from ontoground.pages.guard import START, STEERING, Guard
 from ontoground.pages.render import FOLDER
 from stewardship.sheets.review import Review
@@ -79,8 +79,7 @@ def application(
 
 def _known(request: Request, error: Exception) -> Response:
     assert isinstance(error, OntogroundError)
-    held = is_held(error)
-    return page_of(request, "error.html", 503 if held or error.what == BUSY else 400, message=str(error), held=held)
+    return page_of(request, "error.html", status_of(error), message=str(error), held=is_held(error))
 
 
 def _refused(request: Request, error: Exception) -> Response:

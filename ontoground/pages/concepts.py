@@ -12,7 +12,7 @@ from ground.errors import OntogroundError
 from ground.storage.warehouse import table_exists
 from kg.graph import ConceptGraph
 from ontoground.flow.session import records, rows_about
-from ontoground.pages.explorer import explorer_of, page_of
+from ontoground.pages.explorer import explorer_of, page_of, status_of
 from ontoground.pages.pictures import path_picture
 from ontoground.views.concepts import card_of, names_like, relations_between, resolve
 
@@ -73,7 +73,7 @@ def relation(request: Request) -> Response:
         with explorer.asking() as connection:
             first, second = (resolve(connection, end) for end in (head, tail))
     except OntogroundError as error:
-        return page_of(request, "relation.html", 404, head=head, tail=tail, ways=[], error=str(error))
+        return page_of(request, "relation.html", status_of(error, 404), head=head, tail=tail, ways=[], error=str(error))
     ways = [
         {
             "from": {"cui": start, "name": graph.name(start)},

@@ -27,7 +27,7 @@ from ground.storage.warehouse import run_sql, set_variables, table_exists
 from ontoground.cli.render import names_rows
 from ontoground.flow.session import records, rows_about
 from ontoground.flow.status import dataset_counts, dataset_files
-from ontoground.pages.explorer import Explorer, explorer_of, form_of, page_of, whole_number
+from ontoground.pages.explorer import Explorer, explorer_of, form_of, page_of, status_of, whole_number
 from ontoground.views.concepts import names_like, resolve
 from ontoground.views.named import AREA, named_queries
 from ontoground.views.query import Rows, copy_rows, fetch, query_text
@@ -89,8 +89,8 @@ def home(request: Request) -> Response:
             if table_exists(connection, "ground.medieval"):
                 counted = records(run_sql(connection, f"{AREA}/quadrants_by_predicate"))
                 quadrants = {name: sum(row[name.lower()] for row in counted) for name in QUADRANTS}
-            tables = records(run_sql(connection, "ontoground/pages/tables"))
-            tables = [{**table, "n_rows": len(connection.table(table["name"]))} for table in tables]
+            listed = records(run_sql(connection, "ontoground/pages/tables"))
+            tables = [{**table, "n_rows": len(connection.table(table["name"]))} for table in listed]
     except OntogroundError as error:
         held = str(error)
     queries = [(name, titles[name]) for name in ordered]
@@ -250,7 +250,7 @@ def _boxed(request: Request, sql: str, form: dict[str, str]) -> Response:
         with explorer_of(request).asking() as connection:
             rows = fetch(connection, text, MOST_ROWS)
     except OntogroundError as error:
-        return page_of(request, "sql.html", 400, sql=sql, rows=None, error=str(error))
+        return page_of(request, "sql.html", status_of(error), sql=sql, rows=None, error=str(error))
     return page_of(request, "sql.html", sql=sql, rows=rows, error="")
 
 

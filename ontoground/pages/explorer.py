@@ -19,22 +19,24 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from ground.errors import InputError, UsageError
+from ground.errors import InputError, OntogroundError, UsageError
 from ground.storage.files import private_directory
 from ground.storage.workspace import Workspace
 from kg.graph import ConceptGraph
 from ontoground.flow.interrupts import limited
+from ontoground.flow.session import is_held
 from ontoground.pages.guard import reader_of
 from ontoground.pages.render import rendered
 from ontoground.views.query import exploring, exploring_datasets
 from stewardship.sheets.review import Review
 
-__all__ = ["BUSY", "Explorer", "explorer_of", "form_of", "page_of", "whole_number"]
+__all__ = ["Explorer", "explorer_of", "form_of", "page_of", "status_of", "whole_number"]
 
 WAIT_SECONDS = 10.0
 QUERY_SECONDS = 60.0
 LONGEST_FORM = 100_000
 BUSY = "another page is still being made"
+STOPPED = "the server stops: this page was not finished"
 
 
 @dataclass
@@ -61,13 +63,13 @@ class Explorer:
         One at a time: connections of a process share settings, so shutting one off from other files shuts off all.
 
         Raises:
-            InputError: another page is still asking, or another program writes.
+            InputError: another page is still asking, another program writes, or the server stops.
             UsageError: it took too long.
         """
         if not self._one.acquire(timeout=WAIT_SECONDS):
             raise InputError(BUSY, do="wait for it, or ask it for less")
         try:
-            with exploring(self.workspace, *extra) as connection, _bounded(connection):
+            with _bounded(exploring(self.workspace, *extra)) as connection:
                 yield connection
         finally:
             self._one.release()
@@ -75,7 +77,7 @@ class Explorer:
     @contextmanager
     def asking_datasets(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """Open the datasets' files alone; a writer of the warehouse is not in the way."""
-        with exploring_datasets(self.workspace) as connection, _bounded(connection):
+        with _bounded(exploring_datasets(self.workspace)) as connection:
             yield connection
 
     @property
@@ -118,10 +120,20 @@ def _graph(folder: Path, _changed: int) -> ConceptGraph:
     return ConceptGraph.open(folder)
 
 
-def _bounded(connection: duckdb.DuckDBPyConnection) -> AbstractContextManager[None]:
-    """Interrupt what takes too long."""
-    do = "ask for less, or use `ontoground sql`"
-    return limited(connection, QUERY_SECONDS, UsageError(f"the answer took more than {QUERY_SECONDS:.0f} s", do=do))
+@contextmanager
+def _bounded(opened: AbstractContextManager[duckdb.DuckDBPyConnection]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Interrupt what takes too long; a server that stops interrupts too, which must not leave a page's thread."""
+    late = UsageError(f"the answer took more than {QUERY_SECONDS:.0f} s", do="ask for less, or use `ontoground sql`")
+    try:
+        with opened as connection, limited(connection, QUERY_SECONDS, late):
+            yield connection
+    except (KeyboardInterrupt, duckdb.InterruptException):
+        raise InputError(STOPPED) from None
+
+
+def status_of(error: OntogroundError, otherwise: int = 400) -> int:
+    """Return the status of a page that cannot be shown: 503 where it can be later."""
+    return 503 if is_held(error) or error.what in (BUSY, STOPPED) else otherwise
 
 
 def explorer_of(request: Request) -> Explorer:

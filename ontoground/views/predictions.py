@@ -14,6 +14,7 @@ from ground.storage.own_rules import NO_RULES, OwnRules
 if TYPE_CHECKING:
     import polars as pl
 
+    from ehr.reading import TextReading
     from evaluation.datasets import MedievalDataset
     from ground.contracts.splits import Split
     from ground.storage.workspace import Workspace
@@ -136,7 +137,7 @@ def predict_statements(
     hardware = HardwareSettings.model_validate({**record["settings"].get("hardware", {}), "device": device})
     cut: list[Truncation] = []
     frame = predict_rows(run, record, dataset, "test", hardware, on_truncation=cut.append).sort("id")
-    doubts = doubts_of(workspace, rows["statement"].to_list())
+    doubts = doubts_of(workspace, context, rows["statement"].to_list())
     answers = zip(rows["statement"], frame["label"], frame["scores"], doubts, strict=True)
     return {
         "model": str(run),
@@ -148,24 +149,28 @@ def predict_statements(
     }
 
 
-def doubts_of(workspace: Workspace, statements: Sequence[str]) -> list[list[str]]:
-    """Say of each statement why no run learned to judge it; what it names is known where a release is loaded."""
+def doubts_of(workspace: Workspace, context: str, statements: Sequence[str]) -> list[list[str]]:
+    """Say of each statement why no run learned to judge it by a context; names are known where a release is loaded."""
     from ontoground.door import OpenWorkspace
 
-    doubts: list[list[str]] = [[] for _ in statements]
     has_release = workspace.warehouse.is_file() and workspace.graph.is_dir()
     reader = OpenWorkspace(workspace).reader if has_release else None
+    is_bare = reader is not None and not _named(reader.read(context))
+    doubts = [["the context names no concept of the release"] if is_bare else [] for _ in statements]
     for statement, why in zip(statements, doubts, strict=True):
         if len(statement) > LONGEST_STATEMENT:
             why.append(f"it has {len(statement):,} characters, and statements of the data have fewer than 150")
         if reader is not None:
-            read = reader.read(statement)
-            named = {mention.begin for mention in read.mentions} | {mention.begin for mention in read.unclear}
+            named = _named(reader.read(statement))
             if len(named) < 2:
                 why.append(
                     f"it names {len(named) or 'no'} concept of the release, and statements of the data relate two"
                 )
     return doubts
+
+
+def _named(read: TextReading) -> set[int]:
+    return {mention.begin for mention in read.mentions} | {mention.begin for mention in read.unclear}
 
 
 def _answer(statement: str, label: str, scores: list[float], doubts: list[str]) -> dict[str, Any]:

@@ -145,8 +145,12 @@ def test_any_text_is_read(opened: OpenWorkspace) -> None:
     assert said["chest pain"] == "absent" and said["lisinopril"] == "present" and said["pneumonia"] == "possible"
     assert ontoground.read_text("", opened).mentions == []
     # A statement relates two concepts; one that names none of the release is answered with a doubt.
-    (sky,), none = doubts_of(opened.workspace, ["The sky is blue.", "Lisinopril treats hypertension."])
+    treats = "Lisinopril treats hypertension."
+    (sky,), none = doubts_of(opened.workspace, treats, ["The sky is blue.", treats])
     assert "names no concept" in sky and none == []
+    assert doubts_of(opened.workspace, "The sky is blue.", [treats]) == [
+        ["the context names no concept of the release"]
+    ]
 
 
 def test_statements_are_chosen_by_column(opened: OpenWorkspace) -> None:

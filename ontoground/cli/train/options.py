@@ -173,17 +173,20 @@ def _blocks(payload: dict[str, Any]) -> Blocks:
 
 
 def seeds_of(text: str | None) -> list[int]:
-    """Return the seeds of ``--seeds``, each once.
+    """Return the seeds of ``--seeds``.
 
     Raises:
-        UsageError: a part is no whole number.
+        UsageError: a part is no whole number, or a seed is there twice.
     """
     try:
-        return list(dict.fromkeys(int(part) for part in text.split(","))) if text else []
+        seeds = [int(part) for part in text.split(",")] if text else []
     except ValueError as error:
         raise UsageError(
             "--seeds is no list of numbers", found=text, expected="whole numbers with commas, as 42,43,44"
         ) from error
+    if len(set(seeds)) < len(seeds):
+        raise UsageError("--seeds has a seed twice", found=text, expected="each seed once: equal seeds train alike")
+    return seeds
 
 
 def name_of_seeds(seeds: Sequence[int]) -> str:

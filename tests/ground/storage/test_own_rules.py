@@ -88,6 +88,9 @@ HEADERS = {
     ("table", "row", "what"),
     [
         ("clinical_synonyms", "ward word\tfurosemide\tdrug\tany\tnear:(?<=a)b\tours", "condition"),
+        ("clinical_synonyms", "ward word\tfurosemide\tdrug\tany\tnear:a{4294967296}\tours", "1,000 repetitions"),
+        ("clinical_synonyms", "ward word\tfurosemide\tdrug\tany\tnear:a{1,100000000}\tours", "1,000 repetitions"),
+        ("clinical_synonyms", "ward word\tfurosemide\tdrug\tany\tnear:a{1001}\tours", "1,000 repetitions"),
         ("context_rules", "nixed\tstop\tboth\tlist\t99999999999999999999\t*\t*\tours", "assertion rule"),
         ("context_rules", "(a|b)" * 40 + "\tstop\tboth\tlist\t6\t*\t*\tours", "too many phrases"),
         ("sections", "allergies\tward\t\tfirm\tours\nmeds\tward\t\tfirm\tours", "two sections"),

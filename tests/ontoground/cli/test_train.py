@@ -147,6 +147,7 @@ def test_detectors_and_validators_are_fine_tuned(tmp_path: Path) -> None:
         (["classifier", "--set", "epochs=many"], 2, "epochs"),
         (["classifier", "--set", "nonsense"], 2, "KEY=VALUE"),
         (["classifier", "--seeds", "a,b"], 2, "--seeds"),
+        (["classifier", "--seeds", "1,2,1"], 2, "a seed twice"),
         (["corfu", "--set", "lamda=1"], 2, "did you mean lambda?"),
         (["corfu", "--lambda", "-1"], 2, "lambda"),
         (["medhal"], 3, "holds no medhal dataset"),

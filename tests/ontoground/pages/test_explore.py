@@ -10,9 +10,11 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
 from http.cookiejar import CookieJar
 from pathlib import Path
 from urllib.error import HTTPError
+from urllib.parse import urlsplit
 from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener, urlopen
 
 import pytest
@@ -86,6 +88,25 @@ def test_many_readers_at_once_are_all_answered(server: tuple[subprocess.Popen[st
 
     with ThreadPoolExecutor(8) as readers:
         assert list(readers.map(read, range(16))) == [200] * 16
+
+
+def test_a_page_that_a_stop_interrupts_can_be_asked_for_again(server: tuple[subprocess.Popen[str], str]) -> None:
+    running, address = server
+    start = urlsplit(address)
+    asked, beside = (HTTPConnection(start.netloc) for _ in range(2))
+    asked.request("GET", f"{start.path}?{start.query}")
+    with asked.getresponse() as answer:
+        cookie = str(answer.getheader("set-cookie")).partition(";")[0]
+        answer.read()
+    own = {"cookie": cookie, "origin": f"http://{start.netloc}", "content-type": "application/x-www-form-urlencoded"}
+    asked.request("POST", "/sql", "sql=select+sum(sqrt(i))+from+range(1000000000000)+t(i)", own)
+    # What is answered later was read later.
+    beside.request("GET", "/static/page.css", headers=own)
+    beside.getresponse().read()
+    running.send_signal(signal.SIGTERM)
+    answer = asked.getresponse()
+    assert answer.status == 503 and b"the server stops" in answer.read()
+    assert running.wait(timeout=60) == 0
 
 
 def test_a_port_that_is_taken_is_called_that(empty_workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -288,6 +288,7 @@ def test_statements_are_read_while_a_verb_writes(reader: Reader, demo_copy: Call
         row = shown(pages, re.findall(r'href="(/statement/medieval/[\w-]+)"', listed)[0])
         assert "another program is using this workspace" in row
         assert pages.get("/notes").status_code == 503 and pages.get("/").status_code == 200
+        assert pages.post("/sql", data={"sql": "select 1"}).status_code == 503
         writer.communicate()
     assert pages.get("/notes").status_code == 200
 

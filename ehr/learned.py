@@ -62,7 +62,7 @@ _IN_WORDS = {
     BESIDE: '"{own}" itself',
     BESIDE + 2: '"{}" before',
     BESIDE + 5: '"{}" after',
-    ELSEWHERE: "what the note says of it elsewhere",
+    ELSEWHERE: "the rest of the note",
     ELSEWHERE + 2: "its name",
     ELSEWHERE + 3: "its concept",
     AMONG: "what stands beside it",

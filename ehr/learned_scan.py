@@ -249,7 +249,7 @@ def _layout(
     while hashes[ends] > _BLANK and ends - last < 40:
         ends += 1
     _write(LAYOUT, LAYOUT, _both(laid, np.uint64(_size(first - opening))), -1, features)
-    _write(LAYOUT + 1, LAYOUT + 1, _both(laid, np.uint64(_size(closing - last))), -1, features)
+    _write(LAYOUT + 1, LAYOUT + 1, _both(laid, np.uint64(_size(max(closing - last, 0)))), -1, features)
     _write(LAYOUT + 2, LAYOUT + 2, _both(laid, np.uint64(_size((closing - opening) // 3))), -1, features)
     _write(LAYOUT + 3, LAYOUT + 3, _both(hashes[ends - 1], np.uint64(_size(ends - line))), -1, features)
     _write(LINE, LINE, _both(laid, np.uint64(_size(first - line))), -1, features)
@@ -333,7 +333,7 @@ def _features(
         opens, closes = inputs.segments[segment, _SEGMENT_BEGIN], inputs.segments[segment, _SEGMENT_END]
     if segment != known or segment_kind == 3:
         at[_AT_OPENING] = left(words, _BEGIN, opens, 0, first)
-        at[_AT_CLOSING] = left_after(words, _BEGIN, closes, last, n_words)
+        at[_AT_CLOSING] = left_after(words, _BEGIN, closes, first, n_words)
     at[_AT_SEGMENT], at[_AT_SECTION] = (-1 if segment_kind == 3 else segment), section
     kind, named = np.uint64(mentions[mention, _KIND] + 64), inputs.sections[section]
     asserted = np.uint64(mentions[mention, _ASSERTION])

@@ -27,7 +27,18 @@ from ehr.certainty import (
 )
 from ehr.characters import IndexArray, codes_of, cut_out
 from ehr.learned import GROUPS, MODEL, inputs_of, load_model
-from ehr.learned_scan import COLUMNS, TABLE, ChoiceArray, Inputs, Model, WeightArray, scores_of
+from ehr.learned_scan import (
+    BESIDE,
+    COLUMNS,
+    LAYOUT,
+    TABLE,
+    ChoiceArray,
+    Inputs,
+    Model,
+    WeightArray,
+    features_of,
+    scores_of,
+)
 from ehr.lexicon import Lexicon, build_lexicon
 from ehr.reading import TextReader
 from ehr.segments import segment_arrays
@@ -178,6 +189,16 @@ def test_what_was_learned_says_the_same_of_a_note_among_others(lexicon: Lexicon)
     for order in ((0, 1, 2, 3), (3, 2, 0, 1), (2, 2, 0, 3)):
         together = scores_of(read_inputs(lexicon, [NOTES[number] for number in order]), drawn)[0].tolist()
         assert together == [score for number in order for score in alone[number]]
+
+
+def test_what_mentions_share_is_as_if_each_stood_alone(lexicon: Lexicon) -> None:
+    inputs = read_inputs(lexicon, NOTES)
+    mentions = inputs.mentions.copy()
+    # Some end beyond their segment.
+    mentions[1::3, COLUMNS.index("end")] += 40
+    together = features_of(inputs._replace(mentions=mentions))[:, LAYOUT:BESIDE]
+    alone = [features_of(inputs._replace(mentions=mentions[row : row + 1].copy())) for row in range(len(mentions))]
+    assert together.shape[0] >= 8 and (together == np.concatenate(alone)[:, LAYOUT:BESIDE]).all()
 
 
 def test_rules_alone_decide_where_that_is_set(lexicon: Lexicon) -> None:

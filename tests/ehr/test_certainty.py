@@ -193,11 +193,8 @@ def test_what_was_learned_says_the_same_of_a_note_among_others(lexicon: Lexicon)
 
 def test_what_mentions_share_is_as_if_each_stood_alone(lexicon: Lexicon) -> None:
     inputs = read_inputs(lexicon, NOTES)
-    mentions = inputs.mentions.copy()
-    # Some end beyond their segment.
-    mentions[1::3, COLUMNS.index("end")] += 40
-    together = features_of(inputs._replace(mentions=mentions))[:, LAYOUT:BESIDE]
-    alone = [features_of(inputs._replace(mentions=mentions[row : row + 1].copy())) for row in range(len(mentions))]
+    together, rows = features_of(inputs)[:, LAYOUT:BESIDE], range(len(inputs.mentions))
+    alone = [features_of(inputs._replace(mentions=inputs.mentions[row : row + 1].copy())) for row in rows]
     assert together.shape[0] >= 8 and (together == np.concatenate(alone)[:, LAYOUT:BESIDE]).all()
 
 

@@ -17,6 +17,7 @@ import csv
 import gzip
 import json
 import random
+import re
 import string
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -26,6 +27,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from ehr.certainty import ASSERTIONS, named_in
 from ehr.learned import GROUPS, MODEL, inputs_of
@@ -45,7 +47,8 @@ GOLD = ROOT / "tests" / "data" / "notes"
 LEARNED_FROM = ("plain", "hard", "tuned", "kept", "scored_once")
 ONLY_SCORED = ("unread", "probes_kept")
 PROBES = "probes"
-_PROBE_COLUMNS = ("writer", "kind", "text", "target", "occurrence", "right", "never")
+_MARKED = re.compile(r"((?:(?!\[\[).)*)(?:\[\[([^\[\]|]+)\|([a-z,]*)\|([a-z,]*)\]\]|$)", re.DOTALL)
+"""A piece of a text, and the marked name that follows it, if any."""
 REAL = "real"
 PIECES = ", paragraphs"
 PLAIN = frozenset({"brief_hospital_course", "history_of_present_illness", "chief_complaint", "unknown"})
@@ -234,7 +237,8 @@ def examples_of(
         some = ids[first : first + _TOGETHER]
         whole = [_Piece(note, 0, texts[note]) for note in some]
         yield _examples(reader, of_set, whole, gold, headers=True)
-        yield _examples(reader, of_set + PIECES, list(_paragraphs(reader, whole)), gold, headers=False)
+        if pieces := list(_paragraphs(reader, whole)):
+            yield _examples(reader, of_set + PIECES, pieces, gold, headers=False)
 
 
 @dataclass(frozen=True)
@@ -299,22 +303,74 @@ def _examples(
 
 
 def _probes(file: Path) -> Iterator[tuple[str, dict[str, str], dict[str, list[list[Mention]]]]]:
-    """Yield the probes of each writer: a name, the texts, and what is asserted of the targets; no more is known."""
-    rows = read_table(file, _PROBE_COLUMNS)
+    """Yield the probes of each writer: a name, the texts, and what is asserted of the marked names; no more is known."""
+    rows = read_table(file, ("writer", "kind", "text"))
     for writer in dict.fromkeys(row["writer"] for row in rows):
         texts, gold = dict[str, str](), dict[str, list[list[Mention]]]()
         for row in rows:
-            if row["writer"] != writer:
-                continue
-            text, target, begin = *(row[name].replace("\\n", "\n") for name in ("text", "target")), -1
-            for _ in range(int(row["occurrence"])):
-                begin = text.index(target, begin + 1)
-            right = [SAME.get(part, part) for part in row["right"].split("|")]
-            known = {"start": begin, "end": begin + len(target), "type": None, "assertion": right[0], "right": right}
-            rest = {"start": 0, "end": len(text), "type": "finding", "assertion": "other", "unsure": True}
-            texts[text] = text
-            gold.setdefault(text, [[rest]])[0].insert(0, known | {"in_stay": False})
+            if row["writer"] == writer:
+                number = f"{writer}-{len(texts)}"
+                texts[number], mentions = unmarked(row["text"])
+                rest = {"start": 0, "end": len(texts[number]), "type": "finding", "assertion": "other", "unsure": True}
+                gold[number] = [[*mentions, rest]]
         yield f"{file.stem} {writer}", texts, gold
+
+
+def unmarked(marked: str) -> tuple[str, list[Mention]]:
+    """Return a text without its marks, and its mentions; those that would be a serious error are ``never``."""
+    text, mentions = "", list[Mention]()
+    for before, name, right, never in _MARKED.findall(marked.replace("\\n", "\n")):
+        text += before
+        if name:
+            values = [SAME.get(part, part) for part in right.split(",")]
+            known = {"type": None, "assertion": values[0], "right": values, "never": never.split(","), "in_stay": False}
+            mentions.append({"start": len(text), "end": len(text) + len(name)} | known)
+        text += name
+    return text, mentions
+
+
+def answer(mention: tuple[str, bool] | None, probe: Mention) -> str:
+    """Return what an answer to a probe is worth: right, silent (unsure and another), wrong, serious, or not read.
+
+    Args:
+        mention: what is asserted of the mention that overlaps most, and whether it is certain and has a concept.
+        probe: what is right of it, and what would be a serious error.
+    """
+    if mention is None:
+        return "right" if "none" in probe["right"] else "not read"
+    asserted, is_certain = mention
+    if asserted in probe["right"]:
+        return "right"
+    if not is_certain:
+        return "silent"
+    is_serious = asserted in probe["never"] or (asserted == "present" and "none" in probe["right"])
+    return "serious" if is_serious else "wrong"
+
+
+ANSWERS = ("right", "silent", "wrong", "serious", "not read")
+
+
+def _print_probes(reader: TextReader) -> None:
+    """Print how the reader answers the probes that are kept, by writer."""
+    rows = []
+    for name, texts, gold in _probes(GOLD / f"{ONLY_SCORED[1]}.tsv"):
+        joined, _, _ = reader.join(list(texts.values()))
+        judged = reader.judge(joined)
+        mentions, count = judged.clear, Counter[str]()
+        is_certain = (judged.unsure == 0) & (reader.lexicon.best[mentions.entry] >= 0)
+        begin = mentions.begin - joined.begin[mentions.owner]
+        of_text = pl.DataFrame({"text": mentions.owner, "start": begin, "end": begin + mentions.end - mentions.begin})
+        for number, probes in enumerate(gold.values()):
+            own = of_text.with_row_index().filter(pl.col("text") == number).to_dicts()
+            for probe in probes[0][:-1]:
+                _, best = _best(probe["start"], probe["end"], own)
+                place = None if best is None else best["index"]
+                asserted = (
+                    None if place is None else (str(ASSERTIONS[judged.assertion[place]]), bool(is_certain[place]))
+                )
+                count[answer(asserted, probe)] += 1
+        rows.append((name, *(count[each] for each in ANSWERS)))
+    console().print(table(("probes", *ANSWERS), rows))
 
 
 def _known_places(examples: Examples, least: int) -> npt.NDArray[np.int64]:
@@ -483,6 +539,7 @@ def _sets(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, str], di
         yield f"{REAL}, later", texts, _each(GOLD / "real_later_first.jsonl.gz", GOLD / "real_later_second.jsonl.gz")
         yield f"{REAL}, judged", texts, _each(GOLD / "real_judged.jsonl.gz")
         yield f"{REAL}, kept", texts, _each(GOLD / "real_kept.jsonl.gz")
+        yield f"{REAL}, read", texts, _each(GOLD / "real_read.jsonl.gz")
         yield f"{REAL}, given", texts, _each(options.real / "gold.jsonl")
 
 
@@ -509,6 +566,8 @@ def main() -> None:
         _print_choices(examples, likely, choose(examples, Options()))
     if chosen.write:
         write(examples, Options(), MODEL)
+    with connect(chosen.workspace / "warehouse.duckdb", read_only=True) as connection:
+        _print_probes(TextReader.open(connection))
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def assert_arrays(
         codes,
         kinds_of_characters(),
         arrays.vocabulary,
-        arrays.tries,
+        arrays.trie,
         arrays.rules,
         np.array(segments, dtype=np.int64).T.copy(),
         np.array((section_begins, numbers, are_headed), dtype=np.int64).T.copy(),

@@ -37,9 +37,9 @@ from ehr.context_arrays import (
     LIST,
     NEXT,
     NUMBER,
-    ON,
     OPENING,
     OWNER,
+    PREPOSITION,
     RULE_ASSERTION,
     RULE_CLASSES,
     RULE_DIRECTION,
@@ -129,12 +129,12 @@ def _ends_denial(begin: int, item: int, place: int, words: IndexArray, places: I
     while item <= place:
         after = places[item, LAST]
         is_last = words[after, MARKS] & END_OF_SEGMENT or words[places[item, FIRST], COMMAS] == words[begin, COMMAS]
-        is_on = words[after, BITS] & ON
-        after += is_on != 0
+        is_phrase = words[after, BITS] & PREPOSITION
+        after += is_phrase != 0
         if not is_last:
             if words[after, BITS] & (FIGURE | STATUS):
                 return True
-            if is_on and item + 1 < high and places[item + 1, FIRST] == after and places[item + 1, CLASSES] & _DRUG:
+            if is_phrase and item + 1 < high and places[item + 1, FIRST] == after and places[item + 1, CLASSES] & _DRUG:
                 return True
         item += 1
     return False

@@ -13,7 +13,7 @@ import numpy as np
 
 from ehr.certainty import ASSERTIONS
 from ehr.characters import HashArray, IndexArray, hash_of
-from ehr.context_rules import RELATIVE, SCOPES, Phrase, RuleSet, load_rules
+from ehr.context_rules import DIRECTIONS, RELATIVE, SCOPES, Phrase, RuleSet, load_rules
 from ehr.matching import mapped, save_arrays
 from ehr.spans import KINDS, Assertion
 from ground.storage.own_rules import NO_RULES, OwnRules
@@ -21,7 +21,9 @@ from ground.storage.own_rules import NO_RULES, OwnRules
 ABSENT, HISTORICAL = map(ASSERTIONS.index, (Assertion.ABSENT, Assertion.HISTORICAL))
 ADJACENT, NEXT, CHAIN, LIST, CLAUSE, SENTENCE, OPENING = range(len(SCOPES))
 
+# Directions as bits, a rule's in the order of ``DIRECTIONS``.
 FORWARD, BACKWARD, WITHIN = 1, 2, 4
+_DIRECTION_BITS = dict(zip(DIRECTIONS, (FORWARD, BACKWARD, FORWARD | BACKWARD, WITHIN), strict=True))
 # What a word is, as bits: the name of a class of ``term_classes.tsv``, or the words themselves.
 _WORDS: tuple[str | frozenset[str], ...] = (
     frozenset({",", ".", ";", ")"}),
@@ -228,7 +230,7 @@ def _rules(rules: RuleSet, class_numbers: dict[str, int], sections: dict[str, in
             ASSERTIONS.index(rule.assertion or Assertion.PRESENT),
             rule.rank,
             SCOPES.index(rule.scope) if rule.scope in SCOPES else -1,
-            FORWARD * rule.forward + BACKWARD * rule.backward + WITHIN * (rule.direction == "within"),
+            _DIRECTION_BITS[rule.direction],
             _classes(rule.kinds, class_numbers) if rule.kinds else everything,
             *(not rule.sections or (name in rule.sections) != rule.excluded for name in named),
         )

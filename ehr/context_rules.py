@@ -21,7 +21,7 @@ from ground import ROOT
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.tables import Row, read_table
 
-__all__ = ["RELATIVE", "SCOPES", "Phrase", "Rule", "RuleSet", "load_rules"]
+__all__ = ["DIRECTIONS", "RELATIVE", "SCOPES", "Phrase", "Rule", "RuleSet", "load_rules"]
 
 _TOKEN = re.compile(r"<[a-z]+>|[a-z0-9]+(?:'[a-z]+|\.[0-9]+)?|_+|[^\sa-z0-9]")
 
@@ -34,7 +34,7 @@ _CLASS_COLUMNS = ("terms", "class", "source")
 RELATIVE = "<relative>"
 """Any word of the class ``relative``."""
 _ALTERNATIVES = re.compile(r"\(([^()\s][^()]*\|[^()]*|\|[^()]*)\)")
-_DIRECTIONS = frozenset({"forward", "backward", "both", "within"})
+DIRECTIONS = ("forward", "backward", "both", "within")
 SCOPES = ("adjacent", "next", "chain", "list", "clause", "sentence", "opening")
 _SCOPES = frozenset({*SCOPES, "hard", "soft", "none"})
 
@@ -47,8 +47,6 @@ class Rule:
     """An assertion, ``stop`` (other scopes end here) or ``pseudo`` (looks like a trigger and is none)."""
     assertion: Assertion | None
     direction: str
-    forward: bool
-    backward: bool
     scope: str
     rank: int
     """Of the rules that reach a mention the highest rank wins, then the nearest trigger."""
@@ -128,7 +126,7 @@ def _rule(row: Row, order: int, known: frozenset[str], known_sections: frozenset
         raise row.refused("an assertion rule cannot be read", f"{row['trigger']}: {error}", expected) from error
     for part, values, allowed in (
         ("kind", kinds, known),
-        ("direction", {direction}, _DIRECTIONS),
+        ("direction", {direction}, frozenset(DIRECTIONS)),
         ("scope", {row["scope"]}, _SCOPES),
         ("section", set() if sections == "*" else set(sections.removeprefix("!").split(",")), known_sections),
     ):
@@ -140,10 +138,9 @@ def _rule(row: Row, order: int, known: frozenset[str], known_sections: frozenset
         raise row.refused("a trigger's alternatives cannot be read", row["trigger"], expected)
     if not all(map(_parts, _phrases(row["trigger"]))):
         raise row.refused("an assertion rule has no words", row["trigger"] or "nothing", "a trigger")
-    forward, backward = direction in ("forward", "both"), direction in ("backward", "both")
     named = frozenset() if sections == "*" else frozenset(sections.removeprefix("!").split(","))
     excluded = sections.startswith("!")
-    return Rule(category, assertion, direction, forward, backward, row["scope"], rank, kinds, named, excluded, order)
+    return Rule(category, assertion, direction, row["scope"], rank, kinds, named, excluded, order)
 
 
 def _phrases(pattern: str) -> Iterator[str]:

@@ -64,7 +64,6 @@ from ehr.context_triggers import (
     OPENS,
     SEGMENT,
     SOFT_WORD,
-    SPAN,
     TRIGGER,
     find_hits,
 )
@@ -312,39 +311,23 @@ def _leads(codes: CodeArray, segments: IndexArray, sections: IndexArray) -> Inde
     return leads
 
 
-@part
-def _comes_before(first: int, second: int, places: IndexArray) -> bool:
-    for column in (SEGMENT, FIRST, LAST):
-        if places[first, column] != places[second, column]:
-            return bool(places[first, column] < places[second, column])
-    return False
-
-
 @maker
 def _places(words: IndexArray, n_words: int, known: IndexArray, spans: IndexArray, segments: IndexArray) -> IndexArray:
-    """Return the spans in words, sorted by segment and position."""
-    size = spans.shape[1]
-    places = np.empty((size, 5), np.int64)
-    order = np.empty(size, np.int64)
-    opens = base = 0
-    for span in range(size):
-        segment = left(segments, _SEGMENT_BEGIN, spans[0, span] + 1, 0, segments.shape[0]) - 1
-        begin = segments[segment, _SEGMENT_BEGIN] if segment >= 0 else 0
-        base = left_after(words, BEGIN, begin, base if begin >= opens else 0, n_words)
-        opens = begin
-        first = max(left_after(words, BEGIN, spans[0, span] + 1, base, n_words) - 1, base)
+    """Return the spans in words."""
+    places = np.empty((spans.shape[1], 4), np.int64)
+    segment = first = 0
+    for span in range(spans.shape[1]):
+        begin = spans[0, span] + 1
+        segment = left_after(segments, _SEGMENT_BEGIN, begin, max(segment, 0), segments.shape[0]) - 1
+        base = left_after(words, BEGIN, segments[segment, _SEGMENT_BEGIN] if segment >= 0 else 0, first, n_words)
+        first = max(left_after(words, BEGIN, begin, first, n_words) - 1, base)
         last = max(left_after(words, BEGIN, spans[1, span], min(first, n_words), n_words), first + 1)
-        seen = 1 << spans[2, span]
+        classes = 1 << spans[2, span]
         for position in range(first, min(last, n_words)):
-            seen |= known[words[position, WORD], KNOWN_CLASSES]
-        places[span, FIRST], places[span, LAST], places[span, CLASSES] = first, last, seen
-        places[span, SPAN], places[span, SEGMENT] = span, segment
-        place = span
-        while place > 0 and _comes_before(span, order[place - 1], places):
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = span
-    return places[order]
+            classes |= known[words[position, WORD], KNOWN_CLASSES]
+        places[span, FIRST], places[span, LAST], places[span, CLASSES] = first, last, classes
+        places[span, SEGMENT] = segment
+    return places
 
 
 @kernel
@@ -366,7 +349,7 @@ def judge(
         vocabulary, trie, rules: as in ``ContextArrays``.
         segments: kind, begin, end and block of each, in order. shape: (segments, 4)
         sections: SECTION_BEGIN, SECTION_NUMBER and SECTION_HEADED of each, in order. shape: (sections, 3)
-        spans: begin, end and kind (a place in ``KINDS``), in any order. shape: (3, spans)
+        spans: begin, end and kind (a place in ``KINDS``), in order of begin. shape: (3, spans)
         doubt_of: the bit of the doubt that each assertion is. shape: (assertions,)
     """
     words, n_words = read_words(codes, characters, vocabulary)
@@ -383,7 +366,7 @@ def judge(
             begin, end = segments[segment, _SEGMENT_BEGIN], segments[segment, _SEGMENT_END]
         high = low
         while high < places.shape[0] and places[high, SEGMENT] == segment:
-            end = max(end, spans[1, places[high, SPAN]])
+            end = max(end, spans[1, high])
             high += 1
         position = left(sections, SECTION_BEGIN, begin + 1, 0, sections.shape[0]) - 1
         section = sections[position, SECTION_NUMBER] if position >= 0 else 0
@@ -402,9 +385,8 @@ def judge(
         hits, n_hits = find_hits(base, stop, words, known, trie, rules.triggers, places, low, high)
         for place in range(low, high):
             best = _best_rule(place, section, words, rules, places, low, high, hits, n_hits)
-            span, classes = places[place, SPAN], places[place, CLASSES]
-            result[0, span] = _assertion(best if best >= 0 else led[place], classes, section, rules)
+            result[0, place] = _assertion(best if best >= 0 else led[place], places[place, CLASSES], section, rules)
             if n_hits:
-                result[1, span] = _doubts(place, base, stop, words, places, section, rules, hits, n_hits, doubt_of)
+                result[1, place] = _doubts(place, base, stop, words, places, section, rules, hits, n_hits, doubt_of)
         low = high
     return result

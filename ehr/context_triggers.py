@@ -36,13 +36,12 @@ __all__ = [
     "OPENS",
     "SEGMENT",
     "SOFT_WORD",
-    "SPAN",
     "TRIGGER",
     "find_hits",
 ]
 
-# Places, sorted by segment and position: span in words, classes of the mention, its number, its segment.
-FIRST, LAST, CLASSES, SPAN, SEGMENT = range(5)
+# Places, sorted by segment and position: span in words, classes of the mention, its segment.
+FIRST, LAST, CLASSES, SEGMENT = range(4)
 # Hits, from left to right: first and last word alike, the trigger.
 TRIGGER, _HIT_COLUMNS = 2, 3
 # Marks of a word: part of a mention, a trigger of one word that ends lists, one with which the segment or its field

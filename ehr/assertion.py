@@ -39,15 +39,16 @@ def assert_arrays(
     """
     arrays = rules or context_arrays()
     numbers = [arrays.sections.get(name, 0) for name in section_names]
+    order = np.lexsort((end, begin))
     judged: IndexArray = judge(
         codes,
         kinds_of_characters(),
         arrays.vocabulary,
-        arrays.tries,
+        arrays.trie,
         arrays.rules,
         np.array(segments, dtype=np.int64).T.copy(),
         np.array((section_begins, numbers, are_headed), dtype=np.int64).T.copy(),
-        np.array((begin, end, kind), dtype=np.int64),
+        np.take(np.array((begin, end, kind), dtype=np.int64), order, axis=1),
         DOUBT_OF,
     )
-    return judged
+    return judged[:, np.argsort(order)]

@@ -1,7 +1,7 @@
 """The rules of ``ehr.assertion``, read from tables: what each phrase says, as tokens.
 
 ``data/context_rules.tsv`` has one family of triggers a line; ``(was|were|) held`` stands for ``was held``, ``were
-held`` and ``held``. In a trigger of direction ``lookahead``, ``*`` is any one token and ``*ectomy`` one that ends so.
+held`` and ``held``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ground import ROOT
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.tables import Row, read_table
 
-__all__ = ["NOT_ANY", "RELATIVE", "SCOPES", "Phrase", "Rule", "RuleSet", "load_rules"]
+__all__ = ["DIRECTIONS", "RELATIVE", "SCOPES", "Phrase", "Rule", "RuleSet", "load_rules"]
 
 _TOKEN = re.compile(r"<[a-z]+>|[a-z0-9]+(?:'[a-z]+|\.[0-9]+)?|_+|[^\sa-z0-9]")
 
@@ -31,13 +31,11 @@ _MAX_RANK = 1000
 _MAX_PHRASES = 200_000
 _DEFAULT_COLUMNS = ("section", "kinds", "rank", "assertion", "source")
 _CLASS_COLUMNS = ("terms", "class", "source")
-# A wildcard stands for none of these: another clause begins there.
-NOT_ANY = frozenset({"except", "but", "which", "who", ".", ";", ":"})
 RELATIVE = "<relative>"
 """Any word of the class ``relative``."""
 _ALTERNATIVES = re.compile(r"\(([^()\s][^()]*\|[^()]*|\|[^()]*)\)")
-_DIRECTIONS = frozenset({"forward", "backward", "both", "within", "lookahead", "lookahead-backward"})
-SCOPES = ("adjacent", "near", "next", "chain", "phrase", "list", "clause", "sentence", "opening", "latest", "these")
+DIRECTIONS = ("forward", "backward", "both", "within")
+SCOPES = ("adjacent", "next", "chain", "list", "clause", "sentence", "opening")
 _SCOPES = frozenset({*SCOPES, "hard", "soft", "none"})
 
 
@@ -49,8 +47,6 @@ class Rule:
     """An assertion, ``stop`` (other scopes end here) or ``pseudo`` (looks like a trigger and is none)."""
     assertion: Assertion | None
     direction: str
-    forward: bool
-    backward: bool
     scope: str
     rank: int
     """Of the rules that reach a mention the highest rank wins, then the nearest trigger."""
@@ -62,8 +58,8 @@ class Rule:
     order: int
 
 
-Phrase = tuple[bool, tuple[str, ...]]
-"""Whether a phrase looks ahead, over wildcards, and its tokens."""
+Phrase = tuple[str, ...]
+"""Its tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +76,9 @@ class RuleSet:
         return self.by_class.get(name, frozenset())
 
     def rules(self) -> list[Rule]:
-        """Return the rules that assert something, and all of direction within, in the order of their lines."""
+        """Return the rules that assert something, in the order of their lines."""
         by_order = {rule.order: rule for own in self.phrases.values() for rule in own}
-        return [
-            rule for _, rule in sorted(by_order.items()) if rule.assertion is not None or rule.direction == "within"
-        ]
-
-    def beside(self) -> list[str]:
-        """Return each phrase that says something of mentions beside it or ends a scope; blanks between tokens."""
-        return [
-            " ".join(parts)
-            for (looks_ahead, parts), own in self.phrases.items()
-            if not looks_ahead and any(rule.direction != "within" for rule in own)
-        ]
+        return [rule for _, rule in sorted(by_order.items()) if rule.assertion is not None]
 
 
 @cache
@@ -117,7 +103,7 @@ def load_rules(own: OwnRules = NO_RULES) -> RuleSet:
         rule = _rule(row, order, known, sections)
         for phrase in _phrases(row["trigger"]):
             parts = tuple(RELATIVE if part in rules.words("relative") else part for part in _parts(phrase))
-            own_rules = rules.phrases.setdefault((rule.direction.startswith("lookahead"), parts), [])
+            own_rules = rules.phrases.setdefault(parts, [])
             if rule not in own_rules:
                 own_rules.append(rule)
     for row in read_table(_DATA / "section_defaults.tsv", _DEFAULT_COLUMNS):
@@ -140,7 +126,7 @@ def _rule(row: Row, order: int, known: frozenset[str], known_sections: frozenset
         raise row.refused("an assertion rule cannot be read", f"{row['trigger']}: {error}", expected) from error
     for part, values, allowed in (
         ("kind", kinds, known),
-        ("direction", {direction}, _DIRECTIONS),
+        ("direction", {direction}, frozenset(DIRECTIONS)),
         ("scope", {row["scope"]}, _SCOPES),
         ("section", set() if sections == "*" else set(sections.removeprefix("!").split(",")), known_sections),
     ):
@@ -152,11 +138,9 @@ def _rule(row: Row, order: int, known: frozenset[str], known_sections: frozenset
         raise row.refused("a trigger's alternatives cannot be read", row["trigger"], expected)
     if not all(map(_parts, _phrases(row["trigger"]))):
         raise row.refused("an assertion rule has no words", row["trigger"] or "nothing", "a trigger")
-    forward = direction in ("forward", "both", "lookahead")
-    backward = direction in ("backward", "both", "lookahead-backward")
     named = frozenset() if sections == "*" else frozenset(sections.removeprefix("!").split(","))
     excluded = sections.startswith("!")
-    return Rule(category, assertion, direction, forward, backward, row["scope"], rank, kinds, named, excluded, order)
+    return Rule(category, assertion, direction, row["scope"], rank, kinds, named, excluded, order)
 
 
 def _phrases(pattern: str) -> Iterator[str]:
@@ -168,7 +152,4 @@ def _phrases(pattern: str) -> Iterator[str]:
 
 
 def _parts(phrase: str) -> list[str]:
-    parts: list[str] = []
-    for word in plain(phrase).lower().split():
-        parts.extend([word] if (word[0] == "*" and len(word) != 1) or word == "*" else _TOKEN.findall(word))
-    return parts
+    return _TOKEN.findall(plain(phrase).lower())

@@ -1,7 +1,7 @@
 """The words of a note for the compiled scan of ``ehr.assertion``: one table with a row for each word."""
 
 # Loops instead of any() and all(), which are not compiled.
-# ruff: noqa: PLR0911, PLR0912, PLR0915, SIM110
+# ruff: noqa: PLR0911, PLR0915
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from ehr.context_arrays import (
     ANY_NUMBER,
     BOX,
     DOSE,
-    EMPTY,
     FIGURE,
     KNOWN_BITS,
     NO,
     NO_ANSWER,
     NUMBER,
     TICKED,
-    UNTICKED,
     YEAR,
     YES,
     YES_ANSWER,
@@ -31,13 +29,11 @@ __all__ = [
     "BEGIN",
     "BITS",
     "COMMAS",
-    "DEPTH",
     "END",
     "HARD",
     "MARKS",
     "SOFT",
     "WORD",
-    "has",
     "left",
     "left_after",
     "read_words",
@@ -46,12 +42,12 @@ __all__ = [
 # What is known of a word of the note: offsets, the number that rules know it by, its bits.
 BEGIN, END, WORD, BITS = range(4)
 # What is known of it in the segment that is looked at: marks, and how many of the segment's triggers that end all
-# scopes or lists, commas and open parentheses there are before it (parentheses: with it).
-MARKS, HARD, SOFT, COMMAS, DEPTH = range(4, 9)
-_COLUMNS = 9
+# scopes, or those of lists, and how many commas there are before it.
+MARKS, HARD, SOFT, COMMAS = range(4, 8)
+_COLUMNS = 8
 # Notes have "___" where something was left out.
 _BLANK = 95
-_DOT, _OPENING, _CLOSING, _BAR, _X, _Y, _N = 46, 91, 93, 124, 120, 121, 110
+_DOT, _OPENING, _CLOSING, _X = 46, 91, 93, 120
 # Characters of a line or a table that are looked at; more are no form.
 _FAR = 4000
 
@@ -76,15 +72,6 @@ def left_after(table: IndexArray, column: int, value: int, low: int, high: int) 
         low += step
         step *= 2
     return left(table, column, value, low, min(high, low + step))
-
-
-@part
-def has(words: IndexArray, begin: int, end: int, bit: int) -> bool:
-    """Whether one of the words is of a kind."""
-    for position in range(begin, end):
-        if words[position, BITS] & bit:
-            return True
-    return False
 
 
 @part
@@ -169,9 +156,8 @@ def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) 
         words[count, BEGIN] = begin
         words[count, END] = position
         words[count, WORD] = number
-        words[count, BITS] = (NUMBER if number == 0 and is_number else known[number, KNOWN_BITS]) | FIGURE * (
-            figures > 0
-        )
+        words[count, BITS] = NUMBER if number == 0 and is_number else known[number, KNOWN_BITS]
+        words[count, BITS] |= FIGURE * (figures > 0)
         count += 1
     return words, _read_forms(codes, words, count, vocabulary.forms)
 
@@ -196,21 +182,18 @@ def _read_forms(codes: CodeArray, words: IndexArray, count: int, forms: IndexArr
             if opened:
                 is_ticked = lower(codes[end - 2]) in (43, _X)
                 if _leads_line(codes, end):
-                    form = TICKED if is_ticked else UNTICKED if _has_tick(codes, end) else BOX
+                    form = TICKED if is_ticked else BOX
                 else:
                     form = YES_ANSWER if is_ticked else NO_ANSWER
                 kept -= opened
         elif 0x2610 <= codes[begin] <= 0x2612:
-            form = TICKED if codes[begin] != 0x2610 else UNTICKED if _has_tick(codes, end) else BOX
-        elif end - begin == 1 and lower(codes[begin]) in (_X, 0x2713, 0x2714) and _column(codes, begin) > 0:
-            answer = _column_answer(codes, begin)
-            form = YES_ANSWER if answer == _Y else NO_ANSWER if answer == _N else -1
+            form = TICKED if codes[begin] != 0x2610 else BOX
         elif words[kept, BITS] & NUMBER and words[kept, WORD] == 0:
             is_dose = position + 1 < count and words[position + 1, BITS] & DOSE
             is_year = end - begin == 4 and not is_dose and _is_year(codes, begin)
             words[kept, WORD] = forms[YEAR if is_year else ANY_NUMBER]
         if form >= 0:
-            words[kept, WORD], words[kept, BITS] = forms[form], EMPTY * (form == NO_ANSWER)
+            words[kept, WORD], words[kept, BITS] = forms[form], 0
             words[kept, END] = end
         kept += 1
     return kept
@@ -239,55 +222,6 @@ def _line_begin(codes: CodeArray, position: int) -> int:
     while position > least and codes[position - 1] != 10:
         position -= 1
     return position
-
-
-@part
-def _has_tick(codes: CodeArray, end: int) -> bool:
-    """Whether another box of the line is ticked: "[x] enoxaparin [ ] heparin" lists what was chosen from."""
-    position = _line_begin(codes, end - 1)
-    while position < min(codes.size, end + _FAR) and codes[position] != 10:
-        is_bracketed = position + 2 < codes.size and codes[position] == _OPENING and codes[position + 2] == _CLOSING
-        if codes[position] in (0x2611, 0x2612) or (is_bracketed and lower(codes[position + 1]) in (43, _X)):
-            return True
-        position += 1
-    return False
-
-
-@part
-def _column(codes: CodeArray, position: int) -> int:
-    """Return how many bars stand before a mark that is all of its cell ("| X |"); 0: it is none."""
-    before, after = position - 1, position + 1
-    while before > 0 and codes[before] == 32:
-        before -= 1
-    while after < codes.size and codes[after] == 32:
-        after += 1
-    if before < 0 or codes[before] != _BAR or (after < codes.size and codes[after] not in (_BAR, 10)):
-        return 0
-    count = 0
-    for place in range(_line_begin(codes, position), position):
-        count += codes[place] == _BAR
-    return count
-
-
-@part
-def _column_answer(codes: CodeArray, position: int) -> int:
-    """Return the letter with which the head of a mark's column begins, in the first line of its table."""
-    column = _column(codes, position)
-    first = _line_begin(codes, position)
-    while 0 < first > position - _FAR:
-        above = _line_begin(codes, first - 1)
-        has_bar = False
-        for place in range(above, first):
-            has_bar = has_bar or codes[place] == _BAR
-        if not has_bar:
-            break
-        first = above
-    while column > 0 and codes[first] != 10:
-        column -= codes[first] == _BAR
-        first += 1
-    while codes[first] == 32:
-        first += 1
-    return lower(codes[first])
 
 
 @part
@@ -344,7 +278,7 @@ def _ends_cell(codes: CodeArray, end: int, is_letter: bool) -> bool:
     after = end
     while after < codes.size and codes[after] in (32, 9, 42, _BLANK):
         after += 1
-    if after < codes.size and after > end and codes[after] in (47, _BAR):
+    if after < codes.size and after > end and codes[after] in (47, 124):
         return True
     if after == codes.size or after - end > 1 or (codes[after] in (41, 44, 46, 47, 59, 93, 124) and not is_letter):
         return True

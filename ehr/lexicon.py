@@ -329,7 +329,7 @@ def fact_tables(own: OwnRules = NO_RULES) -> dict[str, pa.Table]:
     """
     tables = {
         "trigger_phrase": pa.table(
-            {"phrase": pa.array(load_rules(own.only("context_rules", "sections")).beside(), pa.string())}
+            {"phrase": pa.array(map(" ".join, load_rules(own.only("context_rules", "sections")).phrases), pa.string())}
         )
     }
     for table, columns in (

@@ -99,6 +99,10 @@ class Mentions(NamedTuple):
         """Return the mentions of all parts."""
         return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
+    def spans(self) -> IndexArray:
+        """Return a number for the offsets of each, the same for the same offsets."""
+        return self.begin.astype(np.int64) << 32 | self.end
+
     def in_order(self) -> Mentions:
         """Return them sorted by text and offsets."""
         return self.take(np.lexsort((self.end, self.begin, self.owner)))
@@ -106,47 +110,6 @@ class Mentions(NamedTuple):
     def take(self, which: npt.NDArray[np.bool_] | IndexArray) -> Mentions:
         """Return some of them."""
         return Mentions(*(column[which] for column in self))
-
-
-class _Row(NamedTuple):
-    """A mention."""
-
-    owner: int
-    begin: int
-    end: int
-    entry: int
-    section: int
-    reason: int
-
-
-class _Edited:
-    """Mentions in order, not overlapping, of which some are taken out and others put in."""
-
-    def __init__(self, mentions: Mentions) -> None:
-        self.begins, self.ends = mentions.begin.tolist(), mentions.end.tolist()
-        self._known, self._new = mentions, list[_Row]()
-        # Places among the known, counted from their end, and then among the new.
-        self._order = list(range(-len(self.begins), 0))
-
-    def row(self, index: int) -> _Row:
-        place = self._order[index]
-        return _Row(*(int(column[place]) for column in self._known)) if place < 0 else self._new[place]
-
-    def remove(self, index: int) -> _Row:
-        row = self.row(index)
-        del self.begins[index], self.ends[index], self._order[index]
-        return row
-
-    def insert(self, index: int, row: _Row) -> None:
-        self.begins.insert(index, row.begin)
-        self.ends.insert(index, row.end)
-        self._order.insert(index, len(self._new))
-        self._new.append(row)
-
-    def mentions(self) -> Mentions:
-        """Return them as they are now."""
-        new = Mentions(*np.array(self._new, dtype=np.int32).reshape(-1, len(Mentions._fields)).T)
-        return Mentions.together([new, self._known]).take(np.array(self._order, dtype=np.int64))
 
 
 def as_written(texts: Sequence[str]) -> CodeArray:
@@ -319,71 +282,37 @@ def _unclear_in(sections: SectionArrays) -> IntArray:
     return np.array(by_name, dtype=np.int32).reshape(-1, len(KINDS))[sections.name]
 
 
-def _places_of(word: str, text: str) -> list[tuple[int, int]]:
-    """Return where a word that begins with a letter stands, as the pattern ``\\bword\\b`` finds it."""
-    places = []
-    begin = text.find(word)
-    while begin >= 0:
-        end = begin + len(word)
-        if not _is_word(text[begin - 1 : begin]) and _is_word(text[end - 1]) != _is_word(text[end : end + 1]):
-            places.append((begin, end))
-            begin = text.find(word, end)
-        else:
-            begin = text.find(word, begin + 1)
-    return places
-
-
-def _is_word(letter: str) -> bool:
-    return letter.isalnum() or letter == "_"
-
-
-def _define(
-    edited: _Edited, definitions: Sequence[Definition], text: str, base: int, moved: Callable[[_Row, int, int], _Row]
-) -> None:
-    """Give every occurrence of a defined abbreviation the concept of its long form; drop it where that has none.
-
-    ``base`` is where the text begins among all; ``moved`` returns a mention as it would be in another place.
-    """
-    begins, ends = edited.begins, edited.ends
-    changes, given = 0, dict[str, tuple[int, bool, int]]()
-    for definition in definitions:
-        index = bisect_left(ends, base + definition.long_end)
-        if index == len(ends) or ends[index] != base + definition.long_end:
-            continue
-        long = edited.row(index)
-        meaning = (long.entry, long.reason == _ORDINARY)
-        if given.get(definition.short) == (*meaning, changes):
-            continue  # defined as before, and nothing has changed since
-        places = [(base + begin, base + end) for begin, end in _places_of(definition.short, text)]
-        removed, added = [], []
-        for begin, end in places:
-            index = bisect_left(begins, begin)
-            if index < len(begins) and begins[index] == begin and ends[index] == end:
-                removed.append(edited.remove(index))
-        for begin, end in places:
-            index = bisect_left(begins, end)
-            if index and ends[index - 1] > begin:
-                continue
-            added.append(moved(long, begin, end))
-            edited.insert(index, added[-1])
-        changes += removed != added
-        given[definition.short] = (*meaning, changes)
-
-
 def _with_definitions(
     texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntArray, detect: Callable[[str], list[Definition]]
 ) -> Mentions:
-    """Return the mentions as they are after the abbreviations that each text defines."""
+    """Return the mentions, every abbreviation that its text defines with the concept of the long form that it has last.
 
-    def moved(row: _Row, begin: int, end: int) -> _Row:
-        section = int(np.searchsorted(texts.sections.begin, begin, side="right")) - 1
-        reason = int(unclear_in[section, lexicon.kind[row.entry]]) or row.reason * (row.reason == _ORDINARY)
-        return _Row(row.owner, begin, end, row.entry, section, reason)
-
-    edited = _Edited(mentions)
+    A long form is known where a mention ends as it does.
+    """
+    places = list[tuple[int, int, int]]()
+    known = mentions.end.tolist()
     for text, base in zip(texts.texts, texts.begin.tolist(), strict=True):
-        _define(edited, detect(text), text, base, moved)
-    return edited.mentions()
+        meant = dict[str, int]()
+        for definition in detect(text):
+            long_form = bisect_left(known, base + definition.long_end)
+            if known[long_form : long_form + 1] == [base + definition.long_end]:
+                meant[definition.short] = long_form
+        for short, long_form in meant.items():
+            found = re.finditer(rf"\b{re.escape(short)}\b", text)
+            places += [(base + match.start(), base + match.end(), long_form) for match in found]
+    if not places:
+        return mentions
+    begin, end, long = np.array(sorted(places), dtype=np.int32).T
+    section = (np.searchsorted(texts.sections.begin, begin, side="right") - 1).astype(np.int32)
+    given = mentions.take(long)._replace(begin=begin, end=end, section=section)
+    of_section = unclear_in[section, lexicon.kind[given.entry]]
+    of_name = np.where(given.reason == _ORDINARY, _ORDINARY, _CLEAR)
+    given = given._replace(reason=np.where(of_section != _CLEAR, of_section, of_name).astype(np.int32))
+    others = mentions.take(~np.isin(mentions.spans(), given.spans()))
+    next_begin = np.append(others.begin, np.iinfo(np.int32).max)[np.searchsorted(others.end, begin, side="right")]
+    is_free = next_begin >= end
+    is_free[1:] &= begin[1:] >= np.maximum.accumulate(end)[:-1]
+    return Mentions.together([others, given.take(is_free)]).in_order()
 
 
 def find_mentions(

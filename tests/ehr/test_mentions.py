@@ -88,19 +88,3 @@ def test_a_name_in_a_compound_or_before_a_head_is_a_part_of_something_else(text:
     matches = trie.find(tokens)
     part = mentions._in_compounds(tokens, matches, is_drug[trie.entry[matches.node]])
     assert [text[tokens.begin[a] : tokens.end[b]] for a, b, _ in zip(*matches.take(~part), strict=True)] == names
-
-
-@pytest.mark.parametrize(
-    ("text", "is_tested"),
-    [
-        ("sensitive to pip/tazo and cefepime.", True),
-        ("S: cefepime", True),
-        ("CEFEPIME-------- <=4 S\n", True),
-        ("resistant to penicillin. Cefepime was given", False),
-        ("on cefepime at home", False),
-    ],
-)
-def test_a_drug_that_a_culture_was_tested_against_is_no_drug_of_the_stay(text: str, is_tested: bool) -> None:
-    trie, _ = build_trie([["cefepime"]], np.zeros(1, dtype=np.uint8))
-    tokens = tokenise(codes_of(text))
-    assert mentions._are_tested(text, tokens, trie.find(tokens)).tolist() == [is_tested]

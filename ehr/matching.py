@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,8 +50,7 @@ _CAPITAL_BIT, _FIGURE_BIT = 30, 29
 _CHARACTER = np.uint32((1 << _FIGURE_BIT) - 1)
 
 
-@dataclass(frozen=True)
-class Tokens:
+class Tokens(NamedTuple):
     """The tokens of a text in their order, in arrays of one length; offsets are code points of ``codes``, half-open."""
 
     codes: CodeArray
@@ -276,17 +274,16 @@ class Trie(NamedTuple):
             return tokens, numbers
         which, cut = unknown[is_known], cut[is_known]
         heads, tails = ((parts.hash[at::2][is_known], parts.shape[at::2][is_known]) for at in (0, 1))
-        end, value, shape = tokens.end.copy(), tokens.hash.copy(), tokens.shape.copy()
-        end[which], value[which], shape[which], numbers[which] = cut, *heads, head[is_known]
-        apart = Tokens(
-            tokens.codes,
-            np.insert(tokens.begin, which + 1, cut),
-            np.insert(end, which + 1, tokens.end[which]),
-            np.insert(value, which + 1, tails[0]),
-            np.insert(shape, which + 1, tails[1]),
-            np.insert(tokens.gap, which + 1, SOFT),
-        )
-        return apart, np.insert(numbers, which + 1, self.token_numbers(tails[0]))
+        # Each of them twice, first for what is known.
+        order = np.insert(np.arange(numbers.size), which, which)
+        tail = which + np.arange(1, which.size + 1)
+        begin, end, shape, gap = (column[order] for column in (tokens.begin, tokens.end, tokens.shape, tokens.gap))
+        value, numbers = tokens.hash[order], numbers[order]
+        end[tail - 1] = begin[tail] = cut
+        for place, (hashes, shapes) in ((tail - 1, heads), (tail, tails)):
+            value[place], shape[place], numbers[place] = hashes, shapes, self.token_numbers(hashes)
+        gap[tail] = SOFT
+        return Tokens(tokens.codes, begin, end, value, shape, gap), numbers
 
     def find(self, tokens: Tokens, numbers: IntArray | None = None) -> Matches:
         """Return the longest names from left to right; ``numbers`` may stand in for the tokens' own."""

@@ -301,7 +301,7 @@ def split_sections(text: str, own: OwnRules = NO_RULES) -> list[Section]:
     section), so a note without headers is one section ``unknown``; an empty note has none. A part under a sub-header
     keeps the section of its parent and carries its own header. Headers are those of ``sections.tsv``
     and of ``own`` rules, problem headings (``# Problem:``), and lines that have a header's layout and its words
-    (``section_heads.tsv``); one in capitals that nothing knows ends a list where prose follows.
+    (``section_heads.tsv``).
     """
     if not text:
         return []

@@ -266,8 +266,8 @@ class Trie(NamedTuple):
         unknown, cut = unknown[cut > 0], cut[cut > 0]
         places = zip(tokens.begin[unknown].tolist(), cut.tolist(), tokens.end[unknown].tolist(), strict=True)
         pieces = [tokens.codes[low:high] for begin, at, end in places for low, high in ((begin, at), (at, end))]
-        gap = codes_of("\n\n")
-        parts = tokenise(np.concatenate([gap, *(part for piece in pieces for part in (piece, gap))]))
+        blank = codes_of("\n\n")
+        parts = tokenise(np.concatenate([blank, *(part for piece in pieces for part in (piece, blank))]))
         head = self.token_numbers(parts.hash[::2])
         is_known = head >= 0
         if not is_known.any():
@@ -277,7 +277,7 @@ class Trie(NamedTuple):
         # Each of them twice, first for what is known.
         order = np.insert(np.arange(numbers.size), which, which)
         tail = which + np.arange(1, which.size + 1)
-        begin, end, shape, gap = (column[order] for column in (tokens.begin, tokens.end, tokens.shape, tokens.gap))
+        begin, end, shape, gap = tokens.begin[order], tokens.end[order], tokens.shape[order], tokens.gap[order]
         value, numbers = tokens.hash[order], numbers[order]
         end[tail - 1] = begin[tail] = cut
         for place, (hashes, shapes) in ((tail - 1, heads), (tail, tails)):

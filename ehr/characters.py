@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ground.compiled import kernel, part, read_only
+from ground.compiled import kernel, part
 
 __all__ = [
     "ALPHA",
@@ -142,58 +142,20 @@ def hash_of(word: str) -> int:
     return int(_hash_of(codes_of(word)))
 
 
-@part
-def _write_utf8(code: int, data: ByteArray, at: int) -> int:
-    """Write a character; return where the next one begins."""
-    if code < 0x80:
-        data[at] = code
-        return at + 1
-    size = 2 if code < 0x800 else 3 if code < 0x10000 else 4
-    for byte in range(size - 1, 0, -1):
-        data[at + byte] = 0x80 | code & 0x3F
-        code >>= 6
-    data[at] = (0xF00 >> size) & 0xFF | code
-    return at + size
-
-
-@kernel
-def _cut_out(
-    codes: CodeArray, characters: ByteArray, begin: IndexArray, end: IndexArray, in_one_line: bool
-) -> tuple[ByteArray, IntArray]:
-    rows, parts = begin.shape
-    # A character has four bytes at most, and a blank may stand before each stretch.
-    data = np.empty(4 * np.maximum(end - begin, 0).sum() + parts * rows, np.uint8)
-    offsets = np.zeros(rows + 1, np.int32)
-    at = 0
-    for row in range(rows):
-        is_blank = False
-        for part_of_row in range(parts):
-            for position in range(begin[row, part_of_row], end[row, part_of_row]):
-                if in_one_line and is_kind(codes[position], SPACE, characters):
-                    is_blank = at > offsets[row]
-                    continue
-                if is_blank:
-                    data[at] = 32
-                    at += 1
-                    is_blank = False
-                at = _write_utf8(codes[position], data, at)
-        offsets[row + 1] = at
-    return data[:at], offsets
-
-
-def cut_out(
-    codes: CodeArray, begin: IndexArray | IntArray, end: IndexArray | IntArray, *, in_one_line: bool = False
-) -> pa.StringArray:
-    """Return stretches of a text, those of a row one after another; in one line: with single blanks between words.
+def cut_out(codes: CodeArray, begin: IndexArray | IntArray, end: IndexArray | IntArray) -> pa.StringArray:
+    """Return stretches of a text, those of a row one after another.
 
     Args:
         codes: code points of the text, no surrogates among them.
         begin, end: half-open, of the stretches of each row; shape: (rows, stretches).
-        in_one_line: whether blanks and ends of lines become single blanks.
     """
-    first, last = (np.ascontiguousarray(place, dtype=np.int64) for place in (begin, end))
-    data, offsets = _cut_out(read_only(codes), kinds_of_characters(), first, last, in_one_line)
-    return pa.StringArray.from_buffers(begin.shape[0], pa.py_buffer(offsets), pa.py_buffer(data))
+    length = np.maximum(end - begin, 0).ravel()
+    stop = np.cumsum(length)
+    cut = codes[np.arange(length.sum()) + np.repeat(begin.ravel() - (stop - length), length)]
+    bytes_before = np.append(0, np.cumsum(1 + (cut > 0x7F) + (cut > 0x7FF) + (cut > 0xFFFF)))
+    offsets = bytes_before[np.append(0, stop[begin.shape[1] - 1 :: begin.shape[1]])].astype(np.int32)
+    text = cut.tobytes().decode("utf-32-le").encode()
+    return pa.StringArray.from_buffers(begin.shape[0], pa.py_buffer(offsets), pa.py_buffer(text))
 
 
 def arrow_numbers(numbers: IntArray | IndexArray) -> pa.Array:

@@ -174,5 +174,6 @@ def _in_words(codes: CodeArray, against: IndexArray, spans: IndexArray) -> pa.St
     stretches[:, :, ::2] = codes.size + _PLACES[np.arange(NAMED), slot]
     stretches[:, :, 1] = np.where(_IS_OWN[slot][:, :, np.newaxis], spans[:, np.newaxis], words)
     stretches = stretches.reshape(-1, 3 * NAMED, 2)
-    all_codes = np.concatenate((codes, codes_of("".join(_PHRASES))))
-    return cut_out(all_codes, stretches[:, :, 0], stretches[:, :, 1], in_one_line=True)
+    in_one_line = np.where(codes < ord(" "), np.uint32(ord(" ")), codes)
+    all_codes = np.concatenate((in_one_line, codes_of("".join(_PHRASES))))
+    return cut_out(all_codes, stretches[:, :, 0], stretches[:, :, 1])

@@ -373,21 +373,20 @@ def _is_nameable(slot: int) -> bool:
 @part
 def _name(words: IndexArray, weights: WeightArray, features: IndexArray, named: IndexArray) -> None:
     """Write slot, begin and end of the features with the least weights below 0; they are about different words."""
+    taken = -2
     for row in range(NAMED):
         best, least = -1, 0
         for slot in range(SLOTS):
             place, word = features[slot, _PLACE], features[slot, _WORD]
-            if place >= 0 and weights[place] < least and (word >= 0 or _is_nameable(slot)):
+            is_free = word != taken and (word >= 0 or _is_nameable(slot))
+            if is_free and place >= 0 and weights[place] < least:
                 best, least = slot, weights[place]
         if best < 0:
             return
-        word = features[best, _WORD]
+        taken = features[best, _WORD]
         named[row, 0] = best
-        if word >= 0:
-            named[row, 1], named[row, 2] = words[word, _BEGIN], words[word, _END]
-        for slot in range(SLOTS):
-            if features[slot, _WORD] == word:
-                features[slot, _PLACE] = -1
+        if taken >= 0:
+            named[row, 1], named[row, 2] = words[taken, _BEGIN], words[taken, _END]
 
 
 @kernel
@@ -453,5 +452,4 @@ def scores_of(inputs: Inputs, model: Model) -> tuple[IndexArray, IndexArray, Ind
         if total < model.least[group, kind]:
             likeliest[mention] = _likeliest(features, model.choice, kind, likeliest[mention], of_assertions)
             _name(words, weights, features, against[mention])
-            at[_AT_SECTION] = -1  # what is named is taken out
     return sums, likeliest, against

@@ -144,7 +144,10 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULE
     n_entries = int(entry.max()) + 1 if entry.size else 0
     concepts = _concepts(names, entry[:spelled], n_entries)
     merged = _merge(terms, of_terms)
-    meanings = {place: _meanings(term, targets, concepts.cuis_of(place)) for place, term in merged.items()}
+    of_release = concepts.lists().take(pa.array(list(merged), pa.int64())).to_pylist()
+    meanings = {
+        place: _meanings(merged[place], targets, tuple(cuis)) for place, cuis in zip(merged, of_release, strict=True)
+    }
     contextual = [place for place in merged if not _is_unconditional(merged[place])]
     # Own terms decide their meaning; one that does not depend on the context replaces that of the release.
     concepts.reason[of_terms] = 0
@@ -222,10 +225,6 @@ class _Entries:
     begin: IntArray
     number: IntArray
     cuis: pa.StringArray
-
-    def cuis_of(self, entry: int) -> tuple[str, ...]:
-        """Return the concepts of an entry."""
-        return tuple(self.cuis.take(pa.array(self.number[self.begin[entry] : self.begin[entry + 1]])).to_pylist())
 
     def with_meanings(self, meanings: dict[int, _Meaning]) -> _Entries:
         """Return the entries with other meanings for some of them, and for new ones that follow them."""

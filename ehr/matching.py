@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehr.characters import FNV_OFFSET, ByteArray, CodeArray, HashArray, IntArray, codes_of, hash_with, is_letter
-from ground import ROOT
 from ground.compiled import kernel, part, read_only
-from ground.storage.tables import read_table
 
 __all__ = [
     "CASE_ANY",
@@ -33,7 +30,6 @@ __all__ = [
     "Trie",
     "build_trie",
     "mapped",
-    "may_be_tested",
     "save_arrays",
     "tokenise",
 ]
@@ -45,13 +41,8 @@ LOWER, CAPITAL, UPPER = 0, 1, 2
 # What lies between a token and the one before it: blanks; a slash; a period after a single letter; anything that no
 # name crosses; a comma; a hyphen alone; the end of a line. "&" after a single letter is as good as a blank: "I&D".
 SOFT, SLASH, INITIAL, HARD, COMMA, HYPHEN, BREAK = 0, 1, 2, 3, 4, 5, 6
-# What a word may be beside a name, as bits: the head of a phrase, of which a name before it is a part (asthma clinic);
-# such a head of problems only; one that names share (hepatitis A and typhoid shots); a word between those; one that a
-# hyphen joins to a name that stays what it is (HIV-positive); one that it joins to a drug that is none (heparin-free).
-ROLES = {"head": 1, "head_of_problems": 2, "shared": 4, "and": 8, "loose": 16, "bound": 32}
 # A name may go on after a comma with these words only: "diabetes mellitus, type 2".
 COMMA_WORDS = ("type", "stage", "grade", "class")
-PHRASE_HEADS = ROOT / "ehr" / "data" / "phrase_heads.tsv"
 
 _FOLDED_CODES = 0x2200
 # Beside a folded character, in one number: whether it is a capital, or a figure.
@@ -59,8 +50,7 @@ _CAPITAL_BIT, _FIGURE_BIT = 30, 29
 _CHARACTER = np.uint32((1 << _FIGURE_BIT) - 1)
 
 
-@dataclass(frozen=True)
-class Tokens:
+class Tokens(NamedTuple):
     """The tokens of a text in their order, in arrays of one length; offsets are code points of ``codes``, half-open."""
 
     codes: CodeArray
@@ -71,13 +61,16 @@ class Tokens:
     gap: ByteArray
 
 
-@dataclass(frozen=True)
-class Matches:
+class Matches(NamedTuple):
     """Names found in a text, from left to right, not overlapping: token numbers (``last`` inclusive) and node."""
 
     first: IntArray
     last: IntArray
     node: IntArray
+
+    def take(self, which: npt.NDArray[np.bool_]) -> Matches:
+        """Return some of them."""
+        return Matches(*(column[which] for column in self))
 
 
 @cache
@@ -228,14 +221,13 @@ def tokenise(codes: CodeArray) -> Tokens:
     return Tokens(codes, *_scan(read_only(codes), _letters()))
 
 
-@dataclass(frozen=True)
-class Trie:
+class Trie(NamedTuple):
     """Names as paths of token numbers. ``children`` of a node are sorted by token; node 0 is the root.
 
     ``slots`` and ``slot_token`` are an open-addressing table from a token's hash to its number; ``first`` gives the
     root's child of each token (0: none); ``child_begin`` has one entry more than there are nodes; ``entry`` is the
     number of the name that ends at a node (-1: none) and ``case`` what its letters must be; ``comma_token`` are the
-    numbers of ``COMMA_WORDS``; ``role`` are bits of ``ROLES`` of each token.
+    numbers of ``COMMA_WORDS``.
     """
 
     slots: HashArray
@@ -247,16 +239,15 @@ class Trie:
     entry: IntArray
     case: ByteArray
     comma_token: IntArray
-    role: ByteArray
 
     def save(self, folder: Path) -> None:
         """Write each array to a file of its own, so that processes can map them."""
-        save_arrays(folder, "trie", {field.name: getattr(self, field.name) for field in fields(self)})
+        save_arrays(folder, "trie", self._asdict())
 
     @classmethod
     def load(cls, folder: Path) -> Trie:
         """Map the arrays of a saved trie."""
-        return cls(*mapped(folder, "trie", [field.name for field in fields(cls)]))
+        return cls(*mapped(folder, "trie", cls._fields))
 
     def token_numbers(self, hashes: HashArray) -> IntArray:
         """Return the number of each token, -1 for one that no name has."""
@@ -275,74 +266,33 @@ class Trie:
         unknown, cut = unknown[cut > 0], cut[cut > 0]
         places = zip(tokens.begin[unknown].tolist(), cut.tolist(), tokens.end[unknown].tolist(), strict=True)
         pieces = [tokens.codes[low:high] for begin, at, end in places for low, high in ((begin, at), (at, end))]
-        gap = codes_of("\n\n")
-        parts = tokenise(np.concatenate([gap, *(part for piece in pieces for part in (piece, gap))]))
+        blank = codes_of("\n\n")
+        parts = tokenise(np.concatenate([blank, *(part for piece in pieces for part in (piece, blank))]))
         head = self.token_numbers(parts.hash[::2])
         is_known = head >= 0
         if not is_known.any():
             return tokens, numbers
         which, cut = unknown[is_known], cut[is_known]
         heads, tails = ((parts.hash[at::2][is_known], parts.shape[at::2][is_known]) for at in (0, 1))
-        end, value, shape = tokens.end.copy(), tokens.hash.copy(), tokens.shape.copy()
-        end[which], value[which], shape[which], numbers[which] = cut, *heads, head[is_known]
-        apart = Tokens(
-            tokens.codes,
-            np.insert(tokens.begin, which + 1, cut),
-            np.insert(end, which + 1, tokens.end[which]),
-            np.insert(value, which + 1, tails[0]),
-            np.insert(shape, which + 1, tails[1]),
-            np.insert(tokens.gap, which + 1, SOFT),
-        )
-        return apart, np.insert(numbers, which + 1, self.token_numbers(tails[0]))
+        # Each of them twice, first for what is known.
+        order = np.insert(np.arange(numbers.size), which, which)
+        tail = which + np.arange(1, which.size + 1)
+        begin, end, shape, gap = tokens.begin[order], tokens.end[order], tokens.shape[order], tokens.gap[order]
+        value, numbers = tokens.hash[order], numbers[order]
+        end[tail - 1] = begin[tail] = cut
+        for place, (hashes, shapes) in ((tail - 1, heads), (tail, tails)):
+            value[place], shape[place], numbers[place] = hashes, shapes, self.token_numbers(hashes)
+        gap[tail] = SOFT
+        return Tokens(tokens.codes, begin, end, value, shape, gap), numbers
 
-    def find(
-        self, tokens: Tokens, numbers: IntArray | None = None, is_drug: npt.NDArray[np.bool_] | None = None
-    ) -> tuple[Matches, Matches]:
-        """Return the longest names from left to right, and names that are a part of what is not known.
+    def find(self, tokens: Tokens, numbers: IntArray | None = None) -> Matches:
+        """Return the longest names from left to right; ``numbers`` may stand in for the tokens' own."""
+        numbers = self.token_numbers(tokens.hash) if numbers is None else numbers
+        return Matches(*_find(numbers, tokens.shape, tokens.gap, self))
 
-        A part is joined by a hyphen to a word that is no name (non-diabetic, steroid-sparing), or stands before the
-        head of a phrase (asthma clinic).
-
-        Args:
-            tokens: of the text.
-            numbers: may stand in for the tokens' own. Shape: (tokens,)
-            is_drug: which entries are drugs. Shape: (entries,)
-        """
-        found = _find(
-            self.token_numbers(tokens.hash) if numbers is None else numbers,
-            read_only(tokens.codes),
-            tokens.begin,
-            tokens.end,
-            tokens.shape,
-            tokens.gap,
-            np.zeros(self.entry.size, dtype=np.bool_) if is_drug is None else is_drug,
-            self.first,
-            self.child_begin,
-            self.child_token,
-            self.child_node,
-            self.entry,
-            self.case,
-            self.comma_token,
-            self.role,
-        )
-        return Matches(*found[:3]), Matches(*found[3:])
-
-    def find_inside(self, tokens: Tokens, matches: Matches, numbers: IntArray | None = None) -> Matches:
+    def find_inside(self, tokens: Tokens, matches: Matches, numbers: IntArray) -> Matches:
         """Return the names inside longer ones: at each token of a match the longest that is not the whole."""
-        return Matches(
-            *_find_inside(
-                matches.first,
-                matches.last,
-                self.token_numbers(tokens.hash) if numbers is None else numbers,
-                tokens.shape,
-                self.first,
-                self.child_begin,
-                self.child_token,
-                self.child_node,
-                self.entry,
-                self.case,
-            )
-        )
+        return Matches(*_find_inside(matches.first, matches.last, numbers, tokens.shape, tokens.gap, self))
 
     def find_every(
         self, numbers: IntArray, shapes: ByteArray, owner: IntArray, seen: IntArray
@@ -358,8 +308,7 @@ class Trie:
         Returns:
             Texts and entries. Shapes: (found,)
         """
-        nodes = self.first, self.child_begin, self.child_token, self.child_node, self.entry, self.case
-        matches: tuple[IntArray, IntArray] = _find_every(numbers, shapes, owner, *nodes, seen)
+        matches: tuple[IntArray, IntArray] = _find_every(numbers, shapes, owner, self, seen)
         return matches
 
 
@@ -404,239 +353,112 @@ def _fill(vocabulary: HashArray, slots: HashArray, slot_token: IntArray) -> None
 
 
 @part
-def _child(node: int, token: int, child_begin: IntArray, child_token: IntArray, child_node: IntArray) -> int:
+def _child(node: int, token: int, trie: Trie) -> int:
     """Return the child of a node of the trie (0: none)."""
-    low = child_begin[node]
-    high = child_begin[node + 1]
+    low = trie.child_begin[node]
+    high = end = trie.child_begin[node + 1]
     while low < high:
         middle = (low + high) // 2
-        if child_token[middle] < token:
+        if trie.child_token[middle] < token:
             low = middle + 1
         else:
             high = middle
-    return int(child_node[low]) if low < child_begin[node + 1] and child_token[low] == token else 0
+    return int(trie.child_node[low]) if low < end and trie.child_token[low] == token else 0
 
 
 @part
-def _is_word(token: int, codes: CodeArray, begins: IntArray, ends: IntArray) -> bool:
-    """Whether a token is no figure and no single letter."""
-    return bool(ends[token] - begins[token] > 1 and codes[begins[token]] > 57)
-
-
-@kernel
-def _find(
-    numbers: IntArray,
-    codes: CodeArray,
-    token_begin: IntArray,
-    token_end: IntArray,
-    shapes: ByteArray,
-    gaps: ByteArray,
-    is_drug: npt.NDArray[np.bool_],
-    first: IntArray,
-    child_begin: IntArray,
-    child_token: IntArray,
-    child_node: IntArray,
-    entry: IntArray,
-    case: ByteArray,
-    comma_token: IntArray,
-    roles: ByteArray,
-) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]:
-    size = numbers.size
-    begins, lasts, nodes = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
-    part_begins, part_lasts, part_nodes = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
-    count = parts = start = 0
-    while start < size:
-        best, best_node, index, least_shape = -1, 0, start, 2
-        node = first[numbers[start]] if numbers[start] >= 0 else 0
-        while node > 0:
-            least_shape = min(least_shape, shapes[index])
-            if entry[node] >= 0 and (case[node] == 0 or (case[node] == 1 and shapes[start] >= 1) or least_shape == 2):
-                best, best_node = index, node
-            index += 1
-            if index == size or gaps[index] == 3 or numbers[index] < 0:
-                break
-            if gaps[index] == 4 and not np.any(comma_token == numbers[index]):
-                break
-            node = _child(node, numbers[index], child_begin, child_token, child_node)
-        if best < 0:
-            start += 1
-            continue
-        after = best + 1
-        known = numbers[after] if after < size else -1
-        role = roles[known] if known >= 0 else 0
-        next_node = first[known] if known >= 0 else 0
-        is_part: Any = False
-        if after < size and gaps[after] in (0, 5):
-            is_part = role & 1 or (role & 2 and not is_drug[entry[best_node]])
-            is_part |= gaps[after] == 5 and role & 32 and is_drug[entry[best_node]]
-        # Two names with a hyphen are a list.
-        if gaps[start] == 5 and (not count or lasts[count - 1] < start - 1):
-            is_part |= _is_word(start - 1, codes, token_begin, token_end)
-        elif after < size and gaps[after] == 5 and not role & 16 and (next_node == 0 or entry[next_node] < 0):
-            # A capital begins another field: "Chest pain-Mild".
-            is_joined = shapes[after] == 0 or (shapes[after] == 2 and shapes[best] == 2)
-            is_part |= is_joined and _is_word(after, codes, token_begin, token_end)
-        if not is_part:
-            begins[count], lasts[count], nodes[count] = start, best, best_node
-            count += 1
-            start = best + 1
-            continue
-        part_begins[parts], part_lasts[parts], part_nodes[parts] = start, best, best_node
-        parts += 1
-        joint = start
-        while role & 4 and count and lasts[count - 1] >= joint - 2:
-            between = numbers[joint - 1] if lasts[count - 1] == joint - 2 else -1
-            if not (roles[between] & 8 if between >= 0 else gaps[joint] in (1, 4)):
-                break
-            count -= 1
-            joint = begins[count]
-            part_begins[parts], part_lasts[parts], part_nodes[parts] = joint, lasts[count], nodes[count]
-            parts += 1
-        start += 1
-    return begins[:count], lasts[:count], nodes[:count], part_begins[:parts], part_lasts[:parts], part_nodes[:parts]
-
-
-@kernel
-def _find_inside(
-    outer_first: IntArray,
-    outer_last: IntArray,
-    numbers: IntArray,
-    shapes: ByteArray,
-    first: IntArray,
-    child_begin: IntArray,
-    child_token: IntArray,
-    child_node: IntArray,
-    entry: IntArray,
-    case: ByteArray,
-) -> tuple[IntArray, IntArray, IntArray]:
-    size = 0
-    for outer in range(outer_first.size):
-        size += outer_last[outer] - outer_first[outer] + 1
-    begins = np.empty(size, np.int32)
-    lasts = np.empty(size, np.int32)
-    nodes = np.empty(size, np.int32)
-    count = 0
-    for outer in range(outer_first.size):
-        end = outer_last[outer]
-        if end == outer_first[outer]:
-            continue
-        for start in range(outer_first[outer], end + 1):
-            best = -1
-            best_node = 0
-            least_shape = 2
-            index = start
-            node = first[numbers[start]] if numbers[start] >= 0 else 0
-            while node > 0:
-                least_shape = min(least_shape, shapes[index])
-                fits = case[node] == 0 or (case[node] == 1 and shapes[start] >= 1) or least_shape == 2
-                if entry[node] >= 0 and fits and not (start == outer_first[outer] and index == end):
-                    best = index
-                    best_node = node
-                index += 1
-                if index > end or numbers[index] < 0:
-                    break
-                node = _child(node, numbers[index], child_begin, child_token, child_node)
-            if best >= 0:
-                begins[count] = start
-                lasts[count] = best
-                nodes[count] = best_node
-                count += 1
-    return begins[:count], lasts[:count], nodes[:count]
+def _is_name(node: int, first_shape: int, least_shape: int, trie: Trie) -> bool:
+    """Whether a name ends at a node that letters of such shapes may have."""
+    return trie.entry[node] >= 0 and (
+        trie.case[node] == 0 or (trie.case[node] == 1 and first_shape >= 1) or least_shape == 2
+    )
 
 
 @part
-def _begins_result(codes: CodeArray, position: int) -> bool:
-    """Whether S, R or I is the first word from ``position`` on, behind nothing but figures and signs."""
-    while position < codes.size and (32 <= codes[position] <= 62 or codes[position] > 127):
-        position += 1
-    if position == codes.size or codes[position] not in (73, 82, 83):
-        return False
-    return bool(position + 1 == codes.size or codes[position + 1] in (10, 32, 41, 44, 46, 47, 59))
-
-
-@part
-def _ends_test(codes: CodeArray, last: int) -> bool:
-    """Whether S, R or I by itself ends at ``last``, or a word as long as "sensitive" with the last letter of such."""
-    if codes[last] in (73, 82, 83) and not (last and is_letter(codes[last - 1])):
-        return True
-    if codes[last] not in (69, 84, 101, 116) or last < 8:
-        return False
-    letters = 0
-    for position in range(last - 8, last):
-        letters += is_letter(codes[position])
-    return letters == 8
-
-
-@part
-def _has_test(codes: CodeArray, begin: int, end: int) -> bool:
-    """Whether "to ", or "-", ":" or "=" with a blank, follows S, R, I or what "sensitive" and such end with."""
-    for position in range(max(begin, 1), end - 1):
-        if codes[position + 1] != 32:
-            continue
-        last = -1
-        if codes[position] in (45, 58, 61):
-            last = position - (2 if codes[position - 1] == 32 and position > 1 else 1)
-        elif position > 2 and codes[position] in (79, 111) and codes[position - 2] == 32:
-            last = position - 3
-        if last >= 0 and _ends_test(codes, last):
+def _is_among(number: int, numbers: IntArray) -> bool:
+    for known in numbers:  # noqa: SIM110 - any() is not compiled
+        if known == number:
             return True
     return False
 
 
-@kernel
-def may_be_tested(codes: CodeArray, begin: IntArray, end: IntArray, reach: int) -> ByteArray:
-    """Return which names have signs of a culture's results after them, or before them within ``reach``.
+@part
+def _longest(
+    start: int, end: int, numbers: IntArray, shapes: ByteArray, gaps: ByteArray, trie: Trie
+) -> tuple[int, int]:
+    """Return the last token of the longest name that begins at ``start`` and ends before ``end``, and its node."""
+    last, last_node, least_shape, index = -1, 0, 2, start
+    node = trie.first[numbers[start]] if numbers[start] >= 0 else 0
+    while node > 0 and index < end:
+        least_shape = min(least_shape, shapes[index])
+        if _is_name(node, shapes[start], least_shape, trie):
+            last, last_node = index, node
+        index += 1
+        if index == end or gaps[index] == 3 or numbers[index] < 0:
+            break
+        if gaps[index] == 4 and not _is_among(numbers[index], trie.comma_token):
+            break
+        node = _child(node, numbers[index], trie)
+    return last, last_node
 
-    More of them than are, never fewer: "sensitive to", "R:", "<= 4 S". shape: (names,)
-    """
-    result = np.zeros(begin.size, np.uint8)
-    for name in range(begin.size):
-        result[name] = _begins_result(codes, end[name]) or _has_test(codes, begin[name] - reach, begin[name])
-    return result
+
+@kernel
+def _find(numbers: IntArray, shapes: ByteArray, gaps: ByteArray, trie: Trie) -> tuple[IntArray, IntArray, IntArray]:
+    size = numbers.size
+    begins, lasts, nodes = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
+    count = start = 0
+    while start < size:
+        last, node = _longest(start, size, numbers, shapes, gaps, trie)
+        if last >= 0:
+            begins[count], lasts[count], nodes[count] = start, last, node
+            count += 1
+            start = last
+        start += 1
+    return begins[:count], lasts[:count], nodes[:count]
+
+
+@kernel
+def _find_inside(
+    outer_first: IntArray, outer_last: IntArray, numbers: IntArray, shapes: ByteArray, gaps: ByteArray, trie: Trie
+) -> tuple[IntArray, IntArray, IntArray]:
+    size = (outer_last - outer_first + 1).sum()
+    begins, lasts, nodes = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
+    count = 0
+    for outer in range(outer_first.size):
+        first, end = outer_first[outer], outer_last[outer] + 1
+        for start in range(first, end):
+            last, node = _longest(start, end - (start == first), numbers, shapes, gaps, trie)
+            if last >= 0:
+                begins[count], lasts[count], nodes[count] = start, last, node
+                count += 1
+    return begins[:count], lasts[:count], nodes[:count]
 
 
 @kernel
 def _find_every(
-    numbers: IntArray,
-    shapes: ByteArray,
-    owner: IntArray,
-    first: IntArray,
-    child_begin: IntArray,
-    child_token: IntArray,
-    child_node: IntArray,
-    entry: IntArray,
-    case: ByteArray,
-    seen: IntArray,
+    numbers: IntArray, shapes: ByteArray, owner: IntArray, trie: Trie, seen: IntArray
 ) -> tuple[IntArray, IntArray]:
     texts, entries = np.empty(1024, np.int32), np.empty(1024, np.int32)
     count = 0
     for start in range(numbers.size):
-        node = first[numbers[start]] if numbers[start] >= 0 else 0
+        node = trie.first[numbers[start]] if numbers[start] >= 0 else 0
         index = start
         least_shape = 2
         while node > 0:
             least_shape = min(least_shape, shapes[index])
-            fits = case[node] == 0 or (case[node] == 1 and shapes[start] >= 1) or least_shape == 2
-            if entry[node] >= 0 and fits and seen[entry[node]] != owner[start]:
-                seen[entry[node]] = owner[start]
+            entry = trie.entry[node]
+            if _is_name(node, shapes[start], least_shape, trie) and seen[entry] != owner[start]:
+                seen[entry] = owner[start]
                 if count == texts.size:
                     texts = np.concatenate((texts, np.empty(count, np.int32)))
                     entries = np.concatenate((entries, np.empty(count, np.int32)))
-                texts[count], entries[count] = owner[start], entry[node]
+                texts[count], entries[count] = owner[start], entry
                 count += 1
             index += 1
             if index == numbers.size or owner[index] != owner[start] or numbers[index] < 0:
                 break
-            node = _child(node, numbers[index], child_begin, child_token, child_node)
+            node = _child(node, numbers[index], trie)
     return texts[:count].copy(), entries[:count].copy()
-
-
-def _roles() -> tuple[HashArray, ByteArray]:
-    """Return the words that have a role beside names, as tokens are hashed, and their roles."""
-    rows = read_table(PHRASE_HEADS, ("word", "role", "source"))
-    words = [(word, ROLES[row["role"]]) for row in rows for word in row["word"].split("|")]
-    hashes = tokenise(codes_of(" ".join(word for word, _ in words))).hash
-    return hashes, np.array([role for _, role in words], dtype=np.uint8)
 
 
 def _vocabulary(hashes: HashArray) -> tuple[HashArray, HashArray, IntArray]:
@@ -674,10 +496,7 @@ def build_trie(batches: Iterable[Sequence[str]], case: ByteArray, max_tokens: in
         (-1: left out). shape: (n,)
     """
     hashes, length = _tokenised(batches)
-    role_hash, role = _roles()
-    vocabulary, slots, slot_token = _vocabulary(np.append(hashes, role_hash))
-    roles = np.zeros(vocabulary.size, dtype=np.uint8)
-    np.bitwise_or.at(roles, _numbers(role_hash, slots, slot_token), role)
+    vocabulary, slots, slot_token = _vocabulary(hashes)
     numbers = _numbers(hashes, slots, slot_token)
     first_token = np.cumsum(length) - length
     used = (length > 0) & (length <= max_tokens)
@@ -695,7 +514,7 @@ def build_trie(batches: Iterable[Sequence[str]], case: ByteArray, max_tokens: in
         edges.append((unique // vocabulary.size, unique % vocabulary.size, children))
         node[alive] = children[inverse]
         total += unique.size
-    return _assemble(edges, total, slots, slot_token, roles, node, used, case)
+    return _assemble(edges, total, slots, slot_token, vocabulary.size, node, used, case)
 
 
 def _assemble(
@@ -703,7 +522,7 @@ def _assemble(
     total: int,
     slots: HashArray,
     slot_token: IntArray,
-    roles: ByteArray,
+    n_tokens: int,
     node: npt.NDArray[np.int64],
     used: npt.NDArray[np.bool_],
     case: ByteArray,
@@ -712,7 +531,7 @@ def _assemble(
     parent, token, child = (
         (np.concatenate([empty, *parts]) for parts in zip(*edges, strict=True)) if edges else (empty,) * 3
     )
-    first = np.zeros(max(1, roles.size), dtype=np.int32)
+    first = np.zeros(max(1, n_tokens), dtype=np.int32)
     first[token[parent == 0]] = child[parent == 0]
     # Levels follow one another and each is sorted by (parent, token), so the whole is.
     child_begin = np.searchsorted(parent, np.arange(total + 1)).astype(np.int32)
@@ -732,6 +551,5 @@ def _assemble(
         entry=entry,
         case=node_case,
         comma_token=comma_token[comma_token >= 0],
-        role=roles,
     )
     return trie, np.where(used, entry[node], -1).astype(np.int32)

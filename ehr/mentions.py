@@ -8,25 +8,27 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ehr.abbreviations import Around, Definition, around, defined_abbreviations
-from ehr.characters import CodeArray, IndexArray, IntArray, codes_of, plain
+from ehr.characters import ByteArray, CodeArray, HashArray, IndexArray, IntArray, codes_of, plain
 from ehr.lexicon import Lexicon
-from ehr.matching import UPPER, Tokens, may_be_tested, tokenise
+from ehr.matching import HARD, HYPHEN, LOWER, SOFT, UPPER, Matches, Tokens, tokenise
 from ehr.misspellings import SHORTEST, Speller
 from ehr.segments import SegmentArrays
 from ehr.spans import KINDS, REASONS, Kind, Reason
+from ground import ROOT
+from ground.storage.tables import read_table
 
 __all__ = ["Mentions", "SectionArrays", "Texts", "as_written", "find_mentions", "join_texts"]
 
-# Release forms belong to the name of a drug: "Metformin XR".
-_RELEASE = re.compile(r"[ -](?:XL|XR|ER|SR|CR|LA|CD|EC|DR)\b")
-_RELEASE_LETTERS = codes_of("XESCLD")
+PHRASE_HEADS = ROOT / "ehr" / "data" / "phrase_heads.tsv"
+# What a word is beside a name; last: nothing that matters.
+_ROLES = ("head", "head_of_problems", "loose", "")
 _DRUG = KINDS.index("drug")
 # A drug that a culture was tested against is not one that was given: "sensitive to A and B", "A <=1 S, B R".
 _TESTED = re.compile(
@@ -34,7 +36,10 @@ _TESTED = re.compile(
     r"(?:(?:[\w/-]+ )?[\w/-]+(?:, and |, | and | or |/))*$"
 )
 _RESULT = re.compile(r"[-:= ]{0,20}(?:[<>=]{0,2} ?\d[\d./]* ?)?[SRI](?= ?[,;.)/\n]|$)")
+_RESULTS = "S R I sensitive resistant susceptible intermediate"
 _NEAR = 80
+"""Characters in which the result is looked for, at most ``_NEAR_WORDS`` words."""
+_NEAR_WORDS = 12
 
 _BETWEEN = "\n\n\n\n"
 
@@ -94,6 +99,10 @@ class Mentions(NamedTuple):
         """Return the mentions of all parts."""
         return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
+    def spans(self) -> IndexArray:
+        """Return a number for the offsets of each, the same for the same offsets."""
+        return self.begin.astype(np.int64) << 32 | self.end
+
     def in_order(self) -> Mentions:
         """Return them sorted by text and offsets."""
         return self.take(np.lexsort((self.end, self.begin, self.owner)))
@@ -101,47 +110,6 @@ class Mentions(NamedTuple):
     def take(self, which: npt.NDArray[np.bool_] | IndexArray) -> Mentions:
         """Return some of them."""
         return Mentions(*(column[which] for column in self))
-
-
-class _Row(NamedTuple):
-    """A mention."""
-
-    owner: int
-    begin: int
-    end: int
-    entry: int
-    section: int
-    reason: int
-
-
-class _Edited:
-    """Mentions in order, not overlapping, of which some are taken out and others put in."""
-
-    def __init__(self, mentions: Mentions) -> None:
-        self.begins, self.ends = mentions.begin.tolist(), mentions.end.tolist()
-        self._known, self._new = mentions, list[_Row]()
-        # Places among the known, counted from their end, and then among the new.
-        self._order = list(range(-len(self.begins), 0))
-
-    def row(self, index: int) -> _Row:
-        place = self._order[index]
-        return _Row(*(int(column[place]) for column in self._known)) if place < 0 else self._new[place]
-
-    def remove(self, index: int) -> _Row:
-        row = self.row(index)
-        del self.begins[index], self.ends[index], self._order[index]
-        return row
-
-    def insert(self, index: int, row: _Row) -> None:
-        self.begins.insert(index, row.begin)
-        self.ends.insert(index, row.end)
-        self._order.insert(index, len(self._new))
-        self._new.append(row)
-
-    def mentions(self) -> Mentions:
-        """Return them as they are now."""
-        new = Mentions(*np.array(self._new, dtype=np.int32).reshape(-1, len(Mentions._fields)).T)
-        return Mentions.together([new, self._known]).take(np.array(self._order, dtype=np.int64))
 
 
 def as_written(texts: Sequence[str]) -> CodeArray:
@@ -198,8 +166,54 @@ def _repair(texts: Texts, tokens: Tokens, numbers: IntArray, lexicon: Lexicon, s
     return begins
 
 
+@cache
+def _roles() -> tuple[HashArray, ByteArray]:
+    """Return the words that have a role beside names, as tokens are hashed, in order of that, and their roles."""
+    rows = read_table(PHRASE_HEADS, ("word", "role", "source"))
+    role = {word: _ROLES.index(row["role"]) for row in rows for word in row["word"].split("|")}
+    hashes = tokenise(codes_of(" ".join(role))).hash
+    order = np.argsort(hashes)
+    return hashes[order], np.array(list(role.values()), dtype=np.uint8)[order]
+
+
+def _in_compounds(tokens: Tokens, matches: Matches, is_drug: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Tell which names are a part of what is not known.
+
+    They stand before the head of a phrase (asthma clinic), or a hyphen joins them to a word that is no name
+    (non-diabetic, steroid-sparing). A capital behind it begins another field: "Chest pain-Mild".
+    """
+    hashes, roles = _roles()
+    after = np.minimum(matches.last + 1, tokens.hash.size - 1)
+    gap = np.where(after > matches.last, tokens.gap[after], HARD)
+    place = np.minimum(np.searchsorted(hashes, tokens.hash[after]), hashes.size - 1)
+    role = np.where(hashes[place] == tokens.hash[after], roles[place], _ROLES.index(""))
+    is_head = (role == _ROLES.index("head")) | ((role == _ROLES.index("head_of_problems")) & ~is_drug)
+    is_word = (tokens.end - tokens.begin > 1) & (tokens.codes[tokens.begin] > ord("9"))
+    is_small = (tokens.shape[after] == LOWER) | ((tokens.shape[after] == UPPER) & (tokens.shape[matches.last] == UPPER))
+    # Two names with a hyphen are a list.
+    is_listed = matches.first[1:] == matches.last[:-1] + 1
+    ahead = (gap == HYPHEN) & is_word[after] & is_small & (role != _ROLES.index("loose")) & ~np.append(is_listed, False)
+    behind = (tokens.gap[matches.first] == HYPHEN) & is_word[matches.first - 1] & ~np.append(False, is_listed)
+    in_compound: npt.NDArray[np.bool_] = (is_head & ((gap == SOFT) | (gap == HYPHEN))) | ahead | behind
+    return in_compound
+
+
+def _are_tested(text: str, tokens: Tokens, matches: Matches) -> npt.NDArray[np.bool_]:
+    """Tell which names, of drugs, a culture was tested against."""
+    is_result = np.isin(tokens.hash, tokenise(codes_of(_RESULTS)).hash) & (
+        (tokens.shape == UPPER) | (tokens.end - tokens.begin > 1)
+    )
+    results = np.append(0, np.cumsum(is_result))
+    before = results[np.maximum(matches.first - _NEAR_WORDS, 0)]
+    is_tested: npt.NDArray[np.bool_] = results[np.minimum(matches.last + 4, is_result.size)] > before
+    for index in np.flatnonzero(is_tested).tolist():
+        begin, end = int(tokens.begin[matches.first[index]]), int(tokens.end[matches.last[index]])
+        is_tested[index] = _RESULT.match(text, end) or _TESTED.search(text[max(0, begin - _NEAR) : begin])
+    return is_tested
+
+
 def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[Mentions, Mentions, IndexArray]:
-    """Return the mentions, and the names that stand inside of their names or are a part of what is not known.
+    """Return the mentions, of which some are a part of something else, and the names that stand inside of their names.
 
     Last come the places of the misspelled words.
 
@@ -208,7 +222,7 @@ def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[
     """
     tokens, numbers = lexicon.trie.unglued(tokenise(texts.codes))
     repaired = _repair(texts, tokens, numbers, lexicon, speller)
-    matches, parts = lexicon.trie.find(tokens, numbers, lexicon.kind == _DRUG)
+    matches = lexicon.trie.find(tokens, numbers)
     nodes = lexicon.trie.entry.size
 
     def placed(first: IntArray, last: IntArray, node: IntArray) -> tuple[Mentions, IndexArray]:
@@ -220,10 +234,13 @@ def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[
 
     mentions, known = placed(matches.first, matches.last, matches.node)
     kind, term = lexicon.kind[mentions.entry], lexicon.term[mentions.entry]
+    is_drug = kind == _DRUG
+    is_inside = _in_compounds(tokens, matches, is_drug)
+    is_inside[is_drug] |= _are_tested(texts.joined, tokens, matches.take(is_drug))
+    mentions = mentions._replace(reason=np.where(is_inside, _INSIDE, _CLEAR).astype(np.int32))
     kept = ((kind >= 0) | (term >= 0)) & (mentions.begin >= texts.body[mentions.section])
     inside = lexicon.trie.find_inside(tokens, matches, numbers)
-    within = zip(*((each.first, each.last, each.node) for each in (inside, parts)), strict=True)
-    shorter, named = placed(*(np.concatenate(column) for column in within))
+    shorter, named = placed(inside.first, inside.last, inside.node)
     _, first = np.unique(named, return_index=True)
     once = np.sort(first[(lexicon.kind[shorter.entry[first]] >= 0) & ~np.isin(named[first], known[kept & (kind >= 0)])])
     shorter = shorter.take(once)._replace(reason=np.full(once.size, _INSIDE, dtype=np.int32))
@@ -232,17 +249,11 @@ def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[
 
 def _meant(texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntArray) -> Mentions:
     """Return the mentions with what the terms among them mean where they stand, without those that are no mention."""
-    end, entry = mentions.end.copy(), mentions.entry.copy()
-    drugs = np.flatnonzero(lexicon.kind[entry] == _DRUG)
-    begins_form = np.isin(texts.codes.take(end[drugs] + 1, mode="clip"), _RELEASE_LETTERS)
-    for index in drugs[begins_form]:
-        release = _RELEASE.match(texts.joined, end[index])
-        end[index] = release.end() if release else end[index]
-    tested = _tested(texts, drugs, mentions.begin[drugs], end[drugs])
-    term = lexicon.term[entry]
-    which = np.flatnonzero(term >= 0)
+    entry = mentions.entry.copy()
+    which = np.flatnonzero(lexicon.term[entry] >= 0)
     owners = mentions.owner[which]
-    columns = (owners, mentions.begin[which] - texts.begin[owners], end[which] - texts.begin[owners], term[which])
+    moved = texts.begin[owners]
+    columns = (owners, mentions.begin[which] - moved, mentions.end[which] - moved, lexicon.term[entry[which]])
     names = [texts.sections.names[name] for name in texts.sections.name[mentions.section[which]].tolist()]
     # lower() turns this one letter into two.
     lowered = [text.replace("\u0130", " ").lower() for text in texts.texts]
@@ -250,29 +261,10 @@ def _meant(texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntAr
         _sense(lexicon, term, around(lowered[owner], begin, stop, section))
         for owner, begin, stop, term, section in zip(*(column.tolist() for column in columns), names, strict=True)
     ]
-    in_result = mentions.reason.copy()
-    in_result[tested] = _INSIDE
-    mentions = mentions._replace(end=end, entry=entry, reason=in_result).take(lexicon.kind[entry] >= 0)
+    mentions = mentions._replace(entry=entry).take(lexicon.kind[entry] >= 0)
     reason = np.maximum(lexicon.reason[mentions.entry], mentions.reason)
     of_section = unclear_in[mentions.section, lexicon.kind[mentions.entry]]
     return mentions._replace(reason=np.where((reason <= _ORDINARY) & (of_section != _CLEAR), of_section, reason))
-
-
-def _tested(texts: Texts, drugs: IndexArray, begin: IntArray, end: IntArray) -> IndexArray:
-    """Return which drugs a culture was tested against; a drug is read only where signs of a test are near."""
-    near = np.flatnonzero(may_be_tested(texts.codes, begin, end, _NEAR))
-    places = zip(begin[near].tolist(), end[near].tolist(), strict=True)
-    is_tested = [_is_tested(texts.joined, first, last) for first, last in places]
-    tested: IndexArray = drugs[near[np.array(is_tested, dtype=np.bool_)]]
-    return tested
-
-
-def _is_tested(text: str, begin: int, end: int) -> bool:
-    """Tell whether a drug is one that a culture was tested against."""
-    before = text[max(0, begin - _NEAR) : begin]
-    return _RESULT.match(text, end) is not None or (
-        any(sign in before for sign in (" to ", "=", ":", " - ")) and _TESTED.search(before) is not None
-    )
 
 
 def _sense(lexicon: Lexicon, term: int, place: Around) -> int:
@@ -290,71 +282,37 @@ def _unclear_in(sections: SectionArrays) -> IntArray:
     return np.array(by_name, dtype=np.int32).reshape(-1, len(KINDS))[sections.name]
 
 
-def _places_of(word: str, text: str) -> list[tuple[int, int]]:
-    """Return where a word that begins with a letter stands, as the pattern ``\\bword\\b`` finds it."""
-    places = []
-    begin = text.find(word)
-    while begin >= 0:
-        end = begin + len(word)
-        if not _is_word(text[begin - 1 : begin]) and _is_word(text[end - 1]) != _is_word(text[end : end + 1]):
-            places.append((begin, end))
-            begin = text.find(word, end)
-        else:
-            begin = text.find(word, begin + 1)
-    return places
-
-
-def _is_word(letter: str) -> bool:
-    return letter.isalnum() or letter == "_"
-
-
-def _define(
-    edited: _Edited, definitions: Sequence[Definition], text: str, base: int, moved: Callable[[_Row, int, int], _Row]
-) -> None:
-    """Give every occurrence of a defined abbreviation the concept of its long form; drop it where that has none.
-
-    ``base`` is where the text begins among all; ``moved`` returns a mention as it would be in another place.
-    """
-    begins, ends = edited.begins, edited.ends
-    changes, given = 0, dict[str, tuple[int, bool, int]]()
-    for definition in definitions:
-        index = bisect_left(ends, base + definition.long_end)
-        if index == len(ends) or ends[index] != base + definition.long_end:
-            continue
-        long = edited.row(index)
-        meaning = (long.entry, long.reason == _ORDINARY)
-        if given.get(definition.short) == (*meaning, changes):
-            continue  # defined as before, and nothing has changed since
-        places = [(base + begin, base + end) for begin, end in _places_of(definition.short, text)]
-        removed, added = [], []
-        for begin, end in places:
-            index = bisect_left(begins, begin)
-            if index < len(begins) and begins[index] == begin and ends[index] == end:
-                removed.append(edited.remove(index))
-        for begin, end in places:
-            index = bisect_left(begins, end)
-            if index and ends[index - 1] > begin:
-                continue
-            added.append(moved(long, begin, end))
-            edited.insert(index, added[-1])
-        changes += removed != added
-        given[definition.short] = (*meaning, changes)
-
-
 def _with_definitions(
     texts: Texts, mentions: Mentions, lexicon: Lexicon, unclear_in: IntArray, detect: Callable[[str], list[Definition]]
 ) -> Mentions:
-    """Return the mentions as they are after the abbreviations that each text defines."""
+    """Return the mentions, every abbreviation that its text defines with the concept of the long form that it has last.
 
-    def moved(row: _Row, begin: int, end: int) -> _Row:
-        section = int(np.searchsorted(texts.sections.begin, begin, side="right")) - 1
-        reason = int(unclear_in[section, lexicon.kind[row.entry]]) or row.reason * (row.reason == _ORDINARY)
-        return _Row(row.owner, begin, end, row.entry, section, reason)
-
-    edited = _Edited(mentions)
+    A long form is known where a mention ends as it does.
+    """
+    places = list[tuple[int, int, int]]()
+    known = mentions.end.tolist()
     for text, base in zip(texts.texts, texts.begin.tolist(), strict=True):
-        _define(edited, detect(text), text, base, moved)
-    return edited.mentions()
+        meant = dict[str, int]()
+        for definition in detect(text):
+            long_form = bisect_left(known, base + definition.long_end)
+            if known[long_form : long_form + 1] == [base + definition.long_end]:
+                meant[definition.short] = long_form
+        for short, long_form in meant.items():
+            found = re.finditer(rf"\b{re.escape(short)}\b", text)
+            places += [(base + match.start(), base + match.end(), long_form) for match in found]
+    if not places:
+        return mentions
+    begin, end, long = np.array(sorted(places), dtype=np.int32).T
+    section = (np.searchsorted(texts.sections.begin, begin, side="right") - 1).astype(np.int32)
+    given = mentions.take(long)._replace(begin=begin, end=end, section=section)
+    of_section = unclear_in[section, lexicon.kind[given.entry]]
+    of_name = np.where(given.reason == _ORDINARY, _ORDINARY, _CLEAR)
+    given = given._replace(reason=np.where(of_section != _CLEAR, of_section, of_name).astype(np.int32))
+    others = mentions.take(~np.isin(mentions.spans(), given.spans()))
+    next_begin = np.append(others.begin, np.iinfo(np.int32).max)[np.searchsorted(others.end, begin, side="right")]
+    is_free = next_begin >= end
+    is_free[1:] &= begin[1:] >= np.maximum.accumulate(end)[:-1]
+    return Mentions.together([others, given.take(is_free)]).in_order()
 
 
 def find_mentions(

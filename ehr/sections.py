@@ -30,13 +30,8 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _HEADER = re.compile(r"[a-z][ -@\[-~]{0,78}")
 # Sections that assert something of all their text: a paragraph under an unknown header is not part of them.
 _CLOSED = frozenset({"family_history", "allergies", "stopped_medications", "warning_signs"})
-_PARAGRAPH = re.compile(r"\n[ \t]*\n(?=(?P<header>[A-Z][^\n:.,;]{1,40}):)")
-_SENTENCE = re.compile(
-    r"(?:\n|(?<=[a-z0-9)\]]\.) +)"
-    r"(?=(?P<header>)(?:Now|Currently|Today|Takes|Taking|Receiv\w+)\b"
-    r"|[A-Z](?![^\n]*(?i:allerg|react|rash|hive|anaphyl|intoler|caus|swell|itch))"
-    r"[^\n]*\b(?:is|was|were|has|had|he|she|patient|with|w/o|on|started|given|for|[Gg]ave|[Cc]ontinu\w+)\b)"
-)
+# A line of allergies that tells of something else.
+_ASIDE = re.compile(r"\n(?=(?:Now|Currently|Today|Takes|Taking|Receiv\w+)\b)")
 _FILLED = re.compile(r"[^\n:]*:[ \t]*\S")
 _RELATIVES = re.compile(
     r"(?i:mother|father|brother|sister|son|daughter|aunt|uncle|cousin|grand|maternal|paternal|sibling|parent|mom|dad|"
@@ -63,19 +58,6 @@ _SMALL_WORDS = frozenset(
     | {"these", "you", "your", "following", "not", "do", "should", "be", "were", "have", "been", "taking", "take"}
     | {"stop", "start", "continue", "hold", "keep", "new", "things", "call", "us", "doctor", "home", "if", "when"}
 )
-# An unknown header ends these lists, where prose follows it.
-_LISTS = frozenset(
-    {
-        "admission_diagnosis",
-        "discharge_diagnosis",
-        "discharge_medications",
-        "major_surgical_or_invasive_procedure",
-        "medications_on_admission",
-        "past_medical_history",
-        "resolved_problems",
-    }
-)
-_PROSE = re.compile(r"\b(?:was|were|had|has|is|he|she|patient|who)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +247,6 @@ def _looks_like_header(text: str, begin: int, phrase: str) -> bool:
     if not phrase[0].isupper() or (len(phrase) < 10 and not phrase.isupper()):
         return False
     before = text[:begin].rstrip(" \t")
-    if phrase.isupper() and len(phrase) > 4 and before.endswith("\n"):
-        return True
     return not before or before.endswith(("\n\n", "\n \n")) or before[:-1].rstrip(" \t").endswith(("\n", ":"))
 
 
@@ -302,8 +282,7 @@ def _section_of(text: str, header: _Header, current: str) -> str:
     rule = header.rule
     if rule is None:
         is_closed = current in _CLOSED and not _RELATIVES.match(header.text)
-        ends_list = current in _LISTS and len(_PROSE.findall(text, header.end, header.end + 160)) > 1
-        return UNKNOWN if header.text[:1].isalpha() and (is_closed or ends_list) else current
+        return UNKNOWN if header.text[:1].isalpha() and is_closed else current
     if rule.parent == ANY_PARENT and current != UNKNOWN:
         return current
     if rule.parent == ANY_PARENT:
@@ -322,7 +301,7 @@ def split_sections(text: str, own: OwnRules = NO_RULES) -> list[Section]:
     section), so a note without headers is one section ``unknown``; an empty note has none. A part under a sub-header
     keeps the section of its parent and carries its own header. Headers are those of ``sections.tsv``
     and of ``own`` rules, problem headings (``# Problem:``), and lines that have a header's layout and its words
-    (``section_heads.tsv``); one in capitals that nothing knows ends a list where prose follows.
+    (``section_heads.tsv``).
     """
     if not text:
         return []
@@ -348,25 +327,10 @@ def split_sections(text: str, own: OwnRules = NO_RULES) -> list[Section]:
             continue
         if header.rule is not None and (not header.rule.parent or current in _NARRATIVE):
             around = current
-        stranger = _stranger(text, begin, end, current) if current in _CLOSED else None
-        if stranger is None:
-            sections.append(Section(current, "" if is_unknown else header.text, begin, end))
-        else:
-            sections.append(Section(current, header.text, begin, stranger.end()))
+        aside = _ASIDE.search(text, header.end, end) if current == "allergies" else None
+        stop = aside.end() if aside else end
+        sections.append(Section(current, "" if is_unknown else header.text, begin, stop))
+        if stop < end:
             current = around = UNKNOWN
-            sections.append(Section(current, stranger["header"], stranger.end(), end))
+            sections.append(Section(current, "", stop, end))
     return sections
-
-
-def _stranger(text: str, begin: int, end: int, section: str) -> re.Match[str] | None:
-    """Return the first paragraph of a closed section that begins with a header of another kind.
-
-    Allergies that stand in the line of their header are over where a later line is a sentence about something else.
-    """
-    colon = _FILLED.match(text, begin, end)
-    if section == "allergies" and colon is not None:
-        sentence = _SENTENCE.search(text, colon.end(), end)
-        if sentence is not None:
-            return sentence
-    headers = (match for match in _PARAGRAPH.finditer(text, begin, end) if not _RELATIVES.match(match["header"]))
-    return next(headers, None)

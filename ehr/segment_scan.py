@@ -13,7 +13,6 @@ from ehr.characters import (
     ALPHA,
     DECIMAL,
     DIGIT,
-    LOWER,
     SPACE,
     ByteArray,
     CodeArray,
@@ -42,9 +41,6 @@ _SMALL = (
 )
 _DENYING = ("no", "No", "not", "Not", "without", "Without", "denies", "Denies")
 _SMALL_WORDS = np.array([[ord(letter) for letter in f" {word}"[::-1].ljust(8, "\0")] for word in (*_SMALL, *_DENYING)])
-# Words with which a line goes on with the one before.
-_JOINING = ("and", "or", "such", "of", "with", "which", "to")
-_JOINING_WORDS = np.array([[ord(letter) for letter in f"{word} ".ljust(8, "\0")] for word in _JOINING])
 # Longer stretches without a sentence's end are no prose; they are cut between words.
 _SEGMENT_MAX = 4000
 
@@ -190,11 +186,8 @@ def _wrap_width(codes: CodeArray, characters: ByteArray) -> int:
 
 
 @part
-def _ends_open(codes: CodeArray, begin: int, end: int, is_answer: bool) -> bool:
-    """Whether a line ends in a comma, an opening mark or a small word, after which something must follow.
-
-    ``is_answer``: a word such as "no" after a mark is an answer, and nothing follows ("Asthma: no").
-    """
+def _ends_open(codes: CodeArray, begin: int, end: int) -> bool:
+    """Whether a line ends in a comma, an opening mark or a small word, after which something must follow."""
     last = codes[end - 1]
     if _is_any(last, (44, 40, 47)):
         return True
@@ -205,29 +198,6 @@ def _ends_open(codes: CodeArray, begin: int, end: int, is_answer: bool) -> bool:
         ):
             index += 1
         if index == _SMALL_WORDS.shape[1] or _SMALL_WORDS[row, index] == 0:
-            mark = codes[end - 1 - index] if end - index > begin else 0
-            return not (is_answer and row >= len(_SMALL) and _is_any(mark, (45, 46, 58, 61, 63)))
-    return False
-
-
-@part
-def _begins_joined(codes: CodeArray, begin: int, end: int) -> bool:
-    for row in range(_JOINING_WORDS.shape[0]):
-        index = 0
-        while begin + index < end and index < 8 and codes[begin + index] == _JOINING_WORDS[row, index]:
-            index += 1
-        if _JOINING_WORDS[row, index] == 0:
-            return True
-    return False
-
-
-@part
-def _starts_cell(codes: CodeArray, begin: int, end: int) -> bool:
-    """Whether a line does not begin in small letters, or is a label with what it says."""
-    if not 97 <= codes[begin] <= 122:
-        return True
-    for position in range(begin, end):
-        if _is_any(codes[position], (58, 63)) or (codes[position] == 46 and codes[position - 1] == 46):
             return True
     return False
 
@@ -237,18 +207,14 @@ def _goes_on(codes: CodeArray, previous: _Line, begin: int, end: int, width: int
     """Whether a line goes on with what the line before says."""
     if _bullet_end(codes, begin, end, characters) >= 0:
         return False
-    if _ends_open(codes, previous.begin, previous.end, _starts_cell(codes, begin, end)):
-        return True
-    if _begins_joined(codes, begin, end) and not _is_any(codes[previous.end - 1], (46, 58, 59)):
+    if _ends_open(codes, previous.begin, previous.end):
         return True
     if width > _WRAP_MAX:
         return False
     word_end = begin
     while word_end < end and not is_kind(codes[word_end], SPACE, characters):
         word_end += 1
-    if previous.length + 1 + (word_end - begin) > width - 2:
-        return True
-    return is_kind(codes[begin], LOWER, characters) and previous.length > width * 0.6
+    return previous.length + 1 + (word_end - begin) > width - 2
 
 
 @part
@@ -285,15 +251,6 @@ def _add(
 
 
 @part
-def _ends_name(codes: CodeArray, letter: int, start: int) -> bool:
-    """Whether a capital follows a long word in small letters: "hepatitis C." ends a sentence, "seen by J." does not."""
-    first = letter - 1
-    while first > start and 97 <= codes[first - 1] <= 122:
-        first -= 1
-    return bool(letter - first > 6 and codes[letter - 1] == 32 and 65 <= codes[letter] <= 90)
-
-
-@part
 def _is_abbreviation(
     codes: CodeArray, dot: int, after: int, start: int, characters: ByteArray, abbreviations: Abbreviations
 ) -> bool:
@@ -318,7 +275,7 @@ def _is_abbreviation(
             return True
         return is_kind(codes[after], DIGIT, characters) or codes[after] == 95
     if end - begin == 1 and is_kind(codes[begin], ALPHA, characters) and codes[begin] != 0x130:
-        return not _ends_name(codes, begin, start)
+        return True
     figures = 0
     for position in range(begin, end):
         figures += is_kind(codes[position], DIGIT, characters)
@@ -380,11 +337,10 @@ def _split_entry(
     label = _label_end(codes, opening, entry.end, characters)
     kind = ITEM if entry.is_item else SENTENCE
     start = entry.begin
-    is_first = True
     is_alone = label >= 0 and _skip_spaces(codes, label, entry.end, characters) == entry.end
     if 0 <= label < entry.end and (entry.is_problem or is_alone):
         count = _add(codes, HEADING, start, label, entry.block, characters, segments, count)
-        start, kind, is_first = label, SENTENCE, False
+        start, kind = label, SENTENCE
     elif entry.is_problem or label == entry.end:
         kind = HEADING if label >= 0 or entry.end - entry.begin <= _LABEL_MAX else ITEM
     position = start
@@ -395,59 +351,9 @@ def _split_entry(
         position = following
         if _is_abbreviation(codes, mark, following, start, characters, abbreviations):
             continue
-        # "# Pneumonia. Treated with ...": a short first sentence names the problem.
-        if is_first and entry.is_problem and following - start <= _LABEL_MAX:
-            kind = HEADING
         count = _add(codes, kind, start, following, entry.block, characters, segments, count)
-        start, kind, is_first = following, SENTENCE, False
+        start, kind = following, SENTENCE
     return _add(codes, kind, start, entry.end, entry.block, characters, segments, count)
-
-
-@part
-def _next_problem(codes: CodeArray, begin: int, end: int) -> int:
-    """Return where the next problem of a line begins ("# GERD: omeprazole. # BPH: tamsulosin"); -1: there is none."""
-    for position in range(begin + 1, end):
-        if codes[position] != 32 or not _is_any(codes[position - 1], (46, 59, 58, 41, 93, 47)):
-            continue
-        mark = position
-        while mark < end and codes[mark] == 32:
-            mark += 1
-        after = mark
-        while after < end and codes[after] == 35:
-            after += 1
-        if after == mark:
-            continue
-        after += after < end and codes[after] == 32
-        if after < end and is_letter(codes[after]):
-            return mark
-    return -1
-
-
-@part
-def _split_problems(
-    codes: CodeArray,
-    entry: _Entry,
-    shift: int,
-    characters: ByteArray,
-    abbreviations: Abbreviations,
-    segments: SegmentArrays,
-    count: int,
-) -> tuple[int, int]:
-    """Cut an entry at the problems that share its lines, each a block of its own.
-
-    Returns:
-        How many segments there are now, and by how much the blocks that follow are moved on.
-    """
-    begin, block = entry.begin, entry.block + shift
-    following = _next_problem(codes, begin, entry.end) if entry.is_problem else -1
-    while following >= 0:
-        part = _Entry(begin, following, entry.is_item, entry.is_problem, block)
-        count = _split_entry(codes, part, characters, abbreviations, segments, count)
-        begin = following
-        block += 1
-        following = _next_problem(codes, begin, entry.end)
-    part = _Entry(begin, entry.end, entry.is_item, entry.is_problem, block)
-    return _split_entry(codes, part, characters, abbreviations, segments, count), block - entry.block
 
 
 @kernel
@@ -471,7 +377,7 @@ def scan_segments(
         np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32)
     )
     width = _wrap_width(codes, characters)
-    count = block = shift = 0
+    count = block = 0
     for section in range(section_begins.size):
         limit = section_ends[section]
         # In a list of drugs a label such as "Sig:" belongs to the drug above it.
@@ -494,7 +400,7 @@ def scan_segments(
             is_new = previous.begin < 0
             fresh = blank or is_new or not _goes_on(codes, previous, begin, end, width, characters)
             if fresh and entry.begin >= 0:
-                count, shift = _split_problems(codes, entry, shift, characters, abbreviations, segments, count)
+                count = _split_entry(codes, entry, characters, abbreviations, segments, count)
                 block = entry.block + 1
                 entry = _Entry(-1, -1, False, False, entry.block)
             if blank:
@@ -506,7 +412,7 @@ def scan_segments(
                 entry = _Entry(entry.begin, end, entry.is_item, entry.is_problem, entry.block)
             line = row = stop + 1
         if entry.begin >= 0:
-            count, shift = _split_problems(codes, entry, shift, characters, abbreviations, segments, count)
+            count = _split_entry(codes, entry, characters, abbreviations, segments, count)
             block = entry.block + 1
     return SegmentArrays(
         segments.kind[:count].copy(),

@@ -26,13 +26,13 @@ step as (
         tail_cui as other
     from kg.edge
     where predicate in ('drug_form_of', 'is_a', 'placed_under', 'has_pharmacologic_class')
-    union
+    union all
     select
         tail_cui as cui,
         head_cui as other
     from kg.edge
     where predicate = 'drug_form_of'
-    union
+    union all
     select
         cui,
         cui as other

@@ -4,12 +4,6 @@
 --   english_word, ordinary_limit; trigger_phrase(phrase) of the assertion rules
 -- Output: temp table mention_name(cui, name, kind, is_preferred, n_sources, rank, is_brand, degree)
 -- Source: the choice of names is ours: no bare numbers, strengths, dose forms, class headings or residual classes
--- A pattern that is a constant of the statement is compiled once, one that is a column for every name.
-set variable name_variant_pattern = (
-    select ' (' || coalesce(string_agg(distinct regexp_escape(phrase), '|' order by regexp_escape(phrase)), '') || ') '
-    from name_variant
-);
-
 create or replace temp table mention_name as
 with typed as (
     select
@@ -17,8 +11,13 @@ with typed as (
         arg_min(semantic_type.kind, (semantic_type.priority, semantic_type.condition, semantic_type.kind)) as kind,
         bool_and(semantic_type.condition = 'drug_source') as needs_drug_source,
         bool_or(semantic_type.tui = 'T184') as is_sign
-    from kg.concept as concept
-    inner join semantic_type on list_contains(concept.types, semantic_type.tui)
+    from (
+        select
+            cui,
+            unnest(types) as tui
+        from kg.concept
+    ) as concept
+    inner join semantic_type on concept.tui = semantic_type.tui
     group by concept.cui
 ),
 
@@ -106,17 +105,22 @@ spelled as (
 worded as (
     select * from spelled
     union all
+    -- The first words are compared before the phrases: the pairs of all names and phrases are too many.
     select
-        spelled.* replace (
+        told.* exclude (word) replace (
             false as is_preferred,
-            replace(lower(spelled.name), name_variant.phrase, name_variant.variant) as name
+            replace(lower(told.name), name_variant.phrase, name_variant.variant) as name
         )
-    from spelled
-    inner join name_variant on contains(' ' || lower(spelled.name) || ' ', ' ' || name_variant.phrase || ' ')
+    from (
+        select
+            *,
+            unnest(list_distinct(string_split(lower(name), ' '))) as word
+        from spelled
+    ) as told
+    inner join name_variant on told.word = split_part(name_variant.phrase, ' ', 1)
     where
-        -- The pairs of all names and phrases are too many.
-        regexp_matches(' ' || lower(spelled.name) || ' ', getvariable('name_variant_pattern'))
-        and lower(spelled.name) != name_variant.phrase
+        contains(' ' || lower(told.name) || ' ', ' ' || name_variant.phrase || ' ')
+        and lower(told.name) != name_variant.phrase
 ),
 
 -- Grouped by source first: that takes half the time of counting distinct sources.

@@ -33,7 +33,7 @@ step as (
         tail_cui as other
     from kg.edge
     where predicate = 'drug_form_of'
-    union
+    union all
     select
         tail_cui as cui,
         head_cui as other

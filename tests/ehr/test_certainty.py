@@ -270,4 +270,3 @@ def test_stretches_of_a_text_are_cut_out_as_slices(text: str, rows: list[tuple[i
     cut = ["".join(text[begin:end] for begin, end in row) for row in places.tolist()]
     begin, end = places[:, :, 0], places[:, :, 1]
     assert cut_out(codes_of(text), begin, end).to_pylist() == cut
-    assert cut_out(codes_of(text), begin, end, in_one_line=True).to_pylist() == [" ".join(row.split()) for row in cut]

@@ -20,7 +20,7 @@ def trie_of(*names: str, case: int = CASE_ANY) -> Trie:
 
 def found(trie: Trie, text: str) -> list[str]:
     tokens = tokenise(codes_of(text))
-    matches, _ = trie.find(tokens)
+    matches = trie.find(tokens)
     return [text[tokens.begin[a] : tokens.end[b]] for a, b in zip(matches.first, matches.last, strict=True)]
 
 
@@ -76,42 +76,13 @@ def test_a_name_does_not_cross_words_or_sentences(name: str, text: str) -> None:
 def test_a_name_is_read_apart_from_what_is_written_to_its_end(text: str, names: list[str]) -> None:
     trie = trie_of("lisinopril", "Toprol XL", "HCTZ", "B", "iron")
     tokens, numbers = trie.unglued(tokenise(codes_of(text)))
-    matches, _ = trie.find(tokens, numbers)
+    matches = trie.find(tokens, numbers)
     assert [text[tokens.begin[a] : tokens.end[b]] for a, b in zip(matches.first, matches.last, strict=True)] == names
 
 
 def test_the_longest_name_wins() -> None:
     trie = trie_of("heart", "heart failure", "failure", "acute heart failure with shock")
     assert found(trie, "acute heart failure with edema, heart") == ["heart failure", "heart"]
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("non-asthmatic, pre-asthmatic", []),
-        ("non-asthmatic bronchitis", ["bronchitis"]),
-        ("steroid-sparing; steroid-naive", []),
-        ("hepatitis B-immune", []),
-        ("hepatitis B-positive; asthma-free", ["hepatitis B", "asthma"]),
-        ("asthma-bronchitis", ["asthma", "bronchitis"]),
-        ("Asthma-Mild", ["Asthma"]),
-        ("5-steroid", ["steroid"]),
-        ("at the asthma clinic, an asthma educator", []),
-        ("asthma\nClinic: Monday", ["asthma"]),
-        ("steroid level", []),
-        ("hepatitis B and typhoid shots, asthma", ["asthma"]),
-        ("asthma, hepatitis B, typhoid vaccine", []),
-        ("steroid shot", ["steroid"]),
-        ("typhoid and steroid shot", ["typhoid", "steroid"]),
-    ],
-)
-def test_a_name_in_a_compound_or_before_a_head_is_a_part_of_something_else(text: str, names: list[str]) -> None:
-    known = ["asthmatic", "asthma", "bronchitis", "hepatitis B", "typhoid", "steroid"]
-    trie, entry = build_trie([known], np.zeros(len(known), dtype=np.uint8))
-    is_drug = np.arange(len(known)) == entry[-1]
-    tokens = tokenise(codes_of(text))
-    matches, _ = trie.find(tokens, is_drug=is_drug)
-    assert [text[tokens.begin[a] : tokens.end[b]] for a, b in zip(matches.first, matches.last, strict=True)] == names
 
 
 def test_letters_decide_where_a_name_asks_for_capitals() -> None:

@@ -79,15 +79,6 @@ def test_a_label_that_opens_a_paragraph_is_a_heading() -> None:
     assert segments[0].block == segments[2].block != segments[3].block
 
 
-def test_problems_on_one_line_are_apart() -> None:
-    text = "# GERD: omeprazole. # BPH: tamsulosin.\n# Gout: allopurinol.\n"
-    segments = segment_note(text, whole(text))
-    headings = [s for s in segments if s.kind == "heading"]
-    assert [text[s.begin : s.end] for s in headings] == ["# GERD:", "# BPH:", "# Gout:"]
-    assert len({s.block for s in headings}) == 3
-    assert [s.block for s in segments] == sorted(s.block for s in segments)
-
-
 def test_numbered_problems_of_the_course_are_apart() -> None:
     text = "1. Gout. Colchicine was given.\n2. Asthma. Stable.\n"
     segments = segment_note(text, whole(text))

@@ -1,6 +1,6 @@
 """Learn how certain mentions are (``ehr.learned``) from notes with gold, and measure it on notes that were left out.
 
-    python -m benchmarks.learn_certainty WORKSPACE --real DIR --more A NOTES.csv[.gz] GOLD.jsonl[.gz] ... [--write]
+    python -m benchmarks.learn_certainty WORKSPACE --real DIR --clinic DIR --more A NOTES.csv[.gz] GOLD.jsonl[.gz] ... [--write]
 
 The workspace gives the names of the release. The written notes, phrases and probes of ``tests/data/notes`` are learned
 from, all but the notes of ``unread`` and the probes that are kept, which are only scored. DIR holds the texts of real
@@ -84,12 +84,13 @@ class Options:
     """How models are fitted.
 
     Attributes:
-        strength: inverse of the penalty.
+        strength, strength_asserting: inverse of the penalty, of the certainty and of which assertion it is.
         real, pieces, probes: what mentions of a real note, of paragraphs by themselves, and of probes count.
         notes: the least number of notes in which a feature stands; asserting: of one that tells which assertion it is.
     """
 
-    strength: float = 0.1
+    strength: float = 0.05
+    strength_asserting: float = 0.1
     real: float = 3.0
     pieces: float = 0.5
     probes: float = 1.0
@@ -175,6 +176,13 @@ def _texts(file: Path) -> dict[str, str]:
         return {note["id"]: note["text"] for note in map(json.loads, _lines(file))}
     csv.field_size_limit(1 << 30)
     return {row["note_id"]: row["text"] for row in csv.DictReader(_lines(file))}
+
+
+def _clinic(file: Path) -> Iterator[tuple[str, str]]:
+    """Yield the notes of a file of ACI-Bench; files of metadata have none."""
+    for row in csv.DictReader(_lines(file)):
+        if "note" in row:
+            yield row["encounter_id"], row["note"]
 
 
 def _best(begin: int, end: int, gold: Sequence[Mention]) -> tuple[list[Mention], Mention | None]:
@@ -303,7 +311,7 @@ def _examples(
 
 
 def _probes(file: Path) -> Iterator[tuple[str, dict[str, str], dict[str, list[list[Mention]]]]]:
-    """Yield the probes of each writer: a name, the texts, and what is asserted of the marked names; no more is known."""
+    """Yield the probes of each writer: a name, the texts, and what is asserted of the marked names."""
     rows = read_table(file, ("writer", "kind", "text"))
     for writer in dict.fromkeys(row["writer"] for row in rows):
         texts, gold = dict[str, str](), dict[str, list[list[Mention]]]()
@@ -352,7 +360,7 @@ ANSWERS = ("right", "silent", "wrong", "serious", "not read")
 
 def _print_probes(reader: TextReader) -> None:
     """Print how the reader answers the probes that are kept, by writer."""
-    rows = []
+    rows = list[tuple[str | int, ...]]()
     for name, texts, gold in _probes(GOLD / f"{ONLY_SCORED[1]}.tsv"):
         joined, _, _ = reader.join(list(texts.values()))
         judged = reader.judge(joined)
@@ -421,7 +429,7 @@ def learn_choice(examples: Examples, options: Options) -> npt.NDArray[np.int8]:
 
     known = _known_places(examples, options.notes_asserting)
     weight = _weights(examples, options, options.probes_asserting)
-    fitted = LogisticRegression(C=options.strength, fit_intercept=False, max_iter=60, tol=1e-3)
+    fitted = LogisticRegression(C=options.strength_asserting, fit_intercept=False, max_iter=60, tol=1e-3)
     fitted.fit(_matrix(examples.places)[:, known], examples.asserted, sample_weight=weight)
     # What no gold asserts is never the likeliest.
     choice = np.full((TABLE, NO_MENTION + 1), -8, dtype=np.int8)
@@ -533,12 +541,16 @@ def _sets(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, str], di
         yield from _probes(GOLD / f"{name}.tsv")
     for name, texts, gold in options.more:
         yield name, _texts(Path(texts)), _each(Path(gold))
+    if options.clinic is not None:
+        texts = {key: text for file in sorted(options.clinic.glob("*.csv")) for key, text in _clinic(file)}
+        yield f"{REAL}, clinic", texts, _each(GOLD / "clinic_read.jsonl.gz")
     if options.real is not None:
         texts = _texts(options.real / "notes.jsonl.gz")
         yield REAL, texts, _each(GOLD / "real_first.jsonl.gz", GOLD / "real_second.jsonl.gz")
         yield f"{REAL}, later", texts, _each(GOLD / "real_later_first.jsonl.gz", GOLD / "real_later_second.jsonl.gz")
         yield f"{REAL}, judged", texts, _each(GOLD / "real_judged.jsonl.gz")
         yield f"{REAL}, kept", texts, _each(GOLD / "real_kept.jsonl.gz")
+        yield f"{REAL}, scored", texts, _each(GOLD / "real_scored.jsonl.gz")
         yield f"{REAL}, read", texts, _each(GOLD / "real_read.jsonl.gz")
         yield f"{REAL}, given", texts, _each(options.real / "gold.jsonl")
 
@@ -553,6 +565,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.learn_certainty", description=__doc__.split("\n")[0])
     parser.add_argument("workspace", type=Path)
     parser.add_argument("--real", type=Path, help="folder of notes.jsonl.gz and gold.jsonl")
+    parser.add_argument("--clinic", type=Path, help="folder of the files of ACI-Bench (challenge_data)")
     parser.add_argument("--more", nargs=3, action="append", default=[], metavar=("NAME", "NOTES", "GOLD"))
     parser.add_argument("--write", action="store_true", help="write the model of all to ehr/data")
     parser.add_argument("--quick", action="store_true", help="do not measure")

@@ -23,7 +23,6 @@ from ehr.certainty import (
     NOTHING_AGAINST,
     SAID_OTHERWISE,
     UNSURE,
-    ended_later,
     in_words,
     named_in,
     reasons_of,
@@ -205,8 +204,6 @@ class TextReader:
         by_rules, doubts = assert_arrays(*scanned, self.lexicon.rules)
         assertion = np.where(self.lexicon.denied[clear.entry] & (by_rules == _PRESENT), _ABSENT, by_rules)
         best = self.lexicon.best[clear.entry]
-        segment = np.searchsorted(texts.segments.begin, clear.begin, side="right")
-        assertion = ended_later(kind, best, segment, assertion)
         is_repaired = np.searchsorted(repaired, clear.begin) < np.searchsorted(repaired, clear.end)
         named = named_in(clear.owner, best)
         unsure = reasons_of(named, kind, names, clear.section, assertion, doubts, is_repaired)
@@ -219,7 +216,7 @@ class TextReader:
             is_against, likeliest, against = spoken_against(texts, inputs, self._model, ~is_own)
             # What the rules say is a doubt of another assertion.
             unsure |= np.where(likeliest == assertion, 0, DOUBT_OF[assertion])
-            assertion = ended_later(kind, best, segment, likeliest)
+            assertion = likeliest
             # Nothing was learned of the user's own words: what they decide is as certain as by the rules. Words that
             # speak against a mention come with all that the rules doubt.
             unsure = np.where(is_own | is_against, unsure & ~DOUBT_OF[assertion], unsure & _KEPT) | LEARNED * is_against

@@ -1,11 +1,11 @@
 """Learn how certain mentions are (``ehr.learned``) from notes with gold, and measure it on notes that were left out.
 
-    python -m benchmarks.learn_certainty WORKSPACE --real DIR --clinic DIR --more A NOTES.csv[.gz] GOLD.jsonl[.gz] ... [--write]
+    python -m benchmarks.learn_certainty WORKSPACE --real DIR --clinic DIR --more A NOTES GOLD ... [--write]
 
 The workspace gives the names of the release. The written notes, phrases and probes of ``tests/data/notes`` are learned
 from, all but the notes of ``unread`` and the probes that are kept, which are only scored. DIR holds the texts of real
-notes by id (``notes.jsonl.gz``), whose gold is in ``tests/data/notes`` and in DIR (``gold.jsonl``); each ``--more``
-names another set. A set of written notes, or the probes of a writer, is scored by a model that learned from all others,
+notes by id (``notes.jsonl.gz``), whose gold is in ``tests/data/notes`` and in DIR (``gold.jsonl``); ``--clinic`` names
+the notes of ACI-Bench; each ``--more`` another set (csv or jsonl, also .gz). A set of written notes, or the probes of a writer, is scored by a model that learned from all others,
 a tenth of the real notes by one that learned from all else. With ``--write`` the model of all is written to
 ``ehr/data``. No text is in it: weights by hashes of words that stand in three notes or more.
 """
@@ -67,7 +67,7 @@ NO_MENTION = len(ASSERTIONS)
 SAME = {"given": "present", "other": "none"}
 """Assertions of the gold that are learned as another."""
 LEAST: dict[str, dict[str, float]] = {
-    "present": {"disorder": 0.96, "finding": 0.97, "drug": 0.93, "procedure": 0.985},
+    "present": {"disorder": 0.95, "finding": 0.96, "drug": 0.93, "procedure": 0.97},
     "absent": dict.fromkeys(KINDS, 0.96),
     "other": dict.fromkeys(KINDS, 0.96),
 }

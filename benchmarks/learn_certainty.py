@@ -3,11 +3,12 @@
     python -m benchmarks.learn_certainty WORKSPACE --real DIR --clinic DIR --more A NOTES GOLD ... [--write]
 
 The workspace gives the names of the release. The written notes, phrases and probes of ``tests/data/notes`` are learned
-from, all but the notes of ``unread`` and the probes that are kept, which are only scored. DIR holds the texts of real
-notes by id (``notes.jsonl.gz``), whose gold is in ``tests/data/notes`` and in DIR (``gold.jsonl``); ``--clinic`` names
-the notes of ACI-Bench; each ``--more`` another set (csv or jsonl, also .gz). A set of written notes, or the probes of a writer, is scored by a model that learned from all others,
-a tenth of the real notes by one that learned from all else. With ``--write`` the model of all is written to
-``ehr/data``. No text is in it: weights by hashes of words that stand in three notes or more.
+from, all but the notes of ``unread`` and the probes that are kept, which are only scored. ``--real`` names the folder of
+the texts of real notes by id (``notes.jsonl.gz``), whose gold is in ``tests/data/notes`` and in that folder
+(``gold.jsonl``); ``--clinic`` the notes of ACI-Bench; each ``--more`` another set. A set of written notes, or the probes
+of a writer, is scored by a model that learned from all others, a tenth of the real notes by one that learned from all
+else. With ``--write`` the model of all is written to ``ehr/data``. No text is in it: weights by hashes of words that
+stand in three notes or more.
 """
 
 from __future__ import annotations

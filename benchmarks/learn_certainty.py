@@ -3,12 +3,12 @@
     python -m benchmarks.learn_certainty WORKSPACE --real DIR --clinic DIR --more A NOTES GOLD ... [--write]
 
 The workspace gives the names of the release. The written notes, phrases and probes of ``tests/data/notes`` are learned
-from, all but the notes of ``unread`` and the probes that are kept, which are only scored. ``--real`` names the folder of
-the texts of real notes by id (``notes.jsonl.gz``), whose gold is in ``tests/data/notes`` and in that folder
-(``gold.jsonl``); ``--clinic`` the notes of ACI-Bench; each ``--more`` another set. A set of written notes, or the probes
-of a writer, is scored by a model that learned from all others, a tenth of the real notes by one that learned from all
-else. With ``--write`` the model of all is written to ``ehr/data``. No text is in it: weights by hashes of words that
-stand in three notes or more.
+from, all but the notes of ``unread``, the last real notes and the probes that are kept, which are only scored.
+``--real`` names the folder of the texts of real notes by id (``notes.jsonl.gz``), whose gold is in ``tests/data/notes``
+and in that folder (``gold.jsonl``); ``--clinic`` the notes of ACI-Bench; each ``--more`` another set. A set of written
+notes, or the probes of a writer, is scored by a model that learned from all others, a tenth of the real notes by one
+that learned from all else. With ``--write`` the model of all is written to ``ehr/data``. No text is in it: weights by
+hashes of words that stand in three notes or more.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = ["Examples", "Options", "examples_of", "is_right", "learn", "left_out"
 
 GOLD = ROOT / "tests" / "data" / "notes"
 LEARNED_FROM = ("plain", "hard", "tuned", "kept", "scored_once")
-ONLY_SCORED = ("unread", "probes_kept")
+ONLY_SCORED = ("unread", "probes_kept", "real, last")
 PROBES = "probes"
 _MARKED = re.compile(r"((?:(?!\[\[).)*)(?:\[\[([^\[\]|]+)\|([a-z,]*)\|([a-z,]*)\]\]|$)", re.DOTALL)
 """A piece of a text, and the marked name that follows it, if any."""
@@ -553,6 +553,7 @@ def _sets(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, str], di
         yield f"{REAL}, kept", texts, _each(GOLD / "real_kept.jsonl.gz")
         yield f"{REAL}, scored", texts, _each(GOLD / "real_scored.jsonl.gz")
         yield f"{REAL}, read", texts, _each(GOLD / "real_read.jsonl.gz")
+        yield f"{REAL}, last", texts, _each(GOLD / "real_last.jsonl.gz")
         yield f"{REAL}, given", texts, _each(options.real / "gold.jsonl")
 
 

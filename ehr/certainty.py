@@ -31,7 +31,6 @@ __all__ = [
     "SAID_OTHERWISE",
     "UNSURE",
     "Doubt",
-    "ended_later",
     "in_words",
     "named_in",
     "reasons_of",
@@ -123,29 +122,6 @@ def reasons_of(
     reasons |= misspelled.astype(np.int64) << UNSURE.index(MISSPELLED)
     reasons |= of_another_time.astype(np.int64) << UNSURE.index(TIME)
     return reasons
-
-
-def ended_later(kind: IntArray, concept: IntArray, segment: IndexArray, assertion: IndexArray) -> IndexArray:
-    """Return the assertions of mentions in order, a drug that the same sentence goes on to stop as discontinued.
-
-    "Lisinopril and sotalol were ordered but sotalol was held": the last word on a drug is the one that counts.
-
-    Args:
-        kind: of each mention, its place in ``KINDS``.
-        concept: number of its best candidate, -1 where it has none.
-        segment: in which it stands.
-        assertion: its place in ``ASSERTIONS``.
-    """
-    drugs = np.flatnonzero((kind == KINDS.index("drug")) & (concept >= 0))
-    said = assertion[drugs]
-    named, place = np.unique(segment[drugs] << 32 | concept[drugs], return_inverse=True)
-    last = np.zeros(named.size, dtype=np.int64)
-    np.maximum.at(last, place, np.arange(drugs.size))
-    over = ASSERTIONS.index(Assertion.DISCONTINUED)
-    is_over = (said == ASSERTIONS.index(Assertion.PRESENT)) & (said[last[place]] == over)
-    later = assertion.copy()
-    later[drugs[is_over]] = over
-    return later
 
 
 def in_words(unsure: IndexArray, against: pa.StringArray) -> pa.ListArray:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from ehr.lexicon import Lexicon, build_lexicon
 from ehr.linking import names_of
+from ground.errors import InputError
 from ground.flow.fingerprints import code_digest, fingerprint, stage_fingerprint
 from ground.storage.files import sweep_below
 from ground.storage.own_rules import NO_RULES, OwnRules
+from ground.storage.warehouse import table_exists
 
 if TYPE_CHECKING:
     import duckdb
@@ -33,8 +35,12 @@ def open_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULES
         linked: whether a linker needs the release's names.
 
     Raises:
-        InputError: an own rule or a table cannot be read.
+        InputError: the concept graph with its names is not built, or an own rule or a table cannot be read.
     """
+    if not table_exists(connection, "kg.name"):
+        raise InputError(
+            "the release's names are not in the warehouse", expected="kg.name", do="run `ontoground graph build`"
+        )
     folder = _folder(connection, own, linked)
     if folder is not None:
         # It is not there, another process is removing it, or it was damaged from outside.

@@ -23,8 +23,6 @@ ENGLISH_WORDS = ROOT / "ehr" / "data" / "english_words.tsv"
 # Shorter words have too many neighbours one letter away that are words of their own.
 SHORTEST = 7
 
-# Repairs that are kept at hand; words of notes have no end.
-_KEPT_REPAIRS = 100_000
 # Words that need no repair: each is known by its hash, until another one takes its slot.
 _KEPT_WORDS = 1 << 17
 
@@ -80,7 +78,6 @@ class Speller:
     def __init__(self, words: npt.NDArray[np.str_], hashes: HashArray, owners: IntArray) -> None:
         self._words, self._hashes, self._owners = words, hashes, owners
         self._longest = words.itemsize // np.dtype("U1").itemsize + 1
-        self._repaired: dict[str, str | None] = {}
         self._right: HashArray = np.zeros(_KEPT_WORDS, dtype=np.uint64)
 
     def repairs(self, text: str, codes: CodeArray, begin: IntArray, end: IntArray) -> tuple[IndexArray, list[str]]:
@@ -114,13 +111,6 @@ class Speller:
 
     def repair(self, word: str) -> str | None:
         """Return the known word that ``word`` (lower case, not known itself) misspells, if there is exactly one."""
-        if word not in self._repaired:
-            if len(self._repaired) >= _KEPT_REPAIRS:
-                self._repaired.clear()
-            self._repaired[word] = self._find(word)
-        return self._repaired[word]
-
-    def _find(self, word: str) -> str | None:
         from rapidfuzz.distance import OSA
 
         # What is left of a word without one letter takes time by the square of its length.

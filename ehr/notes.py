@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ehr.note_shards import NoteTables, ReadShard, fill
-from ehr.sections import UNKNOWN, split_sections
+from ehr.sections import UNKNOWN
 from ehr.sources.contract import loaded_source, make_views
 from ehr.spans import REASONS, SEGMENT_KINDS
 from ground.errors import InputError
@@ -161,31 +160,14 @@ def _table(notes: pa.Table, owner: IntArray, columns: Sequence[pa.Array], schema
 
 
 def _section_shard(own: OwnRules, notes: pa.Table) -> ReadShard:
-    from ehr.characters import codes_of, plain
-    from ehr.segments import SegmentArrays, segment_arrays
+    from ehr.reading import cut, in_arrays
 
-    # No section is kept: the garbage collector would visit all of them repeatedly.
-    columns: list[list[object]] = [[], [], [], []]
-    sections: list[int] = []
-    segments: list[SegmentArrays] = []
-    for text in _texts(notes):
-        cut = split_sections(text, own)
-        for column, name in zip(columns, ("section", "header", "begin", "end"), strict=True):
-            column.extend(map(attrgetter(name), cut))
-        sections.append(len(cut))
-        segments.append(segment_arrays(codes_of(plain(text)), cut))
-    kind, begin, end, block = (pa.array(np.concatenate(column)) for column in zip(*segments, strict=True))
-    kinds = pa.DictionaryArray.from_arrays(kind, pa.array(SEGMENT_KINDS))
-    number = np.arange(notes.num_rows, dtype=np.int32)
-    of_sections = np.repeat(number, sections)
-    of_segments = np.repeat(number, [cut.kind.size for cut in segments])
-    return ReadShard(
-        notes.num_rows,
-        (
-            _table(notes, of_sections, list(map(pa.array, columns, _SECTION.types[2:])), _SECTION),
-            _table(notes, of_segments, [kinds, begin, end, block], _SEGMENT),
-        ),
-    )
+    sections, segments, owner = in_arrays(*cut(_texts(notes), own))
+    names = pa.array(sections.names, pa.string()).take(pa.array(sections.name))
+    cells = [names, pa.array(sections.header, pa.string()), pa.array(sections.begin), pa.array(sections.end)]
+    pieces = [_named(segments.kind, SEGMENT_KINDS), *map(pa.array, segments[1:])]
+    tables = _table(notes, sections.owner, cells, _SECTION), _table(notes, owner, pieces, _SEGMENT)
+    return ReadShard(notes.num_rows, tables)
 
 
 def _section_fingerprint(connection: duckdb.DuckDBPyConnection, own: OwnRules) -> str:
@@ -208,8 +190,7 @@ def split_notes(connection: duckdb.DuckDBPyConnection, settings: Settings, own: 
     Raises:
         InputError: no notes are loaded, or an own rule cannot be read.
     """
-    from ehr.characters import codes_of
-    from ehr.segments import segment_arrays
+    from ehr.reading import cut
 
     _need_notes(connection)
     expected = _section_fingerprint(connection, own)
@@ -218,7 +199,7 @@ def split_notes(connection: duckdb.DuckDBPyConnection, settings: Settings, own: 
     tables = NoteTables("sections", expected, {"section": _SECTION, "segment": _SEGMENT})
 
     def read(shards: Iterator[pa.Table]) -> Generator[ReadShard]:
-        segment_arrays(codes_of(_FIRST), split_sections(_FIRST, own))
+        cut([_FIRST], own)
         with open_executor(settings.run, _tier(connection)) as executor:
             yield from executor.in_order(partial(_itself, own), _section_shard, shards)
 
@@ -372,15 +353,12 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
     from ehr.kept import open_lexicon
 
     _need_notes(connection)
-    if not table_exists(connection, "kg.name"):
-        raise InputError(
-            "the release's names are not in the warehouse", expected="kg.name", do="run `ontoground graph build`"
-        )
     expected = _mention_fingerprint(connection, settings, own)
     if is_current(connection, "mentions", expected) and table_exists(connection, "ground.unclear_mention"):
         return _mention_report(connection, skipped=True)
     if not is_current(connection, "sections", _section_fingerprint(connection, own)):
         split_notes(connection, settings, own)
+    lexicon = open_lexicon(connection, own, linked=settings.notes.linker == "scispacy")
     # Codes and orders corroborate mentions, or are missing where expected, once they are mapped to concepts.
     coded = table_exists(connection, "ground.admission_concept")
     closing = ("ehr/lasting", "ehr/recorded", "ehr/given") if coded else ()
@@ -391,7 +369,6 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
             tempfile.TemporaryDirectory(prefix="ontoground-lexicon-") as scratch,
             open_executor(settings.run, _tier(connection)) as executor,
         ):
-            lexicon = open_lexicon(connection, own, linked=settings.notes.linker == "scispacy")
             set_table(connection, "lasting_target", lexicon.lasting)
             folder = lexicon.folder or Path(scratch) / "lexicon"
             if lexicon.folder is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,6 @@ from ehr.certainty import (
     NOTHING_AGAINST,
     SAID_OTHERWISE,
     UNSURE,
-    ended_later,
     in_words,
     named_in,
     reasons_of,
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from ehr.misspellings import Speller
     from ground.settings import NoteSettings
 
-__all__ = ["Detector", "Judged", "ReadMention", "TextReader", "TextReading", "UnclearMention", "detector_of"]
+__all__ = ["Detector", "Judged", "ReadMention", "TextReader", "TextReading", "UnclearMention", "cut", "in_arrays"]
 
 Detector = Callable[[str], list[Definition]]
 # Texts that are read together; more would hardly be faster.
@@ -111,11 +110,6 @@ class Judged(NamedTuple):
     unclear: Mentions
 
 
-def detector_of(name: Literal["own", "scispacy"]) -> Detector:
-    """Return the detector of abbreviations that a setting names."""
-    return scispacy_abbreviations if name == "scispacy" else defined_abbreviations
-
-
 class TextReader:
     """Reads texts with one lexicon; nothing is written."""
 
@@ -159,18 +153,10 @@ class TextReader:
             InputError: the concept graph with its names is not built, or an own rule cannot be read.
         """
         from ehr.kept import open_lexicon
-        from ground.errors import InputError
         from ground.settings import NoteSettings
-        from ground.storage.warehouse import table_exists
 
-        # Cursors of their own, so that open results of the caller are not lost.
-        with connection.cursor() as cursor:
-            has_names = table_exists(cursor, "kg.name")
-        if not has_names:
-            raise InputError(
-                "the release's names are not in the warehouse", expected="kg.name", do="run `ontoground graph build`"
-            )
         settings = settings or NoteSettings()
+        # A cursor of its own, so that open results of the caller are not lost.
         with connection.cursor() as cursor:
             lexicon = open_lexicon(cursor, own, linked=settings.linker == "scispacy")
         reader = cls.of(lexicon, settings, own)
@@ -186,7 +172,8 @@ class TextReader:
         speller = lexicon.speller if settings.fuzzy else None
         model = load_model() if settings.certainty == "learned" else None
         linker = Linker(lexicon.names, lexicon) if lexicon.names is not None else None
-        return cls(lexicon, speller, detector_of(settings.abbreviation_detector), own, model, linker)
+        detect = scispacy_abbreviations if settings.abbreviation_detector == "scispacy" else defined_abbreviations
+        return cls(lexicon, speller, detect, own, model, linker)
 
     def judge(self, texts: Texts) -> Judged:
         """Read texts for a table of mentions; those of a text come one after another."""
@@ -205,8 +192,6 @@ class TextReader:
         by_rules, doubts = assert_arrays(*scanned, self.lexicon.rules)
         assertion = np.where(self.lexicon.denied[clear.entry] & (by_rules == _PRESENT), _ABSENT, by_rules)
         best = self.lexicon.best[clear.entry]
-        segment = np.searchsorted(texts.segments.begin, clear.begin, side="right")
-        assertion = ended_later(kind, best, segment, assertion)
         is_repaired = np.searchsorted(repaired, clear.begin) < np.searchsorted(repaired, clear.end)
         named = named_in(clear.owner, best)
         unsure = reasons_of(named, kind, names, clear.section, assertion, doubts, is_repaired)
@@ -219,7 +204,7 @@ class TextReader:
             is_against, likeliest, against = spoken_against(texts, inputs, self._model, ~is_own)
             # What the rules say is a doubt of another assertion.
             unsure |= np.where(likeliest == assertion, 0, DOUBT_OF[assertion])
-            assertion = ended_later(kind, best, segment, likeliest)
+            assertion = likeliest
             # Nothing was learned of the user's own words: what they decide is as certain as by the rules. Words that
             # speak against a mention come with all that the rules doubt.
             unsure = np.where(is_own | is_against, unsure & ~DOUBT_OF[assertion], unsure & _KEPT) | LEARNED * is_against
@@ -246,9 +231,8 @@ class TextReader:
         self, texts: Sequence[str], *, headers: bool = True
     ) -> tuple[Texts, list[list[Section]], list[SegmentArrays]]:
         """Return texts as `judge` takes them, and the sections and segments of each."""
-        parts = [self._sections(text, headers) for text in texts]
-        segments = [segment_arrays(codes_of(plain(text)), own) for text, own in zip(texts, parts, strict=True)]
-        return join_texts(texts, _arrays(parts), _one_after_another(segments), _owners(segments)), parts, segments
+        sections, segments = cut(texts, self._own, headers=headers)
+        return join_texts(texts, *in_arrays(sections, segments)), sections, segments
 
     def _read(self, texts: Sequence[str], headers: bool) -> Iterator[TextReading]:
         joined, parts, segments = self.join(texts, headers=headers)
@@ -266,11 +250,6 @@ class TextReader:
             unclear[owner].append(UnclearMention(begin, end, cuis, kind, section, reason))
         for own, cut, clear, left in zip(parts, segments, mentions, unclear, strict=True):
             yield TextReading(tuple(own), tuple(segments_of(cut)), tuple(clear), tuple(left))
-
-    def _sections(self, text: str, headers: bool) -> list[Section]:
-        if headers:
-            return split_sections(text, self._own)
-        return [Section(UNKNOWN, "", 0, len(text))] if text else []
 
     def _values(
         self, mentions: Mentions, texts: Texts
@@ -294,18 +273,25 @@ class TextReader:
             yield owner, begin, end, cuis, KINDS[kind], names[section], REASONS[reason]
 
 
-def _arrays(parts: Sequence[Sequence[Section]]) -> SectionArrays:
-    """Return the sections of texts as arrays."""
+def cut(
+    texts: Sequence[str], own: OwnRules, *, headers: bool = True
+) -> tuple[list[list[Section]], list[SegmentArrays]]:
+    """Return the sections and segments of each text; without ``headers`` it is one section."""
+    if headers:
+        sections = [split_sections(text, own) for text in texts]
+    else:
+        sections = [[Section(UNKNOWN, "", 0, len(text))] if text else [] for text in texts]
+    return sections, [segment_arrays(codes_of(plain(text)), parts) for text, parts in zip(texts, sections, strict=True)]
+
+
+def in_arrays(
+    parts: Sequence[Sequence[Section]], segments: Sequence[SegmentArrays]
+) -> tuple[SectionArrays, SegmentArrays, IntArray]:
+    """Return the sections and segments of texts one after another, and the text of each segment."""
     names = list(dict.fromkeys(part.section for own in parts for part in own))
     place = {name: number for number, name in enumerate(names)}
     rows = [(owner, place[part.section], part.begin, part.end) for owner, own in enumerate(parts) for part in own]
     owner, name, begin, end = np.array(rows, dtype=np.int32).reshape(-1, 4).T
-    return SectionArrays(owner, name, begin, end, [part.header for own in parts for part in own], names)
-
-
-def _one_after_another(segments: Sequence[SegmentArrays]) -> SegmentArrays:
-    return SegmentArrays(*(np.concatenate(column) for column in zip(*segments, strict=True)))
-
-
-def _owners(segments: Sequence[SegmentArrays]) -> IntArray:
-    return np.repeat(np.arange(len(segments), dtype=np.int32), [cut.begin.size for cut in segments])
+    sections = SectionArrays(owner, name, begin, end, [part.header for own in parts for part in own], names)
+    of_segments = np.repeat(np.arange(len(segments), dtype=np.int32), [of_text.begin.size for of_text in segments])
+    return sections, SegmentArrays(*map(np.concatenate, zip(*segments, strict=True))), of_segments

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import pairwise, product
@@ -140,24 +140,6 @@ def _known(words: str, own: OwnRules) -> tuple[str, HeaderRule]:
     return " ".join(words.split()), header_rules(own)[_key(words)]
 
 
-def _alternatives(phrases: Sequence[str]) -> str:
-    """Return a regular expression for any of the phrases, longest first, with shared beginnings written once.
-
-    A plain list of some 700 alternatives is tried in full at every line; this one is left at its first letter.
-    """
-    ends = "" in phrases
-    groups: dict[str, list[str]] = {}
-    for phrase in phrases:
-        if phrase:
-            groups.setdefault(phrase[0], []).append(phrase[1:])
-    branches = [
-        _LETTERS.get(letter, re.escape(letter)) + _alternatives(rest) for letter, rest in sorted(groups.items())
-    ]
-    if not branches:
-        return ""
-    return f"(?:{'|'.join(branches)}){'?' if ends else ''}"
-
-
 @lru_cache(maxsize=1024)
 def _patterns(first: str, own: OwnRules) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return what may stand at the beginning of a line and what after a gap inside one, where a character stands.
@@ -165,7 +147,8 @@ def _patterns(first: str, own: OwnRules) -> tuple[re.Pattern[str], re.Pattern[st
     All headers take long to compile; those of one first letter are compiled when a text has such a line.
     """
     headers = {" ".join(header.split()) for header in _written(own) if header[0] == first}
-    known = _alternatives(sorted(headers)) or "(?!)"
+    spaced = ["".join(_LETTERS.get(letter, re.escape(letter)) for letter in header) for header in headers]
+    known = "|".join(sorted(spaced, key=len, reverse=True)) or "(?!)"
     at_line = re.compile(
         rf"(?P<line>(?ai:{known}))(?=[ \t]*{_IN_PARENTHESES}?:)"
         rf"|(?P<alone>(?ai:{known}))(?=[ \t]*$)"
@@ -283,10 +266,8 @@ def _section_of(text: str, header: _Header, current: str) -> str:
     if rule is None:
         is_closed = current in _CLOSED and not _RELATIVES.match(header.text)
         return UNKNOWN if header.text[:1].isalpha() and is_closed else current
-    if rule.parent == ANY_PARENT and current != UNKNOWN:
-        return current
     if rule.parent == ANY_PARENT:
-        return rule.name
+        return rule.name if current == UNKNOWN else current
     if rule.weak and (
         current in _NARRATIVE or (current == "history_of_present_illness" and not _after_blank_line(text, header.begin))
     ):

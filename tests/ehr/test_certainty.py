@@ -20,7 +20,6 @@ from ehr.certainty import (
     SAID_OTHERWISE,
     TIME,
     UNSURE,
-    ended_later,
     in_words,
     named_in,
     reasons_of,
@@ -211,17 +210,6 @@ def test_rules_alone_decide_where_that_is_set(lexicon: Lexicon) -> None:
     words = [why for _, one in pairs for why in one.unsure if why not in UNSURE]
     assert words and all(re.fullmatch(r"learned: (\S| )+", why) for why in words)
     assert any('"' in why for why in words)
-
-
-def test_the_last_word_of_a_sentence_on_a_drug_counts() -> None:
-    drug, present = KINDS.index("drug"), ASSERTIONS.index(Assertion.PRESENT)
-    over = ASSERTIONS.index(Assertion.DISCONTINUED)
-    # "A and B were ordered but B was held. B was held, then B was given. C (no concept), C held."
-    concept, segment = np.array([1, 2, 2, 2, 2, -1, -1], np.int32), np.array([0, 0, 0, 1, 1, 2, 2])
-    said = np.array([present, present, over, over, present, present, over])
-    read = ended_later(np.full(7, drug, np.int32), concept, segment, said)
-    assert read.tolist() == [present, over, over, over, present, present, over]
-    assert said[1] == present
 
 
 def test_a_model_of_no_weights_trusts_nothing_and_says_so(lexicon: Lexicon) -> None:

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from ehr.notes import find_mentions, split_notes
-from ehr.reading import TextReader, detector_of
+from ehr.reading import TextReader
 from ehr.spans import Assertion
 from ground.errors import InputError
 from ground.settings import NoteSettings, Settings
@@ -121,8 +121,3 @@ def test_a_reader_can_be_opened_while_a_result_of_the_caller_is_unread(named: du
 def test_a_warehouse_without_names_says_what_to_do(warehouse: duckdb.DuckDBPyConnection) -> None:
     with pytest.raises(InputError, match="names are not in the warehouse"):
         TextReader.open(warehouse)
-
-
-def test_the_detector_of_abbreviations_is_the_one_that_is_named() -> None:
-    assert detector_of("own").__name__ == "defined_abbreviations"
-    assert detector_of("scispacy").__name__ == "scispacy_abbreviations"

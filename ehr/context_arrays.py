@@ -171,9 +171,8 @@ def _vocabulary(
 ) -> Vocabulary:
     known = np.zeros((len(numbers) + 1, 3), dtype=np.int64)
     held = [rules.words(words) if isinstance(words, str) else words for words in _WORDS]
-    for word, number in numbers.items():
-        if word in rules.words("relative"):
-            continue
+    for word in numbers.keys() - rules.words("relative"):
+        number = numbers[word]
         known[number, KNOWN_BITS] = sum(1 << bit for bit, words in enumerate(held) if word in words)
         known[number, KNOWN_BITS] |= NUMBER * word.isdigit()
         known[number, KNOWN_CLASSES] = _classes([rules.terms[word]], class_numbers) if word in rules.terms else 0

@@ -95,14 +95,14 @@ def load_rules(own: OwnRules = NO_RULES) -> RuleSet:
     known = frozenset(get_args(Kind)) | frozenset(terms.values())
     sections = frozenset(rule.parent or rule.name for rule in header_rules(own).values())
     rows = [*own.rows("context_rules", _RULE_COLUMNS), *read_table(_DATA / "context_rules.tsv", _RULE_COLUMNS)]
-    phrases = 0
+    phrases, relative = 0, rules.words("relative")
     for order, row in enumerate(rows):
         phrases += math.prod(part.count("|") + 1 for part in _ALTERNATIVES.findall(row["trigger"]))
         if phrases > _MAX_PHRASES:
             raise row.refused("triggers stand for too many phrases", row["trigger"], f"at most {_MAX_PHRASES} in all")
         rule = _rule(row, order, known, sections)
         for phrase in _phrases(row["trigger"]):
-            parts = tuple(RELATIVE if part in rules.words("relative") else part for part in _parts(phrase))
+            parts = tuple(RELATIVE if part in relative else part for part in _parts(phrase))
             own_rules = rules.phrases.setdefault(parts, [])
             if rule not in own_rules:
                 own_rules.append(rule)

@@ -102,7 +102,7 @@ def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) 
     # These loops pass no arrays: counting references to them takes longer than the work itself.
     size, slots, slot_word, known = codes.size, vocabulary.slots, vocabulary.slot_word, vocabulary.known
     mask = np.uint64(slots.size - 1)
-    words = np.zeros((size + 1, _COLUMNS), np.int64)
+    words = np.empty((size + 1, _COLUMNS), np.int64)
     count = position = 0
     while position < size:
         kind = characters[codes[position]] if codes[position] < characters.size else 0
@@ -159,6 +159,7 @@ def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) 
         words[count, BITS] = NUMBER if number == 0 and is_number else known[number, KNOWN_BITS]
         words[count, BITS] |= FIGURE * (figures > 0)
         count += 1
+    words[count] = 0
     return words, _read_forms(codes, words, count, vocabulary.forms)
 
 

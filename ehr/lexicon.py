@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -34,6 +35,7 @@ __all__ = ["KINDS", "Lexicon", "build_lexicon", "fact_tables"]
 _DATA = ROOT / "ehr" / "data"
 _ARRAYS = ("kind", "reason", "denied", "best", "candidates", "term")
 _TERMS = TypeAdapter(tuple[tuple[Term, ...], tuple[tuple[int, ...], ...]])
+_NO_LETTERS = re.compile(r"[\W_]+")
 _NONE = -1
 _CUIS = 10_000_000
 """Numbers that CUIs may have."""
@@ -354,7 +356,7 @@ def _release_names(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RUL
 
 
 def _normalized(name: str) -> str:
-    return " ".join("".join(letter if letter.isalnum() else " " for letter in name.lower()).split())
+    return _NO_LETTERS.sub(" ", name.lower()).strip()
 
 
 def _targets(connection: duckdb.DuckDBPyConnection, terms: Sequence[Term]) -> dict[str, tuple[str, ...]]:

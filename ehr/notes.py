@@ -94,8 +94,9 @@ It can rule out "not attested", never support a fact (docs/definitions.md#mentio
 # It is read before workers start, so that functions are compiled once and not in every worker.
 _FIRST = "Chief Complaint:\nNo fever.\n"
 # Notes in which mentions are looked for at a time: what is done once costs little for each, and memory is bounded.
-# Their arrays are below 32 MiB, which the C library keeps for the next ones; to ask the system each time is slow.
-_READ_TOGETHER = 32
+# Up to 8,000 characters a note, their arrays are below 32 MiB, which the C library keeps for the next ones; to ask the
+# system each time is slow.
+_READ_TOGETHER = 64
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,13 @@
 -- Inputs: ground.mention_part, recorded, kg.edge, kg.concept
 create or replace temp table given as
 with spoken as (
-    select * from ground.mention_part
+    select
+        note_id,
+        hadm_id,
+        begin_offset,
+        section,
+        cuis
+    from ground.mention_part
     where
         assertion in ('present', 'discontinued') and len(cuis) > 0
         and section in ('brief_hospital_course', 'medications_on_admission', 'discharge_medications')

@@ -76,6 +76,8 @@ __all__ = ["SECTION_BEGIN", "SECTION_HEADED", "SECTION_NUMBER", "judge"]
 # What is known of a section: where it begins, its number in ``ContextArrays.sections``, whether it has a header.
 SECTION_BEGIN, SECTION_NUMBER, SECTION_HEADED = range(3)
 _SEGMENT_KIND, _SEGMENT_BEGIN, _SEGMENT_END, _SEGMENT_BLOCK = range(4)
+# Words over which a predicate still belongs to the mention before them.
+_PLAIN_WORDS = 8
 _HEADING, _CHAIN_WORDS = 2, 14
 _DRUG = 1 << KINDS.index("drug")
 _KINDS, _PROBLEMS = (1 << len(KINDS)) - 1, 1 << KINDS.index("disorder") | 1 << KINDS.index("finding")
@@ -199,7 +201,10 @@ def _reaches(
     if scope == CLAUSE:
         return True
     if begin < end and words[begin, SOFT] != words[end, SOFT]:
-        return False
+        # "Prazosin for night terrors was held": what it is for parts no predicate from it.
+        is_apart = _has(words, begin, end, AND) or _has(words, begin, end - 1, COMMA) or end - begin > _PLAIN_WORDS
+        if is_forward or scope == ADJACENT or between >= 0 or is_apart:
+            return False
     if not is_forward:
         return _reaches_back(scope, words, places, place, between, end)
     if scope == ADJACENT:

@@ -50,6 +50,8 @@ ONLY_SCORED = ("unread", "probes_kept", "real, last")
 PROBES = "probes"
 _MARKED = re.compile(r"((?:(?!\[\[).)*)(?:\[\[([^\[\]|]+)\|([a-z,]*)\|([a-z,]*)\]\]|$)", re.DOTALL)
 """A piece of a text, and the marked name that follows it, if any."""
+ANSWERS = ("right", "silent", "wrong", "serious", "not read")
+"""What answers to probes are worth."""
 REAL = "real"
 PIECES = ", paragraphs"
 PLAIN = frozenset({"brief_hospital_course", "history_of_present_illness", "chief_complaint", "unknown"})
@@ -74,7 +76,7 @@ LEAST: dict[str, dict[str, float]] = {
 }
 """How likely right a certain mention of each group and kind is, at least; present ones alone make labels.
 
-Of the drugs that the model calls .93 likely more are right than of findings; few facts have procedures as ends.
+Chosen by what is right of each kind in notes that were left out; few facts have procedures as ends.
 """
 _TOGETHER = 16
 Mention = dict[str, Any]
@@ -356,13 +358,10 @@ def answer(mention: tuple[str, bool] | None, probe: Mention) -> str:
     return "serious" if is_serious else "wrong"
 
 
-ANSWERS = ("right", "silent", "wrong", "serious", "not read")
-
-
 def _print_probes(reader: TextReader) -> None:
     """Print how the reader answers the probes that are kept, by writer."""
     rows = list[tuple[str | int, ...]]()
-    for name, texts, gold in _probes(GOLD / f"{ONLY_SCORED[1]}.tsv"):
+    for name, texts, gold in _probes(GOLD / "probes_kept.tsv"):
         joined, _, _ = reader.join(list(texts.values()))
         judged = reader.judge(joined)
         mentions, count = judged.clear, Counter[str]()

@@ -298,8 +298,8 @@ def _with_definitions(
             if known[long_form : long_form + 1] == [base + definition.long_end]:
                 meant[definition.short] = long_form
         for short, long_form in meant.items():
-            found = re.finditer(rf"\b{re.escape(short)}\b", text)
-            places += [(base + match.start(), base + match.end(), long_form) for match in found]
+            occurrences = re.finditer(rf"\b{re.escape(short)}\b", text)
+            places += [(base + match.start(), base + match.end(), long_form) for match in occurrences]
     if not places:
         return mentions
     begin, end, long = np.array(sorted(places), dtype=np.int32).T

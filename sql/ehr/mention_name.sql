@@ -107,20 +107,20 @@ worded as (
     union all
     -- The first words are compared before the phrases: the pairs of all names and phrases are too many.
     select
-        told.* exclude (word) replace (
+        worded.* exclude (word) replace (
             false as is_preferred,
-            replace(lower(told.name), name_variant.phrase, name_variant.variant) as name
+            replace(lower(worded.name), name_variant.phrase, name_variant.variant) as name
         )
     from (
         select
             *,
             unnest(list_distinct(string_split(lower(name), ' '))) as word
         from spelled
-    ) as told
-    inner join name_variant on told.word = split_part(name_variant.phrase, ' ', 1)
+    ) as worded
+    inner join name_variant on worded.word = split_part(name_variant.phrase, ' ', 1)
     where
-        contains(' ' || lower(told.name) || ' ', ' ' || name_variant.phrase || ' ')
-        and lower(told.name) != name_variant.phrase
+        contains(' ' || lower(worded.name) || ' ', ' ' || name_variant.phrase || ' ')
+        and lower(worded.name) != name_variant.phrase
 ),
 
 -- Grouped by source first: that takes half the time of counting distinct sources.

@@ -58,7 +58,7 @@ class Lexicon:
     senses, and last where none holds, are the entries ``senses[term]``, which no name ends at. ``speller`` knows the
     long names of one word. ``rules`` of assertion are the user's own and the package's, ``package`` those alone.
     ``lasting`` (cui, lasts) are the illnesses that last or end by name.
-    ``names`` are those that a linker compares (`ehr.linking.names_of`), ``folder`` is where the lexicon is mapped from.
+    ``folder`` is where the lexicon is mapped from.
     """
 
     trie: Trie
@@ -75,7 +75,6 @@ class Lexicon:
     rules: ContextArrays
     package: ContextArrays
     lasting: pa.Table
-    names: pa.Table | None = None
     folder: Path | None = None
 
     def save(self, folder: Path) -> None:
@@ -88,8 +87,6 @@ class Lexicon:
             save_arrays(temporary, "lexicon", {name: getattr(self, name) for name in _ARRAYS})
             _write_arrow(temporary / "concepts.arrow", pa.table({"concepts": self.concepts}))
             _write_arrow(temporary / "lasting.arrow", self.lasting)
-            if self.names is not None:
-                _write_arrow(temporary / "names.arrow", self.names)
             (temporary / "terms.json").write_bytes(_TERMS.dump_json((self.terms, self.senses)))
 
     @classmethod
@@ -107,7 +104,6 @@ class Lexicon:
             rules=ContextArrays.load(folder, "rules"),
             package=ContextArrays.load(folder, "package"),
             lasting=_mapped_arrow(folder / "lasting.arrow"),
-            names=_mapped_arrow(folder / "names.arrow") if (folder / "names.arrow").exists() else None,
             folder=folder,
             **arrays,
         )

@@ -18,8 +18,7 @@ from pydantic import TypeAdapter
 
 from ehr.abbreviations import CUI, TERM_COLUMNS, Sense, Term, long_forms_of, read_terms
 from ehr.characters import IntArray
-from ehr.context_arrays import ContextArrays, context_arrays
-from ehr.context_rules import load_rules
+from ehr.context_rules import ContextArrays, context_arrays, load_rules
 from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, Trie, build_trie, mapped, save_arrays
 from ehr.misspellings import SHORTEST, Speller
 from ehr.spans import KINDS, REASONS, Kind, Reason
@@ -326,7 +325,7 @@ def fact_tables(own: OwnRules = NO_RULES) -> dict[str, pa.Table]:
     """
     tables = {
         "trigger_phrase": pa.table(
-            {"phrase": pa.array(map(" ".join, load_rules(own.only("context_rules", "sections")).phrases), pa.string())}
+            {"phrase": pa.array(map(" ".join, load_rules(own.only("context_rules", "sections"))), pa.string())}
         )
     }
     for table, columns in (

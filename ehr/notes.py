@@ -43,7 +43,6 @@ __all__ = ["MENTION", "MentionReport", "SectionReport", "find_mentions", "note_t
 _SECTION_CODE = (
     "ehr/sections.py",
     "ehr/segments.py",
-    "ehr/segment_scan.py",
     "ehr/characters.py",
     "ehr/data/sections.tsv",
     "ehr/data/header_words.tsv",

@@ -49,16 +49,15 @@ _WORDS: tuple[str | frozenset[str], ...] = (
     frozenset({"/", "and", "or", "&", "-"}),
     frozenset({",", "/", "and", "or", "&", "-", "nor", "+", "and/or", "any", "including"}),
     *(frozenset(words.split()) for words in (",", ". ;", "and", "-", "on with w/ in since", ":")),
-    *("dose", "status", "yes", "no", "owner"),
+    *("dose", "status", "owner"),
 )
 CLOSER, AND_JOINT, JOINT, COMMA, STOP, AND, HYPHEN = (1 << bit for bit in range(7))
-PREPOSITION, COLON, DOSE, STATUS, YES, NO, OWNER = (1 << bit for bit in range(7, len(_WORDS)))
+PREPOSITION, COLON, DOSE, STATUS, OWNER = (1 << bit for bit in range(7, len(_WORDS)))
 # A number, a word with figures.
 NUMBER, FIGURE = 1 << len(_WORDS), 2 << len(_WORDS)
-# Words that the scan reads by their form or place: a year, a number, the answer to a label, a box before one; and what
-# stands over all of a section.
-_FORMS = ("<year>", "<number>", "<yes>", "<no>", "<box>", "<ticked>", "<section>")
-YEAR, ANY_NUMBER, YES_ANSWER, NO_ANSWER, BOX, TICKED, OF_SECTION = range(len(_FORMS))
+# What the scan reads by its form: a year, a number, the end of a segment; and what stands over all of a section.
+_FORMS = ("<year>", "<number>", "<end>", "<section>")
+YEAR, ANY_NUMBER, SEGMENT_END, OF_SECTION = range(len(_FORMS))
 # Tables of numbers, one type for all: each further type, and each further array, costs compilation. Columns:
 KNOWN_BITS, KNOWN_CLASSES, KNOWN_NODE = range(3)
 NODE_TRIGGER, CHILD, CHILD_END = range(3)

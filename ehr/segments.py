@@ -191,7 +191,7 @@ def _ends_open(codes: CodeArray, begin: int, end: int) -> bool:
             index += 1
         if index == _SMALL_WORDS.shape[1] or _SMALL_WORDS[row, index] == 0:
             # "Asthma: No" is an answer.
-            return codes[end - 1 - index] != 58
+            return bool(codes[end - 1 - index] != 58)
     return False
 
 

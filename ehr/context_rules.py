@@ -7,20 +7,17 @@ held`` and ``held``.
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple, get_args
 
 import numpy as np
 
 from ehr.certainty import ASSERTIONS
 from ehr.characters import HashArray, IndexArray, hash_of, plain
-from ehr.matching import mapped, save_arrays
 from ehr.sections import header_rules
 from ehr.spans import KINDS, Assertion, Kind
 from ground import ROOT
@@ -204,22 +201,6 @@ class ContextArrays(NamedTuple):
     trie: Trie
     rules: Rules
     sections: dict[str, int]
-
-    def save(self, folder: Path, of: str) -> None:
-        """Write them below a name of their own, so that other processes can map them."""
-        for part in (self.vocabulary, self.trie, self.rules):
-            save_arrays(folder, of, part._asdict())
-        (folder / f"{of}.json").write_text(json.dumps(self.sections), encoding="utf-8")
-
-    @classmethod
-    def load(cls, folder: Path, of: str) -> ContextArrays:
-        """Map what was saved below a name."""
-        return cls(
-            Vocabulary(*mapped(folder, of, Vocabulary._fields)),
-            Trie(*mapped(folder, of, Trie._fields)),
-            Rules(*mapped(folder, of, Rules._fields)),
-            json.loads((folder / f"{of}.json").read_text(encoding="utf-8")),
-        )
 
 
 def _table(rows: Iterable[Sequence[int]], columns: int) -> IndexArray:

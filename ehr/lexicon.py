@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import TypeAdapter
 
-from ehr import context_rules
 from ehr.abbreviations import CUI, TERM_COLUMNS, Sense, Term, long_forms_of, read_terms
 from ehr.characters import IntArray
 from ehr.context_rules import ContextArrays, Rules, Vocabulary, context_arrays, load_rules
+from ehr.context_rules import Trie as ContextTrie
 from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, Trie, build_trie, mapped, save_arrays
 from ehr.misspellings import SHORTEST, Speller
 from ehr.spans import KINDS, REASONS, Kind, Reason
@@ -82,8 +82,8 @@ class Lexicon:
         with atomic_directory(folder) as temporary:
             save_arrays(temporary, "trie", self.trie._asdict())
             save_arrays(temporary, "speller", self.speller.arrays)
-            for of, (*parts, _) in (("rules", self.rules), ("package", self.package)):
-                for part in parts:
+            for of, rules in (("rules", self.rules), ("package", self.package)):
+                for part in (rules.vocabulary, rules.trie, rules.rules):
                     save_arrays(temporary, of, part._asdict())
             save_arrays(temporary, "lexicon", {name: getattr(self, name) for name in _ARRAYS})
             _write_arrow(temporary / "concepts.arrow", pa.table({"concepts": self.concepts}))
@@ -113,8 +113,8 @@ class Lexicon:
 
 
 def _mapped_rules(folder: Path, of: str, sections: dict[str, int]) -> ContextArrays:
-    parts: list[Any] = [kind(*mapped(folder, of, kind._fields)) for kind in (Vocabulary, context_rules.Trie, Rules)]
-    return ContextArrays(*parts, sections)
+    parts: list[Any] = [kind(*mapped(folder, of, kind._fields)) for kind in (Vocabulary, ContextTrie, Rules)]
+    return ContextArrays(parts[0], parts[1], parts[2], sections)
 
 
 def _write_arrow(file: Path, table: pa.Table) -> None:

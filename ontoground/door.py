@@ -397,7 +397,7 @@ class OpenWorkspace:
 
         Raises:
             InputError: the dataset is not built.
-            UsageError: it has no such column, or a column of few values (quadrant, predicate, split) never has this one.
+            UsageError: it has no such column, or one of few values (quadrant, predicate, split) never has this one.
         """
         import polars
 

@@ -126,7 +126,7 @@ STAGES = (
         settings="load",
         code=("kg", "sql/kg"),
         run=_graph,
-        tables=("kg.name", "kg.concept", "kg.edge"),
+        tables=("kg.name", "kg.concept", "kg.edge", "kg.uncovered"),
         folder="graph",
     ),
     Stage(
@@ -145,7 +145,13 @@ STAGES = (
             "sql/ehr/sources",
         ),
         run=_concepts,
-        tables=("ground.code_map", "ground.unmapped_code", "ground.admission_concept"),
+        tables=(
+            "ground.code_map",
+            "ground.code_use",
+            "ground.event",
+            "ground.unmapped_code",
+            "ground.admission_concept",
+        ),
     ),
     Stage(
         name="sections",
@@ -184,6 +190,7 @@ STAGES = (
         ),
         run=_medieval,
         after=("concepts", "mentions"),
+        tables=("ground.medieval",),
         folder="datasets/medieval",
     ),
 )

@@ -160,7 +160,7 @@ def test_statements_are_chosen_by_column(opened: OpenWorkspace) -> None:
         opened.statements(quadrnat="Q1")
     with pytest.raises(UsageError, match="Q1, Q2, Q3, Q4"):
         opened.statements(quadrant=["Q1", "Q5"])
-    with pytest.raises(UsageError, match="cures\n.*treats"):
+    with pytest.raises(UsageError, match=r"cures\n.*treats"):
         opened.statements(predicate="cures")
     with pytest.raises(UsageError, match="train"):
         opened.statements(split="dev")

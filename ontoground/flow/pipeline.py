@@ -16,7 +16,7 @@ from ehr.sources.plain import load_table
 from ehr.sources.plain import release_of as release_of_table
 from ground.errors import InputError
 from ground.flow.fingerprints import mark_done, stage_fingerprint
-from ground.flow.manifest import is_open_release, state_licence
+from ground.flow.manifest import is_open_release, replacing, state_licence
 from ground.settings import RemoteSettings
 from ground.storage.loading import LoadReport
 from ground.storage.remote import Places, RemotePath, require_allowed, several
@@ -211,7 +211,8 @@ def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, stage: Sta
     _forget(connection, stage, again=force or now.state == "stale")
     compile_beside()
     begin = time.perf_counter()
-    report: Any = stage.run(workspace, connection)
+    with replacing(workspace.root / (stage.folder or "")):
+        report: Any = stage.run(workspace, connection)
     _remember(workspace, connection, stage)
     return Outcome(stage.name, "done", time.perf_counter() - begin, report.as_dict())
 

@@ -131,7 +131,7 @@ def _require_inputs(workspace: Workspace, connection: duckdb.DuckDBPyConnection,
         raise InputError(
             "this dataset was built from other data than the workspace holds",
             file=folder,
-            found=f"{len(absent)} of its {len(built_from)} files, {source} {file} among them, are not in {workspace.root}",
+            found=f"{len(absent)} of its {len(built_from)} files, as {source} {file}, are not in {workspace.root}",
             do="name the workspace that it was built in by --workspace, or build it again",
         )
 

@@ -5,6 +5,7 @@ The examples are of the demo, ``w`` is ``ontoground.open("work/demo")``.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -39,14 +40,15 @@ HIGH = 600
 """Most pixels of a frame in a notebook; what is longer is scrolled."""
 
 
-def open_workspace(folder: str | Path = "work") -> OpenWorkspace:
-    """Open a workspace to look into it.
+def open_workspace(folder: str | Path | None = None) -> OpenWorkspace:
+    """Open a workspace to look into it: without a folder the one that the verbs take, ONTOGROUND_WORKSPACE or ./work.
 
     Raises:
         InputError: the folder holds no warehouse.
     """
     from ground.storage.workspace import Workspace
 
+    folder = os.environ.get("ONTOGROUND_WORKSPACE", "work") if folder is None else folder
     _require((str, Path), folder=folder)
     return OpenWorkspace(Workspace.existing(Path(folder)))
 

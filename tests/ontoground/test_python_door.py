@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -93,7 +94,7 @@ def test_only_reading_is_allowed(opened: OpenWorkspace) -> None:
         (lambda w: w.statements(path=object()), "path is never of this kind"),
         (lambda w: w.sql("select 1 as a, 2 as a").pl(), "Polars has no frame of these columns"),
         (lambda w: w.sql("select interval 1 year as a").pl(), "Polars has no frame of these columns"),
-        (lambda w: ontoground.open(cast(Any, None)), "folder is of another type"),
+        (lambda w: ontoground.open(cast(Any, 5)), "folder is of another type"),
         (lambda w: w.predict(None, "A note.", "A statement."), "model is of another type"),
     ],
 )
@@ -175,6 +176,17 @@ def test_nothing_stays_open(opened: OpenWorkspace) -> None:
     opened.concept("hypertension")
     with writing(Workspace.existing(opened.workspace.root)) as connection:
         assert connection.execute("select 1").fetchall() == [(1,)]
+
+
+def test_the_workspace_of_the_verbs_is_opened_where_none_is_named(
+    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONTOGROUND_WORKSPACE", str(demo.workspace))
+    assert ontoground.open().workspace.root == demo.workspace
+    monkeypatch.delenv("ONTOGROUND_WORKSPACE")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "work").symlink_to(demo.workspace)
+    assert str(ontoground.open().workspace.root) == "work"
 
 
 def test_a_folder_without_a_warehouse_is_no_workspace(tmp_path: object) -> None:

@@ -125,20 +125,25 @@ class Row(dict[str, Any]):
 
 
 class Relations(tuple[dict[str, Any], ...]):
-    """What relates two concepts, the strongest tier first (``relations`` of docs/schemas/graph-relations.json)."""
+    """What relates two concepts, the strongest tier first (``relations`` of docs/schemas/graph-relations.json).
+
+    What is shown leaves out plausible relations beside stronger ones, as the verb does.
+    """
 
     names: dict[str, str]
     """The name of each concept of the paths."""
 
     def __repr__(self) -> str:
-        from ontoground.views.concepts import evidence_of
+        from ontoground.views.concepts import evidence_of, strong
 
-        lines = []
-        for relation in self:
+        lines, shown = [], strong(self)
+        for relation in shown:
             lines.append(
                 f"{relation['sentence']} ({relation['tier']}, {relation['hops']} hops, by {relation['pattern']})"
             )
             lines += [f"    {edge['words']} [{evidence_of(edge)}]" for edge in relation["path"]]
+        if more := len(self) - len(shown):
+            lines.append(f"and {more} plausible, too weak to make a statement true: list(...) has all")
         return "\n".join(lines) or "no relation"
 
     def _repr_html_(self) -> str | None:
@@ -146,9 +151,12 @@ class Relations(tuple[dict[str, Any], ...]):
             return None
         from ontoground.pages.pictures import path_picture
         from ontoground.pages.render import in_notebook
+        from ontoground.views.concepts import strong
 
-        drawn = [{**relation, "picture": path_picture(relation["path"], self.names.__getitem__)} for relation in self]
-        return in_notebook("notebook_relations.html", min(60 + 130 * len(self), HIGH), relations=drawn)
+        names = self.names.__getitem__
+        drawn = [{**relation, "picture": path_picture(relation["path"], names)} for relation in strong(self)]
+        high, more = min(60 + 130 * len(drawn), HIGH), len(self) - len(drawn)
+        return in_notebook("notebook_relations.html", high, relations=drawn, more=more)
 
 
 class Notes(tuple[dict[str, Any], ...]):

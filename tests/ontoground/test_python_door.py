@@ -169,7 +169,7 @@ def test_statements_are_chosen_by_column(opened: OpenWorkspace) -> None:
         opened.statements(split="dev")
     # What a build may have is no error where this one has none.
     assert opened.statements(predicate="part_of", tier="plausible", fact_split=None).collect().is_empty()
-    with pytest.raises(InputError, match="not built"):
+    with pytest.raises(ontoground.InputError, match="not built"):
         opened.statements("medval")
 
 

@@ -40,7 +40,7 @@ def read(reader: TextReader, texts: list[str], together: int) -> list[list[dict[
     """Return the rows of clear and of unclear mentions, so many notes at a time."""
     ids = [f"{number}-DS-1" for number in range(len(texts))]
     held = pa.table({"note_id": ids, "hadm_id": list(range(len(texts))), "text": texts})
-    shard = notes._MentionShard(held, *notes._section_shard(NO_RULES, held).rows)
+    shard = (held, *notes._section_shard(NO_RULES, held).rows)
     with patch.object(notes, "_READ_TOGETHER", together):
         return [table.to_pylist() for table in notes._mention_shard(reader, shard).rows]
 

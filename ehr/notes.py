@@ -319,7 +319,7 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
     Raises:
         InputError: no notes are loaded, the concept graph with its names is not built, or an own rule cannot be read.
     """
-    from ehr.kept import open_lexicon
+    from ehr.lexicon import open_lexicon
 
     _need_notes(connection)
     expected = _mention_fingerprint(connection, settings, own)

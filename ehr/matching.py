@@ -68,10 +68,6 @@ class Matches(NamedTuple):
     last: IntArray
     node: IntArray
 
-    def take(self, which: npt.NDArray[np.bool_]) -> Matches:
-        """Return some of them."""
-        return Matches(*(column[which] for column in self))
-
 
 @cache
 def _letters() -> CodeArray:

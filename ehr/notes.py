@@ -41,13 +41,8 @@ if TYPE_CHECKING:
 __all__ = ["MENTION", "MentionReport", "SectionReport", "find_mentions", "note_tables", "split_notes"]
 
 _SECTION_CODE = (
-    "ehr/sections.py",
-    "ehr/segments.py",
-    "ehr/characters.py",
-    "ehr/data/sections.tsv",
-    "ehr/data/header_words.tsv",
-    "ehr/data/section_heads.tsv",
-    "ehr/data/sentence_abbreviations.tsv",
+    *(f"ehr/{name}.py" for name in ("sections", "segments", "characters")),
+    *(f"ehr/data/{name}.tsv" for name in ("sections", "header_words", "section_heads", "sentence_abbreviations")),
 )
 _TEXT = pa.string()
 _OF_NOTE = (("note_id", _TEXT), ("hadm_id", pa.int64()))

@@ -87,4 +87,5 @@ def test_a_name_in_a_compound_or_before_a_head_is_a_part_of_something_else(text:
     tokens = tokenise(codes_of(text))
     matches = trie.find(tokens)
     part = mentions._in_compounds(tokens, matches, is_drug[trie.entry[matches.node]])
-    assert [text[tokens.begin[a] : tokens.end[b]] for a, b, _ in zip(*matches.take(~part), strict=True)] == names
+    outside = zip(matches.first[~part], matches.last[~part], strict=True)
+    assert [text[tokens.begin[a] : tokens.end[b]] for a, b in outside] == names

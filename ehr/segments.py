@@ -268,21 +268,6 @@ def _is_abbreviation(
 
 
 @part
-def _is_answer(codes: CodeArray, begin: int, end: int) -> bool:
-    """Whether "No", "Yes", "N", "Y" or "__" is what follows a question."""
-    if codes[begin] == 95:
-        return True
-    after = begin + 1
-    if codes[begin] == 78:
-        after += after < end and codes[after] == 111
-    elif codes[begin] == 89:
-        after += 2 * (after + 1 < end and codes[after] == 101 and codes[after + 1] == 115)
-    else:
-        return False
-    return after >= end or not is_letter(codes[after])
-
-
-@part
 def _next_sentence(codes: CodeArray, begin: int, end: int, characters: ByteArray) -> tuple[int, int]:
     """Return where the next mark that may end a sentence stands, and where the next sentence begins; -1: none."""
     position = begin
@@ -300,7 +285,7 @@ def _next_sentence(codes: CodeArray, begin: int, end: int, characters: ByteArray
         if word == after or word >= end:
             continue
         first = word + (codes[word] in (34, 39, 40, 91))
-        if first < end and not (codes[position - 1] == 63 and _is_answer(codes, first, end)):
+        if first < end:
             code = codes[first]
             if 65 <= code <= 90 or 48 <= code <= 57 or code in (95, 63, 43, 35):
                 return mark, word

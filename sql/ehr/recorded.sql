@@ -170,7 +170,11 @@ from (
         select
             *,
             unnest(cuis) as cui,
-            list_has_any(reasons, ['uncertain', 'stopped', 'said_otherwise']) as is_over
+            list_has_any(reasons, ['uncertain', 'stopped', 'said_otherwise'])
+            or (
+                section in ('history_of_present_illness', 'past_medical_history')
+                and cui not in (select lasting.cui from lasting)
+            ) as is_over
         from ground.mention_part
         where
             certainty = 'unsure' and assertion = 'present' and section != 'discharge_medications'

@@ -4,12 +4,13 @@
 --   per replaced concept and close relative
 -- Output: frame(frame, fact, predicate, slot, argument, pair, original_cui, kept_cui), kept_end(pair, predicate, slot,
 --   kept_cui), argument(argument, predicate, slot, buckets), argument_concept(argument, cui, bucket),
---   sibling(cui, sibling)
+--   sibling(cui, sibling, steps: of the hierarchy between them, 2 or 3)
 -- Inputs: admission_fact, usable_fact, kg.edge, kg.concept, linked_base. Parameters: seed, bucket_size, family_size
 -- argument: a predicate and which end of it is replaced. pair: number of a distinct (argument, kept end), which decides
 --   whether a replacement gives a true or a false statement. A group is a frame in an admission. Close relatives share
---   a direct parent and a semantic group. The parents of a brand or salt are those of its substance; parents with very
---   many children say nothing about closeness.
+--   a semantic group and a parent, or the parent of one is a grandparent of the other. The parents of a brand or salt
+--   are those of its substance; parents with very many children, and grandparents with very many grandchildren, say
+--   nothing about closeness.
 --   Source: docs/definitions.md#close-relative
 create or replace temp table frame as
 with used as (
@@ -67,27 +68,48 @@ create or replace temp table sibling as
 with parent as (
     select distinct
         head_cui as cui,
-        tail_cui as parent
+        tail_cui as above_cui
     from kg.edge
     where predicate in ('is_a', 'has_pharmacologic_class')
 ),
 
+above as (
+    select
+        parent.cui,
+        parent.above_cui,
+        1 as steps
+    from parent
+    union
+    select
+        parent.cui,
+        higher.above_cui,
+        2 as steps
+    from parent
+    inner join parent as higher on parent.above_cui = higher.cui
+),
+
 family as (
-    select parent from parent
-    group by parent
-    having count(*) between 2 and getvariable('family_size')
+    select
+        above_cui,
+        steps
+    from above
+    group by above_cui, steps
+    having count(*) <= getvariable('family_size')
 )
 
-select distinct
+select
     original.original_cui as cui,
-    other.cui as sibling
+    other.cui as sibling,
+    min(own.steps + other.steps) as steps
 from (select distinct frame.original_cui from frame) as original
 left join linked_base as base on original.original_cui = base.cui
-inner join parent as own on coalesce(base.base_cui, original.original_cui) = own.cui
-inner join family on own.parent = family.parent
-inner join parent as other on own.parent = other.parent
+inner join above as own on coalesce(base.base_cui, original.original_cui) = own.cui
+inner join above as other on own.above_cui = other.above_cui
+inner join family on other.above_cui = family.above_cui and other.steps = family.steps
 inner join kg.concept as own_concept on original.original_cui = own_concept.cui
 inner join kg.concept as other_concept on other.cui = other_concept.cui
 where
-    coalesce(base.base_cui, original.original_cui) != other.cui and original.original_cui != other.cui
-    and list_has_any(own_concept.groups, other_concept.groups);
+    own.steps + other.steps <= 3
+    and coalesce(base.base_cui, original.original_cui) != other.cui and original.original_cui != other.cui
+    and list_has_any(own_concept.groups, other_concept.groups)
+group by original.original_cui, other.cui;

@@ -1,4 +1,8 @@
-"""The words of a note for the compiled scan of ``ehr.assertion``: one table with a row for each word."""
+"""The words of a note and the triggers among them, for the compiled scan of ``ehr.assertion``.
+
+A word is a row of a table. Triggers are found by a trie of phrases, from left to right. A place is a span in words, a
+hit a trigger in words (both half-open); each is a row of a table, too.
+"""
 
 # Loops instead of any() and all(), which are not compiled.
 # ruff: noqa: PLR0911, PLR0915
@@ -7,37 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ehr import context_rules as context
 from ehr.characters import DIGIT, FNV_OFFSET, SPACE, ByteArray, CodeArray, IndexArray, hash_with, lower
-from ehr.context_arrays import (
-    ANY_NUMBER,
-    BOX,
-    DOSE,
-    FIGURE,
-    KNOWN_BITS,
-    NO,
-    NO_ANSWER,
-    NUMBER,
-    TICKED,
-    YEAR,
-    YES,
-    YES_ANSWER,
-    Vocabulary,
-)
+from ehr.context_rules import Trie, Vocabulary
 from ground.compiled import maker, part
 
-__all__ = [
-    "BEGIN",
-    "BITS",
-    "COMMAS",
-    "END",
-    "HARD",
-    "MARKS",
-    "SOFT",
-    "WORD",
-    "left",
-    "left_after",
-    "read_words",
-]
+__all__ = ["find_hits", "left", "left_after", "read_words"]
 
 # What is known of a word of the note: offsets, the number that rules know it by, its bits.
 BEGIN, END, WORD, BITS = range(4)
@@ -45,6 +24,13 @@ BEGIN, END, WORD, BITS = range(4)
 # scopes, or those of lists, and how many commas there are before it.
 MARKS, HARD, SOFT, COMMAS = range(4, 8)
 _COLUMNS = 8
+# Places, sorted by segment and position: span in words, classes of the mention, its segment.
+FIRST, LAST, CLASSES, SEGMENT = range(4)
+# Hits, from left to right: first and last word alike, the trigger.
+TRIGGER, _HIT_COLUMNS = 2, 3
+# Marks of a word: part of a mention, a trigger of one word that ends lists, one with which the segment or its field
+# begins (behind the number or the mark of an item, a label, "his"), the first word after the segment.
+INSIDE, SOFT_WORD, OPENS, END_OF_SEGMENT = 1, 2, 4, 8
 # Notes have "___" where something was left out.
 _BLANK = 95
 _DOT, _OPENING, _CLOSING, _X = 46, 91, 93, 120
@@ -156,8 +142,8 @@ def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) 
         words[count, BEGIN] = begin
         words[count, END] = position
         words[count, WORD] = number
-        words[count, BITS] = NUMBER if number == 0 and is_number else known[number, KNOWN_BITS]
-        words[count, BITS] |= FIGURE * (figures > 0)
+        words[count, BITS] = context.NUMBER if number == 0 and is_number else known[number, context.KNOWN_BITS]
+        words[count, BITS] |= context.FIGURE * (figures > 0)
         count += 1
     words[count] = 0
     return words, _read_forms(codes, words, count, vocabulary.forms)
@@ -173,26 +159,26 @@ def _read_forms(codes: CodeArray, words: IndexArray, count: int, forms: IndexArr
             for column in (BEGIN, END, WORD, BITS):
                 words[kept, column] = words[position, column]
         form = -1
-        if words[kept, BITS] & (YES | NO):
+        if words[kept, BITS] & (context.YES | context.NO):
             opened = _label_words(codes, words, kept)
             if opened >= 0 and _ends_cell(codes, end, opened == 0):
-                form = YES_ANSWER if words[kept, BITS] & YES else NO_ANSWER
+                form = context.YES_ANSWER if words[kept, BITS] & context.YES else context.NO_ANSWER
                 kept -= opened
         elif codes[begin] == _CLOSING:
             opened = _box_words(codes, words, kept)
             if opened:
                 is_ticked = lower(codes[end - 2]) in (43, _X)
                 if _leads_line(codes, end):
-                    form = TICKED if is_ticked else BOX
+                    form = context.TICKED if is_ticked else context.BOX
                 else:
-                    form = YES_ANSWER if is_ticked else NO_ANSWER
+                    form = context.YES_ANSWER if is_ticked else context.NO_ANSWER
                 kept -= opened
         elif 0x2610 <= codes[begin] <= 0x2612:
-            form = TICKED if codes[begin] != 0x2610 else BOX
-        elif words[kept, BITS] & NUMBER and words[kept, WORD] == 0:
-            is_dose = position + 1 < count and words[position + 1, BITS] & DOSE
+            form = context.TICKED if codes[begin] != 0x2610 else context.BOX
+        elif words[kept, BITS] & context.NUMBER and words[kept, WORD] == 0:
+            is_dose = position + 1 < count and words[position + 1, BITS] & context.DOSE
             is_year = end - begin == 4 and not is_dose and _is_year(codes, begin)
-            words[kept, WORD] = forms[YEAR if is_year else ANY_NUMBER]
+            words[kept, WORD] = forms[context.YEAR if is_year else context.ANY_NUMBER]
         if form >= 0:
             words[kept, WORD], words[kept, BITS] = forms[form], 0
             words[kept, END] = end
@@ -301,3 +287,83 @@ def _ends_cell(codes: CodeArray, end: int, is_letter: bool) -> bool:
     if after == codes.size:
         return False
     return bool(codes[after] in (58, 63) or (is_new_line and codes[after] == 46 and codes[after - 1] == 32))
+
+
+@part
+def _longest(words: IndexArray, position: int, stop: int, node: int, trie: Trie) -> tuple[int, int]:
+    """Return the trigger of the longest phrase that begins with ``node`` (-1: none) and where it ends."""
+    trigger, last, step = -1, position + 1, position + 1
+    while node:
+        if trie.nodes[node, context.NODE_TRIGGER] >= 0:
+            trigger, last = trie.nodes[node, context.NODE_TRIGGER], step
+        if step == stop:
+            break
+        word, high = words[step, WORD], trie.nodes[node, context.CHILD_END]
+        child = left(trie.children, 0, word, trie.nodes[node, context.CHILD], high)
+        node = trie.children[child, 1] if child < high and trie.children[child, 0] == word else 0
+        step += 1
+    return trigger, last
+
+
+@part
+def _mark_words(base: int, stop: int, words: IndexArray, places: IndexArray, low: int, high: int) -> None:
+    """Mark the words of mentions and those with which something begins, count commas."""
+    commas, opens = 0, OPENS
+    for position in range(base, stop):
+        bits = words[position, BITS]
+        words[position, MARKS], words[position, COMMAS] = opens, commas
+        commas += (bits & context.COMMA) != 0
+        if bits & (context.COLON | context.STOP):
+            opens = OPENS
+        elif not bits & context.OWNER and (words[position, END] - words[position, BEGIN] > 1 or position > base + 2):
+            opens = 0
+    words[stop, MARKS], words[stop, COMMAS] = END_OF_SEGMENT, commas
+    for place in range(low, high):
+        for position in range(places[place, FIRST], min(places[place, LAST], stop)):
+            words[position, MARKS] |= INSIDE
+
+
+@maker
+def find_hits(
+    base: int,
+    stop: int,
+    words: IndexArray,
+    known: IndexArray,
+    trie: Trie,
+    triggers: IndexArray,
+    places: IndexArray,
+    low: int,
+    high: int,
+) -> tuple[IndexArray, int]:
+    """Return the hits in the words ``base`` to ``stop`` and their number; fill what the table says of these words.
+
+    Of the triggers that start at one word the longest counts, and none overlap.
+
+    Args:
+        base, stop: the segment, in words.
+        words: of the note; MARKS to COMMAS are filled.
+        known, trie, triggers: as in ``ContextArrays``.
+        places: rows ``low`` to ``high`` are those of the segment.
+    """
+    _mark_words(base, stop, words, places, low, high)
+    hits = np.empty((stop - base, _HIT_COLUMNS), np.int64)
+    count = hard = soft = 0
+    position = base
+    while position < stop:
+        trigger, last = _longest(words, position, stop, known[words[position, WORD], context.KNOWN_NODE], trie)
+        for word in range(position, last):
+            words[word, HARD], words[word, SOFT] = hard, soft
+        if trigger >= 0 and triggers[trigger, context.TRIGGER_END] > triggers[trigger, context.TRIGGER_RULES]:
+            hits[count, FIRST], hits[count, LAST], hits[count, TRIGGER] = position, last, trigger
+            count += 1
+        # Part of the name of a mention, it ends nothing.
+        if trigger >= 0 and not words[position, MARKS] & INSIDE:
+            if triggers[trigger, context.TRIGGER_HARD]:
+                hard += 1
+            elif triggers[trigger, context.TRIGGER_SOFT]:
+                soft += 1
+                if triggers[trigger, context.TRIGGER_SOFT_WORD]:
+                    words[position, MARKS] |= SOFT_WORD
+        position = last
+    words[stop, HARD], words[stop, SOFT] = hard, soft
+    return hits, count

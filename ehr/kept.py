@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import shutil
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ehr.lexicon import Lexicon, build_lexicon
-from ehr.linking import names_of
 from ground.errors import InputError
 from ground.flow.fingerprints import code_digest, fingerprint, stage_fingerprint
 from ground.storage.files import sweep_below
@@ -26,13 +24,12 @@ FOLDER = Path("cache", "lexicon")
 _RULES = ("clinical_synonyms", "context_rules", "name_stops", "sections")
 
 
-def open_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULES, *, linked: bool = False) -> Lexicon:
+def open_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULES) -> Lexicon:
     """Map the lexicon that is kept beside the warehouse, or build it and keep it where that can be written.
 
     Args:
         connection: the warehouse, which may be opened read-only.
         own: the user's own rules.
-        linked: whether a linker needs the release's names.
 
     Raises:
         InputError: the concept graph with its names is not built, or an own rule or a table cannot be read.
@@ -41,14 +38,12 @@ def open_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULES
         raise InputError(
             "the release's names are not in the warehouse", expected="kg.name", do="run `ontoground graph build`"
         )
-    folder = _folder(connection, own, linked)
+    folder = _folder(connection, own)
     if folder is not None:
         # It is not there, another process is removing it, or it was damaged from outside.
         with suppress(OSError, ValueError, KeyError, EOFError):
             return Lexicon.load(folder)
     lexicon = build_lexicon(connection, own)
-    if linked:
-        lexicon = replace(lexicon, names=names_of(connection))
     if folder is not None:
         # A workspace that cannot be written to, or a full disk: the next process builds it again.
         with suppress(OSError):
@@ -61,7 +56,7 @@ def open_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULES
     return lexicon
 
 
-def _folder(connection: duckdb.DuckDBPyConnection, own: OwnRules, linked: bool) -> Path | None:
+def _folder(connection: duckdb.DuckDBPyConnection, own: OwnRules) -> Path | None:
     """Return where the lexicon of this release is kept; None: of a warehouse in memory, or one that has no graph."""
     query = "select path from duckdb_databases() where database_name = current_database()"
     (place,) = connection.execute(query).fetchone() or (None,)
@@ -70,4 +65,4 @@ def _folder(connection: duckdb.DuckDBPyConnection, own: OwnRules, linked: bool) 
         return None
     rules = {file["file"]: file["sha256"] for file in own.only(*_RULES).inputs()}
     code = code_digest(("ehr", "sql/ehr"))
-    return Path(place).parent / FOLDER / fingerprint({"graph": graph, "code": code, "rules": rules, "linked": linked})
+    return Path(place).parent / FOLDER / fingerprint({"graph": graph, "code": code, "rules": rules})

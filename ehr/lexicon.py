@@ -18,8 +18,7 @@ from pydantic import TypeAdapter
 
 from ehr.abbreviations import CUI, TERM_COLUMNS, Sense, Term, long_forms_of, read_terms
 from ehr.characters import IntArray
-from ehr.context_arrays import ContextArrays, context_arrays
-from ehr.context_rules import load_rules
+from ehr.context_rules import ContextArrays, context_arrays, load_rules
 from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, Trie, build_trie, mapped, save_arrays
 from ehr.misspellings import SHORTEST, Speller
 from ehr.spans import KINDS, REASONS, Kind, Reason
@@ -58,7 +57,7 @@ class Lexicon:
     senses, and last where none holds, are the entries ``senses[term]``, which no name ends at. ``speller`` knows the
     long names of one word. ``rules`` of assertion are the user's own and the package's, ``package`` those alone.
     ``lasting`` (cui, lasts) are the illnesses that last or end by name.
-    ``names`` are those that a linker compares (`ehr.linking.names_of`), ``folder`` is where the lexicon is mapped from.
+    ``folder`` is where the lexicon is mapped from.
     """
 
     trie: Trie
@@ -75,7 +74,6 @@ class Lexicon:
     rules: ContextArrays
     package: ContextArrays
     lasting: pa.Table
-    names: pa.Table | None = None
     folder: Path | None = None
 
     def save(self, folder: Path) -> None:
@@ -88,8 +86,6 @@ class Lexicon:
             save_arrays(temporary, "lexicon", {name: getattr(self, name) for name in _ARRAYS})
             _write_arrow(temporary / "concepts.arrow", pa.table({"concepts": self.concepts}))
             _write_arrow(temporary / "lasting.arrow", self.lasting)
-            if self.names is not None:
-                _write_arrow(temporary / "names.arrow", self.names)
             (temporary / "terms.json").write_bytes(_TERMS.dump_json((self.terms, self.senses)))
 
     @classmethod
@@ -107,7 +103,6 @@ class Lexicon:
             rules=ContextArrays.load(folder, "rules"),
             package=ContextArrays.load(folder, "package"),
             lasting=_mapped_arrow(folder / "lasting.arrow"),
-            names=_mapped_arrow(folder / "names.arrow") if (folder / "names.arrow").exists() else None,
             folder=folder,
             **arrays,
         )
@@ -330,7 +325,7 @@ def fact_tables(own: OwnRules = NO_RULES) -> dict[str, pa.Table]:
     """
     tables = {
         "trigger_phrase": pa.table(
-            {"phrase": pa.array(map(" ".join, load_rules(own.only("context_rules", "sections")).phrases), pa.string())}
+            {"phrase": pa.array(map(" ".join, load_rules(own.only("context_rules", "sections"))), pa.string())}
         )
     }
     for table, columns in (

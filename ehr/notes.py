@@ -42,7 +42,6 @@ __all__ = ["MENTION", "MentionReport", "SectionReport", "find_mentions", "note_t
 
 _SECTION_CODE = (
     "ehr/sections.py",
-    "ehr/header_scan.py",
     "ehr/segments.py",
     "ehr/segment_scan.py",
     "ehr/characters.py",
@@ -358,7 +357,7 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
         return _mention_report(connection, skipped=True)
     if not is_current(connection, "sections", _section_fingerprint(connection, own)):
         split_notes(connection, settings, own)
-    lexicon = open_lexicon(connection, own, linked=settings.notes.linker == "scispacy")
+    lexicon = open_lexicon(connection, own)
     # Codes and orders corroborate mentions, or are missing where expected, once they are mapped to concepts.
     coded = table_exists(connection, "ground.admission_concept")
     closing = ("ehr/lasting", "ehr/recorded", "ehr/given") if coded else ()

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     from ehr.learned_scan import Model
     from ehr.lexicon import Lexicon
-    from ehr.linking import Linker
     from ehr.misspellings import Speller
     from ground.settings import NoteSettings
 
@@ -120,10 +119,8 @@ class TextReader:
         detect: Detector | None = None,
         own: OwnRules = NO_RULES,
         model: Model | None = None,
-        linker: Linker | None = None,
     ) -> None:
         self.lexicon = lexicon
-        self._linker = linker
         self._own = own
         own_terms = own.rows("clinical_synonyms", TERM_COLUMNS)
         self._own_terms = frozenset(spelling.lower() for row in own_terms for spelling in row["term"].split("|"))
@@ -158,7 +155,7 @@ class TextReader:
         settings = settings or NoteSettings()
         # A cursor of its own, so that open results of the caller are not lost.
         with connection.cursor() as cursor:
-            lexicon = open_lexicon(cursor, own, linked=settings.linker == "scispacy")
+            lexicon = open_lexicon(cursor, own)
         reader = cls.of(lexicon, settings, own)
         if reader._model is not None and not of_notes:
             reader._model = reader._model._replace(choice=read_only(np.zeros_like(reader._model.choice)))
@@ -166,22 +163,15 @@ class TextReader:
 
     @classmethod
     def of(cls, lexicon: Lexicon, settings: NoteSettings, own: OwnRules = NO_RULES) -> TextReader:
-        """Return the reader that the settings describe; the lexicon has the names of a linker where they ask for it."""
-        from ehr.linking import Linker
-
+        """Return the reader that the settings describe."""
         speller = lexicon.speller if settings.fuzzy else None
         model = load_model() if settings.certainty == "learned" else None
-        linker = Linker(lexicon.names, lexicon) if lexicon.names is not None else None
         detect = scispacy_abbreviations if settings.abbreviation_detector == "scispacy" else defined_abbreviations
-        return cls(lexicon, speller, detect, own, model, linker)
+        return cls(lexicon, speller, detect, own, model)
 
     def judge(self, texts: Texts) -> Judged:
         """Read texts for a table of mentions; those of a text come one after another."""
         mentions, inside, repaired = find_mentions(texts, self.lexicon, self._speller, self._detect)
-        if self._linker is not None:
-            # Words that are only nearly a name are as unsure as misspelled ones.
-            mentions, linked = self._linker.add(texts, mentions)
-            repaired = np.union1d(repaired, linked)
         is_clear = mentions.reason == 0
         clear, unclear = mentions.take(is_clear), Mentions.together([mentions.take(~is_clear), inside])
         kind = self.lexicon.kind[clear.entry].astype(np.int32)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import pairwise, product
 from typing import NamedTuple
 
-from ehr.characters import codes_of, plain
-from ehr.header_scan import HeaderTrie, header_places, header_trie
+from ehr.characters import plain
 from ehr.spans import Section
 from ground import ROOT
 from ground.storage.own_rules import NO_RULES, OwnRules
@@ -26,8 +26,11 @@ WORD_TABLE = ROOT / "ehr" / "data" / "header_words.tsv"
 _COLUMNS = ("name", "header", "parent", "strength", "source")
 _STRENGTHS = frozenset({"firm", "weak"})
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-# The compiled search compares letters of ASCII.
-_HEADER = re.compile(r"[a-z][ -@\[-~]{0,78}")
+_HEADER = re.compile(r"[a-z][ -9;-@\[-~]{0,78}")
+# With what white space there may be inside a header, which may be wrapped over lines, never over a blank one.
+_LONGEST = 120
+# A line without a colon that is a header is not longer.
+_LONGEST_LINE = 79
 # Sections that assert something of all their text: a paragraph under an unknown header is not part of them.
 _CLOSED = frozenset({"family_history", "allergies", "stopped_medications", "warning_signs"})
 # A line of allergies that tells of something else.
@@ -40,18 +43,22 @@ _RELATIVES = re.compile(
 # In these sections prose may hold lines such as "Labs: ..." or "PE: started heparin"; a weak header does not end them.
 _NARRATIVE = frozenset({"brief_hospital_course", "discharge_instructions", "followup_instructions"})
 
-# White space inside a header: a header may be wrapped over two lines, never over a blank line.
-_GAP = r"[ \t]*(?:\n[ \t]*)?"
-_LETTERS = {" ": _GAP, "/": r"[ \t]*/[ \t]*"}
 # A problem of a problem-based course: "# Hypotension: ..." or "#HTN"; "#1" style numbers are part of the header.
-_PROBLEM = r"\#+[ \t]*(?=[^\s#])[^\n:]{1,80}?(?=:|[ \t]+-{1,2}[ \t]|[.,;]?[ \t]*$|[.;][ \t])"
+_PROBLEM = re.compile(r"\#+[ \t]*(?=[^\s#])[^\n:]{1,80}?(?=:|[ \t]+-{1,2}[ \t]|[.,;]?[ \t]*$|[.;][ \t])", re.M)
 # What may stand between a header and its colon: "Exam (adm):".
-_IN_PARENTHESES = r"(?:\([^()\n]{1,24}\)[ \t]*)"
+_IN_PARENTHESES = re.compile(r"[ \t]*\([^()\n]{1,24}\)$")
 # What may be a header by its layout: words alone on their line or before a colon, in marks of Markdown or without.
-_LAYOUT = (
-    r"(?:[#*_=]{1,4}[ \t]*)?[A-Z][A-Za-z0-9 /&'(),.@-]{1,60}?[ \t]*[*_=]{0,4}(?=[ \t]*(?::|--|$)|(?-i:(?<=[A-Z])) - )"
+_CHARACTERS = r"[A-Za-z0-9 /&'(),.@-]{1,60}"
+_LAYOUT = re.compile(
+    rf"(?:[#*_=]{{1,4}}[ \t]*)?([A-Z](?:[A-Z0-9 /&'(),.@-]{{0,59}}[A-Z](?= - )|{_CHARACTERS}?(?=--)|"
+    rf"{_CHARACTERS}+[*_=]{{0,4}}(?=[ \t]*(?::|$))))"
 )
+# A header does not go over it.
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+# Where a header may begin inside a line: behind a gap, or behind a sentence.
+_GAP = re.compile(r"(?:[ \t]{2,}|\t|(?<=[.;])[ \t])(?=[A-Za-z#])")
 _MARKS = "#*_= \t"
+_CAPITALS = frozenset(string.ascii_uppercase + _MARKS)
 # Words that headers have besides those that say which section it is.
 _SMALL_WORDS = frozenset(
     {"of", "the", "and", "in", "on", "at", "to", "for", "this", "with", "by", "or", "other", "during", "upon", "from"}
@@ -77,18 +84,14 @@ class _Header(NamedTuple):
 
 
 def _key(header: str) -> str:
-    return re.sub(r"\s+", "", header.lower())
+    return header.lower().replace(" ", "").replace("\n", "").replace("\t", "")
 
 
 def _header_rule(row: Row, sections: frozenset[str]) -> HeaderRule:
     name, header, parent = row["name"], row["header"], row["parent"]
     for column, right, expected in (
         ("name", _NAME.fullmatch(name), "small letters, digits and _, a letter first: the section that is opened"),
-        (
-            "header",
-            _HEADER.fullmatch(header) and header[-1] != ":",
-            "ASCII, no capitals, no colon at its end; a letter first, at most 79 characters",
-        ),
+        ("header", _HEADER.fullmatch(header), "ASCII, no capitals, no colon; a letter first, at most 79 characters"),
         ("strength", row["strength"] in _STRENGTHS, "firm or weak"),
     ):
         if not right:
@@ -134,37 +137,19 @@ def header_rules(own: OwnRules = NO_RULES) -> dict[str, HeaderRule]:
     return {_key(header): rule for header, rule in _written(own).items()}
 
 
-@lru_cache(maxsize=4096)
-def _known(words: str, own: OwnRules) -> tuple[str, HeaderRule]:
-    """Return a header of the table as it is written, on one line, and its rule."""
-    return " ".join(words.split()), header_rules(own)[_key(words)]
+class _Table(NamedTuple):
+    """The rules of headers, what may stand on the first line of those that take two, and their words."""
 
-
-@lru_cache(maxsize=1024)
-def _patterns(first: str, own: OwnRules) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return what may stand at the beginning of a line and what after a gap inside one, where a character stands.
-
-    All headers take long to compile; those of one first letter are compiled when a text has such a line.
-    """
-    headers = {" ".join(header.split()) for header in _written(own) if header[0] == first}
-    spaced = ["".join(_LETTERS.get(letter, re.escape(letter)) for letter in header) for header in headers]
-    known = "|".join(sorted(spaced, key=len, reverse=True)) or "(?!)"
-    at_line = re.compile(
-        rf"(?P<line>(?ai:{known}))(?=[ \t]*{_IN_PARENTHESES}?:)"
-        rf"|(?P<alone>(?ai:{known}))(?=[ \t]*$)"
-        rf"|(?P<layout>{_LAYOUT})"
-        rf"|(?P<problem>{_PROBLEM})",
-        re.MULTILINE,
-    )
-    inside = re.compile(rf"(?P<inline>(?ai:{known}))(?=[ \t]*:)|(?P<problem>{_PROBLEM})", re.MULTILINE)
-    return at_line, inside
+    rules: dict[str, HeaderRule]
+    begun: frozenset[str]
+    words: frozenset[str]
 
 
 @cache
-def _trie(own: OwnRules) -> HeaderTrie:
-    return header_trie(
-        header_rules(own), {word for words in _header_words(own) for word in re.findall("[a-z]+", words)}
-    )
+def _table(own: OwnRules) -> _Table:
+    parts = [header.split() for header in _written(own)]
+    begun = frozenset("".join(words[:size]) for words in parts for size in range(1, len(words)))
+    return _Table(header_rules(own), begun, frozenset(word for header in _written(own) for word in _words(header)))
 
 
 def _words(header: str) -> list[str]:
@@ -188,7 +173,7 @@ def _by_words(header: str, own: OwnRules) -> HeaderRule | None:
     for parts, section in _heads():
         heads = [[part.match(word) for word in words] for part in parts]
         if all(map(any, heads)):
-            known = _header_words(own) | _SMALL_WORDS
+            known = _table(own).words | _SMALL_WORDS
             others = [word for place, word in enumerate(words) if not any(column[place] for column in heads)]
             if header.isupper() or all(word in known for word in others):
                 return HeaderRule(section, "", weak=not header.isupper() or len(words) < 2)
@@ -196,28 +181,22 @@ def _by_words(header: str, own: OwnRules) -> HeaderRule | None:
     return None
 
 
-@cache
-def _header_words(own: OwnRules) -> frozenset[str]:
-    return frozenset(word for header in _written(own) for word in _words(header))
+def _known(text: str, begin: int, rules: dict[str, HeaderRule]) -> _Header | None:
+    """Return the header of the table that begins at a place, with a colon behind it; None: there is none."""
+    colon = text.find(":", begin, begin + _LONGEST)
+    words = text[begin:colon].rstrip(" \t") if colon > 0 else ""
+    rule = rules.get(_key(words))
+    if rule is None and words[-1:] == ")":
+        words = _IN_PARENTHESES.sub("", words)
+        rule = rules.get(_key(words))
+    if rule is None or _BLANK_LINE.search(words):
+        return None
+    return _Header(begin, " ".join(words.split()), rule, begin + len(words))
 
 
-def _candidates(text: str, own: OwnRules) -> Iterator[tuple[int, re.Match[str]]]:
-    """Yield where the line or the gap before each possible header begins, and the header."""
-    end = 0
-    opened = -1
-    for position, start in header_places(codes_of(text), _trie(own)).tolist():
-        if position < end:
-            continue
-        begins_line = start == 0 or text[start - 1] == "\n"
-        row = text.rfind("\n", 0, position)
-        if not begins_line and position == start + 1 and text[start] == " " and opened != row and text[position] != "#":
-            # "Soc: 4 beers nightly. Fam: dad cirrhosis.": behind a sentence only where the line begins with a header.
-            continue
-        at_line, inside = _patterns(text[position].lower(), own)
-        match = (at_line if begins_line else inside).match(text, position)
-        if match is not None and (match.lastgroup != "problem" or begins_line or text[position] == "#"):
-            end, opened = match.end(), row
-            yield start, match
+def _problem(text: str, begin: int) -> _Header | None:
+    match = _PROBLEM.match(text, begin)
+    return _Header(begin, " ".join(match[0].split()), None, match.end()) if match else None
 
 
 def _after_blank_line(text: str, begin: int) -> bool:
@@ -233,28 +212,77 @@ def _looks_like_header(text: str, begin: int, phrase: str) -> bool:
     return not before or before.endswith(("\n\n", "\n \n")) or before[:-1].rstrip(" \t").endswith(("\n", ":"))
 
 
-def _headers(text: str, own: OwnRules) -> list[_Header]:
-    headers = []
-    for line, match in _candidates(text, own):
-        group = str(match.lastgroup)
-        words = match.group(group)
-        begin = match.start(group)
-        if group == "alone" and not _looks_like_header(text, begin, words):
+def _by_layout(text: str, begin: int, row: str, own: OwnRules, table: _Table) -> tuple[int, _Header | None]:
+    """Return where what has a header's layout ends (-1: nothing has), and the header if it is one."""
+    match = _LAYOUT.match(row)
+    if match is None:
+        problem = _problem(text, begin) if row[0] == "#" else None
+        return problem.end if problem else -1, problem
+    words, end = match[1].rstrip(_MARKS), begin + match.end()
+    has_colon = row.startswith(":", match.end())
+    if row[0] != "#" and table.words.isdisjoint(_words(words)) and not (has_colon and words.upper() == words):
+        return -1, None
+    rule = _by_words(words, own)
+    if rule is None and row[0] == "#":
+        return end, _Header(begin, " ".join(match[0].split()), None, end)
+    is_header = rule is not None or (has_colon and words.isupper() and len(words) > 1)
+    return end, _Header(begin, words, rule, end) if is_header else None
+
+
+def _at_line(text: str, begin: int, row: str, own: OwnRules, table: _Table) -> tuple[int, _Header | None]:
+    """Return where what may be a header ends that begins a line (-1: nothing may), and the header if it is one."""
+    has_colon = ":" in row
+    key = "" if has_colon or len(row) > _LONGEST_LINE else _key(row)
+    if (has_colon or key in table.begun) and (header := _known(text, begin, table.rules)):
+        return header.end, header
+    if key in table.rules:
+        phrase = row.rstrip(" \t")
+        header = _Header(begin, " ".join(row.split()), table.rules[key], begin + len(phrase))
+        return header.end, header if _looks_like_header(text, begin, phrase) else None
+    if row[0] in _CAPITALS and (key or has_colon or " - " in row):
+        return _by_layout(text, begin, row, own, table)
+    return -1, None
+
+
+def _inside(text: str, begin: int, end: int, opened: bool, rules: dict[str, HeaderRule]) -> Iterator[_Header]:
+    """Yield the headers inside a line: behind a gap or, where it begins with a header, behind a sentence.
+
+    "Soc: 4 beers nightly. Fam: dad cirrhosis."
+    """
+    rest = text[begin + 1 : end]
+    is_apart = "  " in rest or "\t" in rest or (opened and "." in rest)
+    if not ("#" in rest or (":" in rest and is_apart)):
+        return
+    for gap in _GAP.finditer(text, begin, end):
+        header = None
+        if gap.end() < begin:
             continue
-        if group == "layout":
-            header = words.strip(_MARKS)
-            rule = _by_words(header, own)
-            has_colon = text[match.end() :].lstrip(" \t").startswith(":")
-            if rule is None and words[0] == "#":
-                header, group = " ".join(words.split()), "problem"
-            elif rule is None and not (has_colon and header.isupper() and len(header) > 1):
-                continue
-        elif group == "problem":
-            header, rule = " ".join(words.split()), None
-        else:
-            header, rule = _known(words, own)
-        start = begin if group in {"inline", "problem"} else line
-        headers.append(_Header(start, header, rule, match.end()))
+        if text[gap.end()] == "#":
+            ends_sentence = text[gap.start() - 1] in ".;" and len(gap[0]) < 3
+            header = _problem(text, gap.end()) if ends_sentence else None
+        elif opened or gap[0] != " ":
+            header = _known(text, gap.end(), rules)
+        if header:
+            begin, opened = header.end, True
+            yield header
+
+
+def _headers(text: str, own: OwnRules) -> list[_Header]:
+    """Return the headers of a text in their order; one that begins a line has the blanks before it."""
+    headers: list[_Header] = []
+    table = _table(own)
+    after = last = 0
+    for line in text.split("\n"):
+        start, after = after, after + len(line) + 1
+        row = line.lstrip(" \t")
+        begin, opened = after - 1 - len(row), -1
+        if row and begin >= last:
+            opened, header = _at_line(text, begin, row, own, table)
+            if header:
+                is_problem = header.rule is None and header.text[0] == "#"
+                headers.append(header if is_problem else header._replace(begin=start))
+        headers += _inside(text, max(begin, last, opened), after - 1, opened >= 0, table.rules)
+        last = max(last, opened, headers[-1].end if headers else 0)
     return headers
 
 

@@ -175,10 +175,6 @@ class NoteSettings(Section):
         default="own", description="what finds abbreviations defined in a note; scispacy needs the extra `linking`"
     )
     fuzzy: bool = Field(default=True, description="repair one-letter misspellings of long, unambiguous words")
-    linker: Literal["none", "scispacy"] = Field(
-        default="none",
-        description="what else finds names, in words that are nearly one (never certain); scispacy needs `linking`",
-    )
     certainty: Literal["learned", "rules"] = Field(
         default="learned",
         description="what decides whether a mention is certain: a model learned from notes with gold, or rules alone",

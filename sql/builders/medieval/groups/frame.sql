@@ -4,13 +4,12 @@
 --   per replaced concept and close relative
 -- Output: frame(frame, fact, predicate, slot, argument, pair, original_cui, kept_cui), kept_end(pair, predicate, slot,
 --   kept_cui), argument(argument, predicate, slot, buckets), argument_concept(argument, cui, bucket),
---   sibling(cui, sibling, steps: of the hierarchy between them, 2 or 3)
+--   sibling(cui, sibling, of_grandparent: a child of a grandparent, and of no parent)
 -- Inputs: admission_fact, usable_fact, kg.edge, kg.concept, linked_base. Parameters: seed, bucket_size, family_size
 -- argument: a predicate and which end of it is replaced. pair: number of a distinct (argument, kept end), which decides
---   whether a replacement gives a true or a false statement. A group is a frame in an admission. Close relatives share
---   a semantic group and a parent, or the parent of one is a grandparent of the other. The parents of a brand or salt
---   are those of its substance; parents with very many children, and grandparents with very many grandchildren, say
---   nothing about closeness.
+--   whether a replacement gives a true or a false statement. A group is a frame in an admission. Close relatives are
+--   the other children of a parent or a grandparent, of a common semantic group. The parents of a brand or salt are
+--   those of its substance; what has very many children says nothing about closeness.
 --   Source: docs/definitions.md#close-relative
 create or replace temp table frame as
 with used as (
@@ -73,43 +72,46 @@ with parent as (
     where predicate in ('is_a', 'has_pharmacologic_class')
 ),
 
-above as (
-    select
-        parent.cui,
-        parent.above_cui,
-        1 as steps
+family as (
+    select above_cui
     from parent
-    union
-    select
-        parent.cui,
-        higher.above_cui,
-        2 as steps
-    from parent
-    inner join parent as higher on parent.above_cui = higher.cui
+    group by above_cui
+    having count(*) between 2 and getvariable('family_size')
 ),
 
-family as (
+own as (
     select
-        above_cui,
-        steps
-    from above
-    group by above_cui, steps
-    having count(*) <= getvariable('family_size')
+        original.original_cui as cui,
+        coalesce(base.base_cui, original.original_cui) as base_cui
+    from (select distinct frame.original_cui from frame) as original
+    left join linked_base as base on original.original_cui = base.cui
+),
+
+above as (
+    select
+        own.*,
+        parent.above_cui,
+        false as of_grandparent
+    from own
+    inner join parent on own.base_cui = parent.cui
+    union
+    select
+        own.*,
+        grandparent.above_cui,
+        true as of_grandparent
+    from own
+    inner join parent on own.base_cui = parent.cui
+    inner join parent as grandparent on parent.above_cui = grandparent.cui
 )
 
 select
-    original.original_cui as cui,
+    above.cui,
     other.cui as sibling,
-    min(own.steps + other.steps) as steps
-from (select distinct frame.original_cui from frame) as original
-left join linked_base as base on original.original_cui = base.cui
-inner join above as own on coalesce(base.base_cui, original.original_cui) = own.cui
-inner join above as other on own.above_cui = other.above_cui
-inner join family on other.above_cui = family.above_cui and other.steps = family.steps
-inner join kg.concept as own_concept on original.original_cui = own_concept.cui
+    bool_and(above.of_grandparent) as of_grandparent
+from above
+semi join family on above.above_cui = family.above_cui
+inner join parent as other on above.above_cui = other.above_cui
+inner join kg.concept as own_concept on above.cui = own_concept.cui
 inner join kg.concept as other_concept on other.cui = other_concept.cui
-where
-    own.steps + other.steps <= 3
-    and coalesce(base.base_cui, original.original_cui) != other.cui and original.original_cui != other.cui
-    and list_has_any(own_concept.groups, other_concept.groups)
-group by original.original_cui, other.cui;
+where other.cui not in (above.cui, above.base_cui) and list_has_any(own_concept.groups, other_concept.groups)
+group by above.cui, other.cui;

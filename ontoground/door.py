@@ -5,6 +5,7 @@ The examples are of the demo, ``w`` is ``ontoground.open("work/demo")``.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -35,18 +36,20 @@ SHOWN = 100
 """Rows of an answer that a notebook shows."""
 MOST_CONCEPTS = 200_000
 """Concepts of a part of the graph that is made in memory."""
+DATASETS = ("medieval", "medhal", "medval")
 HIGH = 600
 """Most pixels of a frame in a notebook; what is longer is scrolled."""
 
 
-def open_workspace(folder: str | Path = "work") -> OpenWorkspace:
-    """Open a workspace to look into it.
+def open_workspace(folder: str | Path | None = None) -> OpenWorkspace:
+    """Open a workspace to look into it: without a folder the one that the verbs take, ONTOGROUND_WORKSPACE or ./work.
 
     Raises:
         InputError: the folder holds no warehouse.
     """
     from ground.storage.workspace import Workspace
 
+    folder = os.environ.get("ONTOGROUND_WORKSPACE", "work") if folder is None else folder
     _require((str, Path), folder=folder)
     return OpenWorkspace(Workspace.existing(Path(folder)))
 
@@ -104,7 +107,7 @@ class Card(dict[str, Any]):
 
     def __repr__(self) -> str:
         lines = [f"{self['cui']} {self['name']} ({'; '.join(self['types'])})"]
-        lines += [f"  {neighbour['words']} ... ({neighbour['n']:,})" for neighbour in self["neighbours"]]
+        lines += [f"  {near['words']} ... ({near['predicate']}, {near['n']:,})" for near in self["neighbours"]]
         return "\n".join(lines)
 
 
@@ -123,20 +126,25 @@ class Row(dict[str, Any]):
 
 
 class Relations(tuple[dict[str, Any], ...]):
-    """What relates two concepts, the strongest tier first (``relations`` of docs/schemas/graph-relations.json)."""
+    """What relates two concepts, the strongest tier first (``relations`` of docs/schemas/graph-relations.json).
+
+    What is shown leaves out plausible relations beside stronger ones, as the verb does.
+    """
 
     names: dict[str, str]
     """The name of each concept of the paths."""
 
     def __repr__(self) -> str:
-        from ontoground.views.concepts import evidence_of
+        from ontoground.views.concepts import evidence_of, strong
 
-        lines = []
-        for relation in self:
+        lines, shown = [], strong(self)
+        for relation in shown:
             lines.append(
                 f"{relation['sentence']} ({relation['tier']}, {relation['hops']} hops, by {relation['pattern']})"
             )
             lines += [f"    {edge['words']} [{evidence_of(edge)}]" for edge in relation["path"]]
+        if more := len(self) - len(shown):
+            lines.append(f"and {more} plausible, too weak to make a statement true: list(...) has all")
         return "\n".join(lines) or "no relation"
 
     def _repr_html_(self) -> str | None:
@@ -144,9 +152,12 @@ class Relations(tuple[dict[str, Any], ...]):
             return None
         from ontoground.pages.pictures import path_picture
         from ontoground.pages.render import in_notebook
+        from ontoground.views.concepts import strong
 
-        drawn = [{**relation, "picture": path_picture(relation["path"], self.names.__getitem__)} for relation in self]
-        return in_notebook("notebook_relations.html", min(60 + 130 * len(self), HIGH), relations=drawn)
+        names = self.names.__getitem__
+        drawn = [{**relation, "picture": path_picture(relation["path"], names)} for relation in strong(self)]
+        high, more = min(60 + 130 * len(drawn), HIGH), len(self) - len(drawn)
+        return in_notebook("notebook_relations.html", high, relations=drawn, more=more)
 
 
 class Notes(tuple[dict[str, Any], ...]):
@@ -397,17 +408,18 @@ class OpenWorkspace:
 
         Raises:
             InputError: the dataset is not built.
-            UsageError: it has no such column, or no such quadrant or level of support.
+            UsageError: it has no such column, or one of few values (quadrant, predicate, split) never has this one.
         """
         import polars
 
-        from ground.contracts.rows import QUADRANTS, SUPPORT_LEVELS
         from ontoground.flow.status import row_files
 
         _require(str, dataset=dataset)
         files = row_files(self.workspace, dataset)
         if not files:
             built = dataset.partition("_")[0]
+            if built not in DATASETS:
+                raise UsageError("there is no dataset of this name", found=dataset, expected=", ".join(DATASETS))
             raise InputError(
                 "this dataset is not built", file=self.workspace.dataset(built), do=f"ontoground build {built}"
             )
@@ -417,11 +429,15 @@ class OpenWorkspace:
             if name not in schema:
                 near = get_close_matches(name, schema, n=1) or schema
                 raise UsageError("the dataset has no such column", found=name, expected=", ".join(near))
+        choices = self._choices(dataset.partition("_")[0]) if wanted else {}
         for name, value in wanted.items():
             values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-            known = {"quadrant": QUADRANTS, "support_level": SUPPORT_LEVELS}.get(name, values)
+            known = (*choices.get(name, values), None)
             if unknown := [str(value) for value in values if value not in known]:
-                raise UsageError(f"{name} has no such value", found=", ".join(unknown), expected=", ".join(known))
+                there = rows.select(name).unique().collect().to_series().drop_nulls().sort()
+                raise UsageError(
+                    f"{name} has no such value", found=", ".join(unknown), expected=", ".join(map(str, there))
+                )
             try:
                 these = polars.Series(list(values), dtype=schema[name])
             except (TypeError, OverflowError, polars.exceptions.PolarsError) as error:
@@ -429,6 +445,18 @@ class OpenWorkspace:
                 raise UsageError(what, found=type(value).__name__, expected=str(schema[name])) from error
             rows = rows.filter(polars.col(name).is_in(these.implode()))
         return rows
+
+    def _choices(self, dataset: str) -> dict[str, tuple[Any, ...]]:
+        """Return the values of the columns of a dataset that have only so many."""
+        from ground.contracts.rows import MedievalRow, choices_of
+        from ground.contracts.rows_text import MedhalRow, MedvalRow
+        from kg.predicates import read_vocabulary
+
+        lines = read_vocabulary(own=self.workspace.rules).predicates
+        predicates = (name for line in lines for name in (line.predicate, line.inverse))
+        kinds = {"medieval": MedievalRow, "medhal": MedhalRow, "medval": MedvalRow}
+        rows = choices_of(kinds[dataset]) if dataset in kinds else {}
+        return {**rows, "predicate": tuple(predicates)}
 
     @property
     def graph(self) -> Exports:

@@ -86,7 +86,7 @@ def _card_blocks(card: dict[str, Any]) -> Blocks:
     if others:
         yield f"also called: {'; '.join(others[:NAMES_SHOWN])}{more}"
     for relation in card["neighbours"]:
-        yield text(f"\n{relation['words']} ({number(relation['n'])})", "bold")
+        yield text(f"\n{relation['words']} ({relation['predicate']}, {number(relation['n'])})", "bold")
         yield from (f"  {other['cui']}  {other['name']}" for other in relation["concepts"])
         if relation["n"] > len(relation["concepts"]):
             yield f"  and {number(relation['n'] - len(relation['concepts']))} more (--limit 0)"
@@ -133,14 +133,14 @@ def relations(
 
 
 def _relation_blocks(payload: dict[str, Any], show_all: bool) -> Blocks:
-    from ontoground.views.concepts import evidence_of
+    from ontoground.views.concepts import evidence_of, strong
 
     head, tail, relations = payload["head"], payload["tail"], payload["relations"]
     yield f"from {head['cui']} {head['name']} to {tail['cui']} {tail['name']}"
     if not relations:
         other = f"relations {tail['cui']} {head['cui']}"
         yield f"no relation within {payload['max_hops']} hops; the other direction: {other}"
-    listed = [relation for relation in relations if show_all or relation["tier"] != "plausible"] or relations
+    listed = relations if show_all else strong(relations)
     for tier, meaning in TIERS.items():
         of_tier = [relation for relation in listed if relation["tier"] == tier]
         if of_tier:

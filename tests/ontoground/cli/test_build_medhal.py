@@ -85,6 +85,7 @@ def test_a_person_sees_rows_shares_and_reasons(texts: Path, tmp_path: Path) -> N
     printed = answer_to("build", "medhal", "--texts", texts, "--workspace", tmp_path).out
     assert "mednli: neutral" in printed and "100.0%" in printed and "length filtered" in printed
     assert f"in {tmp_path / 'datasets' / 'medhal'}" in printed
+    assert "does the text alone tell the label? medqa: too few rows to say; AUC (chance is 0.5) by words " in printed
 
 
 @pytest.mark.xdist_group("demo")
@@ -159,6 +160,7 @@ def test_a_folder_of_the_users_own_is_read_in_a_layout_that_is_named(tmp_path: P
         (["--texts", "mine={texts}/none:medqa"], 3, "existing folder"),
         (["--texts", "mine={texts}:medqa", "--texts", "mine={texts}:acm"], 2, "each NAME only once"),
         (["--texts", "{texts}", "--texts", "{texts}"], 2, "each NAME only once"),
+        (["--texts", "{texts}/medqa"], 3, "one or more of the folders medqa"),
         (["--sources", "medqa"], 2, "--texts DIR"),
         (["--sources", "medqaa", "--texts", "{texts}"], 2, "medqa, medmcqa"),
         (["--sources", "medqa,medqa", "--texts", "{texts}"], 2, "each once"),

@@ -32,7 +32,7 @@ import polars as pl
 
 from ehr.certainty import ASSERTIONS, named_in
 from ehr.learned import GROUPS, MODEL, inputs_of
-from ehr.learned_scan import AHEAD, SLOTS, TABLE, features_of
+from ehr.learned_scan import AHEAD, NO_MENTION, SLOTS, TABLE, features_of
 from ehr.reading import TextReader
 from ehr.spans import KINDS, Assertion, Kind
 from ground import ROOT
@@ -66,7 +66,6 @@ AS_GOOD = {"present": {"present", "given"}, "absent": {"absent", "family"}, "fam
 FOLDS, CHOICE_FOLDS = 10, 4
 SCALE, CHOICE_SCALE = 1000, 30
 """Weights are whole numbers of thousandths, those of which assertion it is of thirtieths."""
-NO_MENTION = len(ASSERTIONS)
 SAME = {"given": "present", "other": "none"}
 """Assertions of the gold that are learned as another."""
 LEAST: dict[str, dict[str, float]] = {

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ehr.characters import FNV_OFFSET, ByteArray, CodeArray, HashArray, IntArray, codes_of, hash_with, is_letter
+from ehr.characters import FNV_OFFSET, ByteArray, CodeArray, HashArray, IntArray, codes_of, hash_with
 from ground.compiled import kernel, part, read_only
 
 __all__ = [
@@ -176,6 +176,9 @@ def _scan(codes: CodeArray, table: CodeArray) -> tuple[IntArray, IntArray, HashA
         last = second = third = fourth = none
         value = without_1 = without_2 = without_3 = FNV_OFFSET
         while letter != 0:
+            # "lisinopril20": a number that is written to the end of a word is a token of its own.
+            if position - begin > 2 and not figures and letter >> _FIGURE_BIT & 1:
+                break
             capitals += letter >> _CAPITAL_BIT & 1
             figures += letter >> _FIGURE_BIT & 1
             fourth, third, second = third, second, last
@@ -197,8 +200,7 @@ def _scan(codes: CodeArray, table: CodeArray) -> tuple[IntArray, IntArray, HashA
             value = without_1 if drop == 1 else (without_2 if drop == 2 else without_3)
         if put:
             value = hash_with(value, put)
-        begins[count] = begin
-        ends[count] = position
+        begins[count], ends[count] = begin, position
         # A possessive ending belongs to the word before it.
         if (
             position + 1 < size
@@ -207,8 +209,7 @@ def _scan(codes: CodeArray, table: CodeArray) -> tuple[IntArray, IntArray, HashA
             and (position + 2 == size or codes[position + 2] >= table.size or table[codes[position + 2]] == 0)
         ):
             position += 2
-        hashes[count] = value
-        shapes[count] = 2 if all_upper else (1 if capitals else 0)
+        hashes[count], shapes[count] = value, 2 if all_upper else (1 if capitals else 0)
         gaps[count] = 3 if count == 0 else _gap(codes, ends[count - 1], begin, ends[count - 1] - begins[count - 1])
         if count and codes[ends[count - 1]] in (39, 0x2019) and begin - ends[count - 1] > 2:
             gaps[count] = _gap(codes, ends[count - 1] + 2, begin, 2)
@@ -253,38 +254,6 @@ class Trie(NamedTuple):
         """Return the number of each token, -1 for one that no name has."""
         return _numbers(hashes, self.slots, self.slot_token)
 
-    def unglued(self, tokens: Tokens) -> tuple[Tokens, IntArray]:
-        """Return the tokens of a text, a known word apart from what is written to its end: "lisinopril20", "ToprolXL".
-
-        Their numbers come with them.
-
-        Only tokens that no name has are cut, once, behind three letters or more.
-        """
-        numbers = self.token_numbers(tokens.hash)
-        unknown = np.flatnonzero(numbers < 0)
-        cut = _cuts(read_only(tokens.codes), tokens.begin[unknown], tokens.end[unknown])
-        unknown, cut = unknown[cut > 0], cut[cut > 0]
-        places = zip(tokens.begin[unknown].tolist(), cut.tolist(), tokens.end[unknown].tolist(), strict=True)
-        pieces = [tokens.codes[low:high] for begin, at, end in places for low, high in ((begin, at), (at, end))]
-        blank = codes_of("\n\n")
-        parts = tokenise(np.concatenate([blank, *(part for piece in pieces for part in (piece, blank))]))
-        head = self.token_numbers(parts.hash[::2])
-        is_known = head >= 0
-        if not is_known.any():
-            return tokens, numbers
-        which, cut = unknown[is_known], cut[is_known]
-        heads, tails = ((parts.hash[at::2][is_known], parts.shape[at::2][is_known]) for at in (0, 1))
-        # Each of them twice, first for what is known.
-        order = np.insert(np.arange(numbers.size), which, which)
-        tail = which + np.arange(1, which.size + 1)
-        begin, end, shape, gap = tokens.begin[order], tokens.end[order], tokens.shape[order], tokens.gap[order]
-        value, numbers = tokens.hash[order], numbers[order]
-        end[tail - 1] = begin[tail] = cut
-        for place, (hashes, shapes) in ((tail - 1, heads), (tail, tails)):
-            value[place], shape[place], numbers[place] = hashes, shapes, self.token_numbers(hashes)
-        gap[tail] = SOFT
-        return Tokens(tokens.codes, begin, end, value, shape, gap), numbers
-
     def find(self, tokens: Tokens, numbers: IntArray | None = None) -> Matches:
         """Return the longest names from left to right; ``numbers`` may stand in for the tokens' own."""
         numbers = self.token_numbers(tokens.hash) if numbers is None else numbers
@@ -323,22 +292,6 @@ def _numbers(hashes: HashArray, slots: HashArray, slot_token: IntArray) -> IntAr
             slot = (slot + np.uint64(1)) & mask
         numbers[index] = slot_token[slot]
     return numbers
-
-
-@kernel
-def _cuts(codes: CodeArray, begins: IntArray, ends: IntArray) -> IntArray:
-    """Return where figures, or a capital behind a small letter, follow three letters or more of each word (0: none)."""
-    cuts = np.zeros(begins.size, np.int32)
-    for word in range(begins.size):
-        position = begins[word]
-        while position < ends[word] and is_letter(codes[position]):
-            is_cut = position > begins[word] and codes[position] <= 90 and codes[position - 1] > 90
-            if is_cut and position - begins[word] > 2:
-                break
-            position += 1
-        if position < ends[word] and position - begins[word] > 2 and codes[position] <= 90:
-            cuts[word] = position
-    return cuts
 
 
 @kernel

@@ -30,17 +30,6 @@ PHRASE_HEADS = ROOT / "ehr" / "data" / "phrase_heads.tsv"
 # What a word is beside a name; last: nothing that matters.
 _ROLES = ("head", "head_of_problems", "loose", "")
 _DRUG = KINDS.index("drug")
-# A drug that a culture was tested against is not one that was given: "sensitive to A and B", "A <=1 S, B R".
-_TESTED = re.compile(
-    r"\b(?:(?:(?i:sensitive|resistant|susceptible|intermediate)(?: to|:)|[RSI] to)|[RSI] ?[-=:]) "
-    r"(?:(?:[\w/-]+ )?[\w/-]+(?:, and |, | and | or |/))*$"
-)
-_RESULT = re.compile(r"[-:= ]{0,20}(?:[<>=]{0,2} ?\d[\d./]* ?)?[SRI](?= ?[,;.)/\n]|$)")
-_RESULTS = "S R I sensitive resistant susceptible intermediate"
-_NEAR = 80
-"""Characters in which the result is looked for, at most ``_NEAR_WORDS`` words."""
-_NEAR_WORDS = 12
-
 _BETWEEN = "\n\n\n\n"
 
 _CLEAR, _ORDINARY, _INSIDE = (REASONS.index(reason) for reason in ("", "ordinary_word", "inside_name"))
@@ -198,20 +187,6 @@ def _in_compounds(tokens: Tokens, matches: Matches, is_drug: npt.NDArray[np.bool
     return in_compound
 
 
-def _are_tested(text: str, tokens: Tokens, matches: Matches) -> npt.NDArray[np.bool_]:
-    """Tell which names, of drugs, a culture was tested against."""
-    is_result = np.isin(tokens.hash, tokenise(codes_of(_RESULTS)).hash) & (
-        (tokens.shape == UPPER) | (tokens.end - tokens.begin > 1)
-    )
-    results = np.append(0, np.cumsum(is_result))
-    before = results[np.maximum(matches.first - _NEAR_WORDS, 0)]
-    is_tested: npt.NDArray[np.bool_] = results[np.minimum(matches.last + 4, is_result.size)] > before
-    for index in np.flatnonzero(is_tested).tolist():
-        begin, end = int(tokens.begin[matches.first[index]]), int(tokens.end[matches.last[index]])
-        is_tested[index] = _RESULT.match(text, end) or _TESTED.search(text[max(0, begin - _NEAR) : begin])
-    return is_tested
-
-
 def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[Mentions, Mentions, IndexArray]:
     """Return the mentions, of which some are a part of something else, and the names that stand inside of their names.
 
@@ -220,7 +195,8 @@ def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[
     Each of these counts once in a text: "nicotine dependence" speaks of nicotine, and does not say more. One that
     stands by itself as well is a mention already.
     """
-    tokens, numbers = lexicon.trie.unglued(tokenise(texts.codes))
+    tokens = tokenise(texts.codes)
+    numbers = lexicon.trie.token_numbers(tokens.hash)
     repaired = _repair(texts, tokens, numbers, lexicon, speller)
     matches = lexicon.trie.find(tokens, numbers)
     nodes = lexicon.trie.entry.size
@@ -234,9 +210,7 @@ def _by_names(texts: Texts, lexicon: Lexicon, speller: Speller | None) -> tuple[
 
     mentions, known = placed(matches.first, matches.last, matches.node)
     kind, term = lexicon.kind[mentions.entry], lexicon.term[mentions.entry]
-    is_drug = kind == _DRUG
-    is_inside = _in_compounds(tokens, matches, is_drug)
-    is_inside[is_drug] |= _are_tested(texts.joined, tokens, matches.take(is_drug))
+    is_inside = _in_compounds(tokens, matches, kind == _DRUG)
     mentions = mentions._replace(reason=np.where(is_inside, _INSIDE, _CLEAR).astype(np.int32))
     kept = ((kind >= 0) | (term >= 0)) & (mentions.begin >= texts.body[mentions.section])
     inside = lexicon.trie.find_inside(tokens, matches, numbers)

@@ -397,11 +397,10 @@ class OpenWorkspace:
 
         Raises:
             InputError: the dataset is not built.
-            UsageError: it has no such column, or no such quadrant or level of support.
+            UsageError: it has no such column, or one of few values (quadrant, predicate, split) never has this one.
         """
         import polars
 
-        from ground.contracts.rows import QUADRANTS, SUPPORT_LEVELS
         from ontoground.flow.status import row_files
 
         _require(str, dataset=dataset)
@@ -417,11 +416,15 @@ class OpenWorkspace:
             if name not in schema:
                 near = get_close_matches(name, schema, n=1) or schema
                 raise UsageError("the dataset has no such column", found=name, expected=", ".join(near))
+        choices = self._choices(dataset.partition("_")[0]) if wanted else {}
         for name, value in wanted.items():
             values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-            known = {"quadrant": QUADRANTS, "support_level": SUPPORT_LEVELS}.get(name, values)
+            known = (*choices.get(name, values), None)
             if unknown := [str(value) for value in values if value not in known]:
-                raise UsageError(f"{name} has no such value", found=", ".join(unknown), expected=", ".join(known))
+                there = rows.select(name).unique().collect().to_series().drop_nulls().sort()
+                raise UsageError(
+                    f"{name} has no such value", found=", ".join(unknown), expected=", ".join(map(str, there))
+                )
             try:
                 these = polars.Series(list(values), dtype=schema[name])
             except (TypeError, OverflowError, polars.exceptions.PolarsError) as error:
@@ -429,6 +432,18 @@ class OpenWorkspace:
                 raise UsageError(what, found=type(value).__name__, expected=str(schema[name])) from error
             rows = rows.filter(polars.col(name).is_in(these.implode()))
         return rows
+
+    def _choices(self, dataset: str) -> dict[str, tuple[Any, ...]]:
+        """Return the values of the columns of a dataset that have only so many."""
+        from ground.contracts.rows import MedievalRow, choices_of
+        from ground.contracts.rows_text import MedhalRow, MedvalRow
+        from kg.predicates import read_vocabulary
+
+        lines = read_vocabulary(own=self.workspace.rules).predicates
+        predicates = (name for line in lines for name in (line.predicate, line.inverse))
+        kinds = {"medieval": MedievalRow, "medhal": MedhalRow, "medval": MedvalRow}
+        rows = choices_of(kinds[dataset]) if dataset in kinds else {}
+        return {**rows, "predicate": tuple(predicates)}
 
     @property
     def graph(self) -> Exports:

@@ -309,9 +309,10 @@ def claim_of(statement: str, reading: TextReading, graph: ConceptGraph) -> Claim
     else:
         names, whole = _two_ends(graph, names)
     if len(names) != 2:
-        return Unread("no two ends are read" if len(names) < 2 else "more than two ends are read")
-    if any(len(name.cuis) > MOST_CANDIDATES for name in names):
-        return Unread("an end may be several things")
+        known = ", ".join(f"'{name.text}'" for name in names) or "none"
+        return Unread(f"two concepts are needed; read in it: {known}")
+    if many := [name.text for name in names if len(name.cuis) > MOST_CANDIDATES]:
+        return Unread(f"'{many[0]}' may mean more than {MOST_CANDIDATES} things")
     return _claim(statement, (names[0], names[1]), all_names, kinds, whole, graph)
 
 
@@ -345,7 +346,8 @@ def _claim(
         readings = [Reading(pair, tuple(_benefits(graph, pair))) for pair in pairs]
     if not readings or not all(reading.alternatives for reading in readings):
         unread = sorted({word for word in words if _kind(word) in ("", "other")})
-        return Unread(f"the graph has no such relation of these ends: {' '.join(unread) or 'no relation is said'}")
+        said = f"'{' '.join(unread)}' is none that the graph has of such concepts" if unread else "none is said"
+        return Unread(f"no relation of the two is read: {said}")
     return Claim(
         (first.text, second.text),
         (ends[0].cuis, ends[1].cuis),

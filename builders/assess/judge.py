@@ -196,13 +196,13 @@ class _Judged:
         set_table(connection, "related_end", related_ends(connection, graph, ends))
         run_steps(connection, "groups", ["false_ground"])
         run_sql(connection, "builders/assess/together")
-        self._named(connection, graph, workspace)
+        self._name_codes(connection, graph, workspace)
         self._true = _by_claim(connection, "select head_cui, predicate, tail_cui, pattern from true_fact order by all")
         self._against = _by_claim(connection, sql_text("builders/assess/against"))
         said = arrow_of(connection, sql_text("builders/assess/said")).to_pylist()
         self._said = {(row["number"], row["cui"], row["term"]): row for row in said}
 
-    def _named(self, connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, workspace: Workspace) -> None:
+    def _name_codes(self, connection: duckdb.DuckDBPyConnection, graph: ConceptGraph, workspace: Workspace) -> None:
         """Make ``named_code``: what names in the bare text of each note leave unclear."""
         meant = find_names(connection, graph, open_threads(workspace.settings.run), radiology=False)
         named = arrow_of(connection, "select number, name from named")
@@ -241,6 +241,14 @@ class _Judged:
         left_out = ("number", "cui", "term")
         return {"name": self._graph.name(cui), **{name: row[name] for name in row if name not in left_out}}
 
+    def _named(self, reason: str, relation: Alternative) -> str:
+        """Return a reason of the builder of MediEval with the names of what it calls head and tail."""
+        head, tail = self._graph.name(relation.head), self._graph.name(relation.tail)
+        called = {"the ends": f"{head} and {tail}", "the head": head, "the substance": head, "the tail": tail}
+        for words, name in called.items():
+            reason = reason.replace(words, name)
+        return reason
+
     def _words(self, relation: Alternative) -> str:
         return f"{self._graph.name(relation.head)} {relation.predicate} {self._graph.name(relation.tail)}"
 
@@ -254,19 +262,21 @@ class _Judged:
         for relation in reading.alternatives:
             if pattern := self._pattern(relation):
                 if not claim.whole:
-                    return None, "the graph relates the ends, but more is claimed", [], self._words(relation)
+                    return None, "the graph relates the two, but more is claimed", [], self._words(relation)
                 path = [dict(edge) for edge in self._graph.path(relation.head, relation.tail, pattern)]
-                why = f"the graph says it: {pattern}"
+                why = "the graph says it" if len(path) == 1 else f"the graph says it in {len(path)} steps"
                 return not claim.negated, why, path, self._words(relation)
         # What does good is not told from what prevents: nothing at all relates ends of which one is false.
         benefits = [relation for relation in reading.alternatives if relation.predicate == BENEFIT[0]]
         for relation in benefits or reading.alternatives:
             if reason := self._against.get(relation):
-                return None, f"no path makes it true, and it is not called false: {reason}", [], self._words(relation)
+                why = f"no path makes it true, and it is not called false: {self._named(reason, relation)}"
+                return None, why, [], self._words(relation)
         first = self._words(reading.alternatives[0])
         if claim.negated and not claim.whole:
-            return None, "nothing relates the ends, but more is claimed than what is denied", [], first
-        return claim.negated, "nothing in graph or records relates the ends, and the graph knows both", [], first
+            return None, "nothing relates the two, but more is claimed than what is denied", [], first
+        why = "nothing in graph or records relates the ends, and the graph knows such relations of both"
+        return claim.negated, self._named(why, reading.alternatives[0]), [], first
 
     def _pattern(self, relation: Alternative) -> str | None:
         """Return the pattern that makes a relation true; what is of a class is of the class's own classes, too."""

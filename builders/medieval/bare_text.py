@@ -113,10 +113,10 @@ def _names_in(trie: Trie, entries: int, notes: pa.Table) -> pa.Table:
     texts = notes["text"].to_pylist()
     codes = codes_of("".join(f"{text}\n" for text in texts))
     end = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
-    tokens, numbers = trie.unglued(tokenise(codes))
+    tokens = tokenise(codes)
     # No name goes from one note into the next, though both are of one admission.
     owner = np.searchsorted(end, tokens.begin, side="right").astype(np.int32)
-    words = _Words(numbers, tokens.shape, owner)
+    words = _Words(trie.token_numbers(tokens.hash), tokens.shape, owner)
     seen = np.full(entries, -1, np.int32)
     names = [trie.find_every(*some, seen) for some in (words, _joined_words(trie, codes, tokens, words))]
     note, name = np.concatenate(names, axis=1)

@@ -101,7 +101,7 @@ def named_texts(values: Sequence[str], dataset: Dataset) -> NamedTexts:
 
     Raises:
         UsageError: a value of neither form, a name twice, or a layout that has no reader, with those that have one.
-        InputError: a folder is not there.
+        InputError: a folder is not there, or no source of the table lies in DIR.
     """
     known = {
         source.source: source
@@ -119,6 +119,14 @@ def named_texts(values: Sequence[str], dataset: Dataset) -> NamedTexts:
         sources[_source(named["name"], layout, known, value)] = Path(folder).expanduser()
     if len(folders) > 1 or len({source.source for source in sources}) + len(folders) < len(values):
         raise UsageError("texts are named twice", found=", ".join(values), expected="one DIR, and each NAME only once")
+    for folder in filter(Path.is_dir, folders):
+        if not any((folder / source.folder).is_dir() for source in known.values()):
+            raise InputError(
+                f"no source of {dataset} lies in the folder of texts",
+                file=folder,
+                expected="one or more of the folders " + ", ".join(source.folder for source in known.values()),
+                do="name the folder above them, or texts of your own by NAME=DIR:LAYOUT",
+            )
     return NamedTexts(folders[0] if folders else None, sources)
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "StatementRow",
     "SupportLevel",
     "SupportSpanRow",
+    "choices_of",
     "fields_of",
 ]
 
@@ -57,14 +58,25 @@ def fields_of(row: Any, *, nullable: bool = False) -> list[pa.Field]:
     return [_field(name, hint, nullable) for name, hint in get_type_hints(row, include_extras=True).items()]
 
 
+def choices_of(row: Any) -> dict[str, tuple[Any, ...]]:
+    """Return the values of each column of a row type that has only so many, by its name."""
+    kinds = {name: _kinds(hint)[0] for name, hint in get_type_hints(row).items()}
+    return {name: get_args(kind) for name, kind in kinds.items() if get_origin(kind) is Literal}
+
+
+def _kinds(hint: Any) -> list[Any]:
+    """Return what a hint says that a value may be, None left out."""
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    return [kind for kind in kinds if kind is not type(None)]
+
+
 def _field(name: str, hint: Any, nullable: bool) -> pa.Field:
-    choices = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    kind = next(choice for choice in choices if choice is not type(None))
+    kind, *_ = _kinds(hint)
     if get_origin(kind) is Annotated:
         arrow_type = get_args(kind)[1]
     else:
         arrow_type = ARROW_TYPES[type(get_args(kind)[0]) if get_origin(kind) is Literal else kind]
-    return pa.field(name, arrow_type, nullable=nullable or type(None) in choices)
+    return pa.field(name, arrow_type, nullable=nullable or type(None) in get_args(hint))
 
 
 class PathEdgeRow(TypedDict):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
@@ -14,11 +15,13 @@ import duckdb
 
 from ground import __version__
 from ground.errors import InputError
+from ground.progress import warn
 from ground.storage.files import sha256_of
 
 __all__ = [
     "LicenceTier",
     "data_files",
+    "differences",
     "dropped",
     "inputs",
     "is_open_release",
@@ -27,6 +30,7 @@ __all__ = [
     "own_licence",
     "read_manifest",
     "releases",
+    "replacing",
     "state_licence",
     "tier_in",
     "tier_of",
@@ -38,6 +42,8 @@ LicenceTier = Literal["open", "credentialed"]
 
 # Software whose version can change a byte of the data files.
 SOFTWARE = ("duckdb", "numpy", "polars", "pyarrow", "numba")
+PARTS = ("dataset", "inputs", "settings", "seed", "licence_tier", "ontoground", "software")
+"""Parts of a manifest that say what a build was made of."""
 OPEN_RELEASE = "openworld"
 STATED_OPEN = ", open by the settings: "
 OPEN_WORLD_LICENCE = "the embedded open world: invented patients, free to share"
@@ -205,3 +211,41 @@ def manifest_of(
         "licence_tier": tier,
     }
     return {**manifest, "provenance_sha256": _provenance(manifest)}
+
+
+def differences(
+    before: Mapping[str, Any], after: Mapping[str, Any], parts: Sequence[str] = PARTS
+) -> list[dict[str, Any]]:
+    """Return key, before and after of what two manifests do not both say; null where a side does not say it."""
+    old, new = (dict(_flat("", {part: manifest.get(part) for part in parts})) for manifest in (before, after))
+    sides = [{"key": key, "before": old.get(key), "after": new.get(key)} for key in sorted(old.keys() | new.keys())]
+    return [side for side in sides if side["before"] != side["after"]]
+
+
+def _flat(key: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the leaves of a manifest by dotted key; files of the inputs go by source and name."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _flat(f"{key}.{name}" if key else str(name), inner)
+    elif isinstance(value, list) and value and all(isinstance(entry, dict) for entry in value):
+        for entry in value:
+            name = "/".join(str(entry[part]) for part in ("source", "file") if part in entry)
+            yield from _flat(f"{key}.{name}", {k: v for k, v in entry.items() if k not in ("source", "file")})
+    else:
+        yield key, value
+
+
+@contextmanager
+def replacing(folder: Path) -> Iterator[None]:
+    """Say what the dataset was built with that the block replaces, where that are other settings."""
+    try:
+        before = read_manifest(folder)
+    except InputError:
+        before = {}
+    yield
+    others = differences(before, read_manifest(folder), ("settings",)) if before else []
+    if others:
+        names = [other["key"].removeprefix("settings.") for other in others]
+        values = ["unset" if other["before"] is None else json.dumps(other["before"]) for other in others]
+        had = ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
+        warn(f"{folder} took the place of a dataset of other settings ({had}); another --workspace keeps both")

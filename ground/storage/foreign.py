@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -36,8 +37,8 @@ def read_foreign(
 
     Raises:
         UsageError: another kind of file.
-        InputError: it is not there, empty or damaged, of JSON lines with the first that is no object; or a column is
-            missing.
+        InputError: it is not there, empty or damaged, with the first line that is no JSON object or has more cells
+            than columns; or a column is missing.
     """
     expected = expected or ", ".join(needed)
     frame = _read(path, what, expected)
@@ -86,8 +87,7 @@ def _read(path: Path, what: str, expected: str) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, OSError):
         # polars quotes values, which may be text of a note: its message is not passed on.
         empty = not path.stat().st_size
-        line = _malformed_line(path) if path.suffix == ".jsonl" else None
-        wrong = "text that is not of this kind, or values of two types" if line is None else "no JSON object"
+        line, wrong = _malformed(path)
         raise InputError(
             f"{what} cannot be read",
             file=path,
@@ -97,13 +97,24 @@ def _read(path: Path, what: str, expected: str) -> pl.DataFrame:
         ) from None
 
 
-def _malformed_line(path: Path) -> int | None:
-    """Return the number of the first line that is no JSON object."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                if line.strip() and not isinstance(json.loads(line), dict):
-                    return number
-            except ValueError:
-                return number
-    return None
+def _malformed(path: Path) -> tuple[int | None, str]:
+    """Return the first line that is no JSON object or has more cells than the header, where there is one, and why."""
+    if path.suffix in (".jsonl", ".csv"):
+        with path.open(encoding="utf-8", errors="replace", newline="") as file:
+            if path.suffix == ".csv":
+                rows = csv.reader(file)
+                cells = len(next(rows, ()))
+                long = next((row for row in rows if len(row) > cells), None)
+                if long is not None:
+                    return rows.line_num, f"{len(long)} cells under {cells} names of columns"
+            for number, line in enumerate(file, 1):
+                if line.strip() and not _is_object(line):
+                    return number, "no JSON object"
+    return None, "text that is not of this kind, or values of two types"
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False

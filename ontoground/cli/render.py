@@ -133,9 +133,11 @@ def percent(share: float | None) -> str:
 
 
 def dataset_in_words(dataset: dict[str, Any]) -> str:
-    """Return how many rows a dataset has, by split, and where it lies."""
+    """Return how many rows a dataset has, by split, where it lies, and which split it has none for."""
     splits = ", ".join(f"{split} {number(rows)}" for split, rows in dataset["splits"].items())
-    return f"{number(dataset['rows'])} rows ({splits}) in {dataset['folder']}"
+    empty = " and ".join(split for split, rows in dataset["splits"].items() if not rows)
+    remark = f"; no rows for {empty}" if empty else ""
+    return f"{number(dataset['rows'])} rows ({splits}) in {dataset['folder']}{remark}"
 
 
 def listing(rows: Sequence[Mapping[str, Any]], columns: str, *, title: str | None = None) -> Table:

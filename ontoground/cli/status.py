@@ -35,6 +35,7 @@ def _blocks(state: dict[str, Any]) -> Blocks:
 
     loads = [{**load, "finished_at": f"{load['finished_at']:%Y-%m-%d %H:%M}"} for load in state["loads"]]
     yield listing(loads, LOADED)
+    yield from (f"note: {line}" for line in state["warnings"])
     yield listing(state["stages"], "name: stage, state, reason: why")
     yield listing(state["tables"], "table, rows")
     for dataset in state["datasets"]:

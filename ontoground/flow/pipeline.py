@@ -14,9 +14,10 @@ from ehr.sources.mimic import find_mimic, load_mimic
 from ehr.sources.omop import load_omop
 from ehr.sources.plain import load_table
 from ehr.sources.plain import release_of as release_of_table
+from ehr.sources.tables import SOURCES
 from ground.errors import InputError
 from ground.flow.fingerprints import mark_done, stage_fingerprint
-from ground.flow.manifest import is_open_release, state_licence
+from ground.flow.manifest import is_open_release, replacing, state_licence
 from ground.settings import RemoteSettings
 from ground.storage.loading import LoadReport
 from ground.storage.remote import Places, RemotePath, require_allowed, several
@@ -38,7 +39,7 @@ from ontoground.flow.stages import (
     state_of,
     upstream,
 )
-from ontoground.flow.status import summary_of
+from ontoground.flow.status import lacking_codes, summary_of
 
 __all__ = ["LOADERS", "Outcome", "check_folder", "load_source", "run_all", "run_stages"]
 
@@ -110,6 +111,8 @@ def load_source(
     begin = time.perf_counter()
     own = {"own": workspace.rules} if source in ("meds", "omop") else {}
     report = LOADERS[source](connection, folder, settings.load, settings.remote, **own).as_dict()
+    if source in SOURCES:
+        report["warnings"] = (*report["warnings"], *lacking_codes(connection))
     licences = [licence for name, licence in settings.load.open_sources.items() if name == source]
     state_licence(connection, source, licences[0] if licences else None)
     unchanged = all(table["skipped_because_done"] for table in report["tables"])
@@ -211,7 +214,8 @@ def _run(workspace: Workspace, connection: duckdb.DuckDBPyConnection, stage: Sta
     _forget(connection, stage, again=force or now.state == "stale")
     compile_beside()
     begin = time.perf_counter()
-    report: Any = stage.run(workspace, connection)
+    with replacing(workspace.root / (stage.folder or "")):
+        report: Any = stage.run(workspace, connection)
     _remember(workspace, connection, stage)
     return Outcome(stage.name, "done", time.perf_counter() - begin, report.as_dict())
 

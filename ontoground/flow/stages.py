@@ -6,6 +6,7 @@ earlier stage is stale, or its own code and data files are not the ones that mad
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -126,7 +127,7 @@ STAGES = (
         settings="load",
         code=("kg", "sql/kg"),
         run=_graph,
-        tables=("kg.name", "kg.concept", "kg.edge"),
+        tables=("kg.name", "kg.concept", "kg.edge", "kg.uncovered"),
         folder="graph",
     ),
     Stage(
@@ -145,7 +146,13 @@ STAGES = (
             "sql/ehr/sources",
         ),
         run=_concepts,
-        tables=("ground.code_map", "ground.unmapped_code", "ground.admission_concept"),
+        tables=(
+            "ground.code_map",
+            "ground.code_use",
+            "ground.event",
+            "ground.unmapped_code",
+            "ground.admission_concept",
+        ),
     ),
     Stage(
         name="sections",
@@ -184,6 +191,7 @@ STAGES = (
         ),
         run=_medieval,
         after=("concepts", "mentions"),
+        tables=("ground.medieval",),
         folder="datasets/medieval",
     ),
 )
@@ -223,13 +231,25 @@ def check_rules(own: OwnRules) -> None:
 
 
 def expected_fingerprint(connection: duckdb.DuckDBPyConnection, workspace: Workspace, wanted: Stage) -> str:
-    """Return the fingerprint that a stage would leave if it ran now."""
+    """Return the fingerprint that a stage would leave if it ran now: JSON, a digest for each thing that it rests on."""
     settings = workspace.settings.model_dump(mode="json")
     loads = (*loads_of(connection, wanted), *wanted.optional)
-    parts = {f"load {source}": _loaded(connection, source) for source in loads}
+    parts = {f"load of {source}": _loaded(connection, source) for source in loads}
     parts |= {f"stage {name}": expected_fingerprint(connection, workspace, stage(name)) for name in wanted.after}
-    parts |= {f"settings {wanted.settings}": fingerprint(settings[wanted.settings])}
-    return fingerprint(parts | {"code": code_digest(wanted.code), "rules": workspace.rules.digests(wanted.name)})
+    parts |= {f"settings [{wanted.settings}]": fingerprint(settings[wanted.settings])}
+    rules = fingerprint(workspace.rules.digests(wanted.name))
+    parts |= {"version of ontoground": code_digest(wanted.code), "own rules": rules}
+    return json.dumps({name: fingerprint({name: part}) for name, part in parts.items()}, sort_keys=True)
+
+
+def _changed(left: str, expected: str) -> str:
+    """Say what is not as it was when a stage left its fingerprint."""
+    try:
+        before = dict(json.loads(left))
+    except ValueError:
+        # Of a version whose fingerprints were whole.
+        return "changed: version of ontoground"
+    return f"changed: {', '.join(name for name, part in json.loads(expected).items() if part != before.get(name))}"
 
 
 def _loaded(connection: duckdb.DuckDBPyConnection, source: str) -> str:
@@ -253,11 +273,9 @@ def state_of(connection: duckdb.DuckDBPyConnection, workspace: Workspace, wanted
         if not has_mark(connection, PREFIX + wanted.name):
             return StageState(wanted.name, "not built", "a first build that was not finished")
         return StageState(wanted.name, "stale", "a rebuild that was not finished; what was built before is there")
-    if left != expected_fingerprint(connection, workspace, wanted):
+    if left != (expected := expected_fingerprint(connection, workspace, wanted)):
         stale = [name for name in wanted.after if state_of(connection, workspace, stage(name)).state != "current"]
-        return StageState(
-            wanted.name, "stale", f"after {', '.join(stale)}" if stale else "input, settings, rules or version"
-        )
+        return StageState(wanted.name, "stale", f"after {', '.join(stale)}" if stale else _changed(left, expected))
     return StageState(wanted.name, "current", "")
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "dataset_files",
     "edge_table",
     "few_patients",
+    "lacking_codes",
     "mapped_shares",
     "quadrant_table",
     "row_files",
@@ -36,6 +37,7 @@ ENOUGH = 50
 BOOKKEEPING = ("ground.load", "ground.load_origin", "ground.reject", "ground.drop", "ground.stage")
 LOADED = (*(f"{schema}." for source in SOURCES for schema in schemas(source)), "umls.", "rxnorm.", "ontology.")
 NOTES = {"mimic": "note/discharge", "omop": "note", "meds": "codes of notes", "table": "notes"}
+CODES = {"ehr.diagnosis": "diagnoses", "ehr.procedure": "procedures", "ehr.drug": "drugs"}
 VERBS = {
     "graph": "ontoground graph build",
     "concepts": "ontoground graph build",
@@ -58,6 +60,7 @@ def status_of(workspace: Workspace, connection: duckdb.DuckDBPyConnection) -> di
         "loads": loads,
         "stages": [asdict(stage) for stage in stages],
         "tables": tables,
+        "warnings": lacking_codes(connection) if {load["source"] for load in loads} & set(SOURCES) else [],
         "datasets": [dataset_counts(folder) for folder in folders],
         "rejected_rows": sum(load["rows_rejected"] for load in loads),
         "warehouse_bytes": workspace.warehouse.stat().st_size,
@@ -93,6 +96,13 @@ def _here(workspace: Workspace, command: str) -> str:
     verb, gap, remark = command.partition("   ")
     verb = verb.replace("DATASET_DIR", shlex.quote(str(workspace.dataset("medieval"))))
     return f"{verb} --workspace {shlex.quote(str(workspace.root))}{gap}{remark}"
+
+
+def lacking_codes(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return, in a sentence, of which kinds the loaded records have no code; nothing where they have all kinds."""
+    absent = [words for view, words in CODES.items() if not has_rows(connection, view)]
+    told = "notes alone tell which a patient has, and no code confirms or contradicts them"
+    return [f"the records list no {' and no '.join(absent)}: {told}"] if absent else []
 
 
 def dataset_files(folder: Path) -> list[Path]:

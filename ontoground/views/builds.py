@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import duckdb
 
 from ground.errors import InputError, UsageError
-from ground.flow.manifest import read_manifest
+from ground.flow.manifest import differences, read_manifest
 from ground.settings import RunSettings
 from ground.storage.parquet import parquet_schema
 from ground.storage.sqlfiles import quoted_files, sql_text
@@ -23,8 +22,6 @@ from ontoground.views.query import COPY_OPTIONS, write_whole
 __all__ = ["compared"]
 
 NEEDED = ("id", "split")
-PARTS = ("dataset", "inputs", "settings", "seed", "licence_tier", "ontoground", "software")
-"""Parts of a manifest that say what a build was made of."""
 
 
 def compared(before: Path, after: Path, run_settings: RunSettings, output: Path | None = None) -> dict[str, Any]:
@@ -71,7 +68,7 @@ def compared(before: Path, after: Path, run_settings: RunSettings, output: Path 
         "by_column": by_column,
         "columns_added": [name for name in new if name not in old],
         "columns_removed": [name for name in old if name not in new],
-        "manifest": _differing(*manifests),
+        "manifest": differences(manifests[0], manifests[1]),
     }
 
 
@@ -107,24 +104,3 @@ def _view(connection: duckdb.DuckDBPyConnection, name: str, folder: Path, column
     ((too_many,),) = connection.execute(query).fetchall()
     if too_many:
         raise InputError("several rows have the same identifier", file=folder, found=f"{too_many:,} rows too many")
-
-
-def _differing(*manifests: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return key, before and after of what the manifests do not both say; null where a side does not say it."""
-    before, after = (dict(_flat("", {part: manifest.get(part) for part in PARTS})) for manifest in manifests)
-    keys = sorted(before.keys() | after.keys())
-    sides = [{"key": key, "before": before.get(key), "after": after.get(key)} for key in keys]
-    return [side for side in sides if side["before"] != side["after"]]
-
-
-def _flat(key: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the leaves of a manifest by dotted key; files of the inputs go by source and name."""
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _flat(f"{key}.{name}" if key else str(name), inner)
-    elif isinstance(value, list) and value and all(isinstance(entry, dict) for entry in value):
-        for entry in value:
-            name = "/".join(str(entry[part]) for part in ("source", "file") if part in entry)
-            yield from _flat(f"{key}.{name}", {k: v for k, v in entry.items() if k not in ("source", "file")})
-    else:
-        yield key, value

@@ -28,7 +28,8 @@ from ground.storage.warehouse import QUERY_ERRORS, arrow_of, database_config, op
 from ground.storage.workspace import Workspace
 from ontoground.flow.interrupts import interruptible, limited
 from ontoground.flow.session import reading
-from ontoground.flow.status import dataset_files
+from ontoground.flow.stages import STAGES
+from ontoground.flow.status import VERBS, dataset_files
 from ontoground.views.named import AREA, named_queries
 
 if TYPE_CHECKING:
@@ -51,6 +52,12 @@ __all__ = [
 VALUES = 10
 """Values of a column that are listed at most."""
 NO_COLUMN = re.compile(r'Referenced column "([^"]+)" (?:was )?not found')
+NO_TABLE = re.compile(r"Table with name (\w+) does not exist")
+MADE_BY = {
+    **{table: VERBS[stage.name] for stage in STAGES for table in stage.tables},
+    **{name: f"ontoground build {name}" for name in ("medhal", "medval")},
+}
+"""The verb that makes each table that a query may ask for too early."""
 FILE = re.compile(r"Table with name \S*[/\\]")
 """Where a table's name is the path of a file."""
 NEAR = re.compile(r"Candidate bindings: (.+)")
@@ -201,6 +208,12 @@ def _explained() -> Iterator[None]:
             near = NEAR.search(str(error))
             expected = near[1].replace('"', "") if near else None
             raise UsageError("there is no such column", found=column[1], expected=expected) from error
+        if table := NO_TABLE.search(str(error)):
+            for name, made_by in MADE_BY.items():
+                # Its full name is a proposal where it is there.
+                if name.rpartition(".")[2] == table[1] and f'"{name}"' not in str(error):
+                    do = f"`{made_by}` makes it, after all that comes before it"
+                    raise UsageError("the query asks for a table that is not made yet", found=name, do=do) from error
         advice = "`ontoground status` lists the tables; a table that is missing belongs to a stage not yet run"
         if isinstance(error, duckdb.PermissionException) or FILE.search(str(error)):
             advice = "name tables of the warehouse, or datasets: other files are shut off"

@@ -13,7 +13,7 @@ import duckdb
 
 from ground.errors import InputError
 from ground.flow.executors import open_threads
-from ground.flow.manifest import read_manifest
+from ground.flow.manifest import inputs, read_manifest
 from ground.json_record import JsonRecord
 from ground.settings import BuildSettings
 from ground.storage.sqlfiles import quoted_files
@@ -80,7 +80,8 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
     many workers as the settings say.
 
     Raises:
-        InputError: the folder is no MediEval dataset, holds no rows, or those of another version.
+        InputError: the folder is no MediEval dataset, holds no rows, those of another version, or was built from files
+            that the workspace does not hold.
     """
     dataset = open_folder(folder)
     if dataset.kind != "medieval":
@@ -91,6 +92,7 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
             expected="a folder that `ontoground build medieval` wrote",
         )
     build = dataset.build_settings()
+    _require_inputs(workspace, connection, folder)
     files: dict[str, list[Path]] = {"labelled": [*dataset.files, *dataset.contraindicated_files]}
     if denying := dataset.contradicted_files:
         files["denying"] = denying
@@ -116,6 +118,22 @@ def validate_medieval(workspace: Workspace, connection: duckdb.DuckDBPyConnectio
         lines = [*_lost(folder, rows), *(line for lot in lots for line in lot)]
     lines.sort(key=lambda line: [str(cell) for cell in line])
     return ValidationReport(str(folder), sum(rows.values()), [dict(zip(NAMES, line, strict=True)) for line in lines])
+
+
+def _require_inputs(workspace: Workspace, connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Refuse a dataset of other data: what is not here cannot confirm its labels."""
+    built_from, loaded = (
+        {(file["source"], file["file"], file["sha256"]) for file in files}
+        for files in (read_manifest(folder).get("inputs", []), inputs(connection))
+    )
+    if absent := built_from - loaded:
+        source, file, _ = min(absent)
+        raise InputError(
+            "this dataset was built from other data than the workspace holds",
+            file=folder,
+            found=f"{len(absent)} of its {len(built_from)} files, as {source} {file}, are not in {workspace.root}",
+            do="name the workspace that it was built in by --workspace, or build it again",
+        )
 
 
 def _lost(folder: Path, rows: Mapping[str, int]) -> Iterator[Disagreement]:

@@ -39,12 +39,12 @@ TOLD = {
     "Lisinopril is an ACE inhibitor.": "Q1",
 }
 UNTOLD = {
-    "Hypertension.": "no two ends are read",
-    "Lisinopril and albuterol treat hypertension.": "more than two ends are read",
-    "Lisinopril 40 mg treats hypertension.": "the graph relates the ends, but more is claimed",
-    "Lisinopril was stopped because of hypertension.": "the graph has no such relation of these ends: stopped",
-    "Without lisinopril, hypertension treats itself.": "the graph has no such relation of these ends",
-    "Lisinopril rarely treats hypertension.": "the graph has no such relation of these ends: rarely treats",
+    "Hypertension.": "read in it: 'Hypertension'",
+    "Lisinopril and albuterol treat hypertension.": "'Lisinopril', 'albuterol', 'hypertension'",
+    "Lisinopril 40 mg treats hypertension.": "the graph relates the two, but more is claimed",
+    "Lisinopril was stopped because of hypertension.": "'stopped' is none that the graph has",
+    "Without lisinopril, hypertension treats itself.": "no relation of the two is read",
+    "Lisinopril rarely treats hypertension.": "'rarely treats' is none",
     "Lisinopril is contraindicated in asthma.": "it is not called false",
     **dict.fromkeys(
         (
@@ -52,9 +52,9 @@ UNTOLD = {
             "Hypertension resists lisinopril.",
             "Losartan works wonders in hypertension.",
         ),
-        "the graph relates the ends, but more is claimed",
+        "the graph relates the two, but more is claimed",
     ),
-    "She takes lisinopril and has hypertension.": "the graph has no such relation of these ends",
+    "She takes lisinopril and has hypertension.": "no relation of the two is read",
 }
 
 

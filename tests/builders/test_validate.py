@@ -293,6 +293,15 @@ def test_a_folder_without_rows_and_rows_of_another_version_are_refused(
         validate_medieval(Workspace(tmp_path), warehouse, folder)
 
 
+def test_a_dataset_of_other_data_is_refused(medieval: Built, tmp_path: Path) -> None:
+    folder = written(medieval, tmp_path, medieval.rows[:4])
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["inputs"][0]["sha256"] = "0" * 64
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(InputError, match=r"built from other data.*\n.*\n  found: 1 of its \d+ files"):
+        validate_medieval(medieval.workspace, medieval.connection, folder)
+
+
 def test_the_settings_of_the_dataset_count_not_those_of_today(medieval: Built, tmp_path: Path) -> None:
     """A dataset that took only stated facts for true has none of another tier."""
     folder = written(medieval, tmp_path, medieval.rows)

@@ -66,18 +66,15 @@ def test_a_name_does_not_cross_words_or_sentences(name: str, text: str) -> None:
     ("text", "names"),
     [
         ("lisinopril20mg daily", ["lisinopril"]),
-        ("ToprolXL 50", ["ToprolXL"]),
-        ("HCTZ25, toprolXL", ["HCTZ", "toprolXL"]),
+        ("HCTZ25, toprol", ["HCTZ"]),
+        ("COVID19, Covid 19", ["COVID19", "Covid 19"]),
         ("lisINOPRIL is known", ["lisINOPRIL"]),
         ("B12x, iron2", ["iron"]),
         ("ironman, unknown10", []),
     ],
 )
-def test_a_name_is_read_apart_from_what_is_written_to_its_end(text: str, names: list[str]) -> None:
-    trie = trie_of("lisinopril", "Toprol XL", "HCTZ", "B", "iron")
-    tokens, numbers = trie.unglued(tokenise(codes_of(text)))
-    matches = trie.find(tokens, numbers)
-    assert [text[tokens.begin[a] : tokens.end[b]] for a, b in zip(matches.first, matches.last, strict=True)] == names
+def test_a_name_is_read_apart_from_a_number_at_its_end(text: str, names: list[str]) -> None:
+    assert found(trie_of("lisinopril", "HCTZ", "B", "iron", "COVID-19"), text) == names
 
 
 def test_the_longest_name_wins() -> None:

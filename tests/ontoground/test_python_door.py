@@ -160,6 +160,12 @@ def test_statements_are_chosen_by_column(opened: OpenWorkspace) -> None:
         opened.statements(quadrnat="Q1")
     with pytest.raises(UsageError, match="Q1, Q2, Q3, Q4"):
         opened.statements(quadrant=["Q1", "Q5"])
+    with pytest.raises(UsageError, match=r"cures\n.*treats"):
+        opened.statements(predicate="cures")
+    with pytest.raises(UsageError, match="train"):
+        opened.statements(split="dev")
+    # What a build may have is no error where this one has none.
+    assert opened.statements(predicate="part_of", tier="plausible", fact_split=None).collect().is_empty()
     with pytest.raises(InputError, match="not built"):
         opened.statements("medval")
 

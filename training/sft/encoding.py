@@ -64,7 +64,10 @@ def encode_answer(tokenizer: Any, answer: Answer) -> list[int]:
     """Return an answer's tokens, with the end-of-text token where the answer ends."""
     if tokenizer.eos_token_id is None:
         # A model could not learn to stop.
-        raise UsageError("the tokenizer has no end-of-text token", expected="eos_token in tokenizer_config.json")
+        raise UsageError(
+            "the tokenizer has no end-of-text token, as that of an encoder",
+            expected="a decoder, with eos_token in tokenizer_config.json",
+        )
     ids = list(tokenizer(answer.text, add_special_tokens=False, split_special_tokens=True)["input_ids"])
     return [*ids, tokenizer.eos_token_id] if answer.ends else ids
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from ontoground.cli.builds.options import group
@@ -36,6 +37,8 @@ def medieval(options: Sharded, force: Force = False) -> Result:
 
 def _blocks(payload: dict[str, Any]) -> Blocks:
     from ontoground.cli.run import quadrant_blocks
+    from ontoground.flow.status import few_patients
 
     yield from quadrant_blocks(payload["quadrants"])
     yield unfolded(dataset_in_words(payload["dataset"]))
+    yield from filter(None, [few_patients(Path(payload["dataset"]["folder"]))])

@@ -77,7 +77,7 @@ def medhal(options: Medhal) -> Result:
     from builders.medhal.engines import lm_engine, rules_engine
     from builders.medhal.plan import chosen_sources, feeds_of
     from builders.texts.origin import Seeds, Tally
-    from ground.flow.manifest import licence_tier
+    from ground.flow.manifest import licence_tier, replacing
     from ground.lm.client import LanguageModel
     from ontoground.flow.pipeline import run_stages
     from ontoground.flow.status import dataset_counts
@@ -106,7 +106,7 @@ def medhal(options: Medhal) -> Result:
             documents=settings.seed, patients=build.seed, ends=build.split_ends, given=_given_splits(workspace, own)
         )
         provenance = Provenance(options.engine, tier, seeds, {} if model is None else described_model(model))
-        with bars("pairs") as advance:
+        with replacing(workspace.dataset("medhal")), bars("pairs") as advance:
             report = build_medhal(feeds, workspace.dataset("medhal"), settings, provenance, tally, advance)
     return options.result(
         "build medhal",
@@ -237,6 +237,7 @@ def medval(options: Medval) -> Result:
     """
     from builders.medval.build import build_medval
     from builders.medval.feeds import check_asked, plan_feeds
+    from ground.flow.manifest import replacing
     from ontoground.flow.session import reading
     from ontoground.flow.status import dataset_counts
 
@@ -251,7 +252,11 @@ def medval(options: Medval) -> Result:
     # Open for reading only, so that worker processes may read too.
     with reading(workspace) if workspace.warehouse.is_file() else nullcontext() as connection:
         plan = plan_feeds(options.names, options.engine, texts, workspace, connection)
-        with _method(options, workspace, plan, connection) as method, bars("inputs") as advance:
+        with (
+            _method(options, workspace, plan, connection) as method,
+            replacing(folder),
+            bars("inputs") as advance,
+        ):
             report = build_medval(plan, folder, settings, method, advance)
     results = {
         "dataset": dataset_counts(folder),

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Option
 
-from ground.errors import UsageError
 from ontoground.cli.options import Result, verb
 from ontoground.cli.render import note
 from ontoground.cli.runs import require_packages, short_name
@@ -20,6 +18,7 @@ from ontoground.cli.train.options import (
     Seeds,
     group,
     name_of_seeds,
+    require_decoder,
     seeds_of,
     state_of,
     steps_of,
@@ -68,20 +67,16 @@ def corfu(options: Corfu) -> Result:
     """
     engine: Literal["shared", "trl"] = "trl" if options.engine == "trl" else "shared"
     require_packages(*PACKAGES, *(["trl"] if engine == "trl" else []))
-    from ground.lm.local import check_model
-    from training.encoder.pretrained import PACKAGED
     from training.runs.settings import CorfuSettings
 
     model, resume = options.model, options.resume
-    if model in PACKAGED and not Path(model).is_dir():
-        raise UsageError("CoRFu needs a decoder", found=f"{model} is an encoder", do="choose a decoder with --model")
     lambdas = list(dict.fromkeys(options.lambdas or ()))
     weight_override = [f"lambda={value}" for value in lambdas if len(lambdas) == 1]
     settings = options.settings(
         CorfuSettings, *([f"regime={options.regime}"] if options.regime else []), *weight_override
     )
     seeds = seeds_of(options.seeds) or [settings.seed]
-    check_model(model)
+    require_decoder(model, "CoRFu")
     from evaluation.datasets import MedievalDataset
 
     dataset = MedievalDataset.open(options.data("medieval"))

@@ -19,7 +19,7 @@ from ground.storage.files import atomic_path, private_directory, sha256_of, writ
 from ontoground.cli.options import Result, verb
 from ontoground.cli.render import Blocks, note, relative, table, unfolded
 from ontoground.cli.runs import require_packages, short_name
-from ontoground.cli.train.options import PACKAGES, Trained, group
+from ontoground.cli.train.options import PACKAGES, Trained, group, require_decoder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,14 +69,13 @@ def grpo(options: Grpo) -> Result:
     on several sets of labels. Rows of the benchmark itself are held out for that: all reviewed ones and a share.
     """
     require_packages(*PACKAGES, "trl", "datasets", "statsmodels")
-    from ground.lm.local import check_model
     from training.runs.settings import GrpoSettings
 
     names = options.arms or ["original", "recomputed"]
     if len(set(names)) < len(names):
         raise UsageError("an arm is named twice", found=", ".join(names), expected="other labels for each arm")
     settings = options.settings(GrpoSettings)
-    check_model(options.model)
+    require_decoder(options.model, "GRPO")
     from ground.markdown import markdown_table
     from stewardship.benchmark.folder import Benchmark
 

@@ -27,6 +27,7 @@ __all__ = [
     "Trained",
     "group",
     "name_of_seeds",
+    "require_decoder",
     "seeds_of",
     "state_of",
     "steps_of",
@@ -41,6 +42,16 @@ Seeds = Annotated[str | None, Option("--seeds", metavar="N,N,...", help="Train o
 
 Run = tuple[Path, dict[str, Any], str]
 """A run's folder, its record, and ``done`` or, where it was whole already, ``current``."""
+
+
+def require_decoder(model: str, what: str) -> None:
+    """Refuse a model that writes no text or is not there, before torch is imported; ``what`` is to be trained."""
+    from ground.lm.local import check_model
+    from training.encoder.pretrained import PACKAGED
+
+    if model in PACKAGED and not Path(model).is_dir():
+        raise UsageError(f"{what} needs a decoder", found=f"{model} is an encoder", do="choose a decoder with --model")
+    check_model(model)
 
 
 @dataclass(frozen=True, kw_only=True)

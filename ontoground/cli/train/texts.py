@@ -10,7 +10,7 @@ from typer import Option
 from ontoground.cli.options import Result, verb
 from ontoground.cli.render import note
 from ontoground.cli.runs import require_packages, short_name
-from ontoground.cli.train.options import PACKAGES, OnDataset, group, state_of, trained
+from ontoground.cli.train.options import PACKAGES, OnDataset, group, require_decoder, state_of, trained
 
 __all__ = ["medhal", "medval"]
 
@@ -45,11 +45,10 @@ def medval(options: Text) -> Result:
 
 def _fine_tuned(kind: Literal["medhal", "medval"], options: Text) -> Result:
     require_packages(*PACKAGES, "trl", "datasets")
-    from ground.lm.local import check_model
     from training.runs.settings import MedhalSettings, MedvalSettings
 
     settings: Any = options.settings(MedhalSettings if kind == "medhal" else MedvalSettings)
-    check_model(options.model)
+    require_decoder(options.model, kind)
     from evaluation.datasets import TextDataset
 
     dataset = TextDataset.open(options.data(kind), kind, getattr(settings, "version", "full"))

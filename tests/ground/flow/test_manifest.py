@@ -16,6 +16,7 @@ from ground.flow.manifest import (
     manifest_of,
     own_licence,
     read_manifest,
+    replacing,
     state_licence,
     to_json,
 )
@@ -126,3 +127,11 @@ def test_a_manifest_is_read_where_there_is_one_and_is_json(tmp_path: Path) -> No
     file.write_text("{")
     with pytest.raises(InputError, match=r"manifest\.json"):
         read_manifest(tmp_path)
+
+
+def test_what_a_replaced_dataset_was_built_with_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folds in (None, None, 5, 2):
+        with replacing(tmp_path):
+            (tmp_path / "manifest.json").write_text(to_json({"settings": {"build": {"folds": folds, "seed": 1}}}))
+    (unset, five) = capsys.readouterr().err.splitlines()
+    assert "(build.folds unset)" in unset and "(build.folds 5)" in five and "--workspace" in five

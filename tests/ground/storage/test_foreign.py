@@ -24,6 +24,10 @@ def test_what_cannot_be_read_is_named_and_not_quoted(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="a table cannot be read") as caught:
         read_foreign(tmp_path / "a.jsonl", "a table", ("id",))
     assert caught.value.line == 2 and "Smith" not in str(caught.value)
+    (tmp_path / "a.csv").write_text('id,text\n1,"Mrs.\nSmith"\n2,Mr. Smith, who\n')
+    with pytest.raises(InputError, match=r"a\.csv:4\n  found: 3 cells under 2 names") as caught:
+        read_foreign(tmp_path / "a.csv", "a table", ("id",))
+    assert "Smith" not in str(caught.value)
     with pytest.raises(InputError, match="a table is not there"):
         read_foreign(tmp_path / "b.jsonl", "a table", ("id",))
     with pytest.raises(UsageError, match="a format that cannot be read"):

@@ -159,6 +159,7 @@ def test_a_folder_of_the_users_own_is_read_in_a_layout_that_is_named(tmp_path: P
         (["--texts", "mine={texts}/none:medqa"], 3, "existing folder"),
         (["--texts", "mine={texts}:medqa", "--texts", "mine={texts}:acm"], 2, "each NAME only once"),
         (["--texts", "{texts}", "--texts", "{texts}"], 2, "each NAME only once"),
+        (["--texts", "{texts}/medqa"], 3, "one or more of the folders medqa"),
         (["--sources", "medqa"], 2, "--texts DIR"),
         (["--sources", "medqaa", "--texts", "{texts}"], 2, "medqa, medmcqa"),
         (["--sources", "medqa,medqa", "--texts", "{texts}"], 2, "each once"),

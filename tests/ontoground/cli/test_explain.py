@@ -72,7 +72,13 @@ def test_any_text_is_read(demo: Demo, tmp_path: Path, monkeypatch: pytest.Monkey
     pairs.write_text("".join(json.dumps({"statement": one, "note": NOTE}) + "\n" for one in statements))
     answers = answer_to("assess", "--statements", pairs, *place, "--json").payload("assess")["statements"]
     assert [answer["quadrant"] for answer in answers] == ["Q1", None] or answers[0]["is_true"]
-    assert "no two ends" in answer_to("assess", "--note", file, "--statement", "Fever.", *place).out
+    if path := answers[0]["path"]:
+        shown = answer_to("assess", "--statements", str(pairs), *place).out
+        assert f"      {path[0]['words']} [{path[0]['sab']}" in shown
+    (tmp_path / "two.csv").write_text("note,statement\nFever.,Aspirin treats fever.\n,Aspirin treats gout.\n")
+    answer = answer_to("assess", "--statements", str(tmp_path / "two.csv"), *place)
+    assert answer.code == 3 and "a statement has no note" in answer.err and "the first is row 2" in answer.err
+    assert "read in it: 'Fever'" in answer_to("assess", "--note", file, "--statement", "Fever.", *place).out
     for arguments, words in (((), "nothing to assess"), (("--statement", "Fever."), "a statement has no note")):
         assert words in answer_to("assess", *arguments, *place).err
     monkeypatch.setattr(sys, "stdin", io.StringIO(NOTE))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -75,6 +76,20 @@ def test_items_of_other_splits_come_with_the_option_that_takes_them() -> None:
 def test_a_load_of_a_missing_folder_leaves_no_workspace(tmp_path: Path) -> None:
     assert invoke(["load", "umls", str(tmp_path / "nowhere"), "--workspace", str(tmp_path / "work")]) == 3
     assert not (tmp_path / "work").exists()
+
+
+def test_records_without_drugs_are_said_to_have_none(
+    demo: Demo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(demo.workspace / "demo-input" / "mimic", tmp_path / "mimic")
+    (file,) = (tmp_path / "mimic" / "hosp").glob("prescriptions.*")
+    file.unlink()
+    place = ("--workspace", str(tmp_path / "work"))
+    for arguments in (["load", "mimic", str(tmp_path / "mimic")], ["status"]):
+        assert invoke([*arguments, *place]) == 0
+        assert "note: the records list no drugs: " in capsys.readouterr().out
+    assert invoke(["status", "--workspace", str(demo.workspace), "--json"]) == 0
+    assert '"warnings": []' in capsys.readouterr().out
 
 
 def test_suggested_commands_name_the_workspace(demo: Demo, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,6 +21,7 @@ ON_DEMO = [
     (["explain", "nothing"], 3, "an id of medieval"),
     (["sql", "mentions_by_assertion", "assertions=absent"], 2, "there is no such column\n  found: assertions"),
     (["sql", "mentions_by_assertion", "absent"], 2, "COLUMN=VALUE"),
+    (["sql", "-c", "select * from mention"], 2, 'Did you mean "ground.mention"?'),
     (["graph", "export", "--predicate", "cures"], 3, "no such predicate"),
 ]
 ON_EMPTY = [
@@ -29,6 +30,8 @@ ON_EMPTY = [
     (["graph", "build", "--set", "run.memory_limit=abc"], 2, "such as 4GB"),
     (["rules", "secions"], 2, "sections"),
     (["sql", "quadrants_by_predicat"], 2, "did you mean quadrants_by_predicate?"),
+    (["sql", "mentions_by_section"], 2, "found: ground.mention\n  do: `ontoground notes mentions` makes it"),
+    (["sql", "-c", "select count(*) from medhal"], 2, "found: medhal\n  do: `ontoground build medhal` makes it"),
     (["sql", "-c", "create table t (i int)"], 2, "only one statement that reads"),
     (["sql", "-c", "copy (select 1) to 'x.csv'"], 2, "only one statement that reads"),
     (["sql", "-c", "install httpfs"], 2, "only one statement that reads"),

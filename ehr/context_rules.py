@@ -7,20 +7,17 @@ held`` and ``held``.
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple, get_args
 
 import numpy as np
 
 from ehr.certainty import ASSERTIONS
 from ehr.characters import HashArray, IndexArray, hash_of, plain
-from ehr.matching import mapped, save_arrays
 from ehr.sections import header_rules
 from ehr.spans import KINDS, Assertion, Kind
 from ground import ROOT
@@ -49,16 +46,15 @@ _WORDS: tuple[str | frozenset[str], ...] = (
     frozenset({"/", "and", "or", "&", "-"}),
     frozenset({",", "/", "and", "or", "&", "-", "nor", "+", "and/or", "any", "including"}),
     *(frozenset(words.split()) for words in (",", ". ;", "and", "-", "on with w/ in since", ":")),
-    *("dose", "status", "yes", "no", "owner"),
+    *("dose", "status", "owner"),
 )
 CLOSER, AND_JOINT, JOINT, COMMA, STOP, AND, HYPHEN = (1 << bit for bit in range(7))
-PREPOSITION, COLON, DOSE, STATUS, YES, NO, OWNER = (1 << bit for bit in range(7, len(_WORDS)))
+PREPOSITION, COLON, DOSE, STATUS, OWNER = (1 << bit for bit in range(7, len(_WORDS)))
 # A number, a word with figures.
 NUMBER, FIGURE = 1 << len(_WORDS), 2 << len(_WORDS)
-# Words that the scan reads by their form or place: a year, a number, the answer to a label, a box before one; and what
-# stands over all of a section.
-_FORMS = ("<year>", "<number>", "<yes>", "<no>", "<box>", "<ticked>", "<section>")
-YEAR, ANY_NUMBER, YES_ANSWER, NO_ANSWER, BOX, TICKED, OF_SECTION = range(len(_FORMS))
+# What the scan reads by its form: a year, a number, the end of a segment; and what stands over all of a section.
+_FORMS = ("<year>", "<number>", "<end>", "<section>")
+YEAR, ANY_NUMBER, SEGMENT_END, OF_SECTION = range(len(_FORMS))
 # Tables of numbers, one type for all: each further type, and each further array, costs compilation. Columns:
 KNOWN_BITS, KNOWN_CLASSES, KNOWN_NODE = range(3)
 NODE_TRIGGER, CHILD, CHILD_END = range(3)
@@ -205,22 +201,6 @@ class ContextArrays(NamedTuple):
     trie: Trie
     rules: Rules
     sections: dict[str, int]
-
-    def save(self, folder: Path, of: str) -> None:
-        """Write them below a name of their own, so that other processes can map them."""
-        for part in (self.vocabulary, self.trie, self.rules):
-            save_arrays(folder, of, part._asdict())
-        (folder / f"{of}.json").write_text(json.dumps(self.sections), encoding="utf-8")
-
-    @classmethod
-    def load(cls, folder: Path, of: str) -> ContextArrays:
-        """Map what was saved below a name."""
-        return cls(
-            Vocabulary(*mapped(folder, of, Vocabulary._fields)),
-            Trie(*mapped(folder, of, Trie._fields)),
-            Rules(*mapped(folder, of, Rules._fields)),
-            json.loads((folder / f"{of}.json").read_text(encoding="utf-8")),
-        )
 
 
 def _table(rows: Iterable[Sequence[int]], columns: int) -> IndexArray:

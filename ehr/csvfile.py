@@ -1,24 +1,65 @@
-"""Reading one file of records, CSV or Parquet: the header against the documented columns, then one DuckDB pass."""
+"""Reading one file of records, CSV or Parquet: the header against the documented columns, then one DuckDB pass.
+
+Nothing is changed on the way in: a value that a documented type would round or cut is refused, and a key twice.
+"""
 
 from __future__ import annotations
 
 import codecs
 import csv
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 
-from ehr.exact import check_stored, exact, read_as
-from ehr.sources.tables import RecordFile, Table
+from ehr.sources.tables import RecordFile, Table, keys
 from ground.errors import InputError
-from ground.storage.loading import Reject, SourceFile
+from ground.storage.loading import Reject, SourceFile, repeated_key
 from ground.storage.scanning import MAX_ROW_BYTES, is_gzip, lines_at
-from ground.storage.sqlfiles import quoted, quoted_files
+from ground.storage.sqlfiles import quoted, quoted_files, quoted_name
 from ground.storage.warehouse import number_of, table_exists
 
-__all__ = ["Columns", "count_rejects", "fetch_rejects", "forget_rejects", "match_columns", "read_item", "stored_item"]
+__all__ = [
+    "MARK",
+    "Columns",
+    "check_key",
+    "count_rejects",
+    "fetch_rejects",
+    "first_inexact",
+    "forget_rejects",
+    "line_breaks",
+    "match_columns",
+    "read_item",
+    "stored_item",
+]
 
+MARK = "not exactly of its type: "
+SUCH_AS = {"bigint": "12", "integer": "12", "double": "1.5", "date": "2180-05-06", "timestamp": "2180-05-06 22:23:00"}
+# The types that values are read as where DuckDB's own reading would round a number or cut a time off.
+READ_AS = {"bigint": "double", "integer": "double", "date": "timestamp"}
+# Beyond 2^53 a double skips whole numbers.
+HOLDS = {
+    "bigint": "{0} = trunc({0}) and abs({0}) < 9007199254740992",
+    "integer": "{0} = trunc({0}) and abs({0}) < 2147483648",
+    "double": "isfinite({0})",
+    "date": "{0} = date_trunc('day', {0}) and isfinite({0})",
+    "timestamp": "isfinite({0})",
+}
+INTEGER = r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?"
+WHOLE = rf"{INTEGER}|DOUBLE|DECIMAL.*"
+TIME = r"DATE|TIMESTAMP(_S|_MS|_NS)?"
+IDENTIFIER = rf"{INTEGER}|DATE"
+# Types of Parquet columns by documented type; where they are text, the text is read as that of a CSV file is.
+STORED = {
+    "varchar": "VARCHAR|ENUM.*",
+    "bigint": f"{WHOLE}|VARCHAR",
+    "integer": f"{WHOLE}|VARCHAR",
+    "double": f"{WHOLE}|FLOAT|VARCHAR",
+    "date": f"{TIME}|VARCHAR",
+    "timestamp": f"{TIME}|VARCHAR",
+}
 REJECTS = "load_rejects"
 REJECT_SCANS = "load_reject_scans"
 REFUSING = ", store_rejects = true, rejects_limit = 0"
@@ -180,3 +221,114 @@ def fetch_rejects(connection: duckdb.DuckDBPyConnection, source: RecordFile, mos
         Reject(source.file.name, line, _reason(kind, column, source.table), raw or "")
         for line, (_, kind, column, raw) in zip(lines, rows, strict=True)
     ]
+
+
+def read_as(kind: str) -> str:
+    """Return the type as which values of a documented type are read before they are looked at."""
+    return READ_AS.get(kind, kind)
+
+
+def exact(name: str, kind: str) -> str:
+    """Return an expression of a documented type; a value that would be changed ends the query."""
+    column = quoted_name(name)
+    if kind not in HOLDS:
+        return column
+    holds = _holds(column, kind)
+    return (
+        f"case when {holds} then cast({column} as {kind}) when {column} is null then null "
+        f"else error({quoted(MARK + name)}) end as {column}"
+    )
+
+
+def _holds(column: str, kind: str) -> str:
+    return HOLDS[kind].format(f"try_cast({column} as {read_as(kind)})")
+
+
+def check_stored(connection: duckdb.DuckDBPyConnection, source: RecordFile, item: str, stored: dict[str, str]) -> None:
+    """Refuse a Parquet file whose types cannot be turned into the documented ones without a change.
+
+    A column without a value may be of any type: writers do not know better.
+
+    Raises:
+        InputError: a text is stored as a number or a list, a number as a float of 32 bits, and the like.
+    """
+    for name, kind in stored.items():
+        wanted = source.table.types.get(name, "varchar")
+        if re.fullmatch(STORED[wanted], kind) or (name in source.table.identifiers and re.fullmatch(IDENTIFIER, kind)):
+            continue
+        values = connection.execute(f"select count({quoted_name(name)}) from {item}").fetchone()
+        if values and values[0]:
+            raise InputError(
+                f"column {name} is stored as another type, which would change its values",
+                file=source.file.path,
+                found=kind,
+                expected="text, such as '0010'" if wanted == "varchar" else wanted,
+            )
+
+
+def first_inexact(connection: duckdb.DuckDBPyConnection, source: RecordFile, columns: Columns, name: str) -> InputError:
+    """Return the error of the first value of a column that ``exact`` refused, with its line (of Parquet: its row).
+
+    Args:
+        connection: any; it changes nothing.
+        source: the file, and the table that it becomes.
+        columns: of the file.
+        name: the column.
+    """
+    kind = source.table.types[name]
+    where = f"{quoted_name(name)} is not null and not coalesce({_holds(quoted_name(name), kind)}, false)"
+    place = next(iter(_places(connection, source, columns, where)), None)
+    return InputError(
+        f"a value of column {name} does not fit its type: it would be rounded, cut or lost",
+        file=source.file.path,
+        line=None if source.is_parquet else place,
+        found=f"row {place}" if source.is_parquet and place else None,
+        expected=f"{kind}, such as {SUCH_AS[kind]}",
+        do="take the file as it was published; a program that saved it again may have changed its values",
+    )
+
+
+def check_key(connection: duckdb.DuckDBPyConnection, source: RecordFile, columns: Columns) -> None:
+    """Refuse a loaded table with a row twice: no two rows have the same key, and none has an empty one.
+
+    Raises:
+        InputError: two rows, or an empty key; both places are named.
+    """
+    key = keys().get(source.table.qualified, ())
+    repeated = repeated_key(connection, source.table.qualified, key)
+    if repeated is None:
+        return
+    same = (
+        f"({name}::varchar is not distinct from $1[{at}] or try_cast({name} as double) = try_cast($1[{at}] as double))"
+        for at, name in enumerate(map(quoted_name, key), 1)
+    )
+    values = [None if repeated[name] is None else str(repeated[name]) for name in key]
+    places = _places(connection, source, columns, " and ".join(same), [values])[:2]
+    unit = "rows" if source.is_parquet else "lines"
+    raise InputError(
+        f"a key is empty or occurs twice: {', '.join(key)}",
+        file=source.file.path,
+        line=None if source.is_parquet or not places else places[-1],
+        found=f"the same, or nothing, in {unit} {' and '.join(map(str, places))}",
+        expected=f"another {', '.join(key)} in every row",
+        do="take the file as it was published; duplicate rows would be counted twice",
+    )
+
+
+def _places(
+    connection: duckdb.DuckDBPyConnection, source: RecordFile, columns: Columns, where: str, values: Sequence[Any] = ()
+) -> list[int]:
+    """Return where such rows stand: 1-based lines of a CSV file, rows of a Parquet file."""
+    place = "file_row_number + 1"
+    if not source.is_parquet:
+        breaks = line_breaks(dict.fromkeys(columns.types, "varchar"))
+        place = f"2 + coalesce(sum(1 + {breaks}) over (rows between unbounded preceding and 1 preceding), 0)::bigint"
+    rows = f"select *, {place} as place_of_row from {stored_item(source, columns)}"
+    found = connection.execute(f"select place_of_row from ({rows}) where {where} order by 1", values).fetchall()
+    return [int(row[0]) for row in found]
+
+
+def line_breaks(types: dict[str, str]) -> str:
+    """Return an expression of how many line ends the texts of a row have (strlen counts bytes: nothing is decoded)."""
+    texts = [quoted_name(name) for name, kind in types.items() if kind == "varchar"]
+    return " + ".join(f"coalesce(strlen({name}) - strlen(replace({name}, chr(10), '')), 0)" for name in texts) or "0"

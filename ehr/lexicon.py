@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import duckdb
 import numpy as np
@@ -18,7 +18,8 @@ from pydantic import TypeAdapter
 
 from ehr.abbreviations import CUI, TERM_COLUMNS, Sense, Term, long_forms_of, read_terms
 from ehr.characters import IntArray
-from ehr.context_rules import ContextArrays, context_arrays, load_rules
+from ehr.context_rules import ContextArrays, Rules, Vocabulary, context_arrays, load_rules
+from ehr.context_rules import Trie as ContextTrie
 from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, Trie, build_trie, mapped, save_arrays
 from ehr.misspellings import SHORTEST, Speller
 from ehr.spans import KINDS, REASONS, Kind, Reason
@@ -33,7 +34,7 @@ __all__ = ["KINDS", "Lexicon", "build_lexicon", "fact_tables"]
 
 _DATA = ROOT / "ehr" / "data"
 _ARRAYS = ("kind", "reason", "denied", "best", "candidates", "term")
-_TERMS = TypeAdapter(tuple[tuple[Term, ...], tuple[tuple[int, ...], ...]])
+_TERMS = TypeAdapter(tuple[tuple[Term, ...], tuple[tuple[int, ...], ...], dict[str, int], dict[str, int]])
 _NO_LETTERS = re.compile(r"[\W_]+")
 _NONE = -1
 _CUIS = 10_000_000
@@ -79,33 +80,41 @@ class Lexicon:
     def save(self, folder: Path) -> None:
         """Write the lexicon, so that other processes can map it."""
         with atomic_directory(folder) as temporary:
-            self.trie.save(temporary)
-            self.speller.save(temporary)
-            self.rules.save(temporary, "rules")
-            self.package.save(temporary, "package")
+            save_arrays(temporary, "trie", self.trie._asdict())
+            save_arrays(temporary, "speller", self.speller.arrays)
+            for of, rules in (("rules", self.rules), ("package", self.package)):
+                for part in (rules.vocabulary, rules.trie, rules.rules):
+                    save_arrays(temporary, of, part._asdict())
             save_arrays(temporary, "lexicon", {name: getattr(self, name) for name in _ARRAYS})
             _write_arrow(temporary / "concepts.arrow", pa.table({"concepts": self.concepts}))
             _write_arrow(temporary / "lasting.arrow", self.lasting)
-            (temporary / "terms.json").write_bytes(_TERMS.dump_json((self.terms, self.senses)))
+            (temporary / "terms.json").write_bytes(
+                _TERMS.dump_json((self.terms, self.senses, self.rules.sections, self.package.sections))
+            )
 
     @classmethod
     def load(cls, folder: Path) -> Lexicon:
         """Map a saved lexicon."""
         concepts = _mapped_arrow(folder / "concepts.arrow").column(0)
-        terms, senses = _TERMS.validate_json((folder / "terms.json").read_bytes())
+        terms, senses, sections, of_package = _TERMS.validate_json((folder / "terms.json").read_bytes())
         arrays = dict(zip(_ARRAYS, mapped(folder, "lexicon", _ARRAYS), strict=True))
         return cls(
-            trie=Trie.load(folder),
+            trie=Trie(*mapped(folder, "trie", Trie._fields)),
             concepts=concepts.chunk(0) if concepts.num_chunks else pa.array([], concepts.type),
             terms=terms,
             senses=senses,
-            speller=Speller.load(folder),
-            rules=ContextArrays.load(folder, "rules"),
-            package=ContextArrays.load(folder, "package"),
+            speller=Speller(*mapped(folder, "speller", ("words", "hashes", "owners"))),
+            rules=_mapped_rules(folder, "rules", sections),
+            package=_mapped_rules(folder, "package", of_package),
             lasting=_mapped_arrow(folder / "lasting.arrow"),
             folder=folder,
             **arrays,
         )
+
+
+def _mapped_rules(folder: Path, of: str, sections: dict[str, int]) -> ContextArrays:
+    parts: list[Any] = [kind(*mapped(folder, of, kind._fields)) for kind in (Vocabulary, ContextTrie, Rules)]
+    return ContextArrays(parts[0], parts[1], parts[2], sections)
 
 
 def _write_arrow(file: Path, table: pa.Table) -> None:

@@ -241,15 +241,6 @@ class Trie(NamedTuple):
     case: ByteArray
     comma_token: IntArray
 
-    def save(self, folder: Path) -> None:
-        """Write each array to a file of its own, so that processes can map them."""
-        save_arrays(folder, "trie", self._asdict())
-
-    @classmethod
-    def load(cls, folder: Path) -> Trie:
-        """Map the arrays of a saved trie."""
-        return cls(*mapped(folder, "trie", cls._fields))
-
     def token_numbers(self, hashes: HashArray) -> IntArray:
         """Return the number of each token, -1 for one that no name has."""
         return _numbers(hashes, self.slots, self.slot_token)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ehr.characters import FNV_OFFSET, CodeArray, HashArray, IndexArray, IntArray, codes_of, hash_on, word_hash
-from ehr.matching import mapped, save_arrays
 from ground import ROOT
 from ground.compiled import kernel
 from ground.storage.tables import read_table
@@ -76,6 +74,7 @@ class Speller:
     """
 
     def __init__(self, words: npt.NDArray[np.str_], hashes: HashArray, owners: IntArray) -> None:
+        self.arrays = {"words": words, "hashes": hashes, "owners": owners}
         self._words, self._hashes, self._owners = words, hashes, owners
         self._longest = words.itemsize // np.dtype("U1").itemsize + 1
         self._right: HashArray = np.zeros(_KEPT_WORDS, dtype=np.uint64)
@@ -99,15 +98,6 @@ class Speller:
         hashes, owners = _shortened(codes_of("".join(known)), np.cumsum([len(word) for word in known], dtype=np.int32))
         order = np.argsort(hashes)
         return cls(np.array(known, dtype=np.str_), hashes[order], owners[order])
-
-    def save(self, folder: Path) -> None:
-        """Write the words, so that other processes can map them."""
-        save_arrays(folder, "speller", {"words": self._words, "hashes": self._hashes, "owners": self._owners})
-
-    @classmethod
-    def load(cls, folder: Path) -> Speller:
-        """Map the words that were saved."""
-        return cls(*mapped(folder, "speller", ("words", "hashes", "owners")))
 
     def repair(self, word: str) -> str | None:
         """Return the known word that ``word`` (lower case, not known itself) misspells, if there is exactly one."""

@@ -43,47 +43,21 @@ __all__ = ["MENTION", "MentionReport", "SectionReport", "find_mentions", "note_t
 _SECTION_CODE = (
     "ehr/sections.py",
     "ehr/segments.py",
-    "ehr/segment_scan.py",
     "ehr/characters.py",
     "ehr/data/sections.tsv",
     "ehr/data/header_words.tsv",
     "ehr/data/section_heads.tsv",
     "ehr/data/sentence_abbreviations.tsv",
 )
-_SECTION = pa.schema(
-    [
-        ("note_id", pa.string()),
-        ("hadm_id", pa.int64()),
-        ("section", pa.string()),
-        ("header", pa.string()),
-        ("begin_offset", pa.int32()),
-        ("end_offset", pa.int32()),
-    ]
-)
-_SEGMENT = pa.schema(
-    [
-        ("note_id", pa.string()),
-        ("kind", pa.string()),
-        ("begin_offset", pa.int32()),
-        ("end_offset", pa.int32()),
-        ("block", pa.int32()),
-    ]
-)
-MENTION = pa.schema(
-    [
-        ("note_id", pa.string()),
-        ("hadm_id", pa.int64()),
-        ("begin_offset", pa.int32()),
-        ("end_offset", pa.int32()),
-        ("text", pa.string()),
-        ("cuis", pa.list_(pa.string())),
-        ("assertion", pa.string()),
-        ("section", pa.string()),
-        ("certainty", pa.string()),
-        ("reasons", pa.list_(pa.string())),
-    ]
-)
-_UNCLEAR = pa.schema([*list(MENTION)[:6], ("reason", pa.string()), ("section", pa.string())])
+_TEXT = pa.string()
+_OF_NOTE = (("note_id", _TEXT), ("hadm_id", pa.int64()))
+_OFFSETS = (("begin_offset", pa.int32()), ("end_offset", pa.int32()))
+_SECTION = pa.schema([*_OF_NOTE, ("section", _TEXT), ("header", _TEXT), *_OFFSETS])
+_SEGMENT = pa.schema([("note_id", _TEXT), ("kind", _TEXT), *_OFFSETS, ("block", pa.int32())])
+_NAMED = (*_OF_NOTE, *_OFFSETS, ("text", _TEXT), ("cuis", pa.list_(_TEXT)))
+_JUDGED = (("assertion", _TEXT), ("section", _TEXT), ("certainty", _TEXT), ("reasons", pa.list_(_TEXT)))
+MENTION = pa.schema([*_NAMED, *_JUDGED])
+_UNCLEAR = pa.schema([*_NAMED, ("reason", _TEXT), ("section", _TEXT)])
 """What is read but not asserted: signs of the examination, titles of studies, terms that their context does not decide.
 
 It can rule out "not attested", never support a fact (docs/definitions.md#mention).

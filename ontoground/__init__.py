@@ -54,8 +54,26 @@ _look_in_own_folder()
 _check_rooms()
 
 from ground import __version__  # noqa: E402
+from ground.errors import (  # noqa: E402
+    InputError,
+    OntogroundError,
+    RefusedError,
+    TrainingError,
+    UsageError,
+    WorkerError,
+)
 
-__all__ = ["__version__", "open", "read_text"]
+__all__ = [
+    "InputError",
+    "OntogroundError",
+    "RefusedError",
+    "TrainingError",
+    "UsageError",
+    "WorkerError",
+    "__version__",
+    "open",
+    "read_text",
+]
 
 
 def __getattr__(name: str) -> Any:

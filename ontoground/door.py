@@ -5,6 +5,7 @@ The examples are of the demo, ``w`` is ``ontoground.open("work/demo")``.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -39,14 +40,15 @@ HIGH = 600
 """Most pixels of a frame in a notebook; what is longer is scrolled."""
 
 
-def open_workspace(folder: str | Path = "work") -> OpenWorkspace:
-    """Open a workspace to look into it.
+def open_workspace(folder: str | Path | None = None) -> OpenWorkspace:
+    """Open a workspace to look into it: without a folder the one that the verbs take, ONTOGROUND_WORKSPACE or ./work.
 
     Raises:
         InputError: the folder holds no warehouse.
     """
     from ground.storage.workspace import Workspace
 
+    folder = os.environ.get("ONTOGROUND_WORKSPACE", "work") if folder is None else folder
     _require((str, Path), folder=folder)
     return OpenWorkspace(Workspace.existing(Path(folder)))
 
@@ -123,20 +125,25 @@ class Row(dict[str, Any]):
 
 
 class Relations(tuple[dict[str, Any], ...]):
-    """What relates two concepts, the strongest tier first (``relations`` of docs/schemas/graph-relations.json)."""
+    """What relates two concepts, the strongest tier first (``relations`` of docs/schemas/graph-relations.json).
+
+    What is shown leaves out plausible relations beside stronger ones, as the verb does.
+    """
 
     names: dict[str, str]
     """The name of each concept of the paths."""
 
     def __repr__(self) -> str:
-        from ontoground.views.concepts import evidence_of
+        from ontoground.views.concepts import evidence_of, strong
 
-        lines = []
-        for relation in self:
+        lines, shown = [], strong(self)
+        for relation in shown:
             lines.append(
                 f"{relation['sentence']} ({relation['tier']}, {relation['hops']} hops, by {relation['pattern']})"
             )
             lines += [f"    {edge['words']} [{evidence_of(edge)}]" for edge in relation["path"]]
+        if more := len(self) - len(shown):
+            lines.append(f"and {more} plausible, too weak to make a statement true: list(...) has all")
         return "\n".join(lines) or "no relation"
 
     def _repr_html_(self) -> str | None:
@@ -144,9 +151,12 @@ class Relations(tuple[dict[str, Any], ...]):
             return None
         from ontoground.pages.pictures import path_picture
         from ontoground.pages.render import in_notebook
+        from ontoground.views.concepts import strong
 
-        drawn = [{**relation, "picture": path_picture(relation["path"], self.names.__getitem__)} for relation in self]
-        return in_notebook("notebook_relations.html", min(60 + 130 * len(self), HIGH), relations=drawn)
+        names = self.names.__getitem__
+        drawn = [{**relation, "picture": path_picture(relation["path"], names)} for relation in strong(self)]
+        high, more = min(60 + 130 * len(drawn), HIGH), len(self) - len(drawn)
+        return in_notebook("notebook_relations.html", high, relations=drawn, more=more)
 
 
 class Notes(tuple[dict[str, Any], ...]):

@@ -145,7 +145,7 @@ def _sources(feeds: Sequence[Feed], report: BuildReport) -> str:
                 2 * counts.factual if counts else NONE,
             )
         )
-    return left_table(("source", "synthetic text", "items (paper)", "items", "rows (paper)", "rows"), rows)
+    return left_table(("source", "source text by a model", "items (paper)", "items", "rows (paper)", "rows"), rows)
 
 
 def _name(table: str, key: str) -> str:

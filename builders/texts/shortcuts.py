@@ -166,8 +166,10 @@ def shortcut_table(shortcuts: Sequence[Shortcut]) -> str:
     told_groups = sorted({shortcut.group for shortcut in shortcuts if shortcut.verdict == "told"})
     warning = f"**Warning: the text alone tells the label in {', '.join(told_groups)}.**\n\n" if told_groups else ""
     note = (
-        "Areas under the ROC curve of readers that see the text alone, cross-validated by document. `held`: the 95%"
-        f" interval includes .5 and ends below {LIMIT}; `told`: not so; `too few`: less than {FEWEST} rows a side.\n\n"
+        "Readers that see the text alone guess the label, cross-validated by document: by its words, its runs of"
+        " letters, or its form (length, digits, capitals, marks). The area is that under the ROC curve; 0.5 is chance."
+        f"\n\n`held`: the text alone does not tell the label (the 95% interval includes 0.5 and ends below {LIMIT});"
+        f" `told`: it does; `too few`: fewer than {FEWEST} rows a side, too few to say.\n\n"
     )
     columns = ("group", "reader", "right", "wrong", "area", "95% interval", "verdict")
     return warning + note + (left_table(columns, rows) if rows else "No group has both labels in five documents.")

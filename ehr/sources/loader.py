@@ -9,9 +9,19 @@ from dataclasses import asdict, dataclass, field, replace
 
 import duckdb
 
-from ehr.accounting import MAX_FIELDS, kept_lines, survey
-from ehr.csvfile import Columns, count_rejects, fetch_rejects, forget_rejects, match_columns, read_item, stored_item
-from ehr.exact import MARK, check_key, first_inexact
+from ehr.accounting import MAX_FIELDS, survey
+from ehr.csvfile import (
+    MARK,
+    Columns,
+    check_key,
+    count_rejects,
+    fetch_rejects,
+    first_inexact,
+    forget_rejects,
+    line_breaks,
+    match_columns,
+    read_item,
+)
 from ehr.sources.contract import loaded_source, make_views
 from ehr.sources.tables import RecordFile, Table, documented, keys, schemas
 from ground.errors import InputError
@@ -341,7 +351,7 @@ def _load_file(
             scans = pending.result()
             rejects = [] if source.is_parquet else _refused(connection, source, columns, kept, scans[0], settings)
             if columns.types.keys() >= set(keys().get(table, ())):
-                check_key(connection, source, stored_item(source, columns))
+                check_key(connection, source, columns)
             release, rows = records.releases.get(source.table.module), [kept + len(rejects)]
             return record(
                 connection, records.source, table, [source.file], scans, rows, rejects, release=release, recipe=recipe
@@ -399,7 +409,7 @@ def _create_table(connection: duckdb.DuckDBPyConnection, source: RecordFile, col
         if mark:
             # The transaction of this connection has ended, so another connection looks.
             with connection.cursor() as looking:
-                raise first_inexact(looking, source, stored_item(source, columns), column) from None
+                raise first_inexact(looking, source, columns, column) from None
         if not (refusing or source.is_parquet):
             raise _NotCleanError from None
         # DuckDB's message quotes the row, so only its kind is shown.
@@ -433,7 +443,10 @@ def _refused(
     rejects = fetch_rejects(connection, source, refused) if refused else []
     lines = scan.lines - 1
     missing = lines - kept - refused
-    if missing <= 0 or (missing := lines - kept_lines(connection, source.table.qualified, columns.types)) <= refused:
+    if missing > 0:
+        taken = f"select coalesce(sum(1 + {line_breaks(columns.types)}), 0) from {source.table.qualified}"
+        missing = lines - number_of(connection, taken)
+    if missing <= refused:
         return rejects
     seen = survey(source.file.path)
     missing -= seen.blank

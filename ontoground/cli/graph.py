@@ -133,14 +133,14 @@ def relations(
 
 
 def _relation_blocks(payload: dict[str, Any], show_all: bool) -> Blocks:
-    from ontoground.views.concepts import evidence_of
+    from ontoground.views.concepts import evidence_of, strong
 
     head, tail, relations = payload["head"], payload["tail"], payload["relations"]
     yield f"from {head['cui']} {head['name']} to {tail['cui']} {tail['name']}"
     if not relations:
         other = f"relations {tail['cui']} {head['cui']}"
         yield f"no relation within {payload['max_hops']} hops; the other direction: {other}"
-    listed = [relation for relation in relations if show_all or relation["tier"] != "plausible"] or relations
+    listed = relations if show_all else strong(relations)
     for tier, meaning in TIERS.items():
         of_tier = [relation for relation in listed if relation["tier"] == tier]
         if of_tier:

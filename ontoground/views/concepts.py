@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,16 @@ from kg.graph import ConceptGraph
 from kg.predicates import Vocabulary, read_vocabulary
 from ontoground.flow.session import records, rows_about
 
-__all__ = ["Phrases", "card_of", "evidence_of", "names_like", "relations_between", "resolve", "semantic_types"]
+__all__ = [
+    "Phrases",
+    "card_of",
+    "evidence_of",
+    "names_like",
+    "relations_between",
+    "resolve",
+    "semantic_types",
+    "strong",
+]
 
 
 def resolve(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
@@ -133,6 +142,11 @@ def relations_between(graph: ConceptGraph, head: str, tail: str, max_hops: int, 
         }
         for relation in graph.relations(head, tail, max_hops, paths_per_pattern=paths or None)
     ]
+
+
+def strong(relations: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the relations that can make a statement true, or all where none can: the others would hide them."""
+    return [relation for relation in relations if relation["tier"] != "plausible"] or list(relations)
 
 
 def semantic_types(connection: duckdb.DuckDBPyConnection) -> pa.Array:

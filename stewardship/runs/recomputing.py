@@ -94,11 +94,17 @@ def recompute_labels(
     }
     other = quorum_of_runs(settings, number, quorum=quorum, near_quorum=near)
     why = "computed from the extracted features by a local calculator; " if from_features else ""
-    events = [_event(uid, phase_runs.votes[uid], item, phase_runs.series, why, other) for uid, item in labels.items()]
+    labelled = {uid for uid, event in benchmark.history.latest("recomputed").items() if event.value is not None}
+    events = [
+        _event(uid, phase_runs.votes[uid], item, phase_runs.series, why, other)
+        for uid, item in labels.items()
+        # Runs that gave no answer do not undo a label that others gave.
+        if item.answered or uid not in labelled
+    ]
     columns: dict[str, dict[str, Any]] = {
         name: {uid: getattr(item, name) for uid, item in labels.items()} for name in ("votes", "rule", "status")
     }
-    columns["label"] = {event.uid: event.value for event in events}
+    columns["label"] = {uid: item.label.text() if item.label else None for uid, item in labels.items()}
     return RecomputeOutcome(**outcome_of(benchmark, phase_runs, events, columns), summary=summarise(labels.values()))
 
 
@@ -150,13 +156,14 @@ def _read(answer: Answer, *, categories: Collection[str] = ()) -> dict[str, Any]
 def _event(
     uid: str, votes: list[Vote | None], result: Consensus, series: str, why: str, quorums: Mapping[str, int]
 ) -> Event:
+    agreed = f"{why}{result.votes} of {result.runs} runs agree" if result.answered else "no run gave an answer"
     return Event(
         uid=uid,
         role="recomputed",
         value=result.label.text() if result.label else None,
         status=result.status,
         by=series,
-        why=f"{why}{result.votes} of {result.runs} runs agree" + (f" ({result.rule})" if result.rule else ": deferred"),
+        why=agreed + (f" ({result.rule})" if result.rule else ": deferred"),
         evidence={
             "series": series,
             "rule": result.rule,

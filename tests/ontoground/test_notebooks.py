@@ -31,10 +31,12 @@ def test_a_notebook_runs_and_shows_what_is_kept_in_it(
         monkeypatch.setenv(name, str(tmp_path / name))
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "demo").symlink_to(demo.workspace)
+    own = tmp_path / "docs" / "notebooks"
+    own.mkdir(parents=True)
     kept = nbformat.read(file, as_version=4)  # type: ignore[no-untyped-call]
     ran = deepcopy(kept)
     kernel = KernelManager(kernel_name="python3", transport="ipc", ip=str(tmp_path / "kernel"))
-    client = NotebookClient(ran, km=kernel, timeout=300, resources={"metadata": {"path": str(tmp_path)}})
+    client = NotebookClient(ran, km=kernel, timeout=300, resources={"metadata": {"path": str(own)}})
     client.execute(cleanup_kc=True)  # or the kernel, with all that it holds, stays until the tests end
     assert shown(ran) == shown(kept)
     assert any(kind != "text/plain" for kinds in shown(kept) for kind in kinds)

@@ -104,8 +104,11 @@ def bars(counted: str) -> Iterator[Callable[[str, int], None]]:
         yield advance
 
 
+TELLS = {"told": "WARNING: yes", "held": "no", "too few": "too few rows to say"}
+
+
 def shortcut_blocks(shortcuts: list[dict[str, Any]]) -> Blocks:
-    """Yield a line for each group: how well a row's text alone predicts its label, with a warning where it does."""
+    """Yield a line for each group: whether a row's text alone predicts its label, with a warning where it does."""
     for group in dict.fromkeys(shortcut["group"] for shortcut in shortcuts):
         of_group = [shortcut for shortcut in shortcuts if shortcut["group"] == group]
         areas = ", ".join(
@@ -113,8 +116,8 @@ def shortcut_blocks(shortcuts: list[dict[str, Any]]) -> Blocks:
             for shortcut in of_group
         )
         verdicts = {shortcut["verdict"] for shortcut in of_group}
-        verdict = "WARNING, told" if "told" in verdicts else verdicts.pop()
-        yield unfolded(f"from the text alone, {group}: {areas}; {verdict}")
+        answer = next(words for verdict, words in TELLS.items() if verdict in verdicts)
+        yield unfolded(f"does the text alone tell the label? {group}: {answer}; AUC (chance is 0.5) by {areas}")
 
 
 def dropped_blocks(dropped: dict[str, int], most: int) -> Blocks:

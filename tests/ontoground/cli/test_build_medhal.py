@@ -85,6 +85,7 @@ def test_a_person_sees_rows_shares_and_reasons(texts: Path, tmp_path: Path) -> N
     printed = answer_to("build", "medhal", "--texts", texts, "--workspace", tmp_path).out
     assert "mednli: neutral" in printed and "100.0%" in printed and "length filtered" in printed
     assert f"in {tmp_path / 'datasets' / 'medhal'}" in printed
+    assert "does the text alone tell the label? medqa: too few rows to say; AUC (chance is 0.5) by words " in printed
 
 
 @pytest.mark.xdist_group("demo")

@@ -85,6 +85,16 @@ def test_a_label_that_a_rule_put_right_stands_until_the_runs_say_something_new(t
     assert result.history.latest("recomputed")["r1"].value == "18"
 
 
+def test_runs_without_an_answer_do_not_undo_a_label(tmp_path: Path) -> None:
+    result = benchmark(tmp_path)
+    recompute_labels(result, engine(lambda item, _: "16" if item.uid == "r1" else None), SETTINGS, settle=True)
+    latest = result.history.latest("recomputed")
+    assert (latest["r1"].value, latest["r2"].why) == ("16", "no run gave an answer: deferred")
+    again = recompute_labels(result, engine(lambda *_: None, name="silent"), SETTINGS, settle=True)
+    assert (again.events, again.summary.high) == (2, 0)
+    assert result.history.latest("recomputed")["r1"].value == "16"
+
+
 def test_verdicts_in_words_and_tags_are_counted(tmp_path: Path) -> None:
     result = benchmark(tmp_path)
     answers = ["Suspicious", "<answer> No </answer>", "no", "<answer>Yes</answer>", None]

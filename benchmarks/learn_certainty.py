@@ -69,7 +69,7 @@ SCALE, CHOICE_SCALE = 1000, 30
 SAME = {"given": "present", "other": "none"}
 """Assertions of the gold that are learned as another."""
 LEAST: dict[str, dict[str, float]] = {
-    "present": {"disorder": 0.95, "finding": 0.95, "drug": 0.93, "procedure": 0.97},
+    "present": {"disorder": 0.94, "finding": 0.95, "drug": 0.93, "procedure": 0.97},
     "absent": dict.fromkeys(KINDS, 0.96),
     "other": dict.fromkeys(KINDS, 0.96),
 }

@@ -36,6 +36,7 @@ SHOWN = 100
 """Rows of an answer that a notebook shows."""
 MOST_CONCEPTS = 200_000
 """Concepts of a part of the graph that is made in memory."""
+DATASETS = ("medieval", "medhal", "medval")
 HIGH = 600
 """Most pixels of a frame in a notebook; what is longer is scrolled."""
 
@@ -106,7 +107,7 @@ class Card(dict[str, Any]):
 
     def __repr__(self) -> str:
         lines = [f"{self['cui']} {self['name']} ({'; '.join(self['types'])})"]
-        lines += [f"  {neighbour['words']} ... ({neighbour['n']:,})" for neighbour in self["neighbours"]]
+        lines += [f"  {near['words']} ... ({near['predicate']}, {near['n']:,})" for near in self["neighbours"]]
         return "\n".join(lines)
 
 
@@ -417,6 +418,8 @@ class OpenWorkspace:
         files = row_files(self.workspace, dataset)
         if not files:
             built = dataset.partition("_")[0]
+            if built not in DATASETS:
+                raise UsageError("there is no dataset of this name", found=dataset, expected=", ".join(DATASETS))
             raise InputError(
                 "this dataset is not built", file=self.workspace.dataset(built), do=f"ontoground build {built}"
             )

@@ -79,7 +79,7 @@ def plan_feeds(
         UsageError: a task is unknown, or the engine cannot do it.
         InputError: the folder of texts, or the inputs of a task that was named, are not there.
     """
-    check_asked(tasks, engine, texts.folder)
+    check_asked(tasks, engine, texts)
     feeds: list[Feed] = []
     left_out: list[tuple[MedvalTask, str]] = []
     for task in cast("tuple[MedvalTask, ...]", resolve_tasks(tasks, "medval")):
@@ -100,17 +100,20 @@ def plan_feeds(
     return Plan(tuple(feeds), tuple(left_out))
 
 
-def check_asked(tasks: Sequence[str], engine: Engine, texts: Path | None) -> None:
+def check_asked(tasks: Sequence[str], engine: Engine, texts: NamedTexts) -> None:
     """Check what can be known before anything is read: an earlier stage may take hours.
 
     Raises:
         UsageError: a task is unknown, or the engine cannot do it.
-        InputError: there is no such folder of texts.
+        InputError: there is no such folder of texts, or one that is named for a source has no file of its layout.
     """
-    if texts is not None and not texts.is_dir():
-        raise InputError(
-            "the folder of texts is not there", file=texts, expected="a folder with one folder a source: meqsum, ..."
-        )
+    if texts.folder is not None and not texts.folder.is_dir():
+        expected = "a folder with one folder a source: meqsum, ..."
+        raise InputError("the folder of texts is not there", file=texts.folder, expected=expected)
+    for source, folder in texts.sources.items():
+        if not READERS[source.layout].files(folder):
+            expected = f"the files of {source.layout} (docs/medval.md)"
+            raise InputError(f"there is no text of {source.source} here", file=folder, expected=expected)
     for task in cast("tuple[MedvalTask, ...]", resolve_tasks(tasks, "medval")) if tasks else ():
         if engine == "rules" and (why := _why_not(task)):
             raise _refused(task, why)

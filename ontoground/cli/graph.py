@@ -86,7 +86,7 @@ def _card_blocks(card: dict[str, Any]) -> Blocks:
     if others:
         yield f"also called: {'; '.join(others[:NAMES_SHOWN])}{more}"
     for relation in card["neighbours"]:
-        yield text(f"\n{relation['words']} ({number(relation['n'])})", "bold")
+        yield text(f"\n{relation['words']} ({relation['predicate']}, {number(relation['n'])})", "bold")
         yield from (f"  {other['cui']}  {other['name']}" for other in relation["concepts"])
         if relation["n"] > len(relation["concepts"]):
             yield f"  and {number(relation['n'] - len(relation['concepts']))} more (--limit 0)"

@@ -142,7 +142,10 @@ def _mention_blocks(note: dict[str, Any]) -> Blocks:
     for section in note["sections"]:
         yield text(f"[{section['section']}]", "bold dim")
         yield _marked(note, section["begin_offset"], section["end_offset"])
-    rows = [{**mention, "sure": " ".join((mention["certainty"], *mention["reasons"]))} for mention in note["mentions"]]
+    rows = [
+        {**mention, "sure": ": ".join(filter(None, (mention["certainty"], "; ".join(mention["reasons"]))))}
+        for mention in note["mentions"]
+    ]
     yield listing(rows, "begin_offset: begin, end_offset: end, text, concepts, assertion, sure, section")
     if console().is_terminal:  # nothing is marked without colours
         legend = text("marked: ")

@@ -102,7 +102,7 @@ def lacking_codes(connection: duckdb.DuckDBPyConnection) -> list[str]:
     """Return, in a sentence, of which kinds the loaded records have no code; nothing where they have all kinds."""
     absent = [words for view, words in CODES.items() if not has_rows(connection, view)]
     told = "notes alone tell which a patient has, and no code confirms or contradicts them"
-    return [f"the records list no {' and no '.join(absent)}: {told}"] if absent else []
+    return [f"the records list no {' or '.join(absent)}: {told}"] if absent else []
 
 
 def dataset_files(folder: Path) -> list[Path]:

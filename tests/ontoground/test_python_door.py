@@ -171,6 +171,8 @@ def test_statements_are_chosen_by_column(opened: OpenWorkspace) -> None:
     assert opened.statements(predicate="part_of", tier="plausible", fact_split=None).collect().is_empty()
     with pytest.raises(ontoground.InputError, match="not built"):
         opened.statements("medval")
+    with pytest.raises(ontoground.UsageError, match=r"found: medhall\n  expected: medieval, medhal"):
+        opened.statements("medhall")
 
 
 def test_nothing_stays_open(opened: OpenWorkspace) -> None:

@@ -244,7 +244,7 @@ def medval(options: Medval) -> Result:
     workspace = options.open(needs_warehouse=False)
     options.check_rules()
     texts = options.named_texts
-    check_asked(options.names, options.engine, texts.folder)
+    check_asked(options.names, options.engine, texts)
     if options.engine == "lm":
         language_model_settings(options.model, options.roles)
     settings, folder = workspace.settings.medval, workspace.dataset("medval")

@@ -115,6 +115,11 @@ def test_rules_without_a_workspace_say_what_to_load(tmp_path: Path) -> None:
     assert answer.code == 3 and "needs the concept graph" in answer.err and not (tmp_path / "absent").exists()
 
 
+def test_a_named_folder_without_its_files_is_refused(tmp_path: Path) -> None:
+    answer = say("--workspace", tmp_path / "work", "--texts", f"mine={tmp_path}:meqsum")
+    assert answer.code == 3 and f"there is no text of mine here\n  where: {tmp_path}\n" in answer.err
+
+
 # ---- the engine lm
 
 

@@ -266,7 +266,7 @@ def _learned(
     likeliest: IndexArray,
     against: pa.StringArray,
 ) -> Judged:
-    """Return what the rules judged, changed by what was learned (``spoken_against``); ``is_own``: by the user's rules."""
+    """Return what the rules judged, changed by what was learned; ``is_own``: what the user's own rules judged."""
     # What the rules say is a doubt of another assertion.
     unsure = judged.unsure | np.where(likeliest == judged.assertion, 0, DOUBT_OF[judged.assertion])
     is_mention = likeliest != NO_MENTION

@@ -151,7 +151,7 @@ class TextReader:
         Raises:
             InputError: the concept graph with its names is not built, or an own rule cannot be read.
         """
-        from ehr.kept import open_lexicon
+        from ehr.lexicon import open_lexicon
         from ground.settings import NoteSettings
 
         settings = settings or NoteSettings()

@@ -7,9 +7,10 @@ is meant. A sense of kind ``none`` is not a mention (PE = physical exam). Where 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import chain
 from typing import Any, Literal, cast, get_args
 
 import re2
@@ -174,12 +175,6 @@ def _condition(part: str, row: Row) -> _Condition:
     return condition
 
 
-def _rows(own: OwnRules) -> Iterator[Row]:
-    yield from own.rows("clinical_synonyms", TERM_COLUMNS)
-    for table in TERM_TABLES:
-        yield from read_table(_DATA / f"{table}.tsv", TERM_COLUMNS)
-
-
 @cache
 def read_terms(own: OwnRules = NO_RULES) -> tuple[Term, ...]:
     """Return the user's own terms and those of all tables; a line may give several spellings, separated by ``|``.
@@ -189,7 +184,8 @@ def read_terms(own: OwnRules = NO_RULES) -> tuple[Term, ...]:
     """
     senses: dict[str, list[Sense]] = {}
     cases: dict[str, str] = {}
-    for row in _rows(own):
+    tables = (read_table(_DATA / f"{table}.tsv", TERM_COLUMNS) for table in TERM_TABLES)
+    for row in (*own.rows("clinical_synonyms", TERM_COLUMNS), *chain.from_iterable(tables)):
         if row["kind"] not in _TERM_KINDS or row["case"] not in _CASES:
             expected = f"{', '.join(sorted(_TERM_KINDS))}; {', '.join(_CASES)}"
             raise row.refused("a term has an unknown kind or case", f"{row['kind']} {row['case']}", expected)

@@ -1,9 +1,14 @@
-"""The names that mentions are found by: the release's own names of wanted types and the project's own terms."""
+"""The names that mentions are found by: the release's own names of wanted types and the project's own terms.
+
+They are built once for a release and own rules, kept in the workspace, and mapped by all that read.
+"""
 
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,14 +29,19 @@ from ehr.matching import CASE_ANY, CASE_CAPITAL, CASE_UPPER, Trie, build_trie, m
 from ehr.misspellings import SHORTEST, Speller
 from ehr.spans import KINDS, REASONS, Kind, Reason
 from ground import ROOT
-from ground.storage.files import atomic_directory
+from ground.errors import InputError
+from ground.flow.fingerprints import code_digest, fingerprint, stage_fingerprint
+from ground.storage.files import atomic_directory, sweep_below
 from ground.storage.own_rules import NO_RULES, OwnRules
 from ground.storage.sqlfiles import sql_text
 from ground.storage.tables import read_table
-from ground.storage.warehouse import run_sql, set_table
+from ground.storage.warehouse import run_sql, set_table, table_exists
 
-__all__ = ["KINDS", "Lexicon", "build_lexicon", "fact_tables"]
+__all__ = ["FOLDER", "KINDS", "Lexicon", "build_lexicon", "fact_tables", "open_lexicon"]
 
+FOLDER = Path("cache", "lexicon")
+"""Beside the warehouse: a folder for what it was built from; others are removed when one is written."""
+_RULES = ("clinical_synonyms", "context_rules", "name_stops", "sections")
 _DATA = ROOT / "ehr" / "data"
 _ARRAYS = ("kind", "reason", "denied", "best", "candidates", "term")
 _TERMS = TypeAdapter(tuple[tuple[Term, ...], tuple[tuple[int, ...], ...], dict[str, int], dict[str, int]])
@@ -126,6 +136,50 @@ def _mapped_arrow(file: Path) -> pa.Table:
     return pa.ipc.open_file(pa.memory_map(str(file))).read_all()
 
 
+def open_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULES) -> Lexicon:
+    """Map the lexicon that is kept beside the warehouse, or build it and keep it where that can be written.
+
+    Args:
+        connection: the warehouse, which may be opened read-only.
+        own: the user's own rules.
+
+    Raises:
+        InputError: the concept graph with its names is not built, or an own rule or a table cannot be read.
+    """
+    if not table_exists(connection, "kg.name"):
+        raise InputError(
+            "the release's names are not in the warehouse", expected="kg.name", do="run `ontoground graph build`"
+        )
+    folder = _folder(connection, own)
+    if folder is not None:
+        # It is not there, another process is removing it, or it was damaged from outside.
+        with suppress(OSError, ValueError, KeyError, EOFError):
+            return Lexicon.load(folder)
+    lexicon = build_lexicon(connection, own)
+    if folder is not None:
+        # A workspace that cannot be written to, or a full disk: the next process builds it again.
+        with suppress(OSError):
+            lexicon.save(folder)
+            sweep_below(folder.parent)
+            for other in folder.parent.glob("[!.]*"):
+                if other != folder:
+                    shutil.rmtree(other, ignore_errors=True)
+            return Lexicon.load(folder)
+    return lexicon
+
+
+def _folder(connection: duckdb.DuckDBPyConnection, own: OwnRules) -> Path | None:
+    """Return where the lexicon of this release is kept; None: of a warehouse in memory, or one that has no graph."""
+    query = "select path from duckdb_databases() where database_name = current_database()"
+    (place,) = connection.execute(query).fetchone() or (None,)
+    graph = stage_fingerprint(connection, "graph") if place else ""
+    if not graph:
+        return None
+    rules = {file["file"]: file["sha256"] for file in own.only(*_RULES).inputs()}
+    code = code_digest(("ehr", "sql/ehr"))
+    return Path(place).parent / FOLDER / fingerprint({"graph": graph, "code": code, "rules": rules})
+
+
 def build_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULES) -> Lexicon:
     """Build the lexicon from ``kg.name``, ``kg.concept``, ``kg.edge``, the data tables of this package and own rules.
 
@@ -167,7 +221,7 @@ def build_lexicon(connection: duckdb.DuckDBPyConnection, own: OwnRules = NO_RULE
     concepts.kind[stopped] = term_of[stopped] = _NONE
     # Own terms decide in which case they match.
     trie.case[np.isin(trie.entry, of_terms)] = CASE_UPPER
-    np.minimum.at(trie.case, _nodes(trie, of_terms), case[spelled : spelled + len(terms)])
+    np.minimum.at(trie.case, np.flatnonzero(trie.entry >= 0)[of_terms], case[spelled : spelled + len(terms)])
     return Lexicon(
         trie=trie,
         kind=concepts.kind,
@@ -278,7 +332,8 @@ def _meanings(term: Term, targets: dict[str, tuple[str, ...]], own: tuple[str, .
     It is ambiguous if no sense holds, or if the release has names for other senses but not for the one that holds.
     """
     cuis = [_sense_cuis(term, sense, targets, own) for sense in term.senses]
-    kinds = [_NONE if each.kind == "none" else KINDS.index(_kind_of(each)) for each in term.senses]
+    numbers = {"none": _NONE, "test": KINDS.index("procedure")}
+    kinds = [numbers[each.kind] if each.kind in numbers else KINDS.index(cast(Kind, each.kind)) for each in term.senses]
     first = next((kind for kind in kinds if kind != _NONE), _NONE)
     unclear = _Meaning(first, tuple(dict.fromkeys(cui for of_sense in cuis for cui in of_sense)), "ambiguous")
     alternatives = [
@@ -290,10 +345,6 @@ def _meanings(term: Term, targets: dict[str, tuple[str, ...]], own: tuple[str, .
         for kind, meant, sense in zip(kinds, cuis, term.senses, strict=True)
     ]
     return [*alternatives, unclear]
-
-
-def _kind_of(sense: Sense) -> Kind:
-    return "procedure" if sense.kind == "test" else cast(Kind, sense.kind)
 
 
 def _is_unconditional(term: Term) -> bool:
@@ -308,11 +359,6 @@ def _single_words(written: pa.ChunkedArray, kind: npt.NDArray[np.int8], brand: n
     letters = pc.and_(pc.utf8_is_alpha(written), pc.string_is_ascii(written)).to_numpy(zero_copy_only=False)
     wanted = (kind >= 0) & ~brand & letters & (length >= SHORTEST) & (length <= _LONGEST_WORD)
     return {name.lower() for name in written.filter(pa.array(wanted)).to_pylist()}
-
-
-def _nodes(trie: Trie, entries: IntArray) -> IntArray:
-    ends = np.flatnonzero(trie.entry >= 0).astype(np.int32)
-    return ends[entries]
 
 
 def _require_targets(own: OwnRules, targets: dict[str, tuple[str, ...]]) -> None:

@@ -68,10 +68,6 @@ class Matches(NamedTuple):
     last: IntArray
     node: IntArray
 
-    def take(self, which: npt.NDArray[np.bool_]) -> Matches:
-        """Return some of them."""
-        return Matches(*(column[which] for column in self))
-
 
 @cache
 def _letters() -> CodeArray:
@@ -248,11 +244,12 @@ class Trie(NamedTuple):
     def find(self, tokens: Tokens, numbers: IntArray | None = None) -> Matches:
         """Return the longest names from left to right; ``numbers`` may stand in for the tokens' own."""
         numbers = self.token_numbers(tokens.hash) if numbers is None else numbers
-        return Matches(*_find(numbers, tokens.shape, tokens.gap, self))
+        whole = np.zeros(1, np.int32), np.full(1, numbers.size - 1, np.int32)
+        return Matches(*_find(*whole, numbers, tokens.shape, tokens.gap, self, False))
 
     def find_inside(self, tokens: Tokens, matches: Matches, numbers: IntArray) -> Matches:
         """Return the names inside longer ones: at each token of a match the longest that is not the whole."""
-        return Matches(*_find_inside(matches.first, matches.last, numbers, tokens.shape, tokens.gap, self))
+        return Matches(*_find(matches.first, matches.last, numbers, tokens.shape, tokens.gap, self, True))
 
     def find_every(
         self, numbers: IntArray, shapes: ByteArray, owner: IntArray, seen: IntArray
@@ -347,34 +344,28 @@ def _longest(
 
 
 @kernel
-def _find(numbers: IntArray, shapes: ByteArray, gaps: ByteArray, trie: Trie) -> tuple[IntArray, IntArray, IntArray]:
-    size = numbers.size
-    begins, lasts, nodes = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
-    count = start = 0
-    while start < size:
-        last, node = _longest(start, size, numbers, shapes, gaps, trie)
-        if last >= 0:
-            begins[count], lasts[count], nodes[count] = start, last, node
-            count += 1
-            start = last
-        start += 1
-    return begins[:count], lasts[:count], nodes[:count]
-
-
-@kernel
-def _find_inside(
-    outer_first: IntArray, outer_last: IntArray, numbers: IntArray, shapes: ByteArray, gaps: ByteArray, trie: Trie
+def _find(
+    outer_first: IntArray,
+    outer_last: IntArray,
+    numbers: IntArray,
+    shapes: ByteArray,
+    gaps: ByteArray,
+    trie: Trie,
+    inside: bool,
 ) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the longest names of some stretches; ``inside``: at each token, the whole stretch left out."""
     size = (outer_last - outer_first + 1).sum()
     begins, lasts, nodes = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
     count = 0
     for outer in range(outer_first.size):
-        first, end = outer_first[outer], outer_last[outer] + 1
-        for start in range(first, end):
-            last, node = _longest(start, end - (start == first), numbers, shapes, gaps, trie)
+        start, end = outer_first[outer], outer_last[outer] + 1
+        while start < end:
+            is_whole = inside and start == outer_first[outer]
+            last, node = _longest(start, end - is_whole, numbers, shapes, gaps, trie)
             if last >= 0:
                 begins[count], lasts[count], nodes[count] = start, last, node
                 count += 1
+            start = start + 1 if inside or last < 0 else last + 1
     return begins[:count], lasts[:count], nodes[:count]
 
 

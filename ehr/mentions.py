@@ -149,7 +149,7 @@ def _repair(texts: Texts, tokens: Tokens, numbers: IntArray, lexicon: Lexicon, s
     if speller is None:
         return np.zeros(0, dtype=np.int64)
     unknown = np.flatnonzero((numbers < 0) & (tokens.end - tokens.begin >= SHORTEST) & (tokens.shape != UPPER))
-    which, words = speller.repairs(texts.joined, texts.codes, tokens.begin[unknown], tokens.end[unknown])
+    which, words = speller.repairs(texts.joined, tokens.begin[unknown], tokens.end[unknown])
     numbers[unknown[which]] = lexicon.trie.token_numbers(tokenise(codes_of(" ".join(words))).hash)
     begins: IndexArray = tokens.begin[unknown[which]]
     return begins

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ ENGLISH_WORDS = ROOT / "ehr" / "data" / "english_words.tsv"
 # Shorter words have too many neighbours one letter away that are words of their own.
 SHORTEST = 7
 
-# Words that need no repair: each is known by its hash, until another one takes its slot.
+# Words whose repair, or that they need none, is kept.
 _KEPT_WORDS = 1 << 17
 
 
@@ -57,14 +57,6 @@ def _shortened(codes: CodeArray, ends: IntArray) -> Any:
     return hashes[:count], words[:count]
 
 
-@kernel
-def _hashes(codes: CodeArray, begin: IntArray, end: IntArray) -> HashArray:
-    result = np.empty(begin.size, np.uint64)
-    for word in range(begin.size):
-        result[word] = word_hash(codes, begin[word], end[word])
-    return result
-
-
 class Speller:
     """Finds the one known word that a word is a misspelling of.
 
@@ -76,20 +68,15 @@ class Speller:
     def __init__(self, words: npt.NDArray[np.str_], hashes: HashArray, owners: IntArray) -> None:
         self.arrays = {"words": words, "hashes": hashes, "owners": owners}
         self._words, self._hashes, self._owners = words, hashes, owners
+        self._kept = lru_cache(_KEPT_WORDS)(self.repair)
         self._longest = words.itemsize // np.dtype("U1").itemsize + 1
-        self._right: HashArray = np.zeros(_KEPT_WORDS, dtype=np.uint64)
 
-    def repairs(self, text: str, codes: CodeArray, begin: IntArray, end: IntArray) -> tuple[IndexArray, list[str]]:
-        """Return which words of a text (``codes``: its code points) are to be repaired, and their repairs."""
-        hashes = _hashes(codes, begin, end)
-        slots = hashes % np.uint64(_KEPT_WORDS)
-        asked = np.flatnonzero(self._right[slots] != hashes)
-        places = zip(begin[asked].tolist(), end[asked].tolist(), strict=True)
-        repairs = [self.repair(text[first:last].lower()) for first, last in places]
-        is_right = np.array([word is None for word in repairs], dtype=np.bool_)
-        right = asked[is_right]
-        self._right[slots[right]] = hashes[right]
-        return asked[~is_right], [word for word in repairs if word is not None]
+    def repairs(self, text: str, begin: IntArray, end: IntArray) -> tuple[IndexArray, list[str]]:
+        """Return which words of a text are to be repaired, and their repairs."""
+        places = zip(begin.tolist(), end.tolist(), strict=True)
+        repairs = [self._kept(text[first:last].lower()) for first, last in places]
+        which = np.flatnonzero(np.array([word is not None for word in repairs], dtype=np.bool_))
+        return which, [word for word in repairs if word is not None]
 
     @classmethod
     def of(cls, words: Iterable[str]) -> Speller:

@@ -95,7 +95,8 @@ def fill(
             with one_thread(connection), transaction(connection):
                 for name, rows in zip(tables.schemas, shard.rows, strict=True):
                     add_rows(connection, f"ground.{name}_part", rows)
-                mark_done(connection, tables.stage, _until(tables, done))
+                # Not the mark of a finished stage: its first notes are read.
+                mark_done(connection, tables.stage, f"{tables.fingerprint}+{done}")
             advance(shard.notes)
     # Apart from the renames: DuckDB's log cannot be read again where one transaction updates a table and renames it.
     with transaction(connection):
@@ -106,11 +107,6 @@ def fill(
             connection.execute(f"drop table if exists ground.{name}")
             connection.execute(f"alter table ground.{name}_part rename to {name}")
         mark_done(connection, tables.stage, tables.fingerprint)
-
-
-def _until(tables: NoteTables, done: int) -> str:
-    """Return the mark of a stage that has read its first notes: its fingerprint is not the one of a finished stage."""
-    return f"{tables.fingerprint}+{done}"
 
 
 def _notes_done(connection: duckdb.DuckDBPyConnection, tables: NoteTables) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
@@ -41,13 +41,8 @@ if TYPE_CHECKING:
 __all__ = ["MENTION", "MentionReport", "SectionReport", "find_mentions", "note_tables", "split_notes"]
 
 _SECTION_CODE = (
-    "ehr/sections.py",
-    "ehr/segments.py",
-    "ehr/characters.py",
-    "ehr/data/sections.tsv",
-    "ehr/data/header_words.tsv",
-    "ehr/data/section_heads.tsv",
-    "ehr/data/sentence_abbreviations.tsv",
+    *(f"ehr/{name}.py" for name in ("sections", "segments", "characters")),
+    *(f"ehr/data/{name}.tsv" for name in ("sections", "header_words", "section_heads", "sentence_abbreviations")),
 )
 _TEXT = pa.string()
 _OF_NOTE = (("note_id", _TEXT), ("hadm_id", pa.int64()))
@@ -206,12 +201,8 @@ def _open_reader(lexicon: SharedFolder, options: NoteSettings, own: OwnRules) ->
     return TextReader.of(Lexicon.load(lexicon.path()), options, own)
 
 
-class _MentionShard(NamedTuple):
-    """The notes of a shard, their sections and their segments."""
-
-    notes: pa.Table
-    sections: pa.Table
-    segments: pa.Table
+_MentionShard = tuple[pa.Table, ...]
+"""The notes of a shard, their sections and their segments."""
 
 
 def _offsets(rows: pa.Table) -> tuple[IntArray, IntArray]:
@@ -234,10 +225,10 @@ def _joined_notes(shard: _MentionShard) -> Iterator[tuple[pa.Table, Texts]]:
     from ehr.mentions import SectionArrays, join_texts
     from ehr.segments import SegmentArrays
 
-    ids = shard.notes.column("note_id").combine_chunks()
-    tables = [(rows, _places(rows.column("note_id"), ids)) for rows in (shard.sections, shard.segments)]
+    ids = shard[0].column("note_id").combine_chunks()
+    tables = [(rows, _places(rows.column("note_id"), ids)) for rows in shard[1:]]
     for begin in range(0, len(ids), _READ_TOGETHER):
-        notes, parts = shard.notes.slice(begin, _READ_TOGETHER), []
+        notes, parts = shard[0].slice(begin, _READ_TOGETHER), []
         for rows, owner in tables:
             low, high = np.searchsorted(owner, (begin, begin + _READ_TOGETHER)).tolist()
             parts.append((rows.slice(low, high - low), owner[low:high] - begin))
@@ -290,7 +281,7 @@ def note_tables(reader: TextReader, notes: pa.Table, own: OwnRules, sections: Se
     """
     parts = zip(_section_shard(own, notes).rows, (_SECTION, _SEGMENT), strict=True)
     section, segments = (rows.cast(schema) for rows, schema in parts)
-    mention, unclear = _mention_shard(reader, _MentionShard(notes, section, segments)).rows
+    mention, unclear = _mention_shard(reader, (notes, section, segments)).rows
     rows = section.to_pylist()
     headed = {row["note_id"] for row in rows if row["section"] in sections}
     named = [row["section"] if row["note_id"] in headed and row["section"] != UNKNOWN else sections[0] for row in rows]
@@ -301,7 +292,7 @@ def note_tables(reader: TextReader, notes: pa.Table, own: OwnRules, sections: Se
 def _mention_shard(reader: TextReader, shard: _MentionShard) -> ReadShard:
     rows = [_mention_rows(reader, notes, texts) for notes, texts in _joined_notes(shard)]
     clear, unclear = map(pa.concat_tables, zip(*rows, strict=True))
-    return ReadShard(shard.notes.num_rows, (clear, unclear))
+    return ReadShard(shard[0].num_rows, (clear, unclear))
 
 
 def _mention_fingerprint(connection: duckdb.DuckDBPyConnection, settings: Settings, own: OwnRules) -> str:
@@ -323,7 +314,7 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
     Raises:
         InputError: no notes are loaded, the concept graph with its names is not built, or an own rule cannot be read.
     """
-    from ehr.kept import open_lexicon
+    from ehr.lexicon import open_lexicon
 
     _need_notes(connection)
     expected = _mention_fingerprint(connection, settings, own)
@@ -348,10 +339,7 @@ def find_mentions(connection: duckdb.DuckDBPyConnection, settings: Settings, own
                 lexicon.save(folder)
             _open_reader(SharedFolder(folder), settings.notes, own).read(_FIRST)
             setup = partial(_open_reader, executor.share(folder), settings.notes, own)
-            whole = (
-                _MentionShard(notes, _part_of(connection, "section"), _part_of(connection, "segment"))
-                for notes in shards
-            )
+            whole = ((notes, _part_of(connection, "section"), _part_of(connection, "segment")) for notes in shards)
             yield from executor.in_order(setup, _mention_shard, whole)
 
     fill(connection, tables, read, settings.run.shard_notes)

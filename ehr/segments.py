@@ -100,9 +100,7 @@ def _number_end(codes: CodeArray, begin: int, end: int, characters: ByteArray) -
     first = position
     while position < end and position < first + 2 and is_kind(codes[position], character.DECIMAL, characters):
         position += 1
-    if first < position < end and (codes[position] == 46 or codes[position] == 41):
-        return position + 1
-    return -1
+    return position + 1 if first < position < end and codes[position] in (46, 41) else -1
 
 
 @part
@@ -120,13 +118,9 @@ def _bullet_end(codes: CodeArray, begin: int, end: int, characters: ByteArray) -
     if code == 91:  # "[ ]", "[x]", "[_]", "[]"
         if after < end and codes[after] in (32, 120, 95):
             after += 1
-        if after < end and codes[after] == 93:
-            return after + 1
-        return -1
+        return after + 1 if after < end and codes[after] == 93 else -1
     if 97 <= code <= 122 and after < end and (codes[after] == 46 or codes[after] == 41):  # "a.", "b)"
-        if after + 1 == end or is_kind(codes[after + 1], character.SPACE, characters):
-            return after + 1
-        return -1
+        return after + 1 if after + 1 == end or is_kind(codes[after + 1], character.SPACE, characters) else -1
     if code == 45:
         return after if after < end and is_letter(codes[after]) else -1
     number = _number_end(codes, begin, end, characters)
@@ -144,9 +138,8 @@ def _label_end(codes: CodeArray, begin: int, end: int, characters: ByteArray) ->
     while position < end and position <= begin + _LABEL_LONGEST:
         code = codes[position]
         if code == 58:
-            if position + 1 == end or is_kind(codes[position + 1], character.SPACE, characters):
-                return position + 1
-            return -1
+            after = position + 1
+            return after if after == end or is_kind(codes[after], character.SPACE, characters) else -1
         # Letters, figures and " /&,.()'+-".
         if not (is_letter(code) or 43 <= code <= 57 or code in (32, 38, 39, 40, 41)):
             return -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import duckdb
 
@@ -23,7 +23,7 @@ from ehr.csvfile import (
     read_item,
 )
 from ehr.sources.contract import loaded_source, make_views
-from ehr.sources.tables import RecordFile, Table, documented, keys, schemas
+from ehr.sources.tables import CHECKED, RecordFile, Table, documented, keys, row_checks, schemas
 from ground.errors import InputError
 from ground.flow.manifest import is_open_release
 from ground.progress import progress
@@ -48,7 +48,6 @@ from ground.storage.warehouse import number_of, run_sql, set_variables, transact
 
 __all__ = [
     "SUFFIXES",
-    "Check",
     "Records",
     "files_by_table",
     "load_files",
@@ -57,18 +56,6 @@ __all__ = [
     "require_source",
     "stem_of",
 ]
-
-
-@dataclass(frozen=True)
-class Check:
-    """What of a row is compared: what tells it from others (id), and expressions that are null where nothing is."""
-
-    id: str
-    patient: str
-    stay: str = "null"
-    starts: str = "null"
-    ends: str = "null"
-    content: str = "null"
 
 
 @dataclass(frozen=True)
@@ -82,7 +69,6 @@ class Records:
         missing_optional: tables that are not there.
         warnings: what was noticed while they were looked for.
         forgotten: schemas in which a table that is no part of this load is removed.
-        checks: how rows of tables are compared with patients and admissions, by table of the warehouse.
         known: the select of these patients (patient) and of these admissions (stay, patient); empty for all.
         compared: the tables that these are in: where one changes, what is compared with it is loaded again.
         filled: the warehouse gets the tables and columns that a site leaves out, without rows and values.
@@ -95,7 +81,6 @@ class Records:
     missing_optional: tuple[str, ...]
     warnings: tuple[str, ...]
     forgotten: tuple[str, ...] = ()
-    checks: Mapping[str, Check] = field(default_factory=dict)
     known: tuple[str, str] = ("", "")
     compared: tuple[str, ...] = ()
     filled: bool = True
@@ -291,11 +276,11 @@ def _fill_tables(connection: duckdb.DuckDBPyConnection, tables: Iterable[Table])
 
 def _refuse(connection: duckdb.DuckDBPyConnection, records: Records, file: LoadedFile) -> LoadedFile:
     """Take out of a loaded table what cannot be, and count it and keep its identifier with the refused rows."""
-    check = records.checks.get(file.table)
+    check = row_checks().get(file.table)
     if check is None or file.skipped_because_done:
         return file
     set_variables(connection, {"source": records.source, "file": file.file})
-    columns = ", ".join(f"{expression} as {name}" for name, expression in asdict(check).items())
+    columns = ", ".join(f"{check[name] or 'null'} as {name}" for name in CHECKED)
     patients, stays = records.known
     views = {
         "table_row": f"select rowid as row, {columns} from {file.table}",
@@ -321,7 +306,7 @@ def _refuse(connection: duckdb.DuckDBPyConnection, records: Records, file: Loade
 
 def _compared(connection: duckdb.DuckDBPyConnection, records: Records, table: str) -> str:
     """Return the digests of what rows of a table are compared with."""
-    if table not in records.checks:
+    if table not in row_checks():
         return ""
     others = [other for other in records.compared if other != table]
     rows = connection.execute(

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import duckdb
 
-from ehr.sources.loader import SUFFIXES, Check, Records, files_by_table, load_records, stem_of
+from ehr.sources.loader import SUFFIXES, Records, files_by_table, load_records, stem_of
 from ehr.sources.tables import DATA, RecordFile, documented, schemas
 from ground.errors import InputError
 from ground.settings import LoadSettings, RemoteSettings
@@ -23,11 +23,6 @@ from ground.storage.warehouse import run_sql
 __all__ = ["find_mimic", "load_mimic", "published_counts"]
 
 SOURCE = "mimic"
-CHECKS = {
-    "mimiciv_hosp.admissions": Check("hadm_id::varchar", "subject_id", starts="admittime", ends="dischtime"),
-    "mimiciv_note.discharge": Check("note_id", "subject_id", "hadm_id"),
-    "mimiciv_note.radiology": Check("note_id", "subject_id", "hadm_id"),
-}
 STAYS = "select hadm_id as stay, subject_id as patient from mimiciv_hosp.admissions"
 
 MODULES = ("hosp", "note", "icu")
@@ -154,7 +149,7 @@ def find_mimic(*folders: Place, icu: bool = True) -> Records:
     # Tables of the unit stay where they were not looked for.
     forgotten = tuple(schema for schema in schemas(SOURCE) if icu or schema != "mimiciv_icu")
     parts = (tuple(files), releases, tuple(missing), tuple(warnings), forgotten)
-    return Records(SOURCE, *parts, CHECKS, ("", STAYS), ("mimiciv_hosp.admissions",), filled=False)
+    return Records(SOURCE, *parts, ("", STAYS), ("mimiciv_hosp.admissions",), filled=False)
 
 
 def load_mimic(

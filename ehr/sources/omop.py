@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import duckdb
 
-from ehr.sources.loader import Check, Records, load_files, load_records, records_in
+from ehr.sources.loader import Records, load_files, load_records, records_in
 from ehr.sources.tables import DATA, documented
 from ground.errors import InputError
 from ground.settings import LoadSettings, RemoteSettings
@@ -32,13 +32,6 @@ TABLES = {
 }
 """Tables of the package, to which a workspace adds rows: the name of the file and its columns."""
 
-CHECKS = {
-    "visit_occurrence": {"starts": "visit_start_date", "ends": "visit_end_date"},
-    "condition_occurrence": {"stay": "visit_occurrence_id"},
-    "procedure_occurrence": {"stay": "visit_occurrence_id"},
-    "drug_exposure": {"stay": "visit_occurrence_id"},
-    "note": {"stay": "visit_occurrence_id", "content": "coalesce(note_text, '')"},
-}
 KNOWN = (
     "select person_id as patient from omop.person",
     "select visit_occurrence_id as stay, person_id as patient from omop.visit_occurrence",
@@ -161,13 +154,8 @@ def _records(folder: Place) -> Records:
     warnings = [warning for warning in records.warnings if warning not in skipped]
     if skipped:
         warnings.append(f"{len(skipped)} files of other tables are skipped")
-    checks = {
-        table.qualified: Check(f"{next(iter(table.types))}::varchar", "person_id", **CHECKS[table.name])
-        for table in documented(SOURCE)
-        if table.name in CHECKS
-    }
     compared = ("omop.person", "omop.visit_occurrence")
-    return replace(records, warnings=tuple(warnings), checks=checks, known=KNOWN, compared=compared)
+    return replace(records, warnings=tuple(warnings), known=KNOWN, compared=compared)
 
 
 def _release(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import duckdb
 
-from ehr.sources.loader import SUFFIXES, Check, load_records, records_in
+from ehr.sources.loader import SUFFIXES, load_records, records_in
 from ground.errors import InputError
 from ground.settings import LoadSettings, RemoteSettings
 from ground.storage.loading import LoadReport
@@ -16,12 +16,6 @@ __all__ = ["load_table"]
 
 SOURCE = "table"
 OPEN_MARK = "Release: OPENWORLD"
-CHECKS = {
-    "plain.notes": Check("id", "patient", content="coalesce(text, '')"),
-    "plain.codes": Check("null", "coalesce(patient, admission)", content="coalesce(code, name, '')"),
-}
-"""What a row of a table must say."""
-
 READ_KINDS = {"note": ("discharge", "radiology"), "code": ("diagnosis", "procedure", "drug")}
 
 
@@ -43,7 +37,7 @@ def load_table(
     """
     with reading_from(connection, folder):
         release = release_of(folder)
-        records = replace(records_in(folder, SOURCE, release), checks=CHECKS)
+        records = records_in(folder, SOURCE, release)
         require_allowed(folder, credentialed=release is None, settings=remote)
         if not records.files:
             raise InputError(

@@ -8,9 +8,9 @@ from functools import cache
 from ground import ROOT
 from ground.storage.loading import SourceFile
 from ground.storage.scanning import MAX_ROW_BYTES, open_bytes, whole_file
-from ground.storage.tables import read_table
+from ground.storage.tables import Row, read_table
 
-__all__ = ["DATA", "SOURCES", "RecordFile", "Table", "documented", "keys", "schemas"]
+__all__ = ["CHECKED", "DATA", "SOURCES", "RecordFile", "Table", "documented", "keys", "row_checks", "schemas"]
 
 DATA = ROOT / "ehr" / "data"
 SOURCES = {"mimic": "mimiciv_", "omop": "", "meds": "", "table": ""}
@@ -19,6 +19,7 @@ SOURCES = {"mimic": "mimiciv_", "omop": "", "meds": "", "table": ""}
 # Types in the tables of columns: of notes, which are stored and read in their own way, and of text that writers may
 # have stored as a whole number or a date.
 LONG_TEXT, IDENTIFIER = "text", "identifier"
+CHECKED = ("id", "patient", "stay", "starts", "ends", "content")
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,12 @@ def _table(prefix: str, module: str, name: str, rows: list[dict[str, str]]) -> T
 def schemas(source: str) -> list[str]:
     """Return the schemas of the warehouse that a source is loaded into."""
     return list(dict.fromkeys(table.schema for table in documented(source)))
+
+
+@cache
+def row_checks() -> dict[str, Row]:
+    """Return what of a row is compared with patients and admissions, by table of the warehouse, as expressions."""
+    return {row["table"]: row for row in read_table(DATA / "row_checks.tsv", ("table", *CHECKED, "source"))}
 
 
 @cache

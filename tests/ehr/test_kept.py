@@ -7,8 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from ehr.kept import FOLDER
-from ehr.lexicon import build_lexicon
+from ehr.lexicon import FOLDER, build_lexicon
 from ehr.reading import TextReader, TextReading
 from ground.flow.fingerprints import mark_done
 from ground.settings import NoteSettings

@@ -40,7 +40,7 @@ def read(reader: TextReader, texts: list[str], together: int) -> list[list[dict[
     """Return the rows of clear and of unclear mentions, so many notes at a time."""
     ids = [f"{number}-DS-1" for number in range(len(texts))]
     held = pa.table({"note_id": ids, "hadm_id": list(range(len(texts))), "text": texts})
-    shard = notes._MentionShard(held, *notes._section_shard(NO_RULES, held).rows)
+    shard = (held, *notes._section_shard(NO_RULES, held).rows)
     with patch.object(notes, "_READ_TOGETHER", together):
         return [table.to_pylist() for table in notes._mention_shard(reader, shard).rows]
 
@@ -87,4 +87,5 @@ def test_a_name_in_a_compound_or_before_a_head_is_a_part_of_something_else(text:
     tokens = tokenise(codes_of(text))
     matches = trie.find(tokens)
     part = mentions._in_compounds(tokens, matches, is_drug[trie.entry[matches.node]])
-    assert [text[tokens.begin[a] : tokens.end[b]] for a, b, _ in zip(*matches.take(~part), strict=True)] == names
+    outside = zip(matches.first[~part], matches.last[~part], strict=True)
+    assert [text[tokens.begin[a] : tokens.end[b]] for a, b in outside] == names

@@ -156,7 +156,7 @@ def test_a_stage_that_was_stopped_goes_on_after_its_finished_shards(
         read.append(shard[0]["note_id"].to_pylist())
         if len(read) == 3:
             raise KeyboardInterrupt
-        return whole(reader, ehr.notes._MentionShard(*shard))
+        return whole(reader, shard)
 
     monkeypatch.setattr(ehr.notes, "_mention_shard", stopped)
     with pytest.raises(KeyboardInterrupt):
@@ -184,7 +184,7 @@ def test_a_stage_that_was_stopped_begins_again_where_its_settings_changed(
     def stopped(reader: TextReader, shard: tuple[pa.Table, ...]) -> ReadShard:
         if shard[0]["note_id"][0].as_py() == "12-DS-1":
             raise KeyboardInterrupt
-        return whole(reader, ehr.notes._MentionShard(*shard))
+        return whole(reader, shard)
 
     with monkeypatch.context() as patched:
         patched.setattr(ehr.notes, "_mention_shard", stopped)

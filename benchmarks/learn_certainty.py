@@ -32,7 +32,7 @@ import polars as pl
 
 from ehr.certainty import ASSERTIONS, named_in
 from ehr.learned import GROUPS, MODEL, inputs_of
-from ehr.learned_scan import AHEAD, SLOTS, TABLE, features_of
+from ehr.learned_scan import AHEAD, NO_MENTION, SLOTS, TABLE, features_of
 from ehr.reading import TextReader
 from ehr.spans import KINDS, Assertion, Kind
 from ground import ROOT
@@ -66,11 +66,10 @@ AS_GOOD = {"present": {"present", "given"}, "absent": {"absent", "family"}, "fam
 FOLDS, CHOICE_FOLDS = 10, 4
 SCALE, CHOICE_SCALE = 1000, 30
 """Weights are whole numbers of thousandths, those of which assertion it is of thirtieths."""
-NO_MENTION = len(ASSERTIONS)
 SAME = {"given": "present", "other": "none"}
 """Assertions of the gold that are learned as another."""
 LEAST: dict[str, dict[str, float]] = {
-    "present": {"disorder": 0.95, "finding": 0.96, "drug": 0.93, "procedure": 0.97},
+    "present": {"disorder": 0.94, "finding": 0.95, "drug": 0.93, "procedure": 0.97},
     "absent": dict.fromkeys(KINDS, 0.96),
     "other": dict.fromkeys(KINDS, 0.96),
 }
@@ -93,11 +92,11 @@ class Options:
     """
 
     strength: float = 0.05
-    strength_asserting: float = 0.1
+    strength_asserting: float = 0.05
     real: float = 3.0
     pieces: float = 0.5
-    probes: float = 1.0
-    probes_asserting: float = 8.0
+    probes: float = 0.5
+    probes_asserting: float = 4.0
     notes: int = 3
     notes_asserting: int = 5
 

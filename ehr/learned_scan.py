@@ -29,29 +29,43 @@ from ehr.context_words import left, left_after
 from ehr.spans import KINDS, Assertion
 from ground.compiled import kernel, maker, part
 
-__all__ = ["AHEAD", "COLUMNS", "NAMED", "SLOTS", "TABLE", "ChoiceArray", "Inputs", "Model", "features_of", "scores_of"]
+__all__ = [
+    "AHEAD",
+    "COLUMNS",
+    "NAMED",
+    "NONE_AHEAD",
+    "NO_MENTION",
+    "SLOTS",
+    "TABLE",
+    "ChoiceArray",
+    "Inputs",
+    "Model",
+    "features_of",
+    "scores_of",
+]
 
-TABLE = 1 << 17
+TABLE = 1 << 19
 """Weights of a group."""
 NAMED = 2
 """Features that are named of an unsure mention, at most."""
-_BEFORE, _AFTER, _PAIRS, _HEADER, _REASONS = 12, 10, 3, 5, 9
+_BEFORE, _AFTER, _PAIRS, _PLACED, _HEADER, _REASONS = 12, 10, 3, 3, 5, 9
 # The slots, in groups: where each begins.
 FINDINGS, DOUBTED, OWN_TEXT, LAYOUT, LINE, HEADER, BESIDE, ELSEWHERE, AMONG, BEFORE, AFTER, SLOTS = np.cumsum(
-    [0, 4, _REASONS, 5, 4, 4, _HEADER, 6, 4, 4, _BEFORE + _PAIRS, _AFTER + _PAIRS], dtype=np.int64
+    [0, 4, _REASONS, 5, 4, 4, _HEADER, 6, 4, 4, _BEFORE + _PAIRS + _PLACED, _AFTER + _PAIRS + _PLACED], dtype=np.int64
 ).tolist()
 # What is known of a word, and of a feature: its place and the word that it is about (-1: none).
 _BEGIN, _END, _LINE = range(3)
 _PLACE, _WORD = range(2)
 _LINE_END, _BLANK, _NUMBER, _YEAR, _NOTHING = (np.uint64(number) for number in range(1, 6))
-AHEAD = 10
-"""What another assertion's sum must be above that of the rules'."""
+AHEAD, NONE_AHEAD = 10, 20
+"""What another assertion's sum must be above that of the rules', and that of no mention above the best assertion's."""
 _ASSERTIONS = tuple(Assertion)
-_CHOICES = len(_ASSERTIONS) + 1
+NO_MENTION = len(_ASSERTIONS)
+_CHOICES = NO_MENTION + 1
 _ALLERGY, _DISCONTINUED = _ASSERTIONS.index(Assertion.ALLERGY), _ASSERTIONS.index(Assertion.DISCONTINUED)
 _FIRST_TREATMENT = min(KINDS.index("drug"), KINDS.index("procedure"))
 _MIX_1, _MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
-_SHIFT_1, _SHIFT_2 = np.uint64(31), np.uint64(47)
+_SHIFT_1, _SHIFT_2 = np.uint64(31), np.uint64(45)
 WeightArray = npt.NDArray[np.int16]
 ChoiceArray = npt.NDArray[np.int8]
 COLUMNS = ("begin", "end", "group", "kind", "section", "reasons", "elsewhere", "name", "assertion", "concept")
@@ -202,7 +216,7 @@ def _words_beside(
 ) -> np.uint64:
     """Write the features of the words to one side, up to a blank line; return the hash of the nearest.
 
-    The nearest ones count also in pairs; words beyond the segment are other words.
+    The nearest ones count also by their place and in pairs; words beyond the segment are other words.
     """
     nearest = previous = _NOTHING
     distance = 0
@@ -211,6 +225,9 @@ def _words_beside(
         if value != _LINE_END:
             own = _both(value, np.uint64(not opens <= words[word, _BEGIN] < closes))
             _write(slot + distance, slot, own, word, features)
+            if distance < _PLACED:
+                place = slot + most + _PAIRS + distance
+                _write(place, place, own, word, features)
             if distance == 0:
                 nearest = value
             elif distance <= _PAIRS:
@@ -406,7 +423,7 @@ def features_of(inputs: Inputs) -> IntArray:
 
 @part
 def _likeliest(features: IndexArray, choice: ChoiceArray, kind: int, asserted: int, sums: IntArray) -> int:
-    """Return the assertion with the highest sum, what the rules say where it is no mention at all.
+    """Return the assertion with the highest sum, or that it is no mention of a disease, drug or procedure.
 
     A problem is neither an allergen nor stopped.
     """
@@ -417,12 +434,12 @@ def _likeliest(features: IndexArray, choice: ChoiceArray, kind: int, asserted: i
             for assertion in range(_CHOICES):
                 sums[assertion] += choice[place, assertion]
     best = asserted
-    for assertion in range(_CHOICES):
+    for assertion in range(NO_MENTION):
         if kind < _FIRST_TREATMENT and assertion in (_ALLERGY, _DISCONTINUED):
             continue
         if sums[assertion] > sums[best] and sums[assertion] >= sums[asserted] + AHEAD:
             best = assertion
-    return asserted if best == _CHOICES - 1 else best
+    return NO_MENTION if sums[NO_MENTION] >= sums[best] + NONE_AHEAD else best
 
 
 @kernel

@@ -29,6 +29,7 @@ from ehr.certainty import (
 )
 from ehr.characters import IndexArray, IntArray, codes_of, plain
 from ehr.learned import inputs_of, load_model, spoken_against
+from ehr.learned_scan import NO_MENTION
 from ehr.mentions import Mentions, SectionArrays, Texts, find_mentions, join_texts
 from ehr.sections import UNKNOWN, split_sections
 from ehr.segments import SegmentArrays, segment_arrays, segments_of
@@ -51,6 +52,7 @@ Detector = Callable[[str], list[Definition]]
 _TOGETHER = 64
 # A reason that holds however likely the rest of the text makes the mention.
 _KEPT = 1 << UNSURE.index(SAID_OTHERWISE) | 1 << UNSURE.index(MISSPELLED)
+_OTHER_MEANING = REASONS.index("other_meaning")
 _PRESENT, _ABSENT = ASSERTIONS.index(Assertion.PRESENT), ASSERTIONS.index(Assertion.ABSENT)
 
 
@@ -185,20 +187,14 @@ class TextReader:
         is_repaired = np.searchsorted(repaired, clear.begin) < np.searchsorted(repaired, clear.end)
         named = named_in(clear.owner, best)
         unsure = reasons_of(named, kind, names, clear.section, assertion, doubts, is_repaired)
-        against = NOTHING_AGAINST
-        if self._model is not None:
-            is_own = self._named_by_user(texts, clear)
-            if self._own.only("context_rules").texts:
-                is_own |= by_rules != assert_arrays(*scanned, self.lexicon.package)[0]
-            inputs = inputs_of(texts, clear, self.lexicon, named, assertion, unsure)
-            is_against, likeliest, against = spoken_against(texts, inputs, self._model, ~is_own)
-            # What the rules say is a doubt of another assertion.
-            unsure |= np.where(likeliest == assertion, 0, DOUBT_OF[assertion])
-            assertion = likeliest
-            # Nothing was learned of the user's own words: what they decide is as certain as by the rules. Words that
-            # speak against a mention come with all that the rules doubt.
-            unsure = np.where(is_own | is_against, unsure & ~DOUBT_OF[assertion], unsure & _KEPT) | LEARNED * is_against
-        return Judged(clear, assertion, unsure, against, unclear.in_order())
+        judged = Judged(clear, assertion, unsure, NOTHING_AGAINST, unclear.in_order())
+        if self._model is None:
+            return judged
+        is_own = self._named_by_user(texts, clear)
+        if self._own.only("context_rules").texts:
+            is_own |= by_rules != assert_arrays(*scanned, self.lexicon.package)[0]
+        inputs = inputs_of(texts, clear, self.lexicon, named, assertion, unsure)
+        return _learned(judged, is_own, *spoken_against(texts, inputs, self._model, ~is_own))
 
     def _named_by_user(self, texts: Texts, mentions: Mentions) -> npt.NDArray[np.bool_]:
         """Tell which mentions have a name that the user gave."""
@@ -261,6 +257,28 @@ class TextReader:
         names = texts.sections.names
         for owner, begin, end, cuis, kind, section, reason in zip(*columns, strict=True):
             yield owner, begin, end, cuis, KINDS[kind], names[section], REASONS[reason]
+
+
+def _learned(
+    judged: Judged,
+    is_own: npt.NDArray[np.bool_],
+    is_against: npt.NDArray[np.bool_],
+    likeliest: IndexArray,
+    against: pa.StringArray,
+) -> Judged:
+    """Return what the rules judged, changed by what was learned; ``is_own``: what the user's own rules judged."""
+    # What the rules say is a doubt of another assertion.
+    unsure = judged.unsure | np.where(likeliest == judged.assertion, 0, DOUBT_OF[judged.assertion])
+    is_mention = likeliest != NO_MENTION
+    others, assertion = judged.clear.take(~is_mention), likeliest[is_mention]
+    others = others._replace(reason=np.full_like(others.reason, _OTHER_MEANING))
+    against = against.filter(pa.array(is_mention[is_against]))
+    unsure, is_own, is_against = unsure[is_mention], is_own[is_mention], is_against[is_mention]
+    # Nothing was learned of the user's own words: what they decide is as certain as by the rules. Words that speak
+    # against a mention come with all that the rules doubt.
+    unsure = np.where(is_own | is_against, unsure & ~DOUBT_OF[assertion], unsure & _KEPT) | LEARNED * is_against
+    unclear = Mentions.together([judged.unclear, others]).in_order()
+    return Judged(judged.clear.take(is_mention), assertion, unsure, against, unclear)
 
 
 def cut(

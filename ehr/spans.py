@@ -21,7 +21,9 @@ __all__ = [
 Kind = Literal["disorder", "finding", "drug", "procedure"]
 SegmentKind = Literal["sentence", "item", "heading"]
 # Why a mention is left unclear (empty: it is not).
-Reason = Literal["", "ordinary_word", "routine_test", "ambiguous", "examination_sign", "study_title", "inside_name"]
+Reason = Literal[
+    "", "ordinary_word", "routine_test", "ambiguous", "examination_sign", "study_title", "inside_name", "other_meaning"
+]
 # In arrays a kind or a reason is its index here.
 KINDS: tuple[Kind, ...] = get_args(Kind)
 REASONS: tuple[Reason, ...] = get_args(Reason)

@@ -107,10 +107,10 @@ def read_terms(connection: duckdb.DuckDBPyConnection) -> tuple[Terms, pa.Array]:
     )
     known = np.zeros((arguments.num_rows, concepts), np.uint8)
     known[tuple(_columns(connection, sql_text("builders/medieval/groups/known_argument")))] = 1
-    sibling_of, sibling = _columns(
+    sibling_of, sibling, of_grandparent = _columns(
         connection,
-        "select own.code, other.code from sibling inner join nameable as own on sibling.cui = own.cui "
-        "inner join nameable as other on sibling.sibling = other.cui order by own.code, other.cui",
+        "select own.code, other.code, of_grandparent from sibling inner join nameable as own on sibling.cui = own.cui "
+        "inner join nameable as other on sibling.sibling = other.cui order by own.code, of_grandparent, other.cui",
     )
     covering, cover, by_code = _columns(connection, "select concept, code, by_code from cover order by concept, code")
     sibling_begin = begins(sibling_of, concepts)
@@ -131,6 +131,7 @@ def read_terms(connection: duckdb.DuckDBPyConnection) -> tuple[Terms, pa.Array]:
         has_members=_flags(nameable["has_members"]),
         sibling_begin=sibling_begin,
         sibling=sibling,
+        of_grandparent=of_grandparent.astype(np.uint8),
         frame_sibling_begin=np.concatenate([[0], np.cumsum(np.diff(sibling_begin)[original], dtype=np.int64)]),
         cover_begin=begins(covering, int(covering[-1]) + 1 if covering.size else 0),
         cover=cover,

@@ -52,7 +52,8 @@ class Terms(NamedTuple):
         names_class: whether a class can be named in a sentence. Shape: (concepts,)
         has_members: whether drugs have the class. Shape: (concepts,)
         sibling_begin: where the siblings of a concept begin. Shape: (concepts + 1,)
-        sibling: siblings.
+        sibling: siblings, those of a grandparent last.
+        of_grandparent: whether a sibling is a child of a grandparent, and of no parent.
         frame_sibling_begin: where the siblings of the concept that a frame replaces begin. Shape: (frames + 1,)
         cover_begin: where what a mentioned concept covers begins. Shape: (mentioned concepts + 1,)
         cover: covered concepts.
@@ -74,6 +75,7 @@ class Terms(NamedTuple):
     has_members: Bytes
     sibling_begin: Ints
     sibling: Ints
+    of_grandparent: Bytes
     frame_sibling_begin: npt.NDArray[np.int64]
     cover_begin: Ints
     cover: Ints
@@ -355,13 +357,13 @@ def _replacements(
 ) -> Any:
     """Return the candidates of a group for Q2, Q3 and Q4, and the numbers of those for Q2 and Q3.
 
-    All of them, or only the first for each.
+    All of them, or only the first for each. Siblings of a grandparent only where none of a parent will do.
     """
     frame = shard.frame[group]
     argument, original, kept = terms.argument[frame], terms.original[frame], terms.kept[frame]
     row, known, wanted = verdicts.false[terms.pair[frame]], terms.known[argument], terms.mask[original]
     mask, bucket, sibling, true = terms.mask, terms.bucket, terms.sibling, verdicts.true
-    names_class, has_members = terms.names_class, terms.has_members
+    names_class, has_members, of_grandparent = terms.names_class, terms.has_members, terms.of_grandparent
     taxonomic, of_head = terms.taxonomic[argument], terms.of_head[argument]
     unclear, blocked, close = marks.unclear, marks.blocked, marks.close
     begin, end = _bucket_of(terms, shard, group)
@@ -370,6 +372,8 @@ def _replacements(
     codes, n = np.empty(last - first + ends.size + end - begin, np.int32), 0
     for i in range(first, last):
         code = sibling[i]
+        if n and of_grandparent[i] and not of_grandparent[i - 1]:
+            break
         free = true[slot + i] and unclear[code] != admission and code != kept and (every or n == 0)
         if free and _nameable(taxonomic, of_head, names_class[code], has_members[code]):
             codes[n] = code

@@ -5,7 +5,7 @@
 -- A code speaks for its concept, for its parents, for other forms of a drug, and for a brand or a combination if all
 --   that it contains is ordered; a code of a more general concept speaks for none of its kinds. It says nothing of
 --   what is denied or over, of other people, nor of what was done before the stay or elsewhere; and a problem that is
---   coded may be one that was suspected, or one of another year
+--   coded may be one that was suspected, or one of another year: in a history it speaks for an illness that lasts only
 -- Orders are complete: a drug of the hospital course that was never ordered was hardly given (not_ordered). Codes are
 --   not: a problem or a procedure that is not coded is sure if it stands in a list of its own, or if the note comes
 --   back to it, or if it is an illness that lasts; another past history that nothing else speaks of is past (alone)
@@ -170,7 +170,11 @@ from (
         select
             *,
             unnest(cuis) as cui,
-            list_has_any(reasons, ['uncertain', 'stopped', 'said_otherwise']) as is_over
+            list_has_any(reasons, ['uncertain', 'stopped', 'said_otherwise'])
+            or (
+                section in ('history_of_present_illness', 'past_medical_history')
+                and cui not in (select lasting.cui from lasting)
+            ) as is_over
         from ground.mention_part
         where
             certainty = 'unsure' and assertion = 'present' and section != 'discharge_medications'

@@ -164,9 +164,10 @@ def checks_of(files: tuple[str, ...]) -> set[str]:
 
 
 def written(medieval: Built, folder: Path, rows: list[Row]) -> Path:
-    """Write rows as a dataset of their own, with the manifest of the real one."""
+    """Write rows as a dataset of their own, with the manifest of the real one and its rows of other configurations."""
     (folder / "data").mkdir()
     shutil.copy(medieval.folder / "manifest.json", folder)
+    shutil.copytree(medieval.folder / "contraindicated", folder / "contraindicated")
     pq.write_table(pa.Table.from_pylist(rows, schema=MEDIEVAL_SCHEMA), folder / "data" / "all.parquet")
     return folder
 
@@ -194,7 +195,7 @@ def test_a_fresh_dataset_has_no_disagreement(medieval: Built) -> None:
     report = validate_medieval(medieval.workspace, medieval.connection, medieval.folder)
     assert report.disagreements == []
     assert report.by_check == {}
-    assert report.as_dict()["rows"] == report.rows == len(medieval.rows)
+    assert report.as_dict()["rows"] == report.rows == len(medieval.rows) + medieval.report.contraindicated
 
 
 def test_every_damage_is_found_by_its_check(medieval: Built, damaged: Path) -> None:

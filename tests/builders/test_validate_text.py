@@ -118,7 +118,8 @@ def test_radiology_reports_are_read_where_the_dataset_says_so(medieval: Built, s
     make_views(connection)
     folder = tmp_path / "dataset"
     folder.mkdir()
-    (folder / "data").symlink_to(medieval.folder / "data")
+    for name in ("data", "contraindicated"):
+        (folder / name).symlink_to(medieval.folder / name)
     manifest = (medieval.folder / "manifest.json").read_text(encoding="utf-8")
     for setting, found in (("false", set()), ("true", {CHECK})):
         (folder / "manifest.json").write_text(manifest.replace('"radiology": false', f'"radiology": {setting}'))

@@ -223,16 +223,17 @@ def test_an_unsure_mention_has_the_likeliest_assertion(lexicon: Lexicon) -> None
     for asserted in (*ASSERTIONS, None):
         choice = np.zeros((TABLE, len(ASSERTIONS) + 1), np.int8)
         choice[:, ASSERTIONS.index(asserted) if asserted else -1] = 1
-        read, by_rules = (
-            [
-                one.assertion
-                for one in TextReader(lexicon, model=model).read_all(["Pneumonia. Father had COPD."])[0].mentions
-            ]
+        learned, rules = (
+            TextReader(lexicon, model=model).read_all(["Pneumonia. Father had COPD."])[0]
             for model in (model_of(weights, least, choice), None)
         )
-        # What is likeliest no mention keeps what the rules say; a problem is no allergen and is not stopped.
-        is_kept = asserted in (None, Assertion.ALLERGY, Assertion.DISCONTINUED)
-        assert read == (by_rules if is_kept else [asserted] * 2)
+        read, by_rules = ([one.assertion for one in reading.mentions] for reading in (learned, rules))
+        if asserted is None:
+            assert (read, [one.reason for one in learned.unclear]) == ([], ["other_meaning"] * 2)
+        else:
+            # A problem is no allergen and is not stopped.
+            is_kept = asserted in (Assertion.ALLERGY, Assertion.DISCONTINUED)
+            assert read == (by_rules if is_kept else [asserted] * 2)
         sure = model_of(weights, least - 1, choice)
         assert [
             one.assertion for one in TextReader(lexicon, model=sure).read_all(["Pneumonia."])[0].mentions

@@ -103,6 +103,15 @@ def test_codes_say_nothing_of_others_nor_of_other_places_and_times(
     assert found == [("present", "unsure", [reason])]
 
 
+@pytest.mark.parametrize("section", ["past_medical_history", "history_of_present_illness"])
+def test_a_code_speaks_for_no_doubtful_problem_of_a_history_unless_it_lasts(
+    warehouse: duckdb.DuckDBPyConnection, section: str
+) -> None:
+    said = [Said(name, section, reasons=("past",)) for name in ("pneumonia", "diabetes", "cefepime")]
+    found = read(warehouse, said, {"pneumonia": "diagnosis", "diabetes": "diagnosis", "cefepime": "drug"})
+    assert [row[1] for row in found] == ["unsure", "corroborated", "corroborated"]
+
+
 def test_a_problem_of_the_past_history_alone_is_unsure_unless_something_else_speaks_of_it(
     warehouse: duckdb.DuckDBPyConnection,
 ) -> None:

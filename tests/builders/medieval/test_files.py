@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -19,14 +20,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from builders.medieval import files
+from builders.medieval.build import build_medieval
 from ground.contracts.rows import MEDIEVAL_SCHEMA
 from ground.flow.executors import Processes
-from tests.builders.medieval_world import Built, data_files
+from ground.storage.warehouse import connect
+from tests.builders.conftest import SETTINGS
+from tests.builders.medieval_world import Built, copied, data_files
 
 needs_datasets = pytest.mark.skipif(find_spec("datasets") is None, reason="the package datasets is not installed")
 needs_croissant = pytest.mark.skipif(find_spec("mlcroissant") is None, reason="mlcroissant is not installed")
 needs_yaml = pytest.mark.skipif(find_spec("yaml") is None, reason="PyYAML is not installed")
 
+PREDICATES = 'predicates = ["treats", "may_be_treated_by", "classified_as", "has_pharmacologic_class"]\n'
 LOAD = """
 import json, sys
 from datasets import load_dataset
@@ -57,7 +62,9 @@ def card(medieval: Built) -> str:
 def test_the_folder_holds_what_the_design_lists_and_nothing_else(medieval: Built) -> None:
     names = {f.relative_to(medieval.folder).as_posix() for f in medieval.folder.rglob("*") if f.is_file()}
     data = {f"data/{split}-00000-of-00001.parquet" for split in ("train", "validation", "test")}
-    assert names == data | {"README.md", "croissant.json", "manifest.json", "statements.parquet"}
+    apart = {name for name in names if name.startswith("contraindicated/")}
+    assert bool(apart) == (medieval.report.contraindicated > 0)
+    assert names - apart == data | {"README.md", "croissant.json", "manifest.json", "statements.parquet"}
 
 
 def test_only_the_owner_can_open_the_folder(medieval: Built) -> None:
@@ -201,17 +208,27 @@ def test_the_warehouse_holds_the_same_rows(medieval: Built) -> None:
     assert stored == sorted((row["id"], row["quadrant"]) for row in medieval.rows)
 
 
-def test_workers_make_the_same_files(medieval: Built) -> None:
+@pytest.fixture(scope="module")
+def groups_of_four(staged: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
+    """A dataset without contraindications, the tables of whose rows would be in the place of these."""
+    workspace = copied(staged, tmp_path_factory.mktemp("four") / "work", SETTINGS + PREDICATES)
+    connection = connect(workspace.warehouse, workspace.settings.run)
+    yield Built(workspace, connection, build_medieval(workspace, connection))
+    connection.close()
+
+
+def test_workers_make_the_same_files(groups_of_four: Built) -> None:
     setup = partial(pa.array, [], pa.int64())
-    made = list(Processes(2).in_order(setup, files.file_of, files.file_shards(medieval.connection)))
+    made = list(Processes(2).in_order(setup, files.file_of, files.file_shards(groups_of_four.connection)))
     assert {one.name: one.content.to_pybytes() for one in made} == {
-        file.name: file.read_bytes() for file in data_files(medieval.folder)
+        file.name: file.read_bytes() for file in data_files(groups_of_four.folder)
     }
 
 
-def test_smaller_files_hold_the_same_rows(medieval: Built, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_smaller_files_hold_the_same_rows(groups_of_four: Built, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file may end within the rows of a patient."""
     monkeypatch.setattr(files, "ROWS_PER_SHARD", 137)
+    medieval = groups_of_four
     patients = sorted({row["subject_id"] for row in medieval.rows})[:3]
     made = [files.file_of(pa.array(patients, pa.int64()), shard) for shard in files.file_shards(medieval.connection)]
     assert len(made) > 3

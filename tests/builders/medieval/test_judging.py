@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from builders.medieval import coding, facts, groups, hierarchy, judging
 from builders.medieval.build import build_medieval
-from builders.medieval.kernels import mark_related
+from builders.medieval.kernels import Shard, Terms, Verdicts, candidates_of, mark_related
 from builders.medieval.records import FEWEST_TOGETHER, lifted, together
+from ground.compiled import read_only
 from ground.settings import RunSettings, Settings
 from ground.storage.warehouse import connect
 from ground.storage.workspace import Workspace
@@ -60,6 +61,45 @@ def test_a_path_relates_the_twins_of_both_ends_either_way(paths: set[tuple[int, 
     expected = {(one, other) for path in paths for one in twins[path[0]] for other in twins[path[1]]}
     found = np.argwhere(np.unpackbits(related, axis=1, count=CONCEPTS, bitorder="little"))
     assert {tuple(pair) for pair in found.tolist()} == expected | {(other, one) for one, other in expected}
+
+
+@pytest.mark.parametrize(("unclear", "relatives"), [([], [2]), ([2], [3, 4]), ([2, 3], [4]), ([2, 3, 4], [])])
+def test_a_child_of_a_grandparent_stands_in_only_where_none_of_a_parent_will(
+    unclear: list[int], relatives: list[int]
+) -> None:
+    """Concept 0 is replaced beside 1; 2 shares a parent with it, 3 and 4 are children of a grandparent."""
+    concepts, siblings = 5, 3
+    none, flags, zero = np.zeros(0, np.int32), np.zeros(1, np.uint8), np.zeros(1, np.int32)
+    terms = Terms(
+        original=zero,
+        kept=np.array([1], np.int32),
+        argument=zero,
+        pair=zero,
+        first_bucket=np.array([0, 1], np.int32),
+        bucket_begin=np.zeros(2, np.int32),
+        bucket=none,
+        known=np.ones((1, concepts), np.uint8),
+        taxonomic=flags,
+        of_head=flags,
+        mask=read_only(np.ones(concepts, np.int64)),
+        names_class=np.ones(concepts, np.uint8),
+        has_members=np.zeros(concepts, np.uint8),
+        sibling_begin=np.array([0, *[siblings] * concepts], np.int32),
+        sibling=np.array([2, 3, 4], np.int32),
+        of_grandparent=np.array([0, 1, 1], np.uint8),
+        frame_sibling_begin=np.array([0, siblings]),
+        cover_begin=np.array([0, len(unclear)], np.int32),
+        cover=np.array(unclear, np.int32),
+        by_code=np.ones(len(unclear), np.uint8),
+    )
+    own, nothing = np.array([0, 1], np.int32), np.zeros(2, np.int32)
+    shard = Shard(own, zero, zero, own, zero, flags, nothing, none, none, nothing, none)
+    verdicts = Verdicts(coding.bits(1, concepts), np.ones(siblings, np.uint8), np.zeros(concepts + 1, np.int64), none)
+
+    counts = np.zeros((1, 3), np.int32)
+    found = candidates_of(terms, shard, verdicts, np.ones(1, np.bool_), True, counts)
+
+    assert (found.tolist(), counts.tolist()) == (relatives, [[len(relatives), 0, 0]])
 
 
 PAIRS = st.lists(st.tuples(st.integers(0, CONCEPTS - 1), st.integers(0, 5)), max_size=20)

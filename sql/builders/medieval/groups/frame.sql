@@ -4,12 +4,12 @@
 --   per replaced concept and close relative
 -- Output: frame(frame, fact, predicate, slot, argument, pair, original_cui, kept_cui), kept_end(pair, predicate, slot,
 --   kept_cui), argument(argument, predicate, slot, buckets), argument_concept(argument, cui, bucket),
---   sibling(cui, sibling)
+--   sibling(cui, sibling, of_grandparent: a child of a grandparent, and of no parent)
 -- Inputs: admission_fact, usable_fact, kg.edge, kg.concept, linked_base. Parameters: seed, bucket_size, family_size
 -- argument: a predicate and which end of it is replaced. pair: number of a distinct (argument, kept end), which decides
---   whether a replacement gives a true or a false statement. A group is a frame in an admission. Close relatives share
---   a direct parent and a semantic group. The parents of a brand or salt are those of its substance; parents with very
---   many children say nothing about closeness.
+--   whether a replacement gives a true or a false statement. A group is a frame in an admission. Close relatives are
+--   the other children of a parent or a grandparent, of a common semantic group. The parents of a brand or salt are
+--   those of its substance; what has very many children says nothing about closeness.
 --   Source: docs/definitions.md#close-relative
 create or replace temp table frame as
 with used as (
@@ -67,27 +67,51 @@ create or replace temp table sibling as
 with parent as (
     select distinct
         head_cui as cui,
-        tail_cui as parent
+        tail_cui as above_cui
     from kg.edge
     where predicate in ('is_a', 'has_pharmacologic_class')
 ),
 
 family as (
-    select parent from parent
-    group by parent
+    select above_cui
+    from parent
+    group by above_cui
     having count(*) between 2 and getvariable('family_size')
+),
+
+own as (
+    select
+        original.original_cui as cui,
+        coalesce(base.base_cui, original.original_cui) as base_cui
+    from (select distinct frame.original_cui from frame) as original
+    left join linked_base as base on original.original_cui = base.cui
+),
+
+above as (
+    select
+        own.*,
+        parent.above_cui,
+        false as of_grandparent
+    from own
+    inner join parent on own.base_cui = parent.cui
+    union
+    select
+        own.*,
+        grandparent.above_cui,
+        true as of_grandparent
+    from own
+    inner join parent on own.base_cui = parent.cui
+    inner join parent as grandparent on parent.above_cui = grandparent.cui
 )
 
-select distinct
-    original.original_cui as cui,
-    other.cui as sibling
-from (select distinct frame.original_cui from frame) as original
-left join linked_base as base on original.original_cui = base.cui
-inner join parent as own on coalesce(base.base_cui, original.original_cui) = own.cui
-inner join family on own.parent = family.parent
-inner join parent as other on own.parent = other.parent
-inner join kg.concept as own_concept on original.original_cui = own_concept.cui
+select
+    above.cui,
+    other.cui as sibling,
+    bool_and(above.of_grandparent) as of_grandparent
+from above
+semi join family on above.above_cui = family.above_cui
+inner join parent as other on above.above_cui = other.above_cui
+inner join kg.concept as own_concept on above.cui = own_concept.cui
 inner join kg.concept as other_concept on other.cui = other_concept.cui
-where
-    coalesce(base.base_cui, original.original_cui) != other.cui and original.original_cui != other.cui
-    and list_has_any(own_concept.groups, other_concept.groups);
+where other.cui not in (above.cui, above.base_cui) and list_has_any(own_concept.groups, other_concept.groups)
+group by above.cui, other.cui;

@@ -26,7 +26,7 @@ from ground.storage.tables import Row, read_table
 
 __all__ = ["ContextArrays", "Phrase", "Rule", "Rules", "Trie", "Vocabulary", "context_arrays", "load_rules"]
 
-_TOKEN = re.compile(r"<[a-z]+>|[a-z0-9]+(?:'[a-z]+|\.[0-9]+)?|_+|[^\sa-z0-9]")
+_TOKEN = re.compile(r"<[a-z]+>|[a-z0-9]+(?:'[a-z]+|\.[0-9]+)?|_+|\.{3}|[^\sa-z0-9]")
 _DATA = ROOT / "ehr" / "data"
 _RULE_COLUMNS = ("trigger", "category", "direction", "scope", "rank", "kinds", "sections", "source")
 _MAX_RANK = 1000
@@ -45,7 +45,7 @@ _WORDS: tuple[str | frozenset[str], ...] = (
     frozenset({",", ".", ";", ")"}),
     frozenset({"/", "and", "or", "&", "-"}),
     frozenset({",", "/", "and", "or", "&", "-", "nor", "+", "and/or", "any", "including"}),
-    *(frozenset(words.split()) for words in (",", ". ;", "and", "-", "on with w/ in since", ":")),
+    *(frozenset(words.split()) for words in (",", ". ; ...", "and", "-", "on with w/ in since", ":")),
     *("dose", "status", "owner"),
 )
 CLOSER, AND_JOINT, JOINT, COMMA, STOP, AND, HYPHEN = (1 << bit for bit in range(7))

@@ -106,8 +106,9 @@ def read_words(codes: CodeArray, characters: ByteArray, vocabulary: Vocabulary) 
             is_number = (kind & DIGIT) != 0
             value = hash_with(value, code)
             position += 1
-            while position < size and codes[position] == code == _BLANK:
-                value = hash_with(value, code)
+            # Blanks and dots that lead to an answer ("Stroke.....no") are a word, whatever their number.
+            while position < size and codes[position] == code and code in (_BLANK, 46):
+                value = hash_with(value, code) if position - begin < 3 else value
                 position += 1
         elif position - begin == 1 and not is_number and _is_dotted(codes, position, size):
             # "p.r.n." is one word, "prn".
@@ -165,7 +166,12 @@ def _longest(words: IndexArray, position: int, stop: int, vocabulary: Vocabulary
         word = words[step, WORD] if step < stop else vocabulary.forms[context.SEGMENT_END]
         high = trie.nodes[node, context.CHILD_END]
         child = left(trie.children, 0, word, trie.nodes[node, context.CHILD], high)
-        node = trie.children[child, 1] if child < high and trie.children[child, 0] == word else 0
+        is_next = child < high and trie.children[child, 0] == word
+        if not is_next and step < stop and words[step, BEGIN] > words[step - 1, END] + 1:
+            # A column ends as a segment does: "Asthma: no   Diabetes: yes".
+            stop = step
+            continue
+        node = trie.children[child, 1] if is_next else 0
         step += 1
     return trigger, last
 

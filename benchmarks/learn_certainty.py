@@ -428,7 +428,7 @@ def learn_choice(examples: Examples, options: Options) -> npt.NDArray[np.int8]:
 
     known = _known_places(examples, options.notes_asserting)
     weight = _weights(examples, options, options.probes_asserting)
-    fitted = LogisticRegression(C=options.strength_asserting, fit_intercept=False, max_iter=60, tol=1e-3)
+    fitted = LogisticRegression(C=options.strength_asserting, fit_intercept=False, max_iter=300, tol=1e-3)
     fitted.fit(_matrix(examples.places)[:, known], examples.asserted, sample_weight=weight)
     # What no gold asserts is never the likeliest.
     choice = np.full((TABLE, NO_MENTION + 1), -8, dtype=np.int8)

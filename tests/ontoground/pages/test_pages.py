@@ -396,7 +396,7 @@ def test_what_changed_is_marked() -> None:
         ("/statements", "ontoground build medieval"),
         ("/concept?q=hypertension", "ontoground graph build"),
         ("/relation?head=a&tail=b", "ontoground graph build"),
-        ("/query/unmapped_codes", "ontoground status"),
+        ("/query/unmapped_codes", "ontoground graph build"),
         ("/runs", "No report yet"),
     ],
 )

@@ -281,7 +281,8 @@ def _headers(text: str, own: OwnRules) -> list[_Header]:
             if header:
                 is_problem = header.rule is None and header.text[0] == "#"
                 headers.append(header if is_problem else header._replace(begin=start))
-        headers += _inside(text, max(begin, last, opened), after - 1, opened >= 0, table.rules)
+        if ":" in row or "#" in row:
+            headers += _inside(text, max(begin, last, opened), after - 1, opened >= 0, table.rules)
         last = max(last, opened, headers[-1].end if headers else 0)
     return headers
 

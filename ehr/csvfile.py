@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import duckdb
 from ehr.sources.tables import RecordFile, Table, keys
 from ground.errors import InputError
 from ground.storage.loading import Reject, SourceFile, repeated_key
-from ground.storage.scanning import MAX_ROW_BYTES, is_gzip, lines_at
+from ground.storage.scanning import MAX_ROW_BYTES, is_gzip, lines_at, open_bytes
 from ground.storage.sqlfiles import quoted, quoted_files, quoted_name
 from ground.storage.warehouse import number_of, table_exists
 
@@ -66,6 +67,8 @@ REFUSING = ", store_rejects = true, rejects_limit = 0"
 REFUSING += f", rejects_table = {quoted(REJECTS)}, rejects_scan = {quoted(REJECT_SCANS)}"
 MAX_CODED_BYTES = 2_000_000
 """The longest row of a table without texts: DuckDB reads faster in buffers that fit a processor's cache."""
+SAME_ROWS = 1000
+"""Rows that are looked for in a file at once, to say where they stand."""
 REASONS = {
     "MISSING COLUMNS": "too few fields",
     "TOO MANY COLUMNS": "too many fields",
@@ -318,14 +321,27 @@ def check_key(connection: duckdb.DuckDBPyConnection, source: RecordFile, columns
 def _places(
     connection: duckdb.DuckDBPyConnection, source: RecordFile, columns: Columns, where: str, values: Sequence[Any] = ()
 ) -> list[int]:
-    """Return where such rows stand: 1-based lines of a CSV file, rows of a Parquet file."""
-    place = "file_row_number + 1"
-    if not source.is_parquet:
-        breaks = line_breaks(dict.fromkeys(columns.types, "varchar"))
-        place = f"2 + coalesce(sum(1 + {breaks}) over (rows between unbounded preceding and 1 preceding), 0)::bigint"
-    rows = f"select *, {place} as place_of_row from {stored_item(source, columns)}"
-    found = connection.execute(f"select place_of_row from ({rows}) where {where} order by 1", values).fetchall()
-    return [int(row[0]) for row in found]
+    """Return where the first two such rows stand: 1-based lines of a CSV file, rows of a Parquet file."""
+    if source.is_parquet:
+        rows = f"select *, file_row_number + 1 as place_of_row from {stored_item(source, columns)}"
+        query = f"select place_of_row from ({rows}) where {where} order by 1 limit 2"
+        return [int(row[0]) for row in connection.execute(query, values).fetchall()]
+    query = f"select distinct * from ({stored_item(source, columns)}) where {where} limit {SAME_ROWS}"
+    wanted = {tuple(value or "" for value in row) for row in connection.execute(query, values).fetchall()}
+    places, line, separator = list[int](), 1, source.separator()
+    csv.field_size_limit(MAX_ROW_BYTES)
+    with open_bytes(source.file.path) as content:
+        # DuckDB does not count lines: blank ones and rows that it refused stand between those that it read.
+        text = io.TextIOWrapper(content, encoding="utf-8-sig", errors="replace", newline="")
+        quoting: Any = csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL
+        reader = csv.reader(text, delimiter=separator, quoting=quoting)
+        for row in reader:
+            if tuple(row) in wanted:
+                places.append(line)
+            if len(places) == 2:
+                break
+            line = reader.line_num + 1
+    return places
 
 
 def line_breaks(types: dict[str, str]) -> str:

@@ -148,6 +148,18 @@ def _ending(last: Any, second: Any, third: Any, fourth: Any, length: int) -> tup
     return 1, 0
 
 
+@part
+def _are_last_capitals(codes: CodeArray, position: int, table: CodeArray) -> bool:
+    """Whether a word ends with two capitals here, behind a small letter; tall letters are more ("HumaLOG")."""
+    size = min(codes.size, position + 3)
+    if size < position + 2 or not 97 <= codes[position - 1] <= 122:
+        return False
+    for place in range(position, position + 2):
+        if codes[place] >= table.size or not table[codes[place]] >> _CAPITAL_BIT & 1:
+            return False
+    return bool(size < position + 3 or codes[position + 2] >= table.size or table[codes[position + 2]] == 0)
+
+
 @kernel
 def _scan(codes: CodeArray, table: CodeArray) -> tuple[IntArray, IntArray, HashArray, ByteArray, ByteArray]:
     size = codes.size
@@ -172,8 +184,11 @@ def _scan(codes: CodeArray, table: CodeArray) -> tuple[IntArray, IntArray, HashA
         last = second = third = fourth = none
         value = without_1 = without_2 = without_3 = FNV_OFFSET
         while letter != 0:
-            # "lisinopril20": a number that is written to the end of a word is a token of its own.
-            if position - begin > 2 and not figures and letter >> _FIGURE_BIT & 1:
+            # "lisinopril20", "ToprolXL": a number or two capitals at the end of a word are a token of their own.
+            if position - begin > 2 and (
+                (letter >> _FIGURE_BIT & 1 and not figures)
+                or (letter >> _CAPITAL_BIT & 1 and _are_last_capitals(codes, position, table))
+            ):
                 break
             capitals += letter >> _CAPITAL_BIT & 1
             figures += letter >> _FIGURE_BIT & 1

@@ -274,8 +274,8 @@ def _headers(text: str, own: OwnRules) -> list[_Header]:
     after = last = 0
     for line in text.split("\n"):
         start, after = after, after + len(line) + 1
-        row = line.lstrip(" \t")
-        begin, opened = after - 1 - len(row), -1
+        row = line.strip(" \t\r")
+        begin, opened = start + line.find(row), -1
         if row and begin >= last:
             opened, header = _at_line(text, begin, row, own, table)
             if header:

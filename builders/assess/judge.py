@@ -7,6 +7,7 @@ neither side says for sure is not told.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -245,9 +246,7 @@ class _Judged:
         """Return a reason of the builder of MediEval with the names of what it calls head and tail."""
         head, tail = self._graph.name(relation.head), self._graph.name(relation.tail)
         called = {"the ends": f"{head} and {tail}", "the head": head, "the substance": head, "the tail": tail}
-        for words, name in called.items():
-            reason = reason.replace(words, name)
-        return reason
+        return re.sub("|".join(called), lambda words: called[words[0]], reason)
 
     def _words(self, relation: Alternative) -> str:
         return f"{self._graph.name(relation.head)} {relation.predicate} {self._graph.name(relation.tail)}"

@@ -243,7 +243,12 @@ def replacing(folder: Path) -> Iterator[None]:
     except InputError:
         before = {}
     yield
-    others = differences(before, read_manifest(folder), ("settings",)) if before else []
+    after = read_manifest(folder)
+    # A setting that one of two versions did not have is no choice of the user's.
+    first, second = (dict(_flat("", {"settings": manifest.get("settings")})) for manifest in (before, after))
+    others = [
+        other for other in differences(before, after, ("settings",)) if other["key"] in first.keys() & second.keys()
+    ]
     if others:
         names = [other["key"].removeprefix("settings.") for other in others]
         values = ["unset" if other["before"] is None else json.dumps(other["before"]) for other in others]

@@ -103,8 +103,11 @@ def _malformed(path: Path) -> tuple[int | None, str]:
         with path.open(encoding="utf-8", errors="replace", newline="") as file:
             if path.suffix == ".csv":
                 rows = csv.reader(file)
-                cells = len(next(rows, ()))
-                long = next((row for row in rows if len(row) > cells), None)
+                try:
+                    cells = len(next(rows, ()))
+                    long = next((row for row in rows if len(row) > cells), None)
+                except csv.Error:
+                    return rows.line_num, "a quote that is not closed, or a longer cell than can be read"
                 if long is not None:
                     return rows.line_num, f"{len(long)} cells under {cells} names of columns"
             for number, line in enumerate(file, 1):

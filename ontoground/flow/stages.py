@@ -246,10 +246,11 @@ def _changed(left: str, expected: str) -> str:
     """Say what is not as it was when a stage left its fingerprint."""
     try:
         before = dict(json.loads(left))
-    except ValueError:
+    except (ValueError, TypeError):
         # Of a version whose fingerprints were whole.
         return "changed: version of ontoground"
-    return f"changed: {', '.join(name for name, part in json.loads(expected).items() if part != before.get(name))}"
+    now = json.loads(expected)
+    return f"changed: {', '.join(name for name in (now | before) if now.get(name) != before.get(name))}"
 
 
 def _loaded(connection: duckdb.DuckDBPyConnection, source: str) -> str:

@@ -326,7 +326,7 @@ def _places(
         rows = f"select *, file_row_number + 1 as place_of_row from {stored_item(source, columns)}"
         query = f"select place_of_row from ({rows}) where {where} order by 1 limit 2"
         return [int(row[0]) for row in connection.execute(query, values).fetchall()]
-    query = f"select distinct * from ({stored_item(source, columns)}) where {where} limit {SAME_ROWS}"
+    query = f"select distinct * from {stored_item(source, columns)} where {where} limit {SAME_ROWS}"
     wanted = {tuple(value or "" for value in row) for row in connection.execute(query, values).fetchall()}
     places, line, separator = list[int](), 1, source.separator()
     csv.field_size_limit(MAX_ROW_BYTES)

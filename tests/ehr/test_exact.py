@@ -36,10 +36,10 @@ def test_a_value_that_would_be_changed_is_refused_with_its_line(
 ) -> None:
     folder = write_mimic(tmp_path, suffix)
     row, column = CHANGED[kind]
-    write_table(folder, "hosp/admissions", f'{ADMISSIONS}\n1,11,,,,"two\nlines",0\n{row}\n', suffix)
+    write_table(folder, "hosp/admissions", f'{ADMISSIONS}\n1,11,,,,"two\nlines",0\n\n{row}\n', suffix)
     with pytest.raises(InputError, match=f"column {column} does not fit its type") as caught:
         load_mimic(warehouse, folder, SETTINGS)
-    assert (caught.value.file, caught.value.line) == (str(folder / f"hosp/admissions{suffix}"), 4)
+    assert (caught.value.file, caught.value.line) == (str(folder / f"hosp/admissions{suffix}"), 5)
     assert "95000001" not in str(caught.value)
     assert warehouse.execute("select file from ground.load").fetchall() == [(f"hosp/patients{suffix}",)]
 

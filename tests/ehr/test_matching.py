@@ -66,6 +66,7 @@ def test_a_name_does_not_cross_words_or_sentences(name: str, text: str) -> None:
     ("text", "names"),
     [
         ("lisinopril20mg daily", ["lisinopril"]),
+        ("LisinoprilXL daily, HumaLISINOPRIL", ["Lisinopril"]),
         ("HCTZ25, toprol", ["HCTZ"]),
         ("COVID19, Covid 19", ["COVID19", "Covid 19"]),
         ("lisINOPRIL is known", ["lisINOPRIL"]),
@@ -73,7 +74,7 @@ def test_a_name_does_not_cross_words_or_sentences(name: str, text: str) -> None:
         ("ironman, unknown10", []),
     ],
 )
-def test_a_name_is_read_apart_from_a_number_at_its_end(text: str, names: list[str]) -> None:
+def test_a_name_is_read_apart_from_a_number_or_two_capitals_at_its_end(text: str, names: list[str]) -> None:
     assert found(trie_of("lisinopril", "HCTZ", "B", "iron", "COVID-19"), text) == names
 
 

@@ -32,7 +32,7 @@ import polars as pl
 
 from ehr.certainty import ASSERTIONS, named_in
 from ehr.learned import GROUPS, MODEL, inputs_of
-from ehr.learned_scan import AHEAD, NO_MENTION, SLOTS, TABLE, features_of
+from ehr.learned_scan import AHEAD, NO_MENTION, NONE_AHEAD, SLOTS, TABLE, features_of
 from ehr.reading import TextReader
 from ehr.spans import KINDS, Assertion, Kind
 from ground import ROOT
@@ -447,8 +447,10 @@ def choose(examples: Examples, options: Options) -> npt.NDArray[np.int64]:
         choice = learn_choice(examples.take(learned_from & (fold != number)), options)
         which = np.flatnonzero(fold == number)
         sums, by_rule = _matrix(examples.places[which]) @ choice, examples.by_rule[which]
-        best, ahead = np.argmax(sums, axis=1), sums.max(axis=1) - sums[np.arange(which.size), by_rule]
-        chosen[which] = np.where((best == NO_MENTION) | (ahead < AHEAD), by_rule, best)
+        of_rule, likeliest = sums[np.arange(which.size), by_rule], np.argmax(sums[:, :NO_MENTION], axis=1)
+        best = np.where(sums[:, :NO_MENTION].max(axis=1) < of_rule + AHEAD, by_rule, likeliest)
+        is_none = sums[:, NO_MENTION] >= sums[np.arange(which.size), best] + NONE_AHEAD
+        chosen[which] = np.where(is_none, NO_MENTION, best)
     return chosen
 
 

@@ -306,7 +306,7 @@ def check_key(connection: duckdb.DuckDBPyConnection, source: RecordFile, columns
         for at, name in enumerate(map(quoted_name, key), 1)
     )
     values = [None if repeated[name] is None else str(repeated[name]) for name in key]
-    places = _places(connection, source, columns, " and ".join(same), [values])[:2]
+    places = _places(connection, source, columns, " and ".join(same), [values])
     unit = "rows" if source.is_parquet else "lines"
     raise InputError(
         f"a key is empty or occurs twice: {', '.join(key)}",

@@ -433,15 +433,11 @@ class OpenWorkspace:
         for name, value in wanted.items():
             values = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
             known = (*choices.get(name, values), None)
-            if unknown := {value for value in values if value not in known}:
+            if unknown := [value for value in values if value not in known]:
                 # An older build may have values that are none today.
                 there = rows.select(name).unique().collect().to_series().drop_nulls().sort().to_list()
-                if unknown := unknown.difference(there):
-                    raise UsageError(
-                        f"{name} has no such value",
-                        found=", ".join(sorted(map(str, unknown))),
-                        expected=", ".join(map(str, there)),
-                    )
+                if absent := ", ".join(str(value) for value in unknown if value not in there):
+                    raise UsageError(f"{name} has no such value", found=absent, expected=", ".join(map(str, there)))
             try:
                 these = polars.Series(list(values), dtype=schema[name])
             except (TypeError, OverflowError, polars.exceptions.PolarsError) as error:
